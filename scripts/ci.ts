@@ -3,8 +3,9 @@
  * the exit status of the runner. A file that fails is run once more alone, and the second result counts: a test that a stalled machine
  * has broken passes then, a broken one fails again. Its name is printed either way, because such a test depends on timing.
  */
-import { rm } from "node:fs/promises"
-import { availableParallelism } from "node:os"
+import { constants } from "node:fs"
+import { access, rm, statfs } from "node:fs/promises"
+import { availableParallelism, tmpdir } from "node:os"
 import { Glob } from "bun"
 
 const REPORT = "junit.xml"
@@ -14,8 +15,12 @@ const SLOW_FILES_SHOWN = 15
 /** If more files fail than this, the cause is not chance, and none is run again. */
 const MAX_RERUN_FILES = 10
 
+/** A file system in memory, where every write that waits for the disk returns at once, and the room it must have. */
+const MEMORY_FOLDER = "/dev/shm"
+const MEMORY_FOLDER_BYTES = 8 * 2 ** 30
+
 /** Turns off colours and the line groups of build servers, which would hide the lines that are parsed below. */
-const PLAIN = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, GITHUB_ACTIONS: undefined }
+const PLAIN = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, GITHUB_ACTIONS: undefined, TMPDIR: await temporaryFolder() }
 
 /** Counts and duration of one test file. */
 interface FileResult {
@@ -71,6 +76,17 @@ async function runTests(options: string[]): Promise<Run> {
   const succeeded = (await run.exited) === 0
   const report = Bun.file(REPORT)
   return { succeeded, ...said, results: resultsOf((await report.exists()) ? await report.text() : "") }
+}
+
+/** Returns the folder for the data of the tests: in memory where there is room, otherwise the system's. */
+async function temporaryFolder(): Promise<string> {
+  try {
+    await access(MEMORY_FOLDER, constants.W_OK)
+    const { bavail, bsize } = await statfs(MEMORY_FOLDER)
+    return bavail * bsize >= MEMORY_FOLDER_BYTES ? MEMORY_FOLDER : tmpdir()
+  } catch {
+    return tmpdir()
+  }
 }
 
 /** Forwards the output of the runner and reads it: each file begins with a line that holds its name. */

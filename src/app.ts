@@ -1,4 +1,4 @@
-/** Everything is wired here; no rule stands here. */
+/** Connects all parts of the program. It contains no rules. */
 
 import type { Invitation } from "./cli/command.ts"
 import { jumpText } from "./domain/moment.ts"
@@ -46,18 +46,17 @@ export interface App extends HttpServer {
   operations: Operations
   plugins: LoadedPlugins
   erasure: Erasure
-  /** Data hooks of all plugins. */
+  /** The data hooks of all plugins. */
   hooks: DataHooks
-  /** Who belongs to which organization. */
   memberships: Memberships
   console: Console
-  /** Resolves when it has to stop and begin anew: a backup is to take the place of the stores. */
+  /** Resolves when the instance must be restarted, because a backup is to replace its stores. */
   restarting: Promise<void>
-  /** Where people set the instance up, while nobody has; `onRenewal` gets each token that takes the place of an expired one. */
+  /** Returns the invitation to set up the instance, or undefined when it is set up. `onRenewal` receives each renewed invitation. */
   inviteToSetUp(onRenewal: (invitation: Invitation) => void): Promise<Invitation | undefined>
-  /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
+  /** Starts jobs, timers and commands. Call it once the web server listens, with its address. */
   start(address: string): Promise<void>
-  /** Everything after the web server has stopped: commits what waits, ends the jobs, closes the stores. */
+  /** Ends the instance after the web server has stopped: commits waiting events, ends the jobs, closes the stores. */
   stop(): Promise<void>
 }
 
@@ -68,7 +67,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const baseUrl = createBaseUrl(config)
   const publicUrl = baseUrl.current
   const foundation = await openFoundation(options, publicUrl)
-  const { instance, engine, slowQuestions, placeFile } = foundation
+  const { instance, engine, slowQueries, placeFile } = foundation
   const registry = createPluginRegistry()
   const counts = createIngestCounts({ now: clock.now })
   const live = createLive({ directory: instance.sites.directory, engine, clock })
@@ -116,7 +115,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     logLines,
     publicUrl,
     queueDepth: () => collector.depth,
-    slowQuestions,
+    slowQueries,
     cookies: cookie.impersonation,
     hooks: registry.hooks,
     pluginFacts: pluginFacts(options.plugins),

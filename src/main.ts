@@ -1,7 +1,7 @@
-/** The first moments of the process: what takes long on other threads begins before the program itself is loaded. */
+/** The entry point of the process. Starts slow work on other threads before it loads the program itself. */
 import { unpackNativePart } from "./store/catalog/native-part.ts"
 
-// Whatever is written is for its owner alone.
+// Files are readable by their owner only.
 process.umask(0o077)
 void unpackNativePart()
 const { runProgram } = await import("./program.ts")

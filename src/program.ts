@@ -1,4 +1,4 @@
-/** The program: the real clock, the real configuration, signals, the listening socket. */
+/** The program with its real clock, configuration, signals and listening socket. */
 
 import { existsSync } from "node:fs"
 import { ConfigFault, type Loaded, loadConfig } from "../config/load.ts"
@@ -29,7 +29,7 @@ const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
 
 const program: Program = {
   version,
-  // A hundred kilobytes that nearly nobody asks for: loaded when somebody does.
+  // Loaded on demand, because the text has a hundred kilobytes and is rarely requested.
   licenses: async () => (await import("../THIRD-PARTY-LICENSES.txt", { with: { type: "text" } })).default,
   settingFlags: settingFlags(),
   interrupted,
@@ -76,7 +76,7 @@ const program: Program = {
     prepareDataFolder(options.dataDir)
     const lock = lockFolder(options)
     try {
-      // Between the two stores of an unfinished restore, nothing true can be said about either.
+      // While a restore is unfinished, one store may be old and the other one new.
       finishInterrupted(options.dataDir, options.log)
       return await pendingIn(options)
     } finally {
@@ -107,7 +107,7 @@ const program: Program = {
   },
 }
 
-/** Does what the words ask for. Resolves with the exit code. */
+/** Runs the command line. Resolves with the exit code. */
 export function runProgram(argv: readonly string[]): Promise<number> {
   return runCommandLine(argv, program, {
     out: (text) => void process.stdout.write(text),
@@ -118,7 +118,7 @@ export function runProgram(argv: readonly string[]): Promise<number> {
   })
 }
 
-/** Of the core and of all plugins; secrets are not taken from the command line. */
+/** Returns the flags for the settings of the core and of all plugins. Secrets have no flag. */
 function settingFlags(): Record<string, string> {
   const all = [...KEYS.map((key) => ({ key, setting: SETTINGS[key] })), ...pluginSettings(plugins)]
   return Object.fromEntries(all.filter(({ setting }) => !setting.secret).map(({ key, setting }) => [flagName(key).slice(2), setting.about]))
@@ -140,10 +140,10 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
     plugins,
     version,
     clock: CLOCK,
-    // A command says what it did itself; only a server tells its story.
+    // Commands report their result themselves, so they log warnings and errors only.
     log: jsonLog({ level: logTo === process.stdout.fd ? config.log_level : "warn", now: CLOCK.now, write: lineWriter(logTo) }),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    // In the binary `import.meta.url` is that of this file everywhere, so these are made here.
+    // Resolved here, because in the binary `import.meta.url` is that of this file everywhere.
     workers: {
       query: new URL("./query/engine/worker.ts", import.meta.url).href,
       backup: new URL("./services/backup/worker.ts", import.meta.url).href,
@@ -152,9 +152,10 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
   }
 }
 
-const SETTLED_MS = 1_000
+/** Delay after which memory that only the start needed is released. */
+const SETTLE_MS = 1_000
 
-/** Opens the listening socket, which is the last thing a start does. */
+/** Opens the listening socket, which is the last step of a start. */
 async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   const server = bind(app, config)
   const name =
@@ -162,7 +163,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   const address = `http://${name}:${server.port}`
   await app.start(address)
   log.info("listening", { address, version })
-  setTimeout(settle, SETTLED_MS).unref()
+  setTimeout(releaseStartMemory, SETTLE_MS).unref()
   return {
     address,
     dataDir: config.data_dir,
@@ -174,8 +175,8 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   }
 }
 
-/** What only the start needed, code that runs once among it, would stay for as long as the instance is quiet. */
-function settle(): void {
+/** Releases what only the start needed, including compiled code. Without this call it would stay as long as there is no load. */
+function releaseStartMemory(): void {
   Bun.gc(true)
   Bun.shrink()
 }
@@ -185,47 +186,51 @@ function bind(app: App, { host, port }: { host: string; port: number }): Bun.Ser
     return Bun.serve({ ...LISTENING, hostname: host, port, fetch: app.fetch })
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
-    const reason = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code})`
+    const reason = code === "EADDRINUSE" ? "is in use" : `cannot be opened (${code})`
     throw new ExitFault("unavailable", `${host}:${port} ${reason}: free it, or use another --port`, { cause: error })
   }
 }
 
-/** In the order of reliability.md 3.4; all of it takes at most 10 s. */
+/** Stops the instance in the order of reliability.md 3.4, within 10 seconds. */
 async function stop(app: App, server: Bun.Server<undefined>, log: Log): Promise<void> {
   app.instance.health.enter("stopping")
   server.stop()
-  await drained(server, 5_000)
+  await drainRequests(server, 5_000)
   app.collector.stop()
-  await drained(server, 500)
+  await drainRequests(server, 500)
   server.stop(true)
   await app.stop()
   log.info("stopped")
 }
 
-async function drained(server: Bun.Server<undefined>, patience: number): Promise<void> {
-  const end = CLOCK.monotonic() + patience
+/** Waits until all requests are answered, at most for a time. */
+async function drainRequests(server: Bun.Server<undefined>, timeoutMs: number): Promise<void> {
+  const end = CLOCK.monotonic() + timeoutMs
   while (server.pendingRequests > 0 && CLOCK.monotonic() < end) await Bun.sleep(10)
 }
 
-/** The first signal asks for an orderly end, the second ends at once: what was acknowledged is safe either way. */
+/**
+ * Resolves at the first signal, which requests an orderly stop. The second signal exits immediately. Acknowledged events are safe in
+ * both cases.
+ */
 function interrupted(): Promise<void> {
-  wanted ??= listenForSignals()
-  return wanted
+  interruption ??= listenForSignals()
+  return interruption
 }
 
-/** Listened for once: an instance that begins anew must not forget what it was told meanwhile. */
-let wanted: Promise<void> | undefined
+/** One promise for the whole process, so that an instance that is being restarted does not miss a signal. */
+let interruption: Promise<void> | undefined
 
 function listenForSignals(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  let isAsked = false
+  let isInterrupted = false
   for (const [signal, code] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const) {
     process.on(signal, () => {
-      if (isAsked) process.exit(code)
-      isAsked = true
+      if (isInterrupted) process.exit(code)
+      isInterrupted = true
       resolve()
     })
   }

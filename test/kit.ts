@@ -1,9 +1,9 @@
 /**
- * What tests of every floor share.
+ * Shared support for the tests of all floors.
  *
- * `temporaryFolder()` a real folder · `fixedClock()` a clock that stands still · `startInstance()` the whole application
- * over both stores in a temporary folder: an organization, a site (id 1, hosts `shop.example`, zone Europe/Berlin,
- * currency EUR), a key per purpose, and the doors of the real web server without a socket.
+ * `temporaryFolder()` creates a real folder · `fixedClock()` a clock that stands still · `startInstance()` the whole application
+ * on both stores in a temporary folder, with an organization, a site (id 1, hosts `shop.example`, zone Europe/Berlin,
+ * currency EUR) and a key per purpose. Requests go through the real application without a socket.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -23,59 +23,59 @@ import { updateSessionProof } from "../src/store/catalog/sessions.ts"
 import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
 import { sql } from "../src/store/sql.ts"
 
-/** A real folder for real stores; gone at the end of the test's scope: `using folder = temporaryFolder()`. */
+/** Creates a temporary folder that is deleted at the end of the scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), "footfall-"))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Time stands still until a test moves it. */
+/** Creates a clock that stands still until a test moves it. */
 export function fixedClock(start: string): Clock & { advance(ms: number): void; jump(ms: number): void } {
   let at = Date.parse(start)
   let jumped = 0
   return {
     now: () => at + jumped,
-    // Both run together: nothing in a test jumps but on purpose.
+    // Both clocks advance together; only `jump` separates them.
     monotonic: () => at,
     advance: (ms) => {
       at += ms
     },
-    /** The wall clock alone. */
+    /** Moves only the wall clock. */
     jump: (ms) => {
       jumped += ms
     },
   }
 }
 
-/** Keeps what was logged, so that a test can look for what must or must not be there. */
+/** Creates a log that keeps its lines, so that a test can check what was logged and what was not. */
 export function memoryLog(): Log & { lines: { level: string; message: string; fields: Record<string, unknown> | undefined }[] } {
   const lines: { level: string; message: string; fields: Record<string, unknown> | undefined }[] = []
   const at = (level: string) => (message: string, fields?: Record<string, unknown>) => void lines.push({ level, message, fields })
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), lines }
 }
 
-/** Where the worker files are; in the product `main.ts` makes these. */
+/** URLs of the worker files, which `main.ts` provides in the product. */
 export const WORKERS = {
   query: new URL("../src/query/engine/worker.ts", import.meta.url).href,
   backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
   hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
 }
 
-/** A browser that no rule of ingestion takes for a bot. */
+/** User agent that ingestion does not classify as a bot. */
 export const BROWSER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 
 export interface Answer {
   status: number
   headers: Headers
-  /** Parsed when it is JSON, else the text. */
+  /** The parsed body if it is JSON, otherwise its text. */
   body: unknown
 }
 
 export interface Api {
   get(path: string, key?: string, headers?: Record<string, string>): Promise<Answer>
-  /** A body that is a string or bytes is sent as it is, any other as JSON. */
+  /** Sends a string or bytes unchanged and any other body as JSON. */
   post(path: string, body: unknown, key?: string, headers?: Record<string, string>): Promise<Answer>
-  /** Any other method. */
+  /** Sends a request with any method. */
   send(method: string, path: string, body: unknown, key?: string, headers?: Record<string, string>): Promise<Answer>
 }
 
@@ -85,32 +85,32 @@ export interface TestInstance extends AsyncDisposable {
   log: ReturnType<typeof memoryLog>
   dataDir: string
   site: Site
-  /** Keys of the organization: for all sites and all scopes, and with one scope each. */
+  /** API keys for all sites: `key` has all scopes, the others have one each. */
   key: string
   statsKey: string
   eventsKey: string
   goalsKey: string
   api: Api
-  /** A request as a client at this address makes it. */
+  /** Handles a request from the given client address. */
   fetch(request: Request, address?: string): Promise<Response>
-  /** Posts to `/api/event` as a browser at this address does. */
+  /** Posts to `/api/event` as a browser at the given address does. */
   collect(payload: unknown, options?: { address?: string; headers?: Record<string, string> }): Promise<Answer>
-  /** The cookie of a new user's session; the first one makes the instance set up. */
+  /** Creates a user and returns a session cookie. The first user sets up the instance. */
   signIn(standing?: SignInAs): Promise<string>
-  /** Makes the jobs that are due, runs what waits, and hands product events over, as the running process does each second. */
+  /** Enqueues due jobs, runs queued ones and delivers product events, as the running process does each second. */
   runJobs(): Promise<void>
-  /** A key with these scopes; limited to sites when they are named. */
+  /** Creates an API key with the given scopes, restricted to the given sites if any. */
   makeKey(scopes: readonly Scope[], siteIds?: readonly number[] | null): Promise<string>
 }
 
-/** What a test's user is: a role in the organization of the site, or none. */
+/** Roles of a test's user. Without a role, the user is not a member of the site's organization. */
 export interface SignInAs {
   role?: Role
-  /** The row of a site; of site 1 unless another one is said. */
+  /** Site-specific role, on `siteId`. Default: site 1. */
   siteRole?: SiteRole
   siteId?: number
   isInstanceAdmin?: boolean
-  /** When who it is was last proved; now unless an earlier moment is said. */
+  /** Time of the last confirmation of identity. Default: now. */
   provedAt?: number
   organizationId?: number
 }
@@ -119,13 +119,13 @@ export interface StartOptions {
   now?: string
   /** Settings by key, as on the command line. */
   settings?: Record<string, string>
-  /** Those of the program unless others are given. */
+  /** Default: the plugins of the program. */
   plugins?: readonly AnyPlugin[]
-  /** Addresses with ports, of those whom the instance asks for texts of a domain. */
+  /** Addresses with ports of the DNS servers that the instance queries for TXT records. */
   nameServers?: readonly string[]
 }
 
-/** The real application on real stores, without a socket. Its jobs do not run: a test calls what it wants to see. */
+/** Starts the real application on real stores, without a socket. Jobs run only when a test calls `runJobs`. */
 export async function startInstance({
   now = "2026-11-21T12:00:00Z",
   settings = {},
@@ -152,7 +152,7 @@ export async function startInstance({
   })
   const makeKey: TestInstance["makeKey"] = async (scopes, site_ids = null) =>
     (await keys.create(organization, { name: `${scopes.length} scopes`, scopes, site_access: site_ids ? "list" : "all", site_ids })).secret
-  // One server for all, as the real one: requests at the same time must not be taken for one another's.
+  // One server object for all requests, as in the product, so that concurrent requests cannot be confused.
   const addresses = new WeakMap<Request, string>()
   const server = { requestIP: (request: Request) => ({ address: addresses.get(request) ?? "" }) }
   const fetch: TestInstance["fetch"] = (request, address = "198.51.100.7") => {
@@ -190,8 +190,8 @@ export async function startInstance({
 }
 
 /**
- * Another organization, whose id is out of the way of those that tests know: whoever sets the instance up then gets one of
- * their own, and that of site 1 stays foreign to them.
+ * Inserts another organization, with an id that no test expects. The user who sets up the instance then gets a separate
+ * organization and does not own site 1.
  */
 export const serveOthers = ({ app }: TestInstance): Promise<void> =>
   app.instance.catalog.run(sql`insert into organizations (id, name, created_at, updated_at) values (0, 'Others', 0, 0)`)
@@ -207,14 +207,14 @@ function jobRunner({ instance: { schedules, jobs, outbox } }: App): () => Promis
   }
 }
 
-/** Of a new user each time; the first one sets the instance up. The session is made as signing in makes it, without the password. */
+/** Creates a user and a session as signing in does, but without a password. The first user sets up the instance. */
 async function signIn(app: App, now: number, as: SignInAs & { organizationId: number }): Promise<string> {
   const { catalog, sessions, cookieSecrets } = app.instance
   const token = await catalog.transaction(async (statements) => {
     const name = `user-${crypto.randomUUID().slice(0, 8)}`
     const email = `${name}@example.com`
     const fields = { email, email_key: email, name, password_hash: null, is_instance_admin: as.isInstanceAdmin ?? false, created_at: now }
-    const user = (await insertUser(statements, fields))! // nobody has the address
+    const user = (await insertUser(statements, fields))! // the address is unique
     if (!(await isSetUp(statements))) await insertSetup(statements, { userId: user.id, now })
     if (as.role) await insertMembership(statements, { organizationId: as.organizationId, userId: user.id, role: as.role, now })
     if (as.siteRole) await putSiteMember(statements, { siteId: as.siteId ?? 1, userId: user.id, role: as.siteRole, by: null, now })
@@ -229,11 +229,11 @@ async function signIn(app: App, now: number, as: SignInAs & { organizationId: nu
   return cookieOf(token, cookieSecrets)
 }
 
-/** As a browser sends the token of a session. */
+/** Formats the token of a session as the cookie that a browser sends. */
 export const cookieOf = (token: string, [secret]: readonly [string, ...string[]]): string =>
   `sid=${encodeURIComponent(signCookie(token, secret))}`
 
-/** As the cookie library signs: HMAC-SHA-256 in base64 without padding. */
+/** Signs like the cookie library: HMAC-SHA-256 in base64 without padding. */
 function signCookie(value: string, secret: string): string {
   const hmac = new Bun.CryptoHasher("sha256", secret).update(value).digest("base64")
   return `${value}.${hmac.replace(/=+$/, "")}`
@@ -256,7 +256,7 @@ function apiOver(fetch: TestInstance["fetch"]): Api {
 
 function requestFor(method: string, path: string, body: unknown, headers: Record<string, string>): Request {
   const isRaw = typeof body === "string" || body instanceof Uint8Array || body === undefined
-  // A view over any buffer is a body; the type only knows those over plain ones.
+  // Any typed array is a valid body, but the type accepts only views of a plain ArrayBuffer.
   const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
   return new Request(`http://localhost${path}`, { method, headers, ...(sent !== undefined && { body: sent }) })
 }
@@ -267,7 +267,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text }
 }
 
-// What an area gives to the proofs of all private routes.
+// What a plugin contributes to the tests of all private routes.
 export type { AreaProof, AreaProofKit } from "./http/private/proofs/area-proofs.ts"
 export type { Scene } from "./http/private/scene.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"

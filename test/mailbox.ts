@@ -1,10 +1,10 @@
-/** A mail server on loopback that takes everything and keeps it, for tests of what is mailed. */
+/** A mail server on loopback that accepts and keeps all emails. */
 import { createServer, type Socket } from "node:net"
 
 export interface Mailbox extends AsyncDisposable {
-  /** For `startInstance`. */
+  /** Settings for `startInstance`. */
   settings: Record<string, string>
-  /** Decoded texts, as they came. */
+  /** Decoded emails in order of arrival. */
   letters: { to: string; text: string }[]
 }
 
@@ -22,7 +22,7 @@ export async function openMailbox(): Promise<Mailbox> {
   }
 }
 
-/** As much of SMTP as a client needs to hand a letter over. */
+/** Implements the part of SMTP that a client needs to deliver an email. */
 function speak(socket: Socket, letters: Mailbox["letters"]): void {
   let waiting = ""
   let to = ""
@@ -55,6 +55,6 @@ function speak(socket: Socket, letters: Mailbox["letters"]): void {
   say("220 test")
 }
 
-/** Quoted-printable and soft line ends, as far as ASCII texts need it. */
+/** Decodes quoted-printable and soft line breaks of ASCII text. */
 const decoded = (letter: string): string =>
   letter.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -1,14 +1,14 @@
 /**
- * The three sizes of the proofs. `check` runs on every change, `full` is `bun run check:full`, for a resolved issue and before a release,
- * and `release` is started by hand with `FOOTFALL_TEST_SIZE=release`. A smaller size repeats a proof less often; it never leaves one out
- * without a larger size that has it.
+ * The three sizes of the long tests. `check` runs on every change, `full` is `bun run check:full`, for a resolved issue and before a
+ * release, and `release` is started by hand with `FOOTFALL_TEST_SIZE=release`. A smaller size repeats a test less often, and omits
+ * one only if a larger size includes it.
  */
 const SIZES = ["check", "full", "release"] as const
 type Size = (typeof SIZES)[number]
 
 const SIZE: Size = readSize(process.env.FOOTFALL_TEST_SIZE)
 
-/** Seed of the random proofs. It is fixed, so that every run asks the same; `FOOTFALL_TEST_SEED` chooses another one. */
+/** Seed of the random tests. Fixed, so that every run is the same; `FOOTFALL_TEST_SEED` sets another one. */
 export const SEED = Number(process.env.FOOTFALL_TEST_SEED ?? 7)
 
 /** Number of random tables that are compared with the oracle. */

@@ -11,7 +11,7 @@ import { memberRoutes } from "./members.ts"
 import { organizationRoutes } from "./organizations.ts"
 import { settingRoutes } from "./settings.ts"
 import { siteRoutes } from "./sites.ts"
-import { slowQuestionRoutes } from "./slow-questions.ts"
+import { slowQueryRoutes } from "./slow-queries.ts"
 import { storageRoutes } from "./storage.ts"
 import { systemRoutes } from "./system.ts"
 import { updateRoutes } from "./updates.ts"
@@ -41,7 +41,7 @@ export default definePlugin({
       accessRoutes(host),
       auditRoutes(host),
       systemRoutes(host),
-      slowQuestionRoutes(host),
+      slowQueryRoutes(host),
       settingRoutes(host),
       storageRoutes(host),
       jobRoutes(host),

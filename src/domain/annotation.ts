@@ -2,6 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { instantText, parseDay, parseInstant } from "./moment.ts"
+import { Id, Instant, orNull, versioned } from "./response.ts"
 import { ScopeInput, type ThingScope } from "./segment.ts"
 import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "./shape.ts"
 import type { Versioned } from "./version.ts"
@@ -35,6 +36,33 @@ export interface Annotation extends ScopedAnnotationFields, Versioned {
   created_at: number
   updated_at: number
 }
+
+export const AnnotationResponse = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    at: t.String({ description: "Day, or timestamp in UTC, as created." }),
+    day: t.String({ format: "date", description: "Day in the time zone of the site." }),
+    text: t.String({ description: "Text of the annotation." }),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: "Annotation" },
+)
+export type AnnotationResponse = Static<typeof AnnotationResponse>
+
+/** An annotation in the private API. */
+export const ScopedAnnotationResponse = versioned(
+  t.Object(
+    {
+      ...AnnotationResponse.properties,
+      scope: ScopeInput,
+      owner: orNull(Id, { description: "Id of the user who created the annotation. null for an API key and a deleted user." }),
+    },
+    { title: "ScopedAnnotation" },
+  ),
+)
+export type ScopedAnnotationResponse = Static<typeof ScopedAnnotationResponse>
 
 export const annotationNotFound = () => new AppError("annotation_not_found", "This site has no annotation with this id.")
 

@@ -28,7 +28,7 @@ export type Filter =
   | { op: "has_done"; filter: Filter }
   | Condition
 
-/** What a condition on a text means (metrics.md section 10): the same for questions about stored events and for rules over coming ones. */
+/** What a condition on a text means (metrics.md section 10): the same for queries of stored events and for rules on incoming ones. */
 
 /** A condition in the flat form. */
 export interface FlatCondition {

@@ -2,6 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
+import { Id, Instant, orNull, textOf, versioned } from "./response.ts"
 import { inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { truncate } from "./text.ts"
 import type { Versioned } from "./version.ts"
@@ -67,6 +68,37 @@ export interface Funnel extends FunnelFields, Versioned {
   created_at: number
   updated_at: number
 }
+
+export const FunnelResponse = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    name: t.String({ description: "Display name." }),
+    steps: t.Array(
+      t.Object({
+        type: textOf<SavedStep["type"]>({ description: "Type: `page` or `event`." }),
+        match: textOf<SavedStep["match"]>({ description: "Comparison with `value`: `exact`, `prefix`, `contains` or `wildcard`." }),
+        value: t.String({ description: "Page path or event name." }),
+        name: t.String({ description: "Display name of the step." }),
+      }),
+      { description: "Steps in the order in which visitors take them." },
+    ),
+    order: textOf<FunnelFields["order"]>({
+      description: "`sequential` allows other activity between two steps, `strict` does not.",
+    }),
+    window_hours: orNull(t.Integer(), {
+      description: "Maximum number of hours from the first to the last step. null means the whole range.",
+    }),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: "Funnel" },
+)
+export type FunnelResponse = Static<typeof FunnelResponse>
+
+/** A funnel in the private API. */
+export const OwnFunnelResponse = versioned(FunnelResponse)
+export type OwnFunnelResponse = Static<typeof OwnFunnelResponse>
 
 export const funnelNotFound = () => new AppError("funnel_not_found", "This site has no funnel with this id.")
 

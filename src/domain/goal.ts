@@ -2,6 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { COLLECT, THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
+import { Id, Instant, textOf, versioned } from "./response.ts"
 import { fault, type Inspected, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { truncate } from "./text.ts"
 import type { Versioned } from "./version.ts"
@@ -50,6 +51,54 @@ export interface Goal extends GoalFields, Versioned {
   created_at: number
   updated_at: number
 }
+
+export const GoalResponse = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    kind: textOf<GoalInput["kind"]>({ description: "Kind: `event`, `page` or `scroll`." }),
+    match: textOf<NonNullable<GoalInput["match"]>>({
+      description: "Comparison with `value`: `exact`, `prefix`, `contains` or `wildcard`.",
+    }),
+    value: t.String({ description: "Event name, or page path for the other kinds." }),
+    name: t.String({ description: "Display name." }),
+    threshold: t.Optional(t.Integer({ description: "Minimum scroll depth in percent. Present only for kind `scroll`." })),
+    props: t.Optional(t.Record(t.String(), t.String(), { description: "Property values that an event must have, by key." })),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: "Goal" },
+)
+export type GoalResponse = Static<typeof GoalResponse>
+
+/** A goal in the private API. */
+export const OwnGoalResponse = versioned(GoalResponse)
+export type OwnGoalResponse = Static<typeof OwnGoalResponse>
+
+/** The conversions that a goal would have had. */
+export const GoalTrial = t.Object(
+  {
+    conversions_7d: t.Integer({ description: "Number of conversions in the last 7 days." }),
+    visitors_7d: t.Integer({ description: "Number of converting visitors in the last 7 days." }),
+    last_match_at: t.Union([t.String({ format: "date-time" }), t.Null()], {
+      description: "Time of the latest conversion ever. null if there is none.",
+    }),
+  },
+  { title: "GoalTrial" },
+)
+export type GoalTrial = Static<typeof GoalTrial>
+
+const GoalSuggestion = t.Object({
+  kind: t.Literal("event"),
+  match: t.Literal("exact"),
+  value: t.String({ description: "Name of the custom event." }),
+  name: t.String({ description: "Suggested display name." }),
+  events_30d: t.Integer({ description: "Number of these events in the last 30 days." }),
+  visitors_30d: t.Integer({ description: "Number of visitors with such an event in the last 30 days." }),
+})
+export type GoalSuggestion = Static<typeof GoalSuggestion>
+export const GoalSuggestions = t.Object({ data: t.Array(GoalSuggestion) }, { title: "GoalSuggestions" })
+export type GoalSuggestions = Static<typeof GoalSuggestions>
 
 export const goalNotFound = () => new AppError("goal_not_found", "This site has no goal with this id.")
 

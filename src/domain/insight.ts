@@ -1,11 +1,13 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { FLAT_DIMENSIONS } from "./dimension.ts"
+import type { Counter, DropReason } from "./event.ts"
 import { COLLECT, THINGS } from "./limits.ts"
 import { Breakdown, FunnelReport, METRICS, REPORT_FACTS, Realtime, ReportRange } from "./report.ts"
+import { anyOf, Id, Instant, textOf } from "./response.ts"
 
 /** Schemas of the statistics that only the dashboard requests (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
-const SHOWN = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
+const VALUE_FIELDS = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
 
 export const RealtimePanel = t.Object(
   {
@@ -54,7 +56,7 @@ export const ComparedBreakdown = t.Object(
 )
 export type ComparedBreakdown = Static<typeof ComparedBreakdown>
 
-export const Suggestions = t.Object({ data: t.Array(t.Object({ ...SHOWN, visitors: Count })) }, { title: "Suggestions" })
+export const Suggestions = t.Object({ data: t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count })) }, { title: "Suggestions" })
 export type Suggestions = Static<typeof Suggestions>
 
 export const BusyHours = t.Object(
@@ -74,7 +76,7 @@ export const Properties = t.Object(
       t.Object({
         property: t.String(),
         events: Count,
-        values: t.Array(t.Object({ ...SHOWN, visitors: Count, events: Count })),
+        values: t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count, events: Count })),
         total_values: Count,
       }),
     ),
@@ -188,7 +190,7 @@ export const FunnelInsight = t.Object(
     breakdown: t.Optional(
       t.Object({
         dimension: t.String(),
-        rows: t.Array(t.Object({ ...SHOWN, ...FUNNEL_COUNTS })),
+        rows: t.Array(t.Object({ ...VALUE_FIELDS, ...FUNNEL_COUNTS })),
         total_rows: Count,
       }),
     ),
@@ -196,6 +198,82 @@ export const FunnelInsight = t.Object(
   { title: "FunnelInsight" },
 )
 export type FunnelInsight = Static<typeof FunnelInsight>
+
+/** The events that a site's rules dropped, by reason and local day. Reasons without drops are included. */
+export const DropReport = t.Object(
+  {
+    range: ReportRange,
+    days: t.Array(t.String({ format: "date" }), { description: "Days of the range, oldest first." }),
+    rows: t.Array(
+      t.Object({
+        reason: textOf<DropReason>({ description: "Code of the reason." }),
+        total: t.Integer({ minimum: 0, description: "Number of dropped events." }),
+        counts: t.Array(Count, { description: "Number of dropped events per day, oldest day first." }),
+        entries: t.Array(t.Object({ entry: t.String(), count: Count }), {
+          description: "Hosts, pages or shields that caused the drops, most frequent first. Empty for reasons that do not record them.",
+        }),
+      }),
+    ),
+    counters: t.Array(t.Object({ counter: textOf<Counter>(), total: Count }), {
+      description: "Events that were stored without a part of their content, by what was left out.",
+    }),
+  },
+  { title: "Drops" },
+)
+export type DropReport = Static<typeof DropReport>
+
+/** The latest dropped events, newest first, without address, visitor or full user agent. */
+export const DropSamples = t.Object(
+  {
+    data: t.Array(
+      t.Object({
+        at: Instant,
+        reason: textOf<DropReason>({ description: "Code of the reason." }),
+        hostname: t.String(),
+        page: t.String({ description: "Path of the page." }),
+        browser: t.String(),
+        country: t.String({ description: "ISO 3166-1 code of the country. Empty when unknown." }),
+      }),
+    ),
+  },
+  { title: "DropSamples" },
+)
+export type DropSamples = Static<typeof DropSamples>
+
+/** The table of all sites of a user. */
+export const OverviewResponse = t.Object(
+  {
+    data: t.Array(
+      t.Object({
+        site_id: Id,
+        name: t.String({ description: "Display name of the site." }),
+        organization_id: Id,
+        current_visitors: t.Integer({ minimum: 0, description: "Visitors of the last 5 minutes." }),
+        range: t.Optional(ReportRange),
+        metrics: t.Optional(t.Record(t.String(), t.Number(), { description: "Metrics of the range by name." })),
+        change_percent: t.Optional(
+          t.Record(t.String(), t.Number(), { description: "Relative change of each metric in percent. Present only with `compare`." }),
+        ),
+        problem: t.Optional(t.String({ description: "Error code if the site has no result at the moment." })),
+      }),
+    ),
+  },
+  { title: "Overview" },
+)
+export type OverviewResponse = Static<typeof OverviewResponse>
+
+/** The results of several reports. */
+export const BatchAnswer = t.Object(
+  {
+    results: t.Record(
+      t.String(),
+      t.Object({ status: t.Integer(), data: t.Optional(t.Any()), problem: t.Optional(anyOf<{ code: string; detail: string }>()) }),
+      { description: "Result of each report by id, equal to the response of its own route." },
+    ),
+  },
+  { title: "BatchAnswer" },
+)
+export type BatchAnswer = Static<typeof BatchAnswer>
 
 /** The dimensions of the flat form that have one value per visit. */
 export const VISIT_DIMENSIONS = FLAT_DIMENSIONS.filter(

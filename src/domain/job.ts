@@ -1,3 +1,7 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { instantText } from "./moment.ts"
+import { anyOf, Id, Instant, orNull, textOf } from "./response.ts"
+
 /** The states of a background job. A job is a stored row, so its state survives a restart. */
 export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const
 export type JobState = (typeof JOB_STATES)[number]
@@ -54,3 +58,26 @@ export function formatProgress({ progress, state, started_at }: Job, now: number
 
 /** Returns whether a job is done, failed or cancelled. */
 export const isFinished = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "cancelled"
+
+/** A job on the data of a site. */
+export const WorkResponse = t.Object(
+  {
+    id: Id,
+    state: textOf<JobState>({ description: "State: queued, running, done, failed or cancelled." }),
+    progress: orNull(anyOf<ProgressResponse>(), { description: "Progress of a job that reports it." }),
+    created_at: Instant,
+    finished_at: orNull(Instant, { description: "Time at which the job was done, failed or cancelled. null until then." }),
+    error: t.Optional(t.String({ description: "Error code. Present only for state `failed`." })),
+  },
+  { title: "Work" },
+)
+export type WorkResponse = Static<typeof WorkResponse>
+
+export const toWorkResponse = (job: Job, now: number): WorkResponse => ({
+  id: job.id,
+  state: job.state,
+  progress: formatProgress(job, now),
+  created_at: instantText(job.created_at),
+  finished_at: job.finished_at === null ? null : instantText(job.finished_at),
+  ...(job.error_code !== null && { error: job.error_code }),
+})

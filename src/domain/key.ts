@@ -1,6 +1,8 @@
-import { Type as t } from "@sinclair/typebox"
+import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { API } from "./limits.ts"
+import { PersonResponse } from "./membership.ts"
+import { Id, Instant, orNull, textOf } from "./response.ts"
 import { inspect } from "./shape.ts"
 
 /** The scopes of API keys, in the order of the public documentation. */
@@ -82,6 +84,53 @@ export interface ApiKey {
 
 export const KEY_STATES = ["active", "expired", "revoked"] as const
 export type KeyState = (typeof KEY_STATES)[number]
+
+const KEY = {
+  id: Id,
+  name: t.String({ description: "Display name." }),
+  prefix: t.String({ description: "Visible beginning of the key, for recognizing it." }),
+  last4: t.String({ description: "Last four characters of the key." }),
+  scopes: t.Array(textOf<Scope>(), { description: "Scopes of the key." }),
+  site_access: textOf<"all" | "list">({ description: "`all` for all sites of the organization, `list` for those in `site_ids`." }),
+  site_ids: orNull(t.Array(Id), { description: "Ids of the sites of a limited key. null: all sites." }),
+  ip_allow: t.Array(t.String(), { description: "IP addresses and ranges from which the key can be used. Empty means everywhere." }),
+  rate_limit: orNull(t.Integer(), { description: "Maximum number of requests per minute. null means the limit of the instance." }),
+  personal: t.Boolean({ description: "Whether the key stops working when its creator leaves the organization." }),
+  created_by: orNull(PersonResponse, { description: "Creator of the key. null: created on the command line." }),
+  created_at: Instant,
+  expires_at: orNull(Instant, { description: "Expiry time. null means never." }),
+  last_used_at: orNull(Instant, { description: "Time of the latest request. null before the first one." }),
+  last_used_ip_prefix: orNull(t.String(), { description: "Prefix of the IP address of the latest request: /24 for IPv4, /48 for IPv6." }),
+  last_used_agent: orNull(t.String(), { description: "User agent of the latest request." }),
+  revoked_at: orNull(Instant, { description: "Time at which the key was revoked. null for other keys." }),
+  state: textOf<KeyState>({ description: "State: `active`, `expired` or `revoked`." }),
+  owner_left: t.Boolean({ description: "Whether its creator has left the organization, so that no role limits the key." }),
+  version: t.Integer({ description: "Version of the key, which increases with each change." }),
+}
+export const KeyResponse = t.Object(KEY, { title: "ApiKey" })
+export type KeyResponse = Static<typeof KeyResponse>
+
+/** A key with its secret, when it is created or rotated. */
+export const SecretResponse = t.Object(
+  { ...KEY, key: t.String({ description: "Complete key. It is never returned again." }) },
+  { title: "NewApiKey" },
+)
+export type SecretResponse = Static<typeof SecretResponse>
+
+/** The requests of one or all keys. */
+export const UsageResponse = t.Object({
+  from: t.String({ description: "First day (UTC), YYYY-MM-DD." }),
+  to: t.String({ description: "Last day (UTC, inclusive), YYYY-MM-DD." }),
+  data: t.Array(
+    t.Object({
+      day: t.String({ description: "Day (UTC), YYYY-MM-DD." }),
+      route: t.String({ description: "Method and path of the requests." }),
+      status: t.String({ description: "Class of the response status, such as `2xx`." }),
+      requests: t.Integer({ description: "Number of requests." }),
+    }),
+  ),
+})
+export type UsageResponse = Static<typeof UsageResponse>
 
 /** Returns the state of a key at a moment. */
 export function keyState(

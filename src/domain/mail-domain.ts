@@ -1,6 +1,7 @@
-import { Type as t } from "@sinclair/typebox"
+import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { parseHost } from "./host.ts"
+import { Id, Instant, orNull, txtRecord } from "./response.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 /** An email domain that an organization claims as its own. Times are epoch milliseconds. */
@@ -21,6 +22,18 @@ export const DomainInput = t.Object(
   { domain: t.String({ minLength: 1, maxLength: 253, description: "Email domain, such as example.org." }) },
   { additionalProperties: false, title: "DomainInput" },
 )
+
+export const DomainResponse = t.Object(
+  {
+    id: Id,
+    domain: t.String({ description: "Email domain." }),
+    record: txtRecord("DNS record that verifies the domain."),
+    verified_at: orNull(Instant, { description: "Time at which the record was found. null until then." }),
+    created_at: Instant,
+  },
+  { title: "MailDomain" },
+)
+export type DomainResponse = Static<typeof DomainResponse>
 
 /** Reads a domain from a request body. Returns it in lower case and punycode. Throws `validation_failed`. */
 export function parseDomain(body: unknown): { domain: string } {

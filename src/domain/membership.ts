@@ -1,8 +1,9 @@
-import { Type as t } from "@sinclair/typebox"
+import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { ORGANIZATION } from "./limits.ts"
 import type { Role } from "./organization.ts"
 import { allPermissions, isAtLeast, type Permissions, type SiteRole, type Standing, sitePermissions } from "./permission.ts"
+import { Id, Instant, orNull, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const satisfies readonly Role[]
@@ -27,6 +28,43 @@ export const MemberPatch = t.Object(
   },
   { additionalProperties: false, title: "MemberPatch" },
 )
+
+/** A user as other members see them. */
+export const PersonResponse = t.Object({
+  id: Id,
+  name: t.String({ description: "Display name." }),
+  email: t.String({ description: "Email address." }),
+})
+export type PersonResponse = Static<typeof PersonResponse>
+
+export const MemberResponse = t.Object(
+  {
+    user: PersonResponse,
+    role: RoleInput,
+    grants: t.Array(t.String(), { description: "Permissions in addition to those of the role." }),
+    denies: t.Array(t.String(), { description: "Permissions of the role that the member does not have." }),
+    site_roles: t.Array(t.Object({ site_id: Id, role: textOf<SiteRole>() }), {
+      description: "Site-specific roles, which differ from the role in the organization.",
+    }),
+    mfa: t.Boolean({ description: "Whether the member has a second factor." }),
+    last_seen_at: orNull(Instant, { description: "Time of the latest request. null before the first sign-in." }),
+    joined_at: t.String({ format: "date-time", description: "Time at which the user became a member." }),
+    version: t.Integer({ description: "Version of the membership, which increases with each change." }),
+  },
+  { title: "Member" },
+)
+export type MemberResponse = Static<typeof MemberResponse>
+
+/** A site-specific role. */
+export const SiteMemberResponse = t.Object(
+  {
+    user: PersonResponse,
+    role: textOf<SiteRole>({ description: "Role on the site: `admin`, `editor` or `viewer`." }),
+    created_at: Instant,
+  },
+  { title: "SiteMember" },
+)
+export type SiteMemberResponse = Static<typeof SiteMemberResponse>
 
 /** The fields of a membership that determine permissions. */
 export type Position = Pick<Standing, "role" | "grants" | "denies">

@@ -45,7 +45,7 @@ export const FLAT_METRICS = [
 ] as const
 export type FlatMetric = (typeof FLAT_METRICS)[number]
 
-/** The divisor of each mean and rate. When it is 0, answers contain 0 although there is no value. */
+/** The divisor of each mean and rate. When it is 0, responses contain 0 although there is no value. */
 export const DIVISORS: Readonly<Record<string, FlatMetric>> = {
   views_per_visit: "visits",
   bounce_rate: "visits",

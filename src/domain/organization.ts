@@ -1,6 +1,7 @@
-import { Type as t } from "@sinclair/typebox"
+import { type Static, Type as t } from "@sinclair/typebox"
 import { refuseFaults } from "./error.ts"
 import { ORGANIZATION, THINGS } from "./limits.ts"
+import { Id, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 /** The owner of sites, members and API keys. Times are epoch milliseconds. */
@@ -77,6 +78,22 @@ export const OrganizationPatch = t.Object(
   },
   { additionalProperties: false, title: "OrganizationPatch" },
 )
+
+export const OrganizationResponse = t.Object(
+  {
+    id: Id,
+    name: t.String({ description: "Display name." }),
+    role: textOf<Role>({ description: "Role of the caller." }),
+    policy: PolicyInput,
+    counts: t.Object(
+      { members: t.Integer(), sites: t.Integer(), keys: t.Integer() },
+      { description: "Number of members, sites and API keys." },
+    ),
+    version: t.Integer({ description: "Version of the organization, which increases with each change." }),
+  },
+  { title: "Organization" },
+)
+export type OrganizationResponse = Static<typeof OrganizationResponse>
 
 /** Reads a new organization from a request body. Throws `validation_failed`. */
 export function parseOrganization(body: unknown): { name: string } {

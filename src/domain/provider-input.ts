@@ -3,6 +3,7 @@ import { refuseFaults } from "./error.ts"
 import { parseHost } from "./host.ts"
 import { MappedEntry } from "./identity-provider.ts"
 import { ORGANIZATION } from "./limits.ts"
+import { Instant } from "./response.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
 
 const RoleMapInput = t.Record(t.String(), MappedEntry, {
@@ -38,6 +39,61 @@ export const ProviderInput = t.Object(
   },
   { additionalProperties: false, title: "ProviderInput" },
 )
+
+const { name, issuer, client_id } = ProviderInput.properties
+export const ProviderResponse = t.Object(
+  {
+    id: t.String({ description: "Id of the provider, part of its redirect URI." }),
+    name,
+    issuer,
+    client_id,
+    client_secret: t.Object(
+      {
+        set: t.Boolean(),
+        hint: t.Optional(t.String({ description: "Last four characters of a long secret." })),
+        updated_at: t.Optional(Instant),
+      },
+      { description: "Whether a client secret is stored. The secret itself is never returned." },
+    ),
+    scopes: t.String({ description: "Requested scopes, separated by spaces." }),
+    allowed_domains: t.Array(t.String(), { description: "Email domains for which `jit` creates accounts." }),
+    jit: t.Boolean({ description: "Whether an account is created at the first sign-in of an unknown user." }),
+    role_map: t.Record(t.String(), t.Object({ role: t.String(), site_ids: t.Optional(t.Array(t.Integer())) }), {
+      description: "Role by group of the claim `groups`. `*` stands for all users.",
+    }),
+    sso_only: t.Boolean({ description: "Whether members can sign in through this provider only." }),
+    enabled: t.Boolean({ description: "Whether users can sign in through the provider." }),
+    redirect_uri: t.String({ description: "Redirect URI to register with the provider." }),
+    identities: t.Integer({ minimum: 0, description: "Number of users linked to the provider." }),
+    created_at: Instant,
+    updated_at: Instant,
+    version: t.Integer({ description: "Version of the provider, which increases with each change." }),
+  },
+  { title: "Provider" },
+)
+export type ProviderResponse = Static<typeof ProviderResponse>
+
+/** The result of checking an identity provider. */
+export const ProviderTest = t.Object(
+  {
+    ok: t.Boolean({ description: "Whether all steps succeeded." }),
+    steps: t.Array(
+      t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number({ description: "Duration in milliseconds." }) }),
+    ),
+    claims: t.Array(
+      t.Object({
+        name: t.String(),
+        needed: t.Boolean({ description: "Whether a sign-in needs the claim." }),
+        offered: t.Union([t.Boolean(), t.Null()], {
+          description: "Whether the provider offers the claim. null if it does not list its claims.",
+        }),
+      }),
+      { description: "Claims that a sign-in needs or uses." },
+    ),
+  },
+  { title: "ProviderTest" },
+)
+export type ProviderTest = Static<typeof ProviderTest>
 
 /** The settings of a provider, without its secret. */
 export interface ProviderFields {

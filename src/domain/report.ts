@@ -64,14 +64,14 @@ export const Timeseries = t.Object(
 )
 export type Timeseries = Static<typeof Timeseries>
 
-const SHOWN = { value: t.String(), label: t.Optional(t.String()) }
+const VALUE_FIELDS = { value: t.String(), label: t.Optional(t.String()) }
 
 export const Breakdown = t.Object(
   {
     ...REPORT_FACTS,
     dimension: t.String(),
     property: t.Optional(t.String()),
-    rows: t.Array(t.Object({ ...SHOWN, truncated: t.Optional(t.Boolean()), ...METRICS, share: t.Optional(t.Number()) })),
+    rows: t.Array(t.Object({ ...VALUE_FIELDS, truncated: t.Optional(t.Boolean()), ...METRICS, share: t.Optional(t.Number()) })),
     total_rows: Count,
     has_more: t.Boolean(),
   },
@@ -79,7 +79,7 @@ export const Breakdown = t.Object(
 )
 export type Breakdown = Static<typeof Breakdown>
 
-const Top = t.Array(t.Object({ ...SHOWN, visitors: Count }))
+const Top = t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count }))
 export const Realtime = t.Object(
   {
     site_id: t.Integer(),

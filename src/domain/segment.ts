@@ -1,6 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError } from "./error.ts"
 import { THINGS } from "./limits.ts"
+import { anyOf, Id, Instant, orNull, versioned } from "./response.ts"
 import type { Versioned } from "./version.ts"
 
 /** The possible scopes of an annotation or segment: visible to its owner only, or to everyone with access to the site. */
@@ -47,6 +48,23 @@ export interface Segment extends SegmentFields, Versioned {
   created_at: number
   updated_at: number
 }
+
+export const SegmentResponse = versioned(
+  t.Object(
+    {
+      id: Id,
+      site_id: Id,
+      name: t.String({ description: "Display name." }),
+      scope: ScopeInput,
+      filters: t.Array(anyOf<SavedFilter>(), { description: "Filters as in statistics requests." }),
+      owner: orNull(Id, { description: "Id of the user who created the segment. null when the user was deleted." }),
+      created_at: Instant,
+      updated_at: Instant,
+    },
+    { title: "Segment" },
+  ),
+)
+export type SegmentResponse = Static<typeof SegmentResponse>
 
 export const segmentNotFound = () =>
   new AppError("segment_not_found", "This segment doesn't exist on this site or you don't have access to it.")

@@ -3,6 +3,7 @@ import type { Dimension } from "./dimension.ts"
 import { AppError, type Fault } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { parseInstant } from "./moment.ts"
+import { anyOf, Id, Instant, orNull, textOf } from "./response.ts"
 import type { SavedFilter } from "./segment.ts"
 import { fault } from "./shape.ts"
 import type { Versioned } from "./version.ts"
@@ -118,6 +119,49 @@ export interface Share extends ShareFields, Versioned {
   created_at: number
   updated_at: number
 }
+
+export const ShareResponse = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    name: t.String({ description: "Display name." }),
+    slug: t.String({ description: "Last part of the URL. Anyone who knows it can open the shared view." }),
+    url: t.String({ description: "URL of the shared view." }),
+    has_password: t.Boolean({ description: "Whether viewers must enter a password." }),
+    expires_at: orNull(Instant, { description: "Expiry time. null means never." }),
+    locked_filters: t.Array(anyOf<SavedFilter>(), { description: "Filters that are always applied. Viewers cannot remove them." }),
+    sections: t.Array(textOf<Section>(), { description: "Visible sections." }),
+    allow_range: t.Boolean({ description: "Whether viewers can change the period." }),
+    allow_filters: t.Boolean({ description: "Whether viewers can add filters." }),
+    allow_export: t.Boolean({ description: "Whether viewers can export data." }),
+    embed_origins: t.Array(t.String(), { description: "Origins (https) of the pages that can embed the shared view." }),
+    is_public: t.Boolean({ description: "Whether the setting for a public dashboard created the view." }),
+    created_at: Instant,
+    updated_at: Instant,
+    version: t.Integer({ description: "Version of the shared view, which increases with each change." }),
+  },
+  { title: "Share" },
+)
+export type ShareResponse = Static<typeof ShareResponse>
+
+/** A shared view as its page receives it. */
+export const OpenShareResponse = t.Object({
+  password_required: t.Literal(false),
+  name: t.String({ description: "Display name." }),
+  site: t.Object({
+    name: t.String(),
+    timezone: t.String(),
+    revenue_currency: t.Optional(t.String({ description: "Present only if the view contains revenue." })),
+  }),
+  sections: t.Array(textOf<Section>(), { description: "Visible sections." }),
+  allow_range: t.Boolean({ description: "Whether viewers can change the period." }),
+  allow_filters: t.Boolean({ description: "Whether viewers can add filters." }),
+  allow_export: t.Boolean({ description: "Whether viewers can export data." }),
+})
+export type OpenShareResponse = Static<typeof OpenShareResponse>
+/** The response for a shared view. A locked one reveals nothing else. */
+export const SharedViewResponse = t.Union([OpenShareResponse, t.Object({ password_required: t.Literal(true) })])
+export type SharedViewResponse = Static<typeof SharedViewResponse>
 
 export const shareNotFound = () => new AppError("share_not_found", "This site has no shared view with this id.")
 

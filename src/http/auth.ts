@@ -30,7 +30,6 @@ export interface AuthOptions {
 
 /** Requirements of a route for an API key: a scope, or several conditions. */
 export type Wanted = Scope | WantedFacts
-
 interface WantedFacts {
   /** Scopes of which one is enough. */
   scopes: readonly Scope[]
@@ -45,7 +44,6 @@ interface WantedFacts {
 }
 
 export type ApiKeyAuth = ReturnType<typeof apiKeyAuth>
-
 export type KeyGate = ReturnType<typeof keyGate>
 
 /** Creates checks 3 to 6 of api.md section 2: the key exists, is valid, has the scope and is within its rate limit. */

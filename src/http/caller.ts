@@ -6,6 +6,7 @@ import type { Call } from "../web/guard.ts"
 export interface Clients {
   /** Returns the address of the client, or undefined if the connection has ended. */
   addressOf(call: Pick<Call, "request" | "server">): string | undefined
+  /** Returns the country code and the city of the client. Unknown ones are empty. */
   placeOf(call: Pick<Call, "request" | "server">): { country: string; city: string }
 }
 

@@ -18,7 +18,7 @@ export interface ExportAnswerOptions {
 
 const HOUR_MS = 3_600_000
 
-interface Asked {
+interface ExportRequest {
   opened: Export
   request: Request
   server: Peers | null
@@ -32,7 +32,7 @@ interface Asked {
 }
 
 /** Creates responses that stream exports, with limits per caller. */
-export function exportAnswers({ log, now }: ExportAnswerOptions): (asked: Asked) => Promise<Response> {
+export function exportAnswers({ log, now }: ExportAnswerOptions): (wanted: ExportRequest) => Promise<Response> {
   const limits = exportLimits(now)
   return async ({ opened, request, server, caller, requestId, signal = request.signal, onEnd = () => {} }) => {
     const headers = fileHeaders(opened)
@@ -56,7 +56,8 @@ export function exportAnswers({ log, now }: ExportAnswerOptions): (asked: Asked)
 /** Throws `not_acceptable` if `Accept` excludes the requested format. Unknown formats are rejected later in the order of checks. */
 export function refuseOtherFormats(request: Request, given: unknown): void {
   const format = EXPORT_FORMATS.find((known) => known === (given ?? "csv"))
-  if (format && !accepts(request, MEDIA_TYPES[format])) throw new AppError("not_acceptable", `The answer is ${MEDIA_TYPES[format]}.`)
+  if (format && !accepts(request, MEDIA_TYPES[format]))
+    throw new AppError("not_acceptable", `The response is only available as ${MEDIA_TYPES[format]}.`)
 }
 
 const fileHeaders = ({ format, fileName }: Export): Record<string, string> => ({

@@ -3,7 +3,6 @@ import type { Peers } from "../web/guard.ts"
 
 /** Idle timeout during a report. Longer than the longest report, because the server closes idle connections. */
 const ANSWER_SECONDS = (2 * QUERY.timeoutMs) / 1_000 + 10
-
 /** Idle timeout of a download. A paused download costs nothing. */
 const PAUSE_SECONDS = 120
 

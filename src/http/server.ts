@@ -31,7 +31,7 @@ import { exportRoutes } from "./public/export.ts"
 import { keyRoutes } from "./public/key.ts"
 import { queryRoutes } from "./public/query.ts"
 import { creation } from "./public/requests.ts"
-import type { SiteFacts } from "./public/shown.ts"
+import type { SiteFacts } from "./public/responses.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
 import { router } from "./router.ts"
@@ -41,7 +41,7 @@ export interface ServerOptions
   extends Omit<PrivateOptions, "create" | "describe">,
     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers" | "addressOf">,
-    Pick<PagesOptions, "isSetUp" | "pluginPages" | "origins">,
+    Pick<PagesOptions, "isSetUp" | "pluginPages" | "origins" | "sessions">,
     Pick<PluginRoutes, "answerAtEndpoint">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
     SiteFacts,
@@ -121,7 +121,7 @@ export function createServer(options: ServerOptions): HttpServer {
       .catch((thrown) => refuse(request, thrown))
       .then((response) => {
         counted.onAnswer(request, response)
-        if (response.status === 404 && isTyped(request, path)) return pages.missing(path)(request, server)
+        if (response.status === 404 && isTyped(request, path)) return pages.notFound(path)(request, server)
         return cors.allow(request, path, response)
       })
   }

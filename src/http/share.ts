@@ -1,19 +1,18 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { THINGS } from "../domain/limits.ts"
+import { SharedViewResponse } from "../domain/share.ts"
 import type { ShareVisits, Visit } from "../services/sharing/share-visits.ts"
-import type { Call } from "../web/guard.ts"
 import type { PrivateRouter } from "../web/router.ts"
-import { networkName } from "./caller.ts"
+import { type Clients, networkName } from "./caller.ts"
 import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "./export-file.ts"
 import { ListQuery } from "./private/responses.ts"
 import { NoQuery, Sent, takes } from "./public/requests.ts"
 
-export interface ShareRoutesOptions extends ExportAnswerOptions {
+export interface ShareRoutesOptions extends ExportAnswerOptions, Pick<Clients, "addressOf"> {
   shareVisits: ShareVisits
   /** Whether the dashboard uses HTTPS. */
   isSecure: boolean
-  addressOf(call: Call): string | undefined
 }
 
 const operation = (summary: string) => ({ summary, tags: ["shared views"] })
@@ -45,12 +44,13 @@ export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addr
     .get("/:slug", ({ params, request }) => shareVisits.view(visitOf(params.slug, request)), {
       open: true,
       query: NoQuery,
+      response: { 200: SharedViewResponse },
       detail: operation("Get a shared view"),
     })
     .post(
       "/:slug/unlock",
       async ({ params, body, request, server, set, status }) => {
-        const network = networkName(addressOf({ request, server, params, set }))
+        const network = networkName(addressOf({ request, server }))
         const { shareId, token } = await shareVisits.unlock(params.slug, body.value, network)
         set.headers["set-cookie"] = cookieOf(shareId, token)
         return status(204, undefined)

@@ -1,29 +1,56 @@
+import type { ImportedKind, ImportedRow } from "../domain/imported.ts"
 import type { RecordKind } from "../domain/record.ts"
+import type { EffectiveImport, VisibleImports } from "../services/imports/visible-imports.ts"
+import type { Statements } from "../store/catalog/catalog.ts"
 import type { EventStore } from "../store/events/events.ts"
-import type { ImportedVisit } from "../store/events/import.ts"
+import type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/import.ts"
+import { type OwnStatements, statementsBehind } from "./own-tables.ts"
 
-/** Imported visits, stored in separate segments per import. All filters, reports, goals and funnels include them. */
+/**
+ * Writers of imports. Rows are stored in segments of their import and run, which answers leave out until `show` names the run as
+ * completed. A batch and its cursor are written in one transaction, so after an interruption the caller continues from the cursor.
+ */
 export interface ImportWriters {
-  /** Adds a batch of visits. After an interruption, the caller deletes the import and restarts, or continues at a known position. */
-  addVisits(place: ImportTarget, visits: Iterable<ImportedVisit>): Promise<void>
-  /** Adds a batch of records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
-  addRecords(place: ImportTarget & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
-  /** Deletes an import and all texts that nothing else references. */
-  drop(siteId: number, importId: number): Promise<void>
-  /** Includes an import in reports, or excludes it, from the next report on. */
-  hide(siteId: number, importId: number, hidden: boolean): void
+  /** Adds visits. `firstOrdinal` is the result of `reserveVisitors` if visitors are numbers; `visitors` keeps named ones between calls. */
+  addVisits(place: VisitsPlace, visits: Iterable<ImportedVisit>): Promise<void>
+  /** Adds records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
+  addRecords(place: VisitsPlace & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
+  /** Adds totals of one kind. */
+  addTotals(place: ImportTarget & { cursor?: ImportCursor }, kind: ImportedKind, rows: readonly ImportedRow[]): Promise<void>
+  /** Returns how far a run has come, or undefined before its first batch. */
+  cursor(importId: number, run: number): ImportCursor | undefined
+  reserveVisitors(siteId: number, count: number): number
+  /** Returns and stores the ordinals of named visitors, by hashes in hex, for streams that grow over several runs. */
+  visitors(importId: number): Map<string, number>
+  saveVisitors(importId: number, visitors: ReadonlyMap<string, number>): void
+  forgetVisitors(importId: number): void
+  /** Deletes an import, or one of its runs, and all texts that nothing else references. */
+  drop(siteId: number, importId: number, run?: number): Promise<void>
+  /**
+   * Replaces the imports of a site that answers include, in the transaction of the given statements. Returns a function that makes the
+   * change effective for the next query: call it in `committed` of the transaction.
+   */
+  show(statements: OwnStatements | Statements, siteId: number, imports: readonly EffectiveImport[]): Promise<() => void>
+  /** Returns the start of the first native visit of a site in epoch milliseconds, or undefined without any. */
+  nativeStart(siteId: number): number | undefined
 }
 
-export interface ImportTarget {
-  siteId: number
-  importId: number
-  /** State that the caller keeps between calls, so that visitors with the same name are one visitor in all batches. */
+export interface VisitsPlace extends ImportTarget {
   visitors?: Map<string, number>
+  firstOrdinal?: number
+  cursor?: ImportCursor
 }
 
-export const importWriters = (events: EventStore, now: () => number): ImportWriters => ({
-  addVisits: ({ siteId, importId, visitors }, visits) => events.importVisits({ siteId, importId, ...(visitors && { visitors }) }, visits),
+export const importWriters = (events: EventStore, visible: Pick<VisibleImports, "replace">, now: () => number): ImportWriters => ({
+  addVisits: (place, visits) => events.importVisits(place, visits),
   addRecords: (place, records) => events.importVisits(place, records),
-  drop: (siteId, importId) => events.dropImport(siteId, importId, now()),
-  hide: (siteId, importId, hidden) => events.hideImport(siteId, importId, hidden),
+  addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
+  cursor: events.importCursor,
+  reserveVisitors: events.reserveVisitors,
+  visitors: events.importedVisitors,
+  saveVisitors: events.saveImportedVisitors,
+  forgetVisitors: events.forgetImportedVisitors,
+  drop: (siteId, importId, run) => events.dropImport(siteId, importId, now(), run),
+  show: (statements, siteId, imports) => visible.replace(statementsBehind(statements), siteId, imports),
+  nativeStart: (siteId) => events.firstAt(siteId),
 })

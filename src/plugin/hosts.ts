@@ -89,7 +89,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       audit,
       jobs,
       exclusively: instance.exclusive.run,
-      imports: importWriters(instance.events, options.clock.now),
+      imports: importWriters(instance.events, instance.imports, options.clock.now),
       create: pluginCreation(instance.idempotency, options.statusOf),
       batch: pluginBatch(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),

@@ -5,6 +5,15 @@ export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from
 export type { Filter } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
 export { parseId } from "../domain/id.ts"
+export {
+  dayNumber,
+  dayText,
+  IMPORTED_KINDS,
+  IMPORTED_TABLES,
+  type ImportedKind,
+  type ImportedRow,
+  WHOLE_DAY,
+} from "../domain/imported.ts"
 export type { Job, JobProgress, JobState } from "../domain/job.ts"
 export { KEY_STATES, keyState } from "../domain/key.ts"
 export type { Log } from "../domain/log.ts"
@@ -15,6 +24,7 @@ export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
 export { etagOf, refuseOtherVersion, refuseStaleBody, type Versioned, versionsIn } from "../domain/version.ts"
+export type { VisitorKind, VisitTraits } from "../domain/visit.ts"
 export type { SenderFacts } from "../ingest/collect/records.ts"
 export type { AreaStep, PassingEvent } from "../ingest/pipeline/areas.ts"
 export type { Engine } from "../query/engine/engine.ts"
@@ -43,7 +53,7 @@ export {
 export type { ReportOptions } from "../services/stats/open-report.ts"
 export { siteFacts } from "../services/stats/open-report.ts"
 export type { RecordCounts, RecordReportOptions } from "../services/stats/record-reports.ts"
-export type { ImportedVisit } from "../store/events/import.ts"
+export type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/import.ts"
 export type { RowStatements } from "../store/events/tables/row-tables.ts"
 export type { Migration } from "../store/migrations.ts"
 export { raw, type Sql, sql, type Value } from "../store/sql.ts"
@@ -61,7 +71,7 @@ export { errorsOf, type PluginError } from "./errors.ts"
 export type { Asked, Host, HostServices, ListedSender, PluginAudit, PluginOutbox, PluginRecord, PluginSecrets, Throttle } from "./host.ts"
 export type { Counters } from "./host-counters.ts"
 export type { BatchProgress, PluginBatch, PluginCreation } from "./host-creation.ts"
-export type { ImportTarget, ImportWriters } from "./host-imports.ts"
+export type { ImportWriters, VisitsPlace } from "./host-imports.ts"
 export type { PluginJob, PluginJobs } from "./host-jobs.ts"
 export type { OwnSlugs, SlugClaim } from "./host-slugs.ts"
 export type { Trash } from "./host-trash.ts"

@@ -4,19 +4,19 @@
  */
 
 /** Returns what is wrong with a statement, or undefined when it uses only tables that begin with the prefix. */
-export const forbiddenTable = (text: string, prefix: string): string | undefined => remembered(text, prefix, judgeStatement)
+export const forbiddenTable = (text: string, prefix: string): string | undefined => cachedFault(text, prefix)
 
 /** Returns what is wrong with a migration, or undefined when its statements create and change only objects that begin with the prefix. */
 export function foreignMigration(text: string, prefix: string): string | undefined {
   for (const statement of statementsOf(tokensOf(text))) {
-    const fault = judgeMigration(statement, prefix)
+    const fault = checkMigration(statement, prefix)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
 interface Token {
-  /** Words in lower case; names unchanged, without their quotes. */
+  /** Words are in lower case; quoted names are unchanged, without their quotes. */
   text: string
   kind: "word" | "quoted" | "string" | "number" | "sign"
 }
@@ -47,7 +47,7 @@ function statementsOf(tokens: readonly Token[]): Token[][] {
 
 const VERBS = new Set(["select", "insert", "update", "delete", "replace", "with"])
 
-function judgeStatement(text: string, prefix: string): string | undefined {
+function checkStatement(text: string, prefix: string): string | undefined {
   const [statement, ...others] = statementsOf(tokensOf(text))
   if (!statement) return "it is empty"
   if (others.length > 0) return "it is more than one statement"
@@ -82,7 +82,7 @@ function firstForeign(tokens: readonly Token[], prefix: string): string | undefi
     else if (isSign(token, ",") && lists.at(-1)) expects = true
     else if (token.kind === "word" && BEFORE_TABLE.has(token.text) && !isComparison(tokens, at)) {
       expects = true
-      // What is written is a table, also where WITH makes one up under the same name.
+      // The target of a write is always a real table, even if a WITH clause defines the same name.
       names = isTarget(tokens, at) ? NOTHING : known
       if (token.text === "from" || token.text === "join") lists[lists.length - 1] = true
     } else if (endsTables(tokens, at)) {
@@ -92,7 +92,7 @@ function firstForeign(tokens: readonly Token[], prefix: string): string | undefi
     else if (expects && token.kind === "string") return "a table's name stands in single quotes"
     else if (expects && isName(token) && !(token.kind === "word" && SKIPPED.has(token.text))) {
       expects = false
-      const fault = judgeName(tokens, at, prefix, names)
+      const fault = checkTableName(tokens, at, prefix, names)
       names = known
       if (fault !== undefined) return fault
     }
@@ -100,7 +100,7 @@ function firstForeign(tokens: readonly Token[], prefix: string): string | undefi
   return undefined
 }
 
-function judgeName(tokens: readonly Token[], at: number, prefix: string, known: ReadonlySet<string>): string | undefined {
+function checkTableName(tokens: readonly Token[], at: number, prefix: string, known: ReadonlySet<string>): string | undefined {
   const name = tokens[at]!.text.toLowerCase()
   if (isSign(tokens[at + 1], ".")) return `it names the schema ${name}`
   const wasInto = ["into", "update", "table", "references"].includes(wordAt(tokens, at - 1) ?? "")
@@ -108,7 +108,7 @@ function judgeName(tokens: readonly Token[], at: number, prefix: string, known: 
   return name.startsWith(prefix) || known.has(name) ? undefined : `it touches the table ${name}`
 }
 
-/** Tables that a leading WITH makes up; undefined when there is a WITH elsewhere, whose names would hold for a part only. */
+/** Returns the tables that a leading WITH defines. Returns undefined for a WITH elsewhere, which would apply to a part of the statement. */
 function commonTables(tokens: readonly Token[]): ReadonlySet<string> | undefined {
   const names = new Set<string>()
   const isWith = (token: Token) => token.kind === "word" && token.text === "with"
@@ -136,13 +136,13 @@ function isTarget(tokens: readonly Token[], at: number): boolean {
   return word === "into" || word === "update" || (word === "from" && wordAt(tokens, at - 1) === "delete")
 }
 
-/** `window` begins a clause before a name and `as`; elsewhere it is a name itself, and the list goes on. */
+/** Returns whether a word ends a list of tables. `window` does so only before a name and `as`; elsewhere it is a name itself. */
 function endsTables(tokens: readonly Token[], at: number): boolean {
   const word = wordAt(tokens, at)
   return word === "window" ? wordAt(tokens, at + 2) === "as" : word !== undefined && ENDS.has(word)
 }
 
-/** `is distinct from` compares, and `do update` names no table. */
+/** Returns whether no table follows the word, as in `is distinct from` and `do update`. */
 function isComparison(tokens: readonly Token[], at: number): boolean {
   const before = wordAt(tokens, at - 1)
   if (tokens[at]!.text === "from") return before === "distinct" && wordAt(tokens, at - 2) !== "select"
@@ -151,11 +151,11 @@ function isComparison(tokens: readonly Token[], at: number): boolean {
 
 const isSign = (token: Token | undefined, text: string): boolean => token?.kind === "sign" && token.text === text
 const isName = (token: Token | undefined): boolean => token?.kind === "word" || token?.kind === "quoted"
-/** SQLite takes text in single quotes for a name where only a name can stand. */
+/** Returns whether SQLite can read a token as a name. It accepts text in single quotes where only a name is possible. */
 const canName = (token: Token | undefined): boolean => isName(token) || token?.kind === "string"
 const wordAt = (tokens: readonly Token[], at: number): string | undefined => (tokens[at]?.kind === "word" ? tokens[at].text : undefined)
 
-function judgeMigration(tokens: readonly Token[], prefix: string): string | undefined {
+function checkMigration(tokens: readonly Token[], prefix: string): string | undefined {
   const verb = wordAt(tokens, 0) ?? ""
   if (VERBS.has(verb)) return firstForeign(tokens, prefix)
   if (!["create", "drop", "alter"].includes(verb)) return `a migration may not ${verb || tokens[0]!.text}`
@@ -167,32 +167,32 @@ function judgeMigration(tokens: readonly Token[], prefix: string): string | unde
   while (["if", "not", "exists"].includes(wordAt(tokens, at) ?? "")) at++
   const name = tokens[at]?.text.toLowerCase() ?? ""
   if (!name.startsWith(prefix) || isSign(tokens[at + 1], ".")) return `${verb} ${kind} ${name}: names begin with ${prefix}`
-  return kind === "index" ? judgeIndex(tokens, at + 1, prefix) : judgeTable(tokens.slice(at + 1), prefix)
+  return kind === "index" ? checkIndex(tokens, at + 1, prefix) : checkTable(tokens.slice(at + 1), prefix)
 }
 
-function judgeIndex(tokens: readonly Token[], at: number, prefix: string): string | undefined {
-  if (at >= tokens.length) return undefined // of a drop
+function checkIndex(tokens: readonly Token[], at: number, prefix: string): string | undefined {
+  if (at >= tokens.length) return undefined // a `drop index`
   const table = tokens[at + 1]?.text.toLowerCase() ?? ""
   return wordAt(tokens, at) === "on" && table.startsWith(prefix) ? undefined : `an index on ${table}: names begin with ${prefix}`
 }
 
-/** What follows the name of a table: other tables that it refers to, or that it is filled from, or becomes. */
-function judgeTable(tokens: readonly Token[], prefix: string): string | undefined {
+/** Checks the rest of a statement after its table's name: tables that it references or selects from, and a new name. */
+function checkTable(tokens: readonly Token[], prefix: string): string | undefined {
   const renamed = tokens.findIndex((_, at) => wordAt(tokens, at) === "rename" && wordAt(tokens, at + 1) === "to")
   const name = renamed === -1 ? undefined : tokens[renamed + 2]?.text.toLowerCase()
   if (name !== undefined && !name.startsWith(prefix)) return `alter table rename to ${name}: names begin with ${prefix}`
   return firstForeign([{ kind: "word", text: "table" }, { kind: "quoted", text: prefix }, ...tokens], prefix)
 }
 
-/** Caches the results by text. Statements are literals of the source code, so there are few. */
-const MOST = 2_000
-const judged = new Map<string, string | undefined>()
+/** Results by prefix and text. Statements are literals of the source code, so there are few. */
+const MAX_CACHED = 2_000
+const cachedFaults = new Map<string, string | undefined>()
 
-function remembered(text: string, prefix: string, judge: typeof judgeStatement): string | undefined {
+function cachedFault(text: string, prefix: string): string | undefined {
   const key = `${prefix} ${text}`
-  if (judged.has(key)) return judged.get(key)
-  if (judged.size >= MOST) judged.clear()
-  const fault = judge(text, prefix)
-  judged.set(key, fault)
+  if (cachedFaults.has(key)) return cachedFaults.get(key)
+  if (cachedFaults.size >= MAX_CACHED) cachedFaults.clear()
+  const fault = checkStatement(text, prefix)
+  cachedFaults.set(key, fault)
   return fault
 }

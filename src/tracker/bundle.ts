@@ -6,8 +6,8 @@ export const COLLECT_PATH = '"/api/event"'
 export const SCRIPT_NAME = "{name}"
 
 /**
- * The tracker as one minified script without imports. Called as a macro: while the product is bundled, or at start from source,
- * so the script is never a file of its own and never out of date. (`Bun.build` may not run inside a macro; its command may.)
+ * Builds the tracker as one minified script without imports. It is called as a macro, when the product is bundled or when it starts
+ * from source, so that the script is never out of date. It runs the command, because `Bun.build` is not available in macros.
  */
 export function trackerScript(variant: Variant = "native"): string {
   const source = `${import.meta.dir}/tracker.ts`

@@ -3,7 +3,7 @@
  *
  * One source gives `/js/script.js`, the variant under Plausible's script names, Umami's `/script.js` and GoatCounter's `/count.js`: `bundle.ts` sets
  * `VARIANT`, and the bundler leaves out the branches of the others. Every byte is paid by every visitor (`size.ts`), so this file is terser than the rest of
- * the code: short keys of the payload (metrics.md 18.2), one handler where events overlap, no guard against what cannot happen.
+ * the code: short keys in the payload (metrics.md 18.2), one handler for events that overlap, no checks for impossible cases.
  */
 declare const VARIANT: "native" | "plausible" | "goatcounter" | "umami"
 /** Name of the Plausible script without `.js`, inserted by the server: `script.hash.local`, `pa-<id>`. */
@@ -33,7 +33,7 @@ interface Call {
   consent(state: "granted" | "denied"): void
   /** Calls made before this script was loaded. */
   q?: [string, Options?][]
-  /** Plausible's: takes options; its stub keeps them in `o`. */
+  /** Plausible's function to set options. Plausible's stub stores them in `o`. */
   init?(options?: PlausibleOptions): void
   o?: PlausibleOptions
 }
@@ -50,30 +50,30 @@ interface PlausibleOptions {
   transformRequest?: (payload: object) => object | null
 }
 
-/** A value, or a function of the page's own; null from the function of a path counts nothing. */
-type Given = string | ((own: string) => string | null) | null
-/** What GoatCounter counts. */
-interface Counted {
-  path?: Given
-  title?: Given
-  referrer?: Given
+/** A value, or a function that returns one for the page's own value. If the function of a path returns null, nothing is counted. */
+type Override = string | ((own: string) => string | null) | null
+/** The options of a call of `goatcounter.count`. */
+interface CountOptions {
+  path?: Override
+  title?: Override
+  referrer?: Override
   event?: boolean
 }
-/** Settings of the page, and the functions that the script adds. */
-interface Goatcounter extends Counted {
+/** `window.goatcounter`: settings of the page, and the functions that the script adds. */
+interface Goatcounter extends CountOptions {
   no_onload?: boolean
   no_events?: boolean
   allow_local?: boolean
   allow_frame?: boolean
   endpoint?: string
-  count(given?: Counted): void
-  url(given?: Counted): string | undefined
+  count(given?: CountOptions): void
+  url(given?: CountOptions): string | undefined
   filter(): string | false
   bind_events(): void
   get_query(name: string): string | undefined
 }
 
-/** An event as Umami's pages see and change it. */
+/** An event in Umami's format, which pages can read and change. */
 interface UmamiPayload {
   website?: string | undefined
   hostname?: string
@@ -110,8 +110,8 @@ declare global {
 
 /** GoatCounter's settings, which the page may change at any time. */
 const goat = (VARIANT === "goatcounter" && window.goatcounter) || ({} as Goatcounter)
-/** Values that replace the page's own in the next event. */
-let instead: object | undefined
+/** Fields that replace the page's own in the next event. */
+let overrides: object | undefined
 /** Whether clicks on marked elements are recorded. */
 let bound: boolean
 
@@ -156,7 +156,7 @@ try {
   if (VARIANT === "umami") ignored ||= localStorage["umami.disabled"]
 } catch {}
 
-/** Whether one of the patterns, between commas, is the whole page; `*` is any run of characters. Umami has no such lists. */
+/** Returns whether one of the comma-separated patterns matches the whole page. `*` is any run of characters. Umami has no such lists. */
 const matches = (patterns = "") =>
   VARIANT === "umami"
     ? patterns === "*"
@@ -167,7 +167,7 @@ const matches = (patterns = "") =>
           .replace(/\*+/g, ".*")})$`,
       ).test(page())
 
-/** The id is the event's own, so that a retry counts once; `randomUUID` would be missing on plain HTTP. */
+/** Sends an event. Its id makes retries count once; `randomUUID` is not used because it is missing on plain HTTP. */
 const send = (fields: object, done?: Done, born = now(), id = `${Math.random()}`.slice(2) + Date.now(), tries = 0) => {
   const api = data.api || new URL("/api/event", VARIANT === "plausible" ? script.src : data.hostUrl || script.src)
   const body = JSON.stringify({
@@ -245,7 +245,7 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
       tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
       w: innerWidth,
     }
-    if (VARIANT === "goatcounter" || VARIANT === "umami") Object.assign(fields, instead)
+    if (VARIANT === "goatcounter" || VARIANT === "umami") Object.assign(fields, overrides)
     if (VARIANT === "plausible" && plausible?.transformRequest) {
       fields = plausible.transformRequest({ d: data.site, ...fields })
       if (!fields) return callback?.({ error: "ignored" })
@@ -261,12 +261,12 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
   }
 }) as Call
 
-/** Of the page view that ends or rests: the first time, when more was seen, or after three seconds more. */
+/** Sends engagement when a page view ends or is interrupted: the first time, after further scrolling, or after three more seconds. */
 const report = () => {
   attend()
   if (!bottom) measure(0)
   const sd = Math.round(Math.min(1, bottom / height) * 100)
-  // A counted page view has set it.
+  // `reported` is set, because a page view was counted.
   if (viewed && (sd > (reported as number) || engaged >= 3000)) {
     send({ n: "engagement", u: viewed, e: engaged, sd })
     engaged = 0
@@ -295,46 +295,47 @@ const navigated = () => {
     counted = page()
     if (VARIANT === "goatcounter") {
       goat.count()
-      // There is no other automatic view: pages count those of single-page navigation themselves.
+      // GoatCounter's script counts one page view automatically. Single-page applications count further ones themselves.
       data.manual = ""
     } else if (VARIANT === "umami") window.umami!.track()
     else track("pageview")
   }
 }
 
-const changed = ({ type, persisted }: Partial<PageTransitionEvent>) => {
+const onPageStateChange = ({ type, persisted }: Partial<PageTransitionEvent>) => {
   leaving = type === "pagehide"
   attend()
-  // Of these events only `blur` and `visibilitychange` have a b.
+  // Among these events, only `blur` and `visibilitychange` contain a "b".
   if (leaving || (!since && /b/.test(type as string))) report()
   // The page was restored from the back-forward cache.
   if (persisted && !leaving) counted = ""
   navigated()
 }
 
-const declared = (element: Element | null, form: boolean, steps = 4) => {
+/** Records the event that an element or an ancestor declares in its attributes. */
+const trackDeclared = (element: Element | null, form: boolean, steps = 4) => {
   if (!element || !steps) return
   const name = element.getAttribute("data-footfall-event")
   if (name && (element.tagName === "FORM") === form) track(name, { props: props(element) })
-  else declared(element.parentElement, form, steps - 1)
+  else trackDeclared(element.parentElement, form, steps - 1)
 }
 
-const acted = ({ type, target, button }: MouseEvent) => {
-  // Of a submit it is one, and of a click nothing is asked that other elements have not.
+const onAction = ({ type, target, button }: MouseEvent) => {
+  // The target of a submit is a form. For clicks, only properties that all elements have are used.
   const element = target as HTMLFormElement
   const form = type === "submit"
   if (button > 1 || (form && !element.noValidate && !element.checkValidity())) return
-  declared(element, form)
+  trackDeclared(element, form)
   const link = element.closest("a")
-  if (VARIANT === "plausible" && tagged(element, form, link)) return
+  if (VARIANT === "plausible" && trackTagged(element, form, link)) return
   if (VARIANT === "umami") {
     const marked = element.closest(`[${UMAMI_EVENT}]`)
-    if (bound && !form && marked) told(marked)
+    if (bound && !form && marked) trackUmamiElement(marked)
     return
   }
   if (VARIANT === "goatcounter") {
-    // Files, forms and outbound links are for those who take our own script: their bytes are needed here.
-    if (!form && bound) clicked(element.closest("[data-goatcounter-click]"))
+    // This script records no files, forms and outbound links, so that it stays within its size limit.
+    if (!form && bound) countGoatElement(element.closest("[data-goatcounter-click]"))
     return
   }
   if (form) {
@@ -358,8 +359,8 @@ const acted = ({ type, target, button }: MouseEvent) => {
       track("Outbound Link: Click", { props: { url: link.origin + link.pathname + link.search + link.hash } })
 }
 
-/** Plausible's classes on the element or an ancestor; such a click or submit is not also an automatic event. */
-const tagged = (element: Element | null, form: boolean, link: HTMLAnchorElement | null, steps = 4): boolean => {
+/** Records the event in Plausible's classes of an element or an ancestor. Returns whether there was one, which replaces automatic events. */
+const trackTagged = (element: Element | null, form: boolean, link: HTMLAnchorElement | null, steps = 4): boolean => {
   if (!element || !steps) return false
   const found: Record<string, Props> = { event: {}, revenue: {} }
   for (const word of element.classList) {
@@ -367,14 +368,14 @@ const tagged = (element: Element | null, form: boolean, link: HTMLAnchorElement 
     if (kind) found[kind]![key!] = value
   }
   const { name, ...own } = found.event!
-  if (!name || (element.tagName === "FORM") !== form) return tagged(element.parentElement, form, link, steps - 1)
+  if (!name || (element.tagName === "FORM") !== form) return trackTagged(element.parentElement, form, link, steps - 1)
   track(`${name}`, { props: { ...own, url: link?.href }, revenue: found.revenue!.amount ? found.revenue : undefined })
   return true
 }
 
 const UMAMI_EVENT = "data-umami-event"
-/** Handles an element that is marked for Umami. */
-const told = (element: Element) => {
+/** Records a click on an element that is marked for Umami. */
+const trackUmamiElement = (element: Element) => {
   const found: Props = {}
   for (const { name, value } of element.attributes) {
     const key = name.split(`${UMAMI_EVENT}-`)[1]
@@ -383,8 +384,8 @@ const told = (element: Element) => {
   window.umami!.track(element.getAttribute(UMAMI_EVENT)!, found)
 }
 
-/** Handles an element that is marked for GoatCounter. */
-const clicked = (element: HTMLButtonElement | null) => {
+/** Counts a click on an element that is marked for GoatCounter. */
+const countGoatElement = (element: HTMLButtonElement | null) => {
   if (!element) return
   const { goatcounterClick, goatcounterTitle, goatcounterReferrer, goatcounterReferral } = element.dataset
   goat.count({
@@ -399,13 +400,13 @@ track.identify = (id) => {
   user = id
 }
 track.consent = (state) => {
-  // Nobody who stays with Plausible's names calls this, and its bytes are needed there.
+  // Only the native script has this function, because the other ones need its bytes.
   if (VARIANT !== "native") return
   const granted = state === "granted" && "consent" in data
   // The id's lifetime starts with the first consent; repeated consent does not extend it.
   if (granted && device) return
   device = granted ? crypto.randomUUID().replace(/-/g, "") : ""
-  // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not everywhere
+  // biome-ignore lint/suspicious/noDocumentCookie: not all browsers have the Cookie Store API.
   document.cookie = `footfall_id=${device};path=/;max-age=${Number(granted && (data.consent || 180)) * 86400}`
 }
 
@@ -416,23 +417,24 @@ for (const method of ["pushState", "replaceState"] as const) {
     navigated()
   }
 }
-for (const type of ["visibilitychange", "focus", "blur", "pagehide", "pageshow", "popstate", "load"]) addEventListener(type, changed)
-for (const type of ["click", "auxclick", "submit"] as const) addEventListener(type as "click", acted, true)
+for (const type of ["visibilitychange", "focus", "blur", "pagehide", "pageshow", "popstate", "load"])
+  addEventListener(type, onPageStateChange)
+for (const type of ["click", "auxclick", "submit"] as const) addEventListener(type as "click", onAction, true)
 addEventListener("scroll", () => measure(0))
 if (VARIANT === "plausible") {
   const id = NAME.split("pa-")[1]
-  const asks = (extension: string) => NAME.split(".").includes(extension)
-  /** The options, else what the name asks for, become the attributes they stand for. */
+  const nameHas = (extension: string) => NAME.split(".").includes(extension)
+  /** Converts options, or by default the extensions in the script's name, to the corresponding attributes. */
   const init = (options: PlausibleOptions = {}) => {
-    const files = options.fileDownloads ?? asks("file-downloads")
+    const files = options.fileDownloads ?? nameHas("file-downloads")
     plausible ||= options
     data.site ||= data.domain || id
     data.api ||= options.endpoint
-    if (options.hashBasedRouting ?? asks("hash")) data.hash = ""
-    if (options.captureOnLocalhost ?? asks("local")) data.local = ""
-    if (!(options.autoCapturePageviews ?? !asks("manual"))) data.manual = ""
+    if (options.hashBasedRouting ?? nameHas("hash")) data.hash = ""
+    if (options.captureOnLocalhost ?? nameHas("local")) data.local = ""
+    if (!(options.autoCapturePageviews ?? !nameHas("manual"))) data.manual = ""
     if (files instanceof Object) data.fileTypes = `${files.fileExtensions}`
-    data.track ||= `${[(options.outboundLinks ?? asks("outbound-links")) && "outbound", files && "files", options.formSubmissions && "forms"]}`
+    data.track ||= `${[(options.outboundLinks ?? nameHas("outbound-links")) && "outbound", files && "files", options.formSubmissions && "forms"]}`
     navigated()
     for (const call of early.splice(0)) track(...call)
   }
@@ -445,11 +447,11 @@ if (VARIANT === "goatcounter") {
   try {
     Object.assign(goat, JSON.parse(data.goatcounterSettings || "{}"))
   } catch {}
-  /** What is given, else what the page has set, else what it is. */
-  const valuesOf = (given: Counted = {}) => {
+  /** Returns the values to count: those of the call, else those that the page has set, else the page's own. */
+  const valuesOf = (given: CountOptions = {}) => {
     const value = (key: "path" | "title" | "referrer", own: string) => {
-      const said = given[key] === undefined ? goat[key] : given[key]
-      return typeof said === "function" ? said(own) : (said ?? own)
+      const override = given[key] === undefined ? goat[key] : given[key]
+      return typeof override === "function" ? override(own) : (override ?? own)
     }
     const bare = (host: string) => host.replace(/^www\./, "")
     const link = document.querySelector<HTMLLinkElement>("link[rel=canonical][href]")
@@ -473,11 +475,11 @@ if (VARIANT === "goatcounter") {
     const { p, t, r, e } = valuesOf(given)
     const reason = p === null ? "path" : goat.filter()
     if (reason) return console.warn(`goatcounter: not counting because of: ${reason}`)
-    instead = { t, r }
+    overrides = { t, r }
     if (e) track(p!)
-    // The campaign is in the address, whatever the page says it is called.
+    // The campaign is in the page's URL, even if the page gives another path.
     else track("pageview", { url: `${location.origin}/${p!.replace(/^\//, "")}${p!.includes("?") ? "" : location.search}` })
-    instead = undefined
+    overrides = undefined
   }
   goat.url = (given) => {
     const address = endpoint()
@@ -521,18 +523,18 @@ if (VARIANT === "umami") {
     if (!payload) return
     const { website, language, title, url, referrer, tag, id, name, data: given = {} } = payload
     const { revenue, currency } = given
-    instead = { d: website, l: language, t: title, r: referrer, x: id }
+    overrides = { d: website, l: language, t: title, r: referrer, x: id }
     track(name || "pageview", {
       url: new URL(url ?? "", location.href).href,
       props: Object.fromEntries(flat({ ...given, tag })),
       revenue: revenue && currency ? { amount: revenue, currency } : undefined,
     })
-    instead = undefined
+    overrides = undefined
   }
   window.umami = {
     track(what, given) {
       const payload = typeof what === "function" ? what(own()) : what instanceof Object ? what : { ...own(), name: what, data: given }
-      // Any function of the page, by its name.
+      // `data-before-send` is the name of a global function of the page.
       const edit = (window as unknown as Record<string, unknown>)[data.beforeSend as string]
       if (typeof edit === "function") Promise.resolve(edit("event", payload)).then(post)
       else post(payload)

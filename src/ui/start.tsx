@@ -1,13 +1,11 @@
 import { QueryClientProvider } from "@tanstack/react-query"
 import { type ComponentType, render } from "preact"
 import { lazy, Suspense } from "preact/compat"
-import { boot } from "./api/boot.ts"
-import { asked } from "./api/proof.ts"
-import { createQueryClient } from "./api/query-client.ts"
-import { inTurn } from "./browser/yielding.ts"
-import { lazyScreen } from "./parts/lazy-screen.ts"
-import { Toasts } from "./parts/toasts.tsx"
-import { Unasked } from "./shell/unasked.tsx"
+import { useEffect } from "preact/hooks"
+import { asked, createQueryClient } from "./api/api.ts"
+import { boot } from "./api/session.ts"
+import { inTurn, lazyScreen } from "./parts/loading.ts"
+import { Toasts, toast } from "./parts/toasts.tsx"
 
 /** The dialog that confirms the user's identity, loaded when needed because it contains the forms of all factors. */
 const ProofDialog = lazy(() =>
@@ -25,7 +23,7 @@ const Proof = () =>
   ) : null
 
 /** The bar shown during impersonation. Starting and stopping reload the page, so the embedded data is up to date. */
-const ImpersonationBar = lazyScreen(() => import("./shell/impersonation-bar.tsx"))
+const ImpersonationBar = lazyScreen(() => import("./shell/status-bars.tsx"), "ImpersonationBar")
 const Impersonation = () =>
   boot.me?.impersonation ? (
     <Suspense fallback={<div class="impersonated" aria-hidden="true" />}>
@@ -50,4 +48,13 @@ export function start(Router: ComponentType): void {
     ),
   )
   addEventListener("load", () => import("./later.ts").catch(() => {}))
+}
+
+/** Cancels a question whose dialog cannot be loaded because its file belonged to an older build. The page keeps its input. */
+function Unasked() {
+  useEffect(() => {
+    asked.get()?.cancel()
+    toast("A new version of Footfall is available. Copy anything you've typed, then reload the page.")
+  }, [])
+  return null
 }

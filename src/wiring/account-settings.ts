@@ -1,4 +1,4 @@
-/** What the configuration says of accounts, in the words of the services. */
+/** Converts the configuration of accounts to the options of the services. */
 import { availableParallelism, userInfo } from "node:os"
 import type { Config } from "../../config/schema.ts"
 import type { Actor } from "../domain/audit.ts"
@@ -8,11 +8,11 @@ import { OWN_PROVIDER } from "../services/oidc/providers.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import type { HashSettings } from "../services/sign-in/passwords.ts"
 
-/** `baseUrl`: under which people reach the instance. Throws an `ExitFault` for a provider of identities that is named by half. */
+/** Returns the account settings. `baseUrl` is the instance's public URL. Throws `ExitFault` for an incomplete identity provider. */
 export const accountSettings = (config: Config, baseUrl: string, hashing: Omit<HashSettings, "atOnce">): AccountSettings => ({
   hashes: {
     ...hashing,
-    // A core is left to events, whoever signs in.
+    // One core stays free for events, however many people sign in.
     atOnce: config.hash_concurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
   },
   signIn: {
@@ -26,7 +26,7 @@ export const accountSettings = (config: Config, baseUrl: string, hashing: Omit<H
   oidc: oidcSettings(config),
 })
 
-/** Undefined without a provider of the whole instance. */
+/** Returns the identity provider of the whole instance, or undefined when none is configured. */
 function oidcSettings(config: Config): AccountSettings["oidc"] {
   if (config.oidc_issuer === undefined) return undefined
   if (config.oidc_client_id === undefined) throw new ExitFault("configuration", "oidc_issuer: oidc_client_id is needed as well")
@@ -47,7 +47,7 @@ function oidcSettings(config: Config): AccountSettings["oidc"] {
   }
 }
 
-/** Undefined without a mail server. */
+/** Returns the settings of the mail server, or undefined when none is configured. */
 export const smtpSettings = (config: Config, baseUrl: string): AccountSettings["smtp"] =>
   config.smtp_host === undefined
     ? undefined
@@ -62,7 +62,7 @@ export const smtpSettings = (config: Config, baseUrl: string): AccountSettings["
 
 const SMTP_PORTS = { none: 25, starttls: 587, tls: 465 } as const
 
-/** Whoever may open the data folder, by the name the system has for them. */
+/** Returns the actor of commands: the operating system's user, who has access to the data folder. */
 export const operatorActor = (version: string): Actor => ({
   kind: "cli",
   email: systemUser(),
@@ -71,7 +71,7 @@ export const operatorActor = (version: string): Actor => ({
   requestId: Bun.randomUUIDv7(),
 })
 
-/** A container may run under a number that has no name. */
+/** Returns the name of the operating system's user, or the number when it has no name, as in some containers. */
 function systemUser(): string {
   try {
     return userInfo().username

@@ -4,14 +4,14 @@ import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/d
 import type { Report } from "../services/runtime/control.ts"
 import type { AppOptions } from "./settings.ts"
 
-/** Somebody who can look at it: the owner of the organization, with a password of this one demo. */
+/** Creates the user of a demo, who owns its organization, with a random password. */
 export async function makeDemoUser({ operations }: App, { random }: Pick<AppOptions, "random">) {
   const user = { email: "demo@footfall.example", password: Buffer.from(random(12)).toString("base64url") }
   await operations.setup({ ...user, name: "Demo", organization: "Demo" })
   return user
 }
 
-/** Fills a new instance with the traffic of shops, up to now. The clock stays where the traffic ends. */
+/** Fills a new instance with the traffic of shops up to now. Afterwards the clock stands at the end of the traffic. */
 export async function fillDemo(app: App, { config, clock }: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
   const { operations, instance, collector } = app
   const to = clock.now()

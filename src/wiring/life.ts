@@ -19,7 +19,7 @@ interface Beginning {
   upkeep: UpkeepOptions
 }
 
-/** Begins what an instance does by itself, and answers commands of the command line. */
+/** Starts the jobs, timers and event consumers of an instance, and listens for commands of the command line. */
 export async function begin(options: AppOptions, { instance, operations, timers, upkeep }: Beginning): Promise<{ stop(): void }> {
   const { config, clock, log, version } = options
   const control = listenForCommands(config.data_dir, (name, input, report) => runOperation(operations, name, input, report))
@@ -44,26 +44,26 @@ interface Ending {
   console: Console
   timers: Timers
   onlineRestore: OnlineRestore
-  /** Of the command line, once it is answered. */
+  /** The listener for commands of the command line; undefined before `begin`. */
   control: { stop(): void } | undefined
   log: Log
 }
 
 const FAREWELL_MS = 2_000
 
-/** Everything after the web server has stopped: commits what waits, ends the jobs, closes the stores. In this order. */
+/** Ends an instance after its web server has stopped: commits waiting events, ends the jobs, closes the stores, in this order. */
 export async function end({ instance, engine, collector, plugins, memberships, console, timers, onlineRestore, control, log }: Ending) {
   collector.stop()
   control?.stop()
   await Promise.all([timers.stop(), instance.jobs.stop(), instance.outbox.stop()])
   await instance.accounts.background.settled()
-  // What is not sent now waits in the catalog.
+  // Emails that are not sent by then stay queued in the catalog.
   await Promise.race([instance.accounts.mail.settled(), Bun.sleep(FAREWELL_MS)])
-  // Counts are a help to people: a full disk must not hold up the end.
+  // Losing these counts is acceptable. A full disk must not prevent an orderly stop.
   await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
   await console.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
   await plugins.stop()
-  // Before the stores close, and with nothing that writes them any more.
+  // Nothing writes to the stores any more, but they are still open.
   await onlineRestore.backUpCurrent(instance.backups).catch((error) => log.error("the backup could not be restored", { error }))
   await engine.close()
   await instance.close()

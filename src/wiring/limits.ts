@@ -3,7 +3,7 @@ import { API, COLLECT, NEW_VALUES_PER_DAY, ORGANIZATION, PASSWORD, QUERY, THINGS
 
 type Limits = { [name: string]: number | null | Limits }
 
-/** How many events are taken; 0 = no limit. */
+/** Returns the rate limits for events. 0 means no limit. */
 export const eventLimits = (config: Config) => ({
   visitorEventsPerMinute: config.limit_visitor_events,
   siteEventsPerSecond: config.limit_site_events,
@@ -11,7 +11,7 @@ export const eventLimits = (config: Config) => ({
   instanceEventsPerSecond: config.limit_instance_events,
 })
 
-/** The bounds that people and programs meet, as they are in force: what the operator has raised, or taken away (null), included. */
+/** Returns the effective limits of the instance, including those that the operator has changed or disabled (null). */
 export function limitsInForce(config: Config): Limits {
   const orNone = (configured: number) => (configured === 0 ? null : configured)
   const { sitesPerOrganization: _, ...ofSite } = THINGS

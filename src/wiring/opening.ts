@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema.ts"
 import { openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
 import { openEngine, type PooledEngine } from "../query/engine/engine.ts"
-import { createSlowQuestions, type SlowQuestions } from "../query/engine/slow-queries.ts"
+import { createSlowQueries, type SlowQueries } from "../query/engine/slow-queries.ts"
 import { createVisibleImports } from "../services/imports/visible-imports.ts"
 import { type Instance, openInstance } from "../services/instance/instance.ts"
 import { placesIn } from "../services/runtime/data-folder.ts"
@@ -9,24 +9,24 @@ import { ExitFault } from "../services/runtime/exit.ts"
 import { operatorActor } from "./account-settings.ts"
 import { type AppOptions, cacheBytes, instanceOptions } from "./settings.ts"
 
-/** What everything else rests on: the stores with their services, the query workers, and the file that tells places. */
+/** The parts that all others need: the stores with their services, the query workers, and the place database. */
 interface Foundation {
   instance: Instance
   engine: PooledEngine
-  slowQuestions: SlowQuestions
+  slowQueries: SlowQueries
   placeFile: PlaceFile | undefined
 }
 
-/** All of it or nothing: where one part cannot be opened, none stays open. */
+/** Opens the foundation. If one part cannot be opened, the others are closed again. */
 export async function openFoundation(options: AppOptions, publicUrl: () => string): Promise<Foundation> {
   const { config } = options
   const placeFile = await placesOf(config)
   let states: Instance["states"] | undefined
-  const slowQuestions = createSlowQuestions(options.clock)
+  const slowQueries = createSlowQueries(options.clock)
   const imports = createVisibleImports()
   const engine = openEngine({
     importsOf: imports.of,
-    watch: slowQuestions.watch,
+    watch: slowQueries.watch,
     workerUrl: options.workers.query,
     path: placesIn(config.data_dir).events,
     cacheBytes: cacheBytes(config.cache_mb),
@@ -39,16 +39,16 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
   })
   states = instance.states
   await makeFirstUser(options, instance)
-  return { instance, engine, slowQuestions, placeFile }
+  return { instance, engine, slowQueries, placeFile }
 }
 
-/** Closes it before anything was served. */
+/** Closes the foundation after a failed start. */
 export async function closeFoundation({ engine, instance }: Foundation): Promise<void> {
   await engine.close()
   await instance.close()
 }
 
-/** Named by the settings, so that no browser is needed. */
+/** Creates the first user from the settings, so that an instance can be set up without a browser. */
 async function makeFirstUser({ config, log, version }: AppOptions, { accounts, close }: Instance): Promise<void> {
   const { admin_email: email, admin_password: password } = config
   if (email === undefined && password === undefined) return
@@ -61,7 +61,7 @@ async function makeFirstUser({ config, log, version }: AppOptions, { accounts, c
   }
 }
 
-/** A file that cannot be read at the start is a wrong setting; later the one that was read stays in use. */
+/** Opens the place database. An unreadable file at start is a configuration error; if it fails later, the loaded data stays in use. */
 async function placesOf({ geo_db }: Config): Promise<PlaceFile | undefined> {
   if (geo_db === undefined) return undefined
   const file = openPlaceFile(geo_db)

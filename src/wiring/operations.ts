@@ -12,7 +12,7 @@ import { placesIn } from "../services/runtime/data-folder.ts"
 import { operatorActor } from "./account-settings.ts"
 import { type AppOptions, cacheBytes, doctorOptions, scriptUrlOf } from "./settings.ts"
 
-/** With an engine of its own: a command may run where nothing is served. */
+/** Writes the export of a site. It opens its own query engine, because a command can run without a serving instance. */
 async function takeOut(
   { config, clock, random, workers }: AppOptions,
   instance: Instance,
@@ -33,13 +33,13 @@ async function takeOut(
   }
 }
 
-/** What the command line may ask of this instance, whether it serves or not. */
+/** Creates the operations that the command line can run, whether the instance is serving or not. */
 export function operationsOf(
   options: AppOptions,
   instance: Instance,
   {
     baseUrl,
-    // Of areas that are not set up: what they have derived from visits goes with their next nightly run.
+    // Without hooks, data that areas derived from visits is erased by their next nightly run.
     hooks = NO_HOOKS,
     areaFiles = () => [],
   }: { baseUrl(): string; hooks?: DataHooks; areaFiles?(): readonly AreaFile[] },

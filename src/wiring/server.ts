@@ -4,14 +4,14 @@ import type { Instance } from "../services/instance/instance.ts"
 import { limitsInForce } from "./limits.ts"
 import { type AppOptions, scriptUrlOf, siteDefaults } from "./settings.ts"
 
-/** Whether cookies go over https alone. */
+/** Returns whether cookies are sent over HTTPS only. */
 export const isSecure = ({ config }: Pick<AppOptions, "config">): boolean => config.base_url?.startsWith("https:") ?? false
 
-/** Sessions of browsers, as this instance signs them. */
+/** Creates the session cookie, signed with the secrets of the instance. */
 export const cookieOf = (options: AppOptions, { cookieSecrets }: Instance): SessionCookie =>
   sessionCookie({ secrets: cookieSecrets, secure: isSecure(options), allowInsecure: options.config.allow_insecure_http })
 
-/** Returns what authorization takes from the settings and from the services of the instance. */
+/** Returns the options of authorization that come from the settings and from the services of the instance. */
 export const authorizeOptions = ({ config, clock }: AppOptions, instance: Instance) => ({
   now: clock.now,
   isSetUp: instance.accounts.users.isSetUp,
@@ -23,7 +23,7 @@ export const authorizeOptions = ({ config, clock }: AppOptions, instance: Instan
   privateRate: config.private_rate,
 })
 
-/** What the web server takes from the settings and from the services of the instance. */
+/** Returns the options of the web server that come from the settings and from the services of the instance. */
 export const serverOptions = ({ config, clock, log, version }: AppOptions, instance: Instance, baseUrl: () => string) => ({
   ...instance.accounts,
   isSetUp: instance.accounts.users.isSetUp,

@@ -1,4 +1,4 @@
-/** What the configuration says, in the words of what it is handed to. */
+/** Converts the configuration to the options of services and floors. */
 
 import { totalmem } from "node:os"
 import { describeSetting } from "../../config/describe.ts"
@@ -18,25 +18,25 @@ import { eventLimits } from "./limits.ts"
 
 export interface AppOptions {
   config: Config
-  /** Where each setting comes from. */
+  /** The settings with their sources. */
   described: readonly Described[]
-  /** Of the source, where the build knows it. */
+  /** Commit of the source. Absent when the build does not know it. */
   commit?: string
   plugins: readonly AnyPlugin[]
   version: string
   clock: Clock
   log: Log
   random(bytes: number): Uint8Array
-  /** Made in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  /** URLs of the worker files, resolved in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
   workers: { query: string; backup: string; hash: string }
   backUpBeforeMigrating?: boolean
-  /** Of tests, which share their machine with others that never rest: how far hashes give way. */
+  /** For tests only: niceness of the hash threads. Tests run on busy machines, on which the default would be too slow. */
   hashNiceness?: number
-  /** Of tests: whom to ask for texts that prove a domain, instead of the name servers of the system. */
+  /** For tests only: name servers for TXT records. Default: those of the system. */
   nameServers?: readonly string[]
 }
 
-/** Far enough that whoever takes events goes first, near enough that a sign-in ends on a machine that is never idle. */
+/** Niceness of the hash threads: high enough that events have priority, low enough that sign-ins succeed on a busy machine. */
 const HASH_NICENESS = 10
 
 export const instanceOptions = ({
@@ -81,7 +81,7 @@ export const instanceOptions = ({
   backUpBeforeMigrating,
 })
 
-/** All of it or nothing: half a bucket is a wrong setting. */
+/** Returns the bucket for backups, or undefined when none is configured. Throws `ExitFault` for an incomplete one. */
 function bucketOf(config: Config): InstanceOptions["backups"]["bucket"] {
   const { backup_s3_endpoint: endpoint, backup_s3_bucket: bucket, backup_s3_key_id: key_id, backup_s3_secret: secret } = config
   if (endpoint === undefined && bucket === undefined) return undefined
@@ -91,7 +91,7 @@ function bucketOf(config: Config): InstanceOptions["backups"]["bucket"] {
   return { endpoint, bucket, key_id, secret, region, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` }
 }
 
-/** A flag counts as environment: both are said where the process is started. */
+/** Returns whether a setting comes from the environment or a file. Flags count as environment: both are given when starting the process. */
 const whereIs = (described: readonly Described[], key: string): "env" | "file" =>
   sourceOf(described.find((row) => row.key === key)?.source ?? "") === "file" ? "file" : "env"
 
@@ -104,10 +104,10 @@ export const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
   revenue_currency: config.default_currency,
 })
 
-/** Where pages load the tracker from; without a base URL at the address where the instance listens. */
+/** Returns the URL from which pages load the tracker. */
 export const scriptUrlOf = (config: Config, baseUrl: string): string => baseUrl + (config.script_path ?? "/js/script.js")
 
-/** Base URL of the instance. Without a configured one it is the address the instance listens at, once that is known. */
+/** The base URL of the instance. If none is configured, it is the address on which the instance listens, once it is known. */
 export interface BaseUrl {
   current(): string
   listensAt(address: string): void
@@ -139,7 +139,7 @@ export const doctorOptions = ({ config, clock, version, workers, plugins }: AppO
   smtp: smtpSettings(config, baseUrlOf(config, undefined)),
 })
 
-/** What the console shows of how the instance is set. */
+/** Returns the settings that the admin console shows. */
 export const consoleSettings = ({ config, workers, commit, described, plugins }: AppOptions) => ({
   dataDir: config.data_dir,
   commit,
@@ -176,7 +176,7 @@ export const upkeepOptions = ({ config, clock, log, workers }: AppOptions, insta
   backupWorkerUrl: workers.backup,
 })
 
-/** An eighth of the memory, within bounds that suit small and large machines. */
+/** Returns the size of the column cache: by default an eighth of the memory, at least 32 and at most 192 MiB. */
 export function cacheBytes(configured: number | undefined): number {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
   return configured === undefined ? Math.min(192 << 20, Math.max(32 << 20, memory / 8)) : configured << 20

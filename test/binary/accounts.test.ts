@@ -13,7 +13,7 @@ afterAll(() => compiled.remove())
 
 const ADA = { email: "ada@example.org", password: "a fine long password", name: "Ada", organization: "Acme" }
 
-/** A browser of few words: one cookie a name, paths below `/api/private`. */
+/** Creates a minimal browser: one cookie per name, paths below `/api/private`. */
 function browserAt(address: string) {
   const cookies = new Map<string, string>()
   return async (method: string, path: string, body?: unknown) => {
@@ -25,13 +25,13 @@ function browserAt(address: string) {
     const response = await fetch(`${address}/api/private${path}`, { method, headers, redirect: "manual", ...sent })
     for (const line of response.headers.getSetCookie()) cookies.set(line.split("=")[0]!, line.split(";")[0]!.slice(line.indexOf("=") + 1))
     const text = await response.text()
-    // biome-ignore lint/suspicious/noExplicitAny: each step knows what it asked for.
+    // biome-ignore lint/suspicious/noExplicitAny: each step knows the shape of its answer.
     return { status: response.status, location: response.headers.get("location"), body: (text === "" ? {} : JSON.parse(text)) as any }
   }
 }
 
-/** What is loaded only when it is needed must be in the file, and work there. */
-test("the compiled file signs people in by passkey and by identity provider, and sends mails", async () => {
+// Verifies that lazily loaded modules are in the file and work there.
+test("the compiled file signs users in by passkey and by identity provider, and sends emails", async () => {
   await using mail = await smtpServer()
   await using provider = identityProvider({ now: Date.now })
   const settings = {
@@ -69,9 +69,9 @@ test("the compiled file signs people in by passkey and by identity provider, and
     const added = await ada("POST", "/me/passkeys", { challenge_id: begun.challenge_id, response: device.create(begun.options) })
     expect(added).toMatchObject({ status: 201, body: { algorithm: "EdDSA" } })
     const other = browserAt(address)
-    const asked = (await other("POST", "/auth/passkey/options", {})).body
+    const options = (await other("POST", "/auth/passkey/options", {})).body
     expect(
-      await other("POST", "/auth/passkey/verify", { challenge_id: asked.challenge_id, response: device.get(asked.options) }),
+      await other("POST", "/auth/passkey/verify", { challenge_id: options.challenge_id, response: device.get(options.options) }),
     ).toMatchObject({ status: 200 })
 
     const eve = browserAt(address)

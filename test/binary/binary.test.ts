@@ -14,7 +14,7 @@ beforeAll(() => {
 }, 120_000)
 afterAll(() => compiled.remove())
 
-test("the compiled file serves, collects, answers, is killed, and restarts with everything there", async () => {
+test("the compiled file serves, collects, answers, and restarts after a kill without losing anything", async () => {
   const dataDir = join(folder, "data")
   const site = await prepareSite(command, dataDir)
   {
@@ -34,7 +34,7 @@ test("the compiled file serves, collects, answers, is killed, and restarts with 
   expect(await server.kill("SIGTERM")).toBe(0)
 }, 60_000)
 
-test("the compiled file carries the tracker", async () => {
+test("the compiled file contains the tracker", async () => {
   await using server = await serveFootfall({ command, dataDir: join(folder, "tracker") })
   const script = await fetch(`${server.address}/js/script.js`)
   expect({ status: script.status, type: script.headers.get("content-type") }).toEqual({
@@ -52,15 +52,15 @@ test("the compiled file backs up and verifies", async () => {
   await footfall(command, dataDir, "backup", "verify", id)
 }, 60_000)
 
-test("no loop that runs while it is loaded has the whole program compiled", () => {
-  const told = { BUN_JSC_reportCompileTimes: "1", BUN_JSC_useConcurrentJIT: "0" }
-  const { stdout, stderr } = Bun.spawnSync([...command, "--help"], { env: { ...process.env, ...told } })
+test("no loop at load time causes the engine to optimize the whole module", () => {
+  const engineFlags = { BUN_JSC_reportCompileTimes: "1", BUN_JSC_useConcurrentJIT: "0" }
+  const { stdout, stderr } = Bun.spawnSync([...command, "--help"], { env: { ...process.env, ...engineFlags } })
   const output = `${stdout}${stderr}`
   expect(output).toContain("Optimized")
   const compiledInstructions = output.matchAll(/Module, (\d+)/g).map(([, count]) => Number(count))
   expect(compiledInstructions.filter((count) => count > 5_000).toArray()).toEqual([])
 }, 60_000)
 
-test("it left nothing beside itself", () => {
+test("the compiled file leaves no files beside itself", () => {
   expect(readdirSync(compiled.alone)).toEqual(["footfall"])
 })

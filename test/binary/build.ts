@@ -8,7 +8,7 @@ const root = join(import.meta.dir, "../..")
 const dist = join(root, "dist")
 const built = join(dist, `footfall-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`)
 
-/** The compiled file alone in a new folder: whatever it needs beside it would be missing. */
+/** Copies the compiled file into a new folder, so that any file it needs beside it would be missing. */
 export function compiledAlone() {
   const folder = mkdtempSync(join(tmpdir(), "footfall-binary-"))
   const alone = join(folder, "bin")
@@ -22,7 +22,7 @@ export function compiledAlone() {
   return { folder, alone, command: [binary], remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Test files run beside one another and build into the same folder. The lock ends with its process, however that ends. */
+/** Runs work under a lock, because test files run in parallel and build into the same folder. The lock ends with its process. */
 function oneAtATime(work: () => void): void {
   mkdirSync(dist, { recursive: true })
   const lock = new Database(join(dist, "build.lock"))
@@ -35,7 +35,7 @@ function oneAtATime(work: () => void): void {
   }
 }
 
-/** Whether nothing that goes into the binary is younger than it. */
+/** Reports whether the binary is newer than all its sources. */
 function isFresh(): boolean {
   const made = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const sources = new Glob("{src,plugins,config,scripts}/**/*").scanSync({ cwd: root })

@@ -1,4 +1,4 @@
-/** The compiled file and the tools that others use on MCP servers: the SDK's client, the inspector, the conformance suite. */
+/** Tests the compiled file with the common tools for MCP servers: the SDK's client, the inspector, the conformance suite. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { join } from "node:path"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -35,12 +35,12 @@ async function connected(key: string): Promise<Client> {
   return client
 }
 
-test("the SDK's client calls every tool, and each answer fits the schema it was promised", async () => {
+test("the SDK's client calls every tool, and each answer matches its schema", async () => {
   const client = await connected(site.key)
   expect(client.getServerVersion()).toMatchObject({ name: "footfall", title: "Footfall" })
   expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } })
   await client.ping()
-  // From here on the client validates each answer against the tool's own schema, and throws when one does not fit.
+  // From here on the client validates each answer against the tool's output schema and throws on a mismatch.
   const { tools } = await client.listTools()
   const steps = [
     { type: "page", value: "/" },
@@ -70,11 +70,11 @@ test("the SDK's client calls every tool, and each answer fits the schema it was 
   await client.close()
 }, 60_000)
 
-test("the SDK's client learns that its key is refused", async () => {
+test("the SDK's client receives the rejection of its key", async () => {
   await expect(connected("ff_nobody")).rejects.toMatchObject({ code: 401 })
 }, 60_000)
 
-test("nothing of these tools is in the compiled file", async () => {
+test("the compiled file contains none of these tools", async () => {
   const [binary = ""] = compiled.command
   expect(Buffer.from(await Bun.file(binary).arrayBuffer()).includes("modelcontextprotocol")).toBe(false)
 }, 60_000)
@@ -85,7 +85,7 @@ interface Ran {
   errors: string
 }
 
-/** Runs a tool of others to its end; what it keeps for itself goes into our folder. */
+/** Runs an external tool to its end, with its cache in our folder. */
 async function run(...words: readonly string[]): Promise<Ran> {
   const env = { ...process.env, HOME: compiled.folder, MCP_CATALOG_PATH: join(compiled.folder, "mcp.json"), NO_COLOR: "1" }
   const child = Bun.spawn([process.execPath, ...words], { stdout: "pipe", stderr: "pipe", env, cwd: compiled.folder })
@@ -96,7 +96,7 @@ async function run(...words: readonly string[]): Promise<Ran> {
 const inspect = (...words: readonly string[]): Promise<Ran> =>
   run(INSPECTOR, "--cli", url, "--transport", "http", "--header", `Authorization: Bearer ${site.key}`, "--format", "json", ...words)
 
-test("the inspector finds nothing to warn of", async () => {
+test("the inspector reports no warnings", async () => {
   const listed = await inspect("--method", "tools/list", "--strict")
   expect({ code: listed.code, errors: listed.errors, tools: JSON.parse(listed.output).result.tools.length }).toEqual({
     code: 0,
@@ -107,7 +107,7 @@ test("the inspector finds nothing to warn of", async () => {
   expect(JSON.parse(hello.output).result).toMatchObject({ protocolVersion: "2025-06-18", serverInfo: { name: "footfall" } })
 }, 60_000)
 
-test("the inspector calls tools, with arguments as text and as JSON", async () => {
+test("the inspector calls tools with arguments as text and as JSON", async () => {
   const asText = await inspect("--method", "tools/call", "--tool-name", "get_summary", "--tool-arg", `site_id=${site.siteId}`)
   expect({ code: asText.code, events: JSON.parse(asText.output).result.structuredContent.metrics.events }).toEqual({ code: 0, events: 10 })
   const steps = [
@@ -120,12 +120,12 @@ test("the inspector calls tools, with arguments as text and as JSON", async () =
   expect({ code: failed.code, isError: JSON.parse(failed.output).result.isError }).toEqual({ code: 5, isError: true })
 }, 60_000)
 
-test("the inspector is told to bring a key", async () => {
+test("the inspector is asked for a key", async () => {
   const { code, errors } = await run(INSPECTOR, "--cli", url, "--transport", "http", "--stored-auth-only", "--method", "tools/list")
   expect({ code, reason: JSON.parse(errors).error.code }).toEqual({ code: 3, reason: "auth_required" })
 }, 60_000)
 
-/** The conformance suite cannot send a header: this adds the key and passes on everything else, Host and Origin too. */
+/** Starts a proxy that adds the key, because the conformance suite cannot send it, and forwards everything else, including Host and Origin. */
 function withKey() {
   const proxy = Bun.serve({
     port: 0,
@@ -144,7 +144,7 @@ function withKey() {
   return { url: `http://localhost:${proxy.port}/api/public/v1/mcp`, [Symbol.asyncDispose]: () => proxy.stop(true) }
 }
 
-test("the conformance suite passes what a server with tools can pass, and fails exactly the rest", async () => {
+test("the conformance suite passes for everything that a tools-only server supports, and fails exactly the rest", async () => {
   await using proxy = withKey()
   for (const scenario of ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"]) {
     const { code, output } = await run(CONFORMANCE, "server", "--url", proxy.url, "--scenario", scenario)

@@ -5,10 +5,10 @@ import { sql } from "../../src/store/sql.ts"
 import { temporaryFolder } from "../kit.ts"
 import { createInstance, footfall } from "./footfall.ts"
 
-// Each command is a process, on a machine that may be busy.
+// Each command starts a process, which is slow on a busy machine.
 setDefaultTimeout(120_000)
 
-test("each write to a site and to shields from the command line is in the log", async () => {
+test("audits each write to sites and shields from the command line", async () => {
   using folder = temporaryFolder()
   const run = async (...words: string[]) => {
     const { code, err } = await footfall([...words, "--data-dir", folder.path])
@@ -32,7 +32,7 @@ test("each write to a site and to shields from the command line is in the log", 
     select action, actor_kind, target_label, organization_id, site_id from audit_log order by id`)
   expect(rows.map(({ actor_kind }) => actor_kind)).toEqual(rows.map(() => "cli"))
   expect(rows.map((row) => [row.action, row.target_label, row.organization_id, row.site_id])).toEqual([
-    // Nobody has to know of organizations to begin.
+    // Created implicitly, because the first site can be created without an organization.
     ["accounts.organization.create", "My organization", 1, null],
     ["sites.site.create", "Shop", 1, 1],
     ["sites.site.update", "Store", 1, 1],

@@ -5,22 +5,22 @@ import { pluginSettings } from "../../config/plugins.ts"
 import { KEYS } from "../../config/schema.ts"
 import { plugins } from "../../plugins/index.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
-import { createInstance, demonstrating, footfall, serving } from "./footfall.ts"
+import { createInstance, footfall, serving, startDemo } from "./footfall.ts"
 
-// Each test starts processes, on a machine that may be busy.
+// Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(60_000)
 
-/** Runs a command on a folder and reads what it prints as JSON. */
-const asked = async <Result>(dataDir: string, ...words: string[]): Promise<Result> => {
+/** Runs a command on a folder and parses its JSON output. */
+const runJson = async <Result>(dataDir: string, ...words: string[]): Promise<Result> => {
   const { code, out, err } = await footfall([...words, "--data-dir", dataDir, "--json"])
   if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${err}`)
   return JSON.parse(out)
 }
 
-test("sites and keys are made, listed and ended", async () => {
+test("creates, lists and ends sites and keys", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
-  const made = await asked<{ id: number; tracking_id: string; snippet: string }>(
+  const made = await runJson<{ id: number; tracking_id: string; snippet: string }>(
     folder.path,
     "site",
     "create",
@@ -43,9 +43,9 @@ test("sites and keys are made, listed and ended", async () => {
     revenue_currency: "EUR",
   })
   expect(made.snippet).toBe(`<script defer src="http://localhost:8080/js/script.js" data-site="${made.tracking_id}"></script>`)
-  expect(await asked<object[]>(folder.path, "site", "list")).toMatchObject([{ id: 1, name: "Shop" }])
+  expect(await runJson<object[]>(folder.path, "site", "list")).toMatchObject([{ id: 1, name: "Shop" }])
 
-  const key = await asked<{ id: number; key: string }>(
+  const key = await runJson<{ id: number; key: string }>(
     folder.path,
     "key",
     "create",
@@ -60,38 +60,38 @@ test("sites and keys are made, listed and ended", async () => {
   )
   expect(key.key).toMatch(/^ff_/)
   expect(key).toMatchObject({ id: 1, scopes: ["stats:read", "events:write"], site_ids: [1] })
-  const [listed] = await asked<object[]>(folder.path, "key", "list")
+  const [listed] = await runJson<object[]>(folder.path, "key", "list")
   expect(listed).toMatchObject({ id: 1, name: "Numbers", revoked_at: null })
   expect(JSON.stringify(listed)).not.toContain(key.key)
-  await asked(folder.path, "key", "revoke", "1")
-  expect(await asked<object[]>(folder.path, "key", "list")).toMatchObject([{ revoked_at: expect.any(Number) }])
+  await runJson(folder.path, "key", "revoke", "1")
+  expect(await runJson<object[]>(folder.path, "key", "list")).toMatchObject([{ revoked_at: expect.any(Number) }])
 
   const { out } = await footfall(["site", "list", "--data-dir", folder.path])
   expect(out.split("\n")[0]).toMatch(/^id {2}name {2}hosts/)
-  await asked(folder.path, "site", "delete", "1")
-  expect(await asked<object[]>(folder.path, "site", "list")).toEqual([])
+  await runJson(folder.path, "site", "delete", "1")
+  expect(await runJson<object[]>(folder.path, "site", "list")).toEqual([])
   expect(await footfall(["site", "show", "1", "--data-dir", folder.path])).toMatchObject({
     code: 64,
     err: "footfall: This site doesn't exist or you don't have access to it.\n",
   })
 })
 
-test("takes the host of a pasted URL, and offers a snippet that counts on a local host", async () => {
+test("takes the host from a pasted URL, and prints a snippet that counts on a local host", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
   const pasted = ["--name", "Home", "--hosts", "http://localhost:3000/start,https://shop.test"]
-  const made = await asked<{ tracking_id: string; snippet: string }>(folder.path, "site", "create", ...pasted)
+  const made = await runJson<{ tracking_id: string; snippet: string }>(folder.path, "site", "create", ...pasted)
   expect(made).toMatchObject({ id: 1, hosts: ["localhost", "shop.test"] })
   expect(made.snippet).toBe(`<script defer src="http://localhost:8080/js/script.js" data-site="${made.tracking_id}" data-local></script>`)
-  const moved = await asked<object>(folder.path, "site", "set", "1", "--hosts", "https://shop.example/about")
+  const moved = await runJson<object>(folder.path, "site", "set", "1", "--hosts", "https://shop.example/about")
   expect(moved).toMatchObject({ hosts: ["shop.example"] })
 })
 
-test("what is set of a serving site decides what is counted, at once", async () => {
+test("a setting changed while serving takes effect immediately", async () => {
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
-  const { tracking_id } = await asked<{ tracking_id: string }>(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
-  const { key } = await asked<{ key: string }>(folder.path, "key", "create", "--name", "Numbers", "--scopes", "stats:read")
+  const { tracking_id } = await runJson<{ tracking_id: string }>(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
+  const { key } = await runJson<{ key: string }>(folder.path, "key", "create", "--name", "Numbers", "--scopes", "stats:read")
   const view = (path: string, agent: string) =>
     fetch(`${server.address}/api/event`, {
       method: "POST",
@@ -101,26 +101,26 @@ test("what is set of a serving site decides what is counted, at once", async () 
   const counted = async () => {
     const headers = { authorization: `Bearer ${key}` }
     const answer = await fetch(`${server.address}/api/public/v1/sites/1/stats/summary?metrics=pageviews`, { headers })
-    // As the public documents say.
+    // As documented in the public API.
     return ((await answer.json()) as { metrics: { pageviews: number } }).metrics.pageviews
   }
   await view("/", "Googlebot/2.1 (+http://www.google.com/bot.html)")
   await view("/admin/users", BROWSER)
   expect(await counted()).toBe(1)
-  const set = await asked<object>(folder.path, "site", "set", "1", "--drop-bots", "off", "--shields", "page=/admin/*,country=fr")
+  const set = await runJson<object>(folder.path, "site", "set", "1", "--drop-bots", "off", "--shields", "page=/admin/*,country=fr")
   expect(set).toMatchObject({ settings: { drop_bots: false, drop_spam: true, shields: [{ value: "/admin/*" }, { value: "FR" }] } })
   await view("/", "Googlebot/2.1 (+http://www.google.com/bot.html)")
   await view("/admin/users", BROWSER)
   expect(await counted()).toBe(2)
 })
 
-test("a command names all of a site that it changes, and says what is wrong with it", async () => {
+test("site set changes several fields at once and reports all faults", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
-  await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example", "--retention-days", "30")
+  await runJson(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example", "--retention-days", "30")
   const words = ["--name", "Boutique", "--retention-days", "forever", "--identity-mode", "weekly", "--allowed-query-params", "q, page"]
   const ids = ["--compat-plausible", "shop.example", "--compat-goatcounter", "shop", "--bounce-engaged-seconds=10"]
-  expect(await asked<object>(folder.path, "site", "set", "1", ...words, ...ids)).toMatchObject({
+  expect(await runJson<object>(folder.path, "site", "set", "1", ...words, ...ids)).toMatchObject({
     name: "Boutique",
     hosts: ["shop.example"],
     retention_days: null,
@@ -138,7 +138,7 @@ test("a command names all of a site that it changes, and says what is wrong with
   expect(await wrong("--allowed-query-params", "token")).toMatchObject({ code: 64, err: expect.stringContaining("contains secrets") })
 })
 
-test("the first user is made once, with a password from the standard input", async () => {
+test("creates the first user once, with a password from standard input", async () => {
   using folder = temporaryFolder()
   const words = [
     "setup",
@@ -162,7 +162,7 @@ test("the first user is made once, with a password from the standard input", asy
     code: 64,
     err: "footfall: This instance is already set up: the first user exists.\n",
   })
-  expect(await asked<object[]>(folder.path, "user", "list")).toMatchObject([{ email: "ada@example.org", is_instance_admin: true }])
+  expect(await runJson<object[]>(folder.path, "user", "list")).toMatchObject([{ email: "ada@example.org", is_instance_admin: true }])
   expect(
     await footfall(["user", "passwd", "ADA@example.org", "--password-stdin", "--data-dir", folder.path], {
       input: "another long password",
@@ -170,32 +170,32 @@ test("the first user is made once, with a password from the standard input", asy
   ).toMatchObject({ code: 0 })
 })
 
-test("a backup is made, listed, checked and put back", async () => {
+test("creates, lists, verifies and restores a backup", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
-  await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
-  const { id } = await asked<{ id: string }>(folder.path, "backup", "create")
-  await asked(folder.path, "site", "create", "--name", "Later", "--hosts", "later.example")
-  expect(await asked<object[]>(folder.path, "backup", "list")).toMatchObject([{ id, kind: "manual" }])
-  expect(await asked(folder.path, "backup", "verify", id, "--full")).toMatchObject({ id, failed_at: null })
-  expect(await asked(folder.path, "backup", "restore", id)).toMatchObject({
+  await runJson(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
+  const { id } = await runJson<{ id: string }>(folder.path, "backup", "create")
+  await runJson(folder.path, "site", "create", "--name", "Later", "--hosts", "later.example")
+  expect(await runJson<object[]>(folder.path, "backup", "list")).toMatchObject([{ id, kind: "manual" }])
+  expect(await runJson(folder.path, "backup", "verify", id, "--full")).toMatchObject({ id, failed_at: null })
+  expect(await runJson(folder.path, "backup", "restore", id)).toMatchObject({
     restored: id,
     safety_backup: expect.stringMatching(/-restore$/),
   })
-  expect(await asked<object[]>(folder.path, "site", "list")).toMatchObject([{ name: "Shop" }])
+  expect(await runJson<object[]>(folder.path, "site", "list")).toMatchObject([{ name: "Shop" }])
   expect(readdirSync(folder.path).filter((name) => name.startsWith(".restore") || name.startsWith("replaced"))).toEqual([])
 })
 
-test("backup list names a backup with a damaged manifest beside the others", async () => {
+test("backup list includes a backup with a damaged manifest", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
   const [broken, good] = [
-    await asked<{ id: string }>(folder.path, "backup", "create"),
-    await asked<{ id: string }>(folder.path, "backup", "create", "--label", "Good"),
+    await runJson<{ id: string }>(folder.path, "backup", "create"),
+    await runJson<{ id: string }>(folder.path, "backup", "create", "--label", "Good"),
   ]
   writeFileSync(join(folder.path, "backups", broken.id, "manifest.json"), "")
   const damage = "manifest.json is damaged, so the backup cannot be checked or restored."
-  expect(await asked<object[]>(folder.path, "backup", "list")).toMatchObject([{ id: broken.id, damage }, { id: good.id }])
+  expect(await runJson<object[]>(folder.path, "backup", "list")).toMatchObject([{ id: broken.id, damage }, { id: good.id }])
   const { code, out } = await footfall(["backup", "list", "--data-dir", folder.path])
   expect(code).toBe(0)
   expect(out).toMatch(new RegExp(`${broken.id} .* damaged `))
@@ -203,19 +203,19 @@ test("backup list names a backup with a damaged manifest beside the others", asy
   expect(await footfall(["backup", "restore", broken.id, "--data-dir", folder.path])).toMatchObject({ code: 65 })
 })
 
-test("a backup of a serving instance is made inside of it", async () => {
+test("creates a backup of a serving instance within its process", async () => {
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
-  const { id } = await asked<{ id: string }>(folder.path, "backup", "create")
-  expect(await asked<object[]>(folder.path, "backup", "list")).toMatchObject([{ id }])
-  expect(await asked<object[]>(folder.path, "doctor")).toBeArray()
+  const { id } = await runJson<{ id: string }>(folder.path, "backup", "create")
+  expect(await runJson<object[]>(folder.path, "backup", "list")).toMatchObject([{ id }])
+  expect(await runJson<object[]>(folder.path, "doctor")).toBeArray()
   expect(await server.end("SIGTERM")).toBe(0)
 })
 
-test("doctor looks at everything and fails when something does", async () => {
+test("doctor runs all checks and fails if one of them fails", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
-  const checks = await asked<{ name: string; status: string }[]>(folder.path, "doctor")
+  const checks = await runJson<{ name: string; status: string }[]>(folder.path, "doctor")
   expect(checks.filter(({ status }) => status === "fail")).toEqual([])
   expect(checks.map(({ name }) => name)).toContainValues([
     "catalog_write",
@@ -228,11 +228,11 @@ test("doctor looks at everything and fails when something does", async () => {
   ])
 })
 
-test("doctor says which values no key opens, and what to do", async () => {
+test("doctor reports values that no key can decrypt, and the remedy", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
-  await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
-  const { secret_key } = await asked<{ secret_key: string }>(folder.path, "secrets", "export-key")
+  await runJson(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
+  const { secret_key } = await runJson<{ secret_key: string }>(folder.path, "secrets", "export-key")
   const of = (bytes: number) => Buffer.from(Uint8Array.from({ length: 32 }, (_, index) => index + bytes)).toString("base64")
   const look = async (env: Record<string, string> = {}) => {
     const { code, out, err } = await footfall(["doctor", "--data-dir", folder.path, "--json"], { env })
@@ -250,22 +250,22 @@ test("doctor says which values no key opens, and what to do", async () => {
       fix: expect.stringMatching(/^Start with the key that sealed them: FOOTFALL_SECRET_KEY.*Where it is lost.*footfall user reset-mfa/),
     },
   })
-  // The key before opens them still.
+  // The previous key can still decrypt them.
   const env = { FOOTFALL_SECRET_KEY: of(100), FOOTFALL_SECRET_KEY_PREVIOUS: secret_key }
   expect(await look(env)).toMatchObject({ code: 0, check: { status: "ok" } })
 })
 
-test("migrate says when there is nothing to do", async () => {
+test("migrate reports that there is nothing to do", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
-  expect(await asked(folder.path, "migrate")).toEqual({ migrations: [], backup: null })
+  expect(await runJson(folder.path, "migrate")).toEqual({ migrations: [], backup: null })
   expect(await footfall(["migrate", "--no-backup", "--data-dir", folder.path])).toMatchObject({
     code: 0,
     out: "Nothing to do: both stores are up to date.\n",
   })
 })
 
-test("config print shows where each value comes from and no secret", async () => {
+test("config print shows the source of each value and no secret", async () => {
   const secret = Buffer.from(Uint8Array.from({ length: 32 }, (_, index) => index + 100)).toString("base64")
   const { out } = await footfall(["config", "print", "--port", "9", "--json"], {
     env: { FOOTFALL_HOST: "::1", FOOTFALL_SECRET_KEY: secret },
@@ -285,25 +285,25 @@ test.each([
   [["key", "create", "--help"], "usage: footfall key create --name NAME --scopes SCOPE,…"],
   [["version"], "0.1.0"],
   [["version", "--licenses"], "Copyright 2022 saltyAom"],
-])("%j tells", async (words, text) => {
+])("%j prints its help text", async (words, text) => {
   const { code, out } = await footfall(words)
   expect(out).toContain(text)
   expect(code).toBe(0)
 })
 
-test("help lists all settings where serving needs them", async () => {
+test("help lists all settings only for commands that serve", async () => {
   const [serve, create] = await Promise.all([footfall(["serve", "--help"]), footfall(["key", "create", "--help"])])
   expect(serve.out).toContain("--api-rate-limit")
   expect(create.out).toContain("--data-dir PATH")
   expect(create.out).not.toContain("--api-rate-limit")
 })
 
-test("demo answers with invented traffic and leaves nothing behind", async () => {
-  await using server = await demonstrating("--days", "10", "--events", "2000", "--seed", "3")
+test("demo serves generated traffic and leaves nothing behind", async () => {
+  await using server = await startDemo("--days", "10", "--events", "2000", "--seed", "3")
   const { data_dir, key, site_id } = server.printed
   expect(server.printed).toMatchObject({ site_id: 1, events: 2000 })
-  const question = `${server.address}/api/public/v1/sites/${site_id}/stats/summary?period=28d`
-  const answer = await fetch(question, { headers: { authorization: `Bearer ${key}` } })
+  const url = `${server.address}/api/public/v1/sites/${site_id}/stats/summary?period=28d`
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
   const { metrics } = (await answer.json()) as { metrics: { pageviews: number; visitors: number } }
   expect(metrics.pageviews).toBeWithin(900, 1_300)
   expect(metrics.visitors).toBeWithin(200, metrics.pageviews)

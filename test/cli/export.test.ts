@@ -4,7 +4,7 @@ import { unzipSync } from "fflate"
 import { temporaryFolder } from "../kit.ts"
 import { createInstance, footfall } from "./footfall.ts"
 
-test("a whole site goes into a new file, and never over one that is there", async () => {
+test("exports a whole site into a new file and never overwrites an existing one", async () => {
   using folder = temporaryFolder()
   const data = ["--data-dir", join(folder.path, "data")]
   await createInstance(join(folder.path, "data"))

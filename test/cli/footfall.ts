@@ -1,6 +1,6 @@
 import { join } from "node:path"
 
-/** The command line from source, in a process of its own. */
+/** Entry point of the command line from source. */
 const MAIN = join(import.meta.dir, "../../src/main.ts")
 
 export interface Ended {
@@ -16,7 +16,7 @@ const environment = (more: Record<string, string> = {}): Record<string, string> 
   return { ...Object.fromEntries(plain), ...more }
 }
 
-/** Runs a command to its end. */
+/** Runs a command in a separate process and waits for its end. */
 export async function footfall(
   words: readonly string[],
   { env, input = "" }: { env?: Record<string, string>; input?: string } = {},
@@ -34,29 +34,29 @@ export async function footfall(
 
 export interface Serving extends AsyncDisposable {
   address: string
-  /** What it said when it was ready. */
+  /** The JSON object that it printed when it was ready. */
   printed: Record<string, unknown>
   pid: number
-  /** Its exit code, when it ends by itself. */
+  /** Resolves with the exit code when the process ends. */
   exited: Promise<number>
-  /** Sends the signal and resolves with the exit code; null when it died of it. */
+  /** Sends the signal and resolves with the exit code, or null if the signal killed the process. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>
 }
 
-/** A server on a free port of loopback, unless the flags name one. */
+/** Starts a server, on a free port of loopback unless the flags name one. */
 export const serving = (dataDir: string, ...flags: readonly string[]): Promise<Serving> =>
-  started("serve", ["--data-dir", dataDir, ...flags])
+  startProcess("serve", ["--data-dir", dataDir, ...flags])
 
-/** The same with invented traffic. */
-export const demonstrating = (...flags: readonly string[]): Promise<Serving> => started("demo", flags)
+/** Starts a server with generated traffic. */
+export const startDemo = (...flags: readonly string[]): Promise<Serving> => startProcess("demo", flags)
 
-/** Creates an instance that nobody has set up, by starting it once. */
+/** Creates an instance without a first user by starting it once. */
 export async function createInstance(dataDir: string): Promise<void> {
   await using server = await serving(dataDir)
   await server.end("SIGTERM")
 }
 
-async function started(command: "serve" | "demo", flags: readonly string[]): Promise<Serving> {
+async function startProcess(command: "serve" | "demo", flags: readonly string[]): Promise<Serving> {
   const port = flags.includes("--port") ? [] : ["--port", "0"]
   const words = [process.execPath, MAIN, command, "--host", "127.0.0.1", ...port, "--json", "--log-level", "error", ...flags]
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })

@@ -3,8 +3,8 @@ import { openEventReader } from "../../src/store/events/reader.ts"
 import { BROWSER } from "../kit.ts"
 
 /**
- * Clients that send pageviews one after another until told to end. `acknowledged` holds the pages that were answered 202,
- * `cut` those that nobody answered. Pages begin with `run`, so that each is sent once in a test.
+ * Starts clients that send pageviews one after another until `end` is called. `acknowledged` holds the pages that were answered
+ * with 202, `cut` those without an answer. Pages begin with `run`, so that each is sent once per test.
  */
 export function clients(address: string, count: number, run = "r") {
   const acknowledged: string[] = []
@@ -29,7 +29,7 @@ export function clients(address: string, count: number, run = "r") {
     acknowledged,
     cut,
     refused,
-    /** Waits until so many were acknowledged: a busy machine is slow to begin. */
+    /** Waits until `count` pages were acknowledged, because a busy machine is slow to start. */
     async reach(count: number) {
       while (acknowledged.length < count && !refused.has("no connection")) await Bun.sleep(5)
     },
@@ -40,7 +40,7 @@ export function clients(address: string, count: number, run = "r") {
   }
 }
 
-/** One pageview of a visitor of its own, with the page as its event id; the status, or that nobody answered. */
+/** Sends a pageview with the page as its event id. Resolves to the status, or "no connection". */
 export async function send(address: string, page: string, visitor: number): Promise<number | "no connection"> {
   const headers = { "user-agent": BROWSER, "content-type": "text/plain", "x-forwarded-for": `198.18.0.${visitor + 1}` }
   const body = JSON.stringify({ n: "pageview", u: `https://shop.example${page}`, id: page.slice(1) })
@@ -53,7 +53,7 @@ export async function send(address: string, page: string, visitor: number): Prom
   }
 }
 
-/** How often each page is stored, read from the files of a stopped instance. */
+/** Counts how often each page is stored, in the files of a stopped instance. */
 export function storedPages(dataDir: string): Map<string, number> {
   const reader = openEventReader(join(dataDir, "events.db"), { cacheBytes: 1 << 20 })
   const stored = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** The whole way of a restore, in a process of its own: the instance stops, exchanges its stores, and goes on. */
+/** A complete restore in a separate process: the instance stops, swaps its stores and continues. */
 import { expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { temporaryFolder } from "../kit.ts"
@@ -7,7 +7,7 @@ import { footfall, serving } from "./footfall.ts"
 const PASSWORD = "correct horse battery staple"
 const PASSPHRASE = "a long walk in the rain"
 
-/** Calls the private API as a signed-in admin. */
+/** Returns a client of the private API, signed in as an administrator. */
 async function signedIn(address: string) {
   const response = await fetch(`${address}/api/private/auth/login`, {
     method: "POST",
@@ -49,7 +49,7 @@ const collect = async (address: string, visitor: number): Promise<number> => {
   return response.status
 }
 
-test("a sealed backup takes the place of the stores while the instance serves; nothing acknowledged is lost", async () => {
+test("restores an encrypted backup while the instance serves, without losing anything acknowledged", async () => {
   using folder = temporaryFolder()
   const dataDir = `${folder.path}/data`
   const more = ["--data-dir", dataDir, "--json"]
@@ -76,7 +76,7 @@ test("a sealed backup takes the place of the stores while the instance serves; n
   const restore = { confirm: backup.id, passphrase: PASSPHRASE }
   expect((await call("POST", `/backups/${backup.id}/restore`, restore)).status).toBe(202)
   expect(await until(async () => ((await visitors()) === 3 ? 3 : undefined), "the restored numbers")).toBe(3)
-  // All sessions have ended, and the same process goes on.
+  // All sessions have ended, and the same process continues.
   expect((await call("GET", "/backups")).status).toBe(401)
   expect(() => process.kill(server.pid, 0)).not.toThrow()
   expect(await collect(address, 9)).toBe(202)
@@ -96,7 +96,7 @@ test("a sealed backup takes the place of the stores while the instance serves; n
   expect((await again("GET", "/audit/verify")).body).toMatchObject({ ok: true })
   expect(readdirSync(dataDir).filter((name) => /^(\.restore|replaced|\.swap)/.test(name))).toEqual([])
 
-  // What came after the backup is in the one that was made before the exchange.
+  // Later data is in the backup that was made before the swap.
   expect((await again("POST", `/backups/${safety!.id}/restore`, { confirm: safety!.id })).status).toBe(202)
   expect(await until(async () => ((await visitors()) === 5 ? 5 : undefined), "the numbers before")).toBe(5)
   expect(await server.end("SIGTERM")).toBe(0)

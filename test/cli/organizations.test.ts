@@ -5,10 +5,10 @@ import { sql } from "../../src/store/sql.ts"
 import { temporaryFolder } from "../kit.ts"
 import { createInstance, footfall, serving } from "./footfall.ts"
 
-// Each command is a process, on a machine that may be busy.
+// Each command starts a process, which is slow on a busy machine.
 setDefaultTimeout(60_000)
 
-test("a site that was made first is seen by whoever sets the instance up afterwards", async () => {
+test("the first user can see a site that was created before the set-up", async () => {
   using folder = temporaryFolder()
   const run = (words: string[], input?: string) =>
     footfall([...words, "--data-dir", folder.path], ...(input === undefined ? [] : [{ input }]))
@@ -34,7 +34,7 @@ test("a site that was made first is seen by whoever sets the instance up afterwa
   expect(await server.end("SIGTERM")).toBe(0)
 })
 
-test("organizations are made for a user and listed, and each write is in the log", async () => {
+test("creates organizations for a user, lists them and audits each write", async () => {
   using folder = temporaryFolder()
   const run = (words: string[], input?: string) =>
     footfall([...words, "--data-dir", folder.path], ...(input === undefined ? [] : [{ input }]))

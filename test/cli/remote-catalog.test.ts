@@ -3,12 +3,12 @@ import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 import { footfall, serving } from "./footfall.ts"
 
-/** The binary of a libSQL server. Without it these tests are skipped, and counted as skipped. */
+/** Path of a libSQL server's binary. Without it these tests are skipped and counted as skipped. */
 const SQLD = process.env.FOOTFALL_TEST_SQLD
 const withServer = test.skipIf(SQLD === undefined)
 setDefaultTimeout(120_000)
 
-/** A real libSQL server on loopback. */
+/** Starts a real libSQL server on loopback. */
 async function libsqlServer(path: string) {
   const free = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
   const address = `127.0.0.1:${free.port}`
@@ -39,7 +39,7 @@ const isUp = (url: string): Promise<boolean> =>
     () => false,
   )
 
-withServer("a catalog on a server serves one node: a second exits 73, and follows when the first has stopped", async () => {
+withServer("a catalog on a server serves one node: a second exits with 73, and starts after the first has stopped", async () => {
   using folder = temporaryFolder()
   await using server = await libsqlServer(join(folder.path, "server"))
   const [one, two] = [join(folder.path, "one"), join(folder.path, "two")]
@@ -61,7 +61,7 @@ withServer("a catalog on a server serves one node: a second exits 73, and follow
   expect(JSON.parse(listed.out)).toMatchObject([{ id: 1, name: "Shop" }])
 })
 
-withServer("a node that was killed starts again at once, and settings and salts live on the server", async () => {
+withServer("a killed node can restart immediately, and settings and salts are stored on the server", async () => {
   using folder = temporaryFolder()
   await using server = await libsqlServer(join(folder.path, "server"))
   const dataDir = join(folder.path, "data")
@@ -86,7 +86,7 @@ withServer("a node that was killed starts again at once, and settings and salts 
   expect(await answer.json()).toMatchObject({ metrics: { visitors: 1, pageviews: 2 } })
 })
 
-withServer("a server that is away for a moment is refused in words, and one that stays away ends the node with 69", async () => {
+withServer("reports a server that is briefly unreachable, and exits with 69 if it stays unreachable", async () => {
   using folder = temporaryFolder()
   await using server = await libsqlServer(join(folder.path, "server"))
   const dataDir = join(folder.path, "data")

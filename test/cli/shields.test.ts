@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { BROWSER, temporaryFolder } from "../kit.ts"
 import { createInstance, footfall, serving } from "./footfall.ts"
 
-// Each test starts processes, on a machine that may be busy.
+// Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(60_000)
 
-test("shields of the instance and of a site hold at once, in the serving process", async () => {
+test("shields of the instance and of a site take effect immediately in the serving process", async () => {
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
-  const told = (...words: string[]) => footfall([...words, "--data-dir", folder.path])
-  const asked = async (...words: string[]) => {
-    const { code, out, err } = await told(...words, "--json")
+  const run = (...words: string[]) => footfall([...words, "--data-dir", folder.path])
+  const runJson = async (...words: string[]) => {
+    const { code, out, err } = await run(...words, "--json")
     expect({ words, code, err: code === 0 ? "" : err }).toEqual({ words, code: 0, err: "" })
     return JSON.parse(out)
   }
@@ -23,14 +23,14 @@ test("shields of the instance and of a site hold at once, in the serving process
     })
     return answer.headers.get("x-footfall-dropped")
   }
-  for (const host of ["one.example", "two.example"]) await asked("site", "create", "--name", host, "--hosts", host)
+  for (const host of ["one.example", "two.example"]) await runJson("site", "create", "--name", host, "--hosts", host)
 
-  expect(await asked("shield", "add", "--kind", "page", "--value", "/admin*", "--note", "our own")).toMatchObject({
+  expect(await runJson("shield", "add", "--kind", "page", "--value", "/admin*", "--note", "our own")).toMatchObject({
     id: 1,
     value: "/admin*",
   })
   const conditions = JSON.stringify([{ dimension: "page", operator: "starts_with", values: ["/test"] }])
-  expect(await asked("shield", "add", "--kind", "rule", "--conditions", conditions, "--site", "2")).toMatchObject({
+  expect(await runJson("shield", "add", "--kind", "rule", "--conditions", conditions, "--site", "2")).toMatchObject({
     id: 1,
     value: "page starts_with /test",
   })
@@ -41,7 +41,7 @@ test("shields of the instance and of a site hold at once, in the serving process
   ]
   expect(await seen()).toEqual(["page", null, "rule"])
   expect(
-    (await told("shield", "list")).out
+    (await run("shield", "list")).out
       .split("\n")
       .slice(0, 2)
       .map((line) => line.trim().split(/ {2,}/)),
@@ -49,18 +49,18 @@ test("shields of the instance and of a site hold at once, in the serving process
     ["id", "kind", "value", "enabled", "note"],
     ["1", "page", "/admin*", "on", "our own"],
   ])
-  expect(await asked("shield", "list", "--site", "2")).toMatchObject([{ id: 1, kind: "rule" }])
+  expect(await runJson("shield", "list", "--site", "2")).toMatchObject([{ id: 1, kind: "rule" }])
 
-  await asked("shield", "set", "1", "--enabled", "off")
+  await runJson("shield", "set", "1", "--enabled", "off")
   expect(await seen()).toEqual([null, null, "rule"])
-  await asked("shield", "set", "1", "--enabled", "on", "--note", "")
-  expect(await asked("shield", "list")).toMatchObject([{ enabled: true, note: "" }])
-  await asked("shield", "remove", "1")
-  await asked("shield", "remove", "1", "--site", "2")
+  await runJson("shield", "set", "1", "--enabled", "on", "--note", "")
+  expect(await runJson("shield", "list")).toMatchObject([{ enabled: true, note: "" }])
+  await runJson("shield", "remove", "1")
+  await runJson("shield", "remove", "1", "--site", "2")
   expect(await seen()).toEqual([null, null, null])
 })
 
-/** An instance that no refused command changes. */
+/** An instance that rejected commands leave unchanged. */
 const unchanged = temporaryFolder()
 beforeAll(() => createInstance(unchanged.path))
 afterAll(() => unchanged[Symbol.dispose]())
@@ -76,7 +76,7 @@ test.each([
   [["set", "1", "--enabled", "maybe"], "--enabled must be on or off"],
   [["set", "1", "--enabled", "on"], "Shield 1 does not exist"],
   [["remove", "one"], "Shield one does not exist"],
-])("footfall shield %p is refused with what is wrong", async (words, says) => {
+])("footfall shield %p fails with an explanation", async (words, message) => {
   const { code, err } = await footfall(["shield", ...words, "--data-dir", unchanged.path])
-  expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(says) })
+  expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(message) })
 })

@@ -6,14 +6,14 @@ import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 import { createInstance, footfall, serving } from "./footfall.ts"
 
-// Each test starts processes, on a machine that may be busy.
+// Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(60_000)
 
 const isRoot = process.getuid?.() === 0
 const serve = (dataDir: string, flags: readonly string[] = [], env: Record<string, string> = {}) =>
   footfall(["serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", ...flags], { env })
 
-/** A data folder with a site, stopped in order; copied for each test. */
+/** A data folder with a site, cleanly stopped, which each test copies. */
 let template: string
 beforeAll(async () => {
   template = mkdtempSync(join(tmpdir(), "footfall-template-"))
@@ -27,7 +27,7 @@ const copyOfTemplate = (path: string) => {
   chmodSync(path, 0o700)
 }
 
-/** Content of the stores: a refused start changes none of them. */
+/** Returns the content of the stores, which a failed start must not change. */
 const stores = (dataDir: string) =>
   ["catalog.db", "events.db"].map((name) =>
     statSync(join(dataDir, name), { throwIfNoEntry: false }) ? Bun.hash(readFileSync(join(dataDir, name))) : undefined,
@@ -44,27 +44,22 @@ type Spoil = (dataDir: string) => void
 const later = "insert into migrations (owner, name, version, applied_at) values ('core', '9999_later', '9.0.0', 1)"
 
 test.each<[string, Spoil, number, RegExp]>([
-  ["a folder that others can reach", (dir) => chmodSync(dir, 0o755), 77, /can be reached by other users: chmod 0700/],
+  ["a folder that others can access", (dir) => chmodSync(dir, 0o755), 77, /can be reached by other users: chmod 0700/],
   [
     "a key file that others can read",
     (dir) => chmodSync(join(dir, "secret.key"), 0o640),
     77,
     /secret\.key can be reached by other users: chmod 0600/,
   ],
+  ["a key file without a key", (dir) => writeFileSync(join(dir, "secret.key"), "short"), 65, /secret\.key does not hold a key of 32 bytes/],
   [
-    "a key file that holds no key",
-    (dir) => writeFileSync(join(dir, "secret.key"), "short"),
-    65,
-    /secret\.key does not hold a key of 32 bytes/,
-  ],
-  [
-    "an event store that is text",
+    "a text file as the event store",
     (dir) => writeFileSync(join(dir, "events.db"), "no database ".repeat(1_000)),
     65,
     /Restore a backup: footfall backup list/,
   ],
   [
-    "a catalog that is text",
+    "a text file as the catalog",
     (dir) => writeFileSync(join(dir, "catalog.db"), "no database ".repeat(1_000)),
     65,
     /Restore a backup: footfall backup list/,
@@ -83,7 +78,7 @@ test.each<[string, Spoil, number, RegExp]>([
   ],
   ["a newer catalog", (dir) => change(join(dir, "catalog.db"), later), 78, /Install Footfall 9\.0\.0/],
   ["a newer event store", (dir) => change(join(dir, "events.db"), later), 78, /Install Footfall 9\.0\.0/],
-])("%s stops the start with one line and its exit code", async (_, spoil, code, line) => {
+])("%s prevents the start with one line and its exit code", async (_, spoil, code, line) => {
   using folder = temporaryFolder()
   copyOfTemplate(folder.path)
   spoil(folder.path)
@@ -95,7 +90,7 @@ test.each<[string, Spoil, number, RegExp]>([
   expect(stores(folder.path)).toEqual(before)
 })
 
-test("an empty folder that others can reach is closed to them, and the log says so", async () => {
+test("restricts an empty folder that others can access, and logs that", async () => {
   using folder = temporaryFolder()
   chmodSync(folder.path, 0o755)
   const words = ["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "Acme", "--password-stdin"]
@@ -107,7 +102,7 @@ test("an empty folder that others can reach is closed to them, and the log says 
   expect(statSync(folder.path).mode & 0o777).toBe(0o700)
 })
 
-test.skipIf(!isRoot)("a folder of another user stops the start", async () => {
+test.skipIf(!isRoot)("a folder of another user prevents the start", async () => {
   using folder = temporaryFolder()
   copyOfTemplate(folder.path)
   chownSync(folder.path, 4_711, 4_711)
@@ -116,17 +111,23 @@ test.skipIf(!isRoot)("a folder of another user stops the start", async () => {
 
 test.each<[string, string[], Record<string, string>, number, RegExp]>([
   ["an unknown command", ["sevre"], {}, 64, /unknown command "sevre"/],
-  ["half a command", ["site", "mkae"], {}, 64, /unknown command "site mkae"/],
+  ["an unknown subcommand", ["site", "mkae"], {}, 64, /unknown command "site mkae"/],
   ["an unknown flag", ["serve", "--prot", "1"], {}, 64, /unknown flag --prot\nusage: footfall serve/],
   ["a flag without its value", ["serve", "--port"], {}, 64, /--port needs a value/],
-  ["a flag given twice", ["serve", "--port", "1", "--port", "2"], {}, 64, /--port is given twice/],
+  ["a repeated flag", ["serve", "--port", "1", "--port", "2"], {}, 64, /--port is given twice/],
   ["a secret on the command line", ["serve", "--secret-key", "x"], {}, 64, /unknown flag --secret-key/],
   ["a missing flag", ["site", "create", "--name", "x"], {}, 64, /--hosts is missing/],
   ["a missing argument", ["site", "show"], {}, 64, /<id> is missing/],
   ["too many arguments", ["site", "list", "1"], {}, 64, /unexpected "1"/],
   ["an unknown setting in the environment", ["serve"], { FOOTFALL_PROT: "1" }, 78, /prot \(environment FOOTFALL_PROT\): unknown setting/],
-  ["a bad value on the command line", ["serve", "--port", "http"], {}, 78, /port \(flag --port\): must be a whole number from 0 to 65535/],
-  ["a bad value in the environment", ["serve"], { FOOTFALL_PORT: "70000" }, 78, /port \(environment FOOTFALL_PORT\)/],
+  [
+    "an invalid value on the command line",
+    ["serve", "--port", "http"],
+    {},
+    78,
+    /port \(flag --port\): must be a whole number from 0 to 65535/,
+  ],
+  ["an invalid value in the environment", ["serve"], { FOOTFALL_PORT: "70000" }, 78, /port \(environment FOOTFALL_PORT\)/],
   [
     "a sample secret",
     ["serve"],
@@ -135,15 +136,15 @@ test.each<[string, string[], Record<string, string>, number, RegExp]>([
     /secret_key \(environment FOOTFALL_SECRET_KEY\): must be 32 random bytes/,
   ],
   [
-    "a file of places that is not there",
+    "a missing geolocation database",
     ["serve", "--geo-db", "/nowhere.mmdb"],
     {},
     78,
     /geo_db: \/nowhere\.mmdb cannot be read as an mmdb file/,
   ],
-  ["a settings file that is not there", ["serve", "--config", "/nowhere.toml"], {}, 78, /nowhere\.toml: does not exist/],
+  ["a missing settings file", ["serve", "--config", "/nowhere.toml"], {}, 78, /nowhere\.toml: does not exist/],
   ["a folder below a file", ["serve", "--data-dir", "/etc/passwd/data"], {}, 74, /lies below a file/],
-])("%s has its exit code and one line", async (_, words, env, code, line) => {
+])("%s ends with its exit code and one line", async (_, words, env, code, line) => {
   using folder = temporaryFolder()
   const where = words.includes("--data-dir") ? [] : ["--data-dir", folder.path]
   const ended = await footfall([...words, ...where], { env })
@@ -171,7 +172,7 @@ const COMMANDS_ON_AN_INSTANCE = [
   "doctor",
 ]
 
-test("every command but serve, setup and demo refuses a folder without an instance, names it and creates nothing", async () => {
+test("every command except serve, setup and demo rejects a folder without an instance, names it and creates nothing", async () => {
   using folder = temporaryFolder()
   const missing = join(folder.path, "missing")
   const refusal = (dataDir: string) =>
@@ -184,7 +185,7 @@ test("every command but serve, setup and demo refuses a folder without an instan
   expect(readdirSync(folder.path)).toEqual([])
 })
 
-test("restores a backup by its path into an empty folder, and names a backup that does not exist", async () => {
+test("restores a backup by its path into an empty folder, and reports a backup that does not exist", async () => {
   using folder = temporaryFolder()
   const made = await footfall(["backup", "create", "--data-dir", template, "--json"])
   const { id } = JSON.parse(made.out)
@@ -197,7 +198,7 @@ test("restores a backup by its path into an empty folder, and names a backup tha
   })
 })
 
-test("a second instance is told who holds the folder; a command runs inside the first", async () => {
+test("a second instance reports which process holds the folder; a command runs within the first", async () => {
   using folder = temporaryFolder()
   await using first = await serving(folder.path)
   expect(await serve(folder.path)).toMatchObject({ code: 73, err: expect.stringMatching(new RegExp(`pid ${first.pid}, started 20`)) })
@@ -215,7 +216,7 @@ test("a second instance is told who holds the folder; a command runs inside the 
   })
 })
 
-test("a port that is in use stops the start and gives the folder free", async () => {
+test("a port in use prevents the start and releases the folder", async () => {
   using folder = temporaryFolder()
   const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
   const ended = await footfall(["serve", "--data-dir", folder.path, "--host", "127.0.0.1", "--port", String(other.port)])
@@ -232,7 +233,7 @@ test("two instances never share a port", async () => {
   expect(await footfall(["serve", "--data-dir", second.path, "--host", "127.0.0.1", "--port", port])).toMatchObject({ code: 69 })
 })
 
-test("a lost key does not stop the start", async () => {
+test("a lost key does not prevent the start", async () => {
   using folder = temporaryFolder()
   copyOfTemplate(folder.path)
   rmSync(join(folder.path, "secret.key"))
@@ -244,7 +245,7 @@ const canMount = isRoot && process.platform === "linux" && Bun.which("mount") !=
 const mount = (path: string, options: string) => Bun.spawnSync(["mount", "-t", "tmpfs", "-o", options, "tmpfs", path]).success
 const unmount = (path: string) => Bun.spawnSync(["umount", "-l", path])
 
-test.skipIf(!canMount)("a full disk at the start has its exit code", async () => {
+test.skipIf(!canMount)("a full disk at the start ends with its exit code", async () => {
   using folder = temporaryFolder()
   if (!mount(folder.path, "size=64k,mode=700")) throw new Error("tmpfs cannot be mounted")
   try {
@@ -258,7 +259,7 @@ test.skipIf(!canMount)("a full disk at the start has its exit code", async () =>
   }
 })
 
-test.skipIf(!canMount)("a read-only folder has its exit code", async () => {
+test.skipIf(!canMount)("a read-only folder ends with its exit code", async () => {
   using folder = temporaryFolder()
   if (!mount(folder.path, "size=1m,mode=700,ro")) throw new Error("tmpfs cannot be mounted")
   try {

@@ -6,7 +6,7 @@ import { bySize } from "../size.ts"
 import { createInstance, footfall, serving } from "./footfall.ts"
 import { clients, send, storedPages } from "./load.ts"
 
-// Each test starts processes, on a machine that may be busy.
+// Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(300_000)
 
 const STOPS = bySize({ check: 1, full: 3, release: 100 })
@@ -17,7 +17,7 @@ async function makeSite(dataDir: string): Promise<void> {
   await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir])
 }
 
-/** Every acknowledged page is there once. A request that was cut off may be stored all the same: it was not answered. */
+/** Compares the acknowledged pages with the stored ones. An interrupted request may be stored as well, because it was not answered. */
 function compare(acknowledged: readonly string[], dataDir: string): { lost: string[]; doubled: string[] } {
   const stored = storedPages(dataDir)
   return {
@@ -26,7 +26,7 @@ function compare(acknowledged: readonly string[], dataDir: string): { lost: stri
   }
 }
 
-test("a stop under load loses nothing, ends with 0 and leaves no trace of running", async () => {
+test("a stop under load loses nothing, exits with 0 and leaves no lock or socket behind", async () => {
   using folder = temporaryFolder()
   await makeSite(folder.path)
   for (let round = 0; round < STOPS; round++) {
@@ -44,7 +44,7 @@ test("a stop under load loses nothing, ends with 0 and leaves no trace of runnin
   }
 })
 
-test("a kill under load loses nothing, and what is sent again counts once", async () => {
+test("a kill under load loses nothing, and resent events count once", async () => {
   using folder = temporaryFolder()
   await makeSite(folder.path)
   const acknowledged: string[] = []
@@ -69,7 +69,7 @@ test("a kill under load loses nothing, and what is sent again counts once", asyn
 const canMount = process.getuid?.() === 0 && process.platform === "linux" && Bun.which("mount") !== null
 
 test.skipIf(!canMount)(
-  "on a full disk events are refused, questions answered, and events taken again when there is room",
+  "a full disk rejects events but answers queries, and accepts events again when there is space",
   async () => {
     using folder = temporaryFolder()
     if (!Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", folder.path]).success)

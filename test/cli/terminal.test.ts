@@ -17,7 +17,7 @@ function capture(isTerminal: boolean) {
   return { terminal, out, err, wait }
 }
 
-test("progress with an estimate is shown to a person, once something takes longer than a second", () => {
+test("shows progress with an estimate on a terminal after one second", () => {
   const { terminal, err, wait } = capture(true)
   terminal.progress({ what: "copying", done: 0, total: 100 })
   wait(900)
@@ -30,7 +30,7 @@ test("progress with an estimate is shown to a person, once something takes longe
   expect(err.at(-1)).toBe("\r\u001b[K")
 })
 
-test("a program sees no progress", () => {
+test("shows no progress when the output is not a terminal", () => {
   const { terminal, out, err, wait } = capture(false)
   terminal.progress({ what: "copying", done: 0, total: 100 })
   wait(5_000)
@@ -39,7 +39,7 @@ test("a program sees no progress", () => {
   expect([out, err]).toEqual([['{\n  "done": true\n}\n'], []])
 })
 
-test("a table is aligned, and what visitors sent cannot steer the terminal", () => {
+test("aligns a table and removes control sequences from visitors' texts", () => {
   const { terminal, out } = capture(true)
   terminal.table(
     ["id", "name"],

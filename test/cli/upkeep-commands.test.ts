@@ -9,7 +9,7 @@ const json = async (...words: string[]) => {
   return { code, err, value: out === "" ? undefined : JSON.parse(out) }
 }
 
-test("retention is counted and run, whether the instance serves or not", async () => {
+test("previews and runs retention, whether or not the instance is serving", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
   const at = ["--data-dir", folder.path]
@@ -24,13 +24,13 @@ test("retention is counted and run, whether the instance serves or not", async (
   await using server = await serving(folder.path)
   expect(await json("retention", "run", "--days", "5", ...at)).toMatchObject({ code: 0, value: { visits: 0 } })
   expect(await json("health", ...at)).toMatchObject({ code: 0, value: { status: "ok", reasons: [] } })
-  // Stores that are open in a server are looked at by nobody else.
+  // No other process may open the stores of a running server.
   expect((await json("migrate", "status", ...at)).code).toBe(73)
   expect((await json("migrate", "up", ...at)).code).toBe(73)
   expect(await server.end("SIGTERM")).toBe(0)
 }, 60_000)
 
-test("of a catalog that another program holds, doctor says how to find that program", async () => {
+test("doctor explains how to find the process that has locked the catalog", async () => {
   using folder = temporaryFolder()
   const at = ["--data-dir", folder.path]
   await using server = await serving(folder.path)
@@ -48,11 +48,11 @@ test("of a catalog that another program holds, doctor says how to find that prog
   expect(await server.end("SIGTERM")).toBe(0)
 }, 60_000)
 
-test("what migrating would do is told without doing it", async () => {
+test("migrate status lists pending migrations without running them", async () => {
   using folder = temporaryFolder()
   const at = ["--data-dir", folder.path]
   await createInstance(folder.path)
-  // A catalog from before the last migrations of the links area.
+  // A catalog that lacks the migrations of the pixels plugin.
   const catalog = new Database(`${folder.path}/catalog.db`)
   const pending = catalog
     .query<{ name: string }, []>("delete from migrations where owner = 'pixels' returning name")
@@ -64,7 +64,7 @@ test("what migrating would do is told without doing it", async () => {
   expect(await json("migrate", "status", ...at)).toEqual(found)
 }, 60_000)
 
-test("the key that seals secrets is printed, and nothing is made for it", async () => {
+test("prints the secret key and never creates one", async () => {
   using folder = temporaryFolder()
   const at = ["--data-dir", folder.path]
   await createInstance(folder.path)
@@ -75,7 +75,7 @@ test("the key that seals secrets is printed, and nothing is made for it", async 
   expect(existsSync(`${folder.path}/secret.key`)).toBe(false)
 }, 60_000)
 
-test("the key changes while the instance serves, and what was done is in the log", async () => {
+test("rotates the key while the instance serves, and audits it", async () => {
   using folder = temporaryFolder()
   const at = ["--data-dir", folder.path]
   await createInstance(folder.path)
@@ -101,7 +101,7 @@ test("the key changes while the instance serves, and what was done is in the log
   )
 }, 60_000)
 
-test("a sealed backup is made and restored by its passphrase alone", async () => {
+test("creates an encrypted backup and restores it only with its passphrase", async () => {
   using folder = temporaryFolder()
   await createInstance(folder.path)
   const at = ["--data-dir", folder.path, "--json"]

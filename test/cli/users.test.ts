@@ -5,13 +5,13 @@ import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 import { footfall } from "./footfall.ts"
 
-// Each test starts processes, on a machine that may be busy.
+// Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(60_000)
 
 const MAIN = join(import.meta.dir, "../../src/main.ts")
 const PASSWORD = "a fine long password"
 
-/** What a server prints until the text is there; then it is ended in order. */
+/** Starts a server, waits for the text in its output and stops it cleanly. Returns the output. */
 async function printedBy(dataDir: string, until: RegExp, { env = {}, flags = [] as string[] } = {}): Promise<string> {
   const plain = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("FOOTFALL_")))
   const words = [
@@ -46,7 +46,7 @@ const setup = (dataDir: string) =>
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
-test("a fresh server prints the address and the token of the set-up on lines of their own, another token at each start", async () => {
+test("a new server prints the address and the token of the set-up on separate lines, with a new token at each start", async () => {
   using folder = temporaryFolder()
   const lines = (await printedBy(folder.path, /\/setup\n\S+\n/)).split("\n")
   const at = lines.findIndex((line) => line.endsWith("/setup"))
@@ -56,7 +56,7 @@ test("a fresh server prints the address and the token of the set-up on lines of 
   const { setup: printed } = JSON.parse(again)
   expect(printed).toMatchObject({ url: "https://stats.example.org/setup", token: expect.stringMatching(TOKEN) })
   expect(printed.token).not.toBe(lines[at + 1])
-  // Once somebody is there, nothing is printed any more.
+  // After the set-up, neither is printed.
   expect((await setup(folder.path)).code).toBe(0)
   expect(await printedBy(folder.path, /Footfall listens/)).not.toContain("/setup\n")
 })
@@ -71,14 +71,14 @@ test("prints the text shown in the README: the setup address and token, then the
     .replace(/until \d\d:\d\d UTC/, "until 12:30 UTC")
   const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
   expect(/```text\n(Footfall listens[^`]*)```/.exec(readme)?.[1]).toBe(`${same.trim()}\n`)
-  // An instance that is set up prints the commands only.
+  // After the set-up, only the commands are printed.
   expect((await setup(folder.path)).code).toBe(0)
   const later = await printedBy(folder.path, /stats\/summary.*\n/)
   expect(later).toContain("\nGetting started, in a second terminal")
   expect(later).not.toContain("footfall setup")
 })
 
-test("the environment makes the first user, at the first start alone", async () => {
+test("creates the first user from the environment, only at the first start", async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, "password")
   await Bun.write(file, `${PASSWORD}\nsecond line`)
@@ -92,19 +92,23 @@ test("the environment makes the first user, at the first start alone", async () 
 })
 
 test.each<[string, Record<string, string>, string]>([
-  ["an address alone", { FOOTFALL_ADMIN_EMAIL: "ada@example.org" }, "admin_email and admin_password create the first user together"],
+  ["only an email address", { FOOTFALL_ADMIN_EMAIL: "ada@example.org" }, "admin_email and admin_password create the first user together"],
   [
     "a short password",
     { FOOTFALL_ADMIN_EMAIL: "ada@example.org", FOOTFALL_ADMIN_PASSWORD: "short" },
     "admin_password: password must have at least 12 characters",
   ],
-  ["no address", { FOOTFALL_ADMIN_EMAIL: "ada", FOOTFALL_ADMIN_PASSWORD: PASSWORD }, "admin_email: email must be an email address"],
   [
-    "a file that is not there",
+    "an invalid email address",
+    { FOOTFALL_ADMIN_EMAIL: "ada", FOOTFALL_ADMIN_PASSWORD: PASSWORD },
+    "admin_email: email must be an email address",
+  ],
+  [
+    "a missing file",
     { FOOTFALL_ADMIN_EMAIL: "ada@example.org", FOOTFALL_ADMIN_PASSWORD_FILE: "/nowhere" },
     "FOOTFALL_ADMIN_PASSWORD_FILE: cannot read the file",
   ],
-  ["a file for what is no secret", { FOOTFALL_ADMIN_EMAIL_FILE: "/nowhere" }, "unknown setting"],
+  ["a file for a setting that is not a secret", { FOOTFALL_ADMIN_EMAIL_FILE: "/nowhere" }, "unknown setting"],
 ])("a server does not start with %s in its environment", async (_, env, line) => {
   using folder = temporaryFolder()
   const { code, err } = await footfall(["serve", "--data-dir", folder.path, "--port", "0"], { env })
@@ -125,7 +129,7 @@ const run = (words: string[], input?: string) =>
 const shown = async (email: string): Promise<Record<string, unknown>> =>
   JSON.parse((await run(["list", "--json"])).out).find((user: { email: string }) => user.email === email)
 
-test("users are made with a password or with a link to choose one", async () => {
+test("creates users with a password or with a link to choose one", async () => {
   const made = await run(
     ["create", "--email", "bob@example.org", "--name", "Bob", "--organization", "1", "--role", "editor", "--password-stdin", "--json"],
     PASSWORD,
@@ -142,7 +146,7 @@ test("users are made with a password or with a link to choose one", async () => 
   })
 })
 
-test("users are disabled and enabled, made instance admins and not; one always stays", async () => {
+test("disables and enables users, grants and revokes instance administration, and always keeps one administrator", async () => {
   expect((await run(["disable", "bob@example.org"])).out).toBe("bob@example.org is disabled.\n")
   expect(await shown("bob@example.org")).toMatchObject({ status: "disabled" })
   expect((await run(["enable", "Bob@example.org"])).out).toBe("bob@example.org can sign in again.\n")
@@ -165,12 +169,12 @@ test("users are disabled and enabled, made instance admins and not; one always s
   })
 })
 
-test("a new password takes the place of the old one, and all of it is in the audit log under the system's user", async () => {
+test("replaces a password and audits all commands under the system's user", async () => {
   expect((await run(["passwd", "bob@example.org", "--password-stdin"], "another fine password\n")).out).toBe(
     "bob@example.org has a new password.\n",
   )
   expect(await run(["passwd", "bob@example.org", "--password-stdin"], "short\n")).toMatchObject({ code: 64 })
-  // Nothing serves, so the file may be looked into.
+  // No server is running, so the file can be opened.
   using catalog = new Database(join(folder.path, "catalog.db"), { readonly: true })
   const { password_hash } = catalog
     .query<{ password_hash: string }, []>("select password_hash from users where email = 'bob@example.org'")

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../kit.ts"
 const load = (sources: Partial<Parameters<typeof loadConfig>[0]>) =>
   loadConfig({ flags: {}, environment: {}, workingDirectory: "/nowhere", ...sources })
 
-test("prefers flags to the environment, to the file, to the defaults", () => {
+test("prefers flags to the environment, the environment to the file and the file to the defaults", () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "footfall.toml"), 'host = "::1"\nport = 1\nmax_sites = 1\n')
   const { config, described } = load({
@@ -28,7 +28,7 @@ test("prefers flags to the environment, to the file, to the defaults", () => {
   })
 })
 
-test("finds the file in the working directory, in the data folder, or by its given path", () => {
+test("finds the file in the working directory, in the data folder or by its given path", () => {
   using folder = temporaryFolder()
   using other = temporaryFolder()
   writeFileSync(join(folder.path, "footfall.toml"), "port = 1\n")
@@ -88,7 +88,7 @@ test.each([
     "collect_path (environment FOOTFALL_COLLECT_PATH): must be a path such as /numbers/in, consisting of letters, digits, ., _, - and /",
   ],
   ["an invalid boolean", { FOOTFALL_HSTS: "yes" }, "hsts (environment FOOTFALL_HSTS): must be a boolean (true, false, 1, 0)"],
-])("refuses %s", (_, environment, message) => {
+])("rejects %s", (_, environment, message) => {
   expect(() => load({ environment })).toThrow(message)
 })
 
@@ -96,7 +96,7 @@ test.each([
   ["an unknown key", "prot = 1\n", "prot (file PATH): unknown setting; run footfall config print to list all settings"],
   ["text for a number", 'port = "http"\n', "port (file PATH): must be a whole number from 0 to 65535"],
   ["invalid TOML", "port: 1\n", "file PATH: is not valid TOML"],
-])("refuses a file with %s", (_, content, message) => {
+])("rejects a file with %s", (_, content, message) => {
   using folder = temporaryFolder()
   const path = join(folder.path, "footfall.toml")
   writeFileSync(path, content)
@@ -125,7 +125,7 @@ test("lists every setting with description and default in the example file", () 
   const values = Bun.TOML.parse(lines.join("\n")) as Record<string, unknown>
   expect(Object.keys(values)).toEqual(KEYS)
   for (const key of KEYS.filter((name) => SETTINGS[name].default !== undefined)) expect(values[key]).toEqual(SETTINGS[key].default)
-  // What has no default shows an example that the loader takes; of a secret there is none.
+  // A setting without a default shows an example that the loader accepts. A secret shows none.
   for (const key of KEYS.filter((name) => SETTINGS[name].default === undefined && !SETTINGS[name].secret))
     expect(SETTINGS[key].read(values[key])).toBeDefined()
 })

@@ -56,25 +56,33 @@ test("reads a section from flags, variables and the file, in this order", () => 
 
 test.each([
   ["an unknown variable", { FOOTFALL_LINKS_COLOUR: "1" }, "links_colour (environment FOOTFALL_LINKS_COLOUR): unknown setting"],
-  ["the name that x-key replaces", { FOOTFALL_LINKS_PREFIX: "x" }, "links_prefix (environment FOOTFALL_LINKS_PREFIX): unknown setting"],
+  [
+    "the name of a setting with another key",
+    { FOOTFALL_LINKS_PREFIX: "x" },
+    "links_prefix (environment FOOTFALL_LINKS_PREFIX): unknown setting",
+  ],
   ["a number out of bounds", { FOOTFALL_LINKS_MOST: "1001" }, "must be a whole number from 1 to 1000"],
   ["an invalid number", { FOOTFALL_LINKS_MOST: "1e2" }, "must be a whole number from 1 to 1000"],
   ["an invalid boolean", { FOOTFALL_LINKS_TITLES: "yes" }, "must be a boolean (true, false, 1, 0)"],
-  ["another choice", { FOOTFALL_LINKS_MODE: "both" }, "must be one of fill, override"],
-  ["a text of another form", { FOOTFALL_LINK_PREFIX: "/go" }, "link_prefix (environment FOOTFALL_LINK_PREFIX): must be text"],
-  ["a list with a text of another form", { FOOTFALL_LINKS_SCHEMES: "https,4" }, "must be a list such as a,b"],
+  ["an unknown choice", { FOOTFALL_LINKS_MODE: "both" }, "must be one of fill, override"],
+  [
+    "a text that does not match its pattern",
+    { FOOTFALL_LINK_PREFIX: "/go" },
+    "link_prefix (environment FOOTFALL_LINK_PREFIX): must be text",
+  ],
+  ["a list with an invalid item", { FOOTFALL_LINKS_SCHEMES: "https,4" }, "must be a list such as a,b"],
   ["a control character", { FOOTFALL_LINKS_TOKEN: "a\nb" }, "links_token (environment FOOTFALL_LINKS_TOKEN): must be text"],
-])("refuses %s", (_, environment, message) => {
+])("rejects %s", (_, environment, message) => {
   expect(() => load({ environment: { ...environment } })).toThrow(message)
 })
 
 test.each([
   ["an unknown name", "[links]\ncolour = 1\n", "links.colour (file PATH): unknown setting"],
-  ["a section that is none", "links = 1\n", "links (file PATH): must be a table [links]"],
-  ["a setting outside of its table", "links_most = 1\n", "links_most (file PATH): move it to the table of its plugin"],
-  ["a text where a number is due", '[links]\nmost = "many"\n', "links_most (file PATH): must be a whole number from 1 to 1000"],
-  ["a table of a plugin that is not there", "[pixels]\nmost = 1\n", "pixels (file PATH): unknown setting"],
-])("refuses a file with %s", (_, content, message) => {
+  ["a section that is not a table", "links = 1\n", "links (file PATH): must be a table [links]"],
+  ["a setting outside its table", "links_most = 1\n", "links_most (file PATH): move it to the table of its plugin"],
+  ["a text for a number", '[links]\nmost = "many"\n', "links_most (file PATH): must be a whole number from 1 to 1000"],
+  ["a table of an unknown plugin", "[pixels]\nmost = 1\n", "pixels (file PATH): unknown setting"],
+])("rejects a file with %s", (_, content, message) => {
   using folder = temporaryFolder()
   const path = join(folder.path, "footfall.toml")
   writeFileSync(path, content)
@@ -84,19 +92,23 @@ test.each([
 const one = (schema: TObject["properties"]) => load({ plugins: [{ id: "links", settings: t.Object(schema) }] })
 
 test.each([
-  ["of no form that a variable has", { x: t.Object({}, { default: {}, description: "X." }) }, "links.x has a type that cannot be written"],
+  [
+    "of a type that a variable cannot express",
+    { x: t.Object({}, { default: {}, description: "X." }) },
+    "links.x has a type that cannot be written",
+  ],
   ["without a default", { x: t.String({ description: "X." }) }, "links.x has no default"],
   [
-    "with a default that is not allowed",
+    "with an invalid default",
     { x: t.Integer({ default: 0, minimum: 1, description: "X." }) },
     "The default of the setting links.x does not match its schema",
   ],
-  ["without a sentence", { x: t.String({ default: "" }) }, "links.x has no description"],
+  ["without a description", { x: t.String({ default: "" }) }, "links.x has no description"],
   [
-    "by a key of the core",
+    "with a key of the core",
     { x: t.String({ default: "", description: "X.", "x-key": "port" }) },
     "setting x of the plugin links has the key port, which another setting already uses",
   ],
-])("refuses a plugin that declares a setting %s", (_, schema, message) => {
+])("rejects a plugin that declares a setting %s", (_, schema, message) => {
   expect(() => one(schema)).toThrow(message)
 })

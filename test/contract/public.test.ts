@@ -25,7 +25,7 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-/** As a client with nothing but the interface document calls. */
+/** Sends a call as a client would that knows only the interface document. */
 async function call(path: string, key: string | undefined, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   const answer = await fetch(baseUrl + path, {
     method: "POST",
@@ -56,7 +56,7 @@ const FUNNEL = {
   ],
 }
 
-/** A site as the interface makes it, for the payloads of one test. */
+/** Creates a site as the document describes, for the payloads of one test. */
 async function newSite(): Promise<number> {
   const { status, body } = await call(SITES, await instance.makeKey(["sites:write"]), SITE)
   expect(status).toBe(201)
@@ -183,7 +183,7 @@ describe("4. Endpoints", () => {
       expect(typeof body.id).toBe("number")
     })
 
-    // Which scope is not shown there: that of goals must do, as whoever made the goals makes the funnels.
+    // The document does not show the scope of funnels. The scope of goals must suffice, because the same client creates both.
     test.each(["goals:write", "funnels:write"] as const)(
       "POST /api/public/v1/sites/{site_id}/funnels, Funnel create payload: 201 Created, funnel object with id; with %s",
       async (scope) => {
@@ -327,7 +327,7 @@ describe("4. Endpoints", () => {
       const json = { "content-type": "application/json" }
       const withKey = await ask({ ...json, authorization: `Bearer ${instance.key}` })
       expect(withKey.status).toBeGreaterThanOrEqual(400)
-      // A key is as good as none.
+      // An API key does not replace the session.
       expect(withKey).toEqual(await ask(json))
     })
   })

@@ -16,16 +16,16 @@ test.each([
   ["MGA", "MGA", 2],
   ["KWD", "KWD", 3],
   ["CLF", "CLF", 4],
-  ["XCG", "XCG", 2], // in place of ANG, amendment 176
-  ["ZWG", "ZWG", 2], // in place of ZWL, amendment 177
+  ["XCG", "XCG", 2], // replaces ANG, amendment 176
+  ["ZWG", "ZWG", 2], // replaces ZWL, amendment 177
   ["XAD", "XAD", 2], // amendment 179
-])("%s is %s with %d decimals", (text, code, decimals) => {
+])("reads %s as %s with %d decimals", (text, code, decimals) => {
   expect(parseCurrency(text)).toBe(code)
   expect(currencyDecimals(code)).toBe(decimals)
 })
 
 test.each(["ANG", "ZWL", "CUC", "BGN", "HRK", "SLL", "DEM", "XAU", "XDR", "XTS", "XXX", "", "EU", "EURO"])(
-  "%j is no active currency",
+  "%j is not an active currency",
   (text) => {
     expect(parseCurrency(text)).toBeUndefined()
   },

@@ -20,7 +20,7 @@ test.each([
   ["*ab*ab*", "aab", false],
   ["/a.b?c+%_", "/a.b?c+%_", true],
   ["/a.b", "/axb", false],
-])("%p on %p is %p", (pattern, text, expected) => {
+])("the wildcard %p matches %p: %p", (pattern, text, expected) => {
   expect(wildcardMatcher(pattern)(text)).toBe(expected)
 })
 

@@ -12,7 +12,7 @@ import {
 } from "../../src/domain/permission.ts"
 import { pluginFacts } from "../../src/plugin/load.ts"
 
-/** The table of the specification, row by row: who has what without exceptions. A plugin's rows count once it is there. */
+/** Roles per permission without exceptions, as in the specification. A plugin's rows apply only if the plugin is installed. */
 const TABLE: Record<string, [viewer: number, editor: number, admin: number, owner: number]> = {
   "site:read": [1, 1, 1, 1],
   "goals:write": [0, 1, 1, 1],
@@ -50,7 +50,7 @@ const TABLE: Record<string, [viewer: number, editor: number, admin: number, owne
   "org:delete": [0, 0, 0, 1],
 }
 const OF_THE_ORGANIZATION = ["site:create", "members:read", "members:write", "keys:write", "audit:read", "org:write", "org:delete"]
-/** What the core must have whatever plugins there are. */
+/** Permissions that the core declares, independent of plugins. */
 const OF_THE_CORE = [
   ...["site:read", "site:write", "site:delete", "goals:write", "funnels:write", "segments:write", "annotations:write", "export:read"],
   ...OF_THE_ORGANIZATION,
@@ -83,7 +83,7 @@ test.each<[Standing["role"], Standing["siteRole"], string | undefined]>([
   ["viewer", undefined, "viewer"],
   ["guest", "editor", "editor"],
   ["guest", undefined, undefined],
-])("%s with the row %s is %s on the site", (role, siteRole, expected) => {
+])("%s with the site-specific role %s acts as %s on the site", (role, siteRole, expected) => {
   expect(roleOnSite(plain(role, { ...(siteRole && { siteRole }) }))).toBe(expected as never)
 })
 

@@ -79,7 +79,7 @@ test("accepts any URL without an error", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 200, unit: "binary" }), (search) => {
       const { address: read } = readSiteAddress(`f=${search}&${search}`)
-      // What was understood can be written, and is understood again.
+      // The parsed address can be written and read again.
       const again = readSiteAddress(writeSiteAddress(read))
       expect(again.leftOut).toEqual([])
       expect(again.address).toEqual(read)
@@ -108,20 +108,20 @@ test("reads the example of the specification", () => {
 
 test.each([
   ["an unknown period", "period=tomorrow", "period tomorrow"],
-  ["an own period without days", "period=custom", "period custom"],
+  ["a custom period without days", "period=custom", "period custom"],
   ["a day that does not exist", "period=custom&from=2026-02-30&to=2026-03-01", "from 2026-02-30 to 2026-03-01"],
   ["days in the wrong order", "period=custom&from=2026-03-02&to=2026-03-01", "from 2026-03-02 to 2026-03-01"],
-  ["an own comparison without days", "compare=custom", "compare custom"],
+  ["a custom comparison without days", "compare=custom", "compare custom"],
   ["an unknown metric", "metric=happiness", "metric happiness"],
   ["an unknown interval", "interval=minute", "interval minute"],
-  ["a segment that is no number", "segment=mine", "segment mine"],
+  ["a segment that is not a number", "segment=mine", "segment mine"],
   ["a cohort of number 0", "cohort=0", "cohort 0"],
   ["an unknown dimension", "f=mood:is:good", "mood:is:good"],
   ["an unknown operator", "f=page:equals:/", "page:equals:/"],
   ["a filter without a value", "f=page:is:", "page:is:"],
   ["a filter with an empty value", "f=page:is:/a||/b", "page:is:/a||/b"],
   ["a property without a key", "f=property::is:x", "property::is:x"],
-  ["a value that is not encoded right", "f=page:is:%2541%25", "page:is:%41%"],
+  ["a value with an invalid encoding", "f=page:is:%2541%25", "page:is:%41%"],
   ["an operator that goals do not support", "f=goal:starts_with:sign", "goal:starts_with:sign"],
   ["a value that is too long", `f=page:contains:${"a".repeat(2_001)}`, `page:contains:${"a".repeat(2_001)}`],
   ["an invalid value for imports", "imports=perhaps", "imports perhaps"],
@@ -132,7 +132,7 @@ test.each([
   expect(read).toEqual({ ...DEFAULT_ADDRESS, filters: [{ dimension: "country", operator: "is", values: ["DE"] }] })
 })
 
-describe("bounds", () => {
+describe("limits", () => {
   test("are equal to those of reports", () => {
     expect([MAX_FILTERS, MAX_VALUES, MAX_VALUE_CHARACTERS, MAX_KEY_CHARACTERS]).toEqual([
       QUERY.flatFilters,
@@ -142,20 +142,20 @@ describe("bounds", () => {
     ])
   })
 
-  test("ignores the eleventh filter", () => {
+  test("ignore the eleventh filter", () => {
     const search = Array.from({ length: 11 }, (_, index) => `f=page:is:/${index}`).join("&")
     const { address: read, leftOut } = readSiteAddress(search)
     expect(read.filters).toHaveLength(10)
     expect(leftOut).toEqual(["page:is:/10"])
   })
 
-  test("accepts 50 values per filter, not 51", () => {
+  test("accept 50 values per filter, not 51", () => {
     const of = (count: number) => `f=page:is:${Array.from({ length: count }, (_, index) => index).join("|")}`
     expect(readSiteAddress(of(50)).address.filters[0]?.values).toHaveLength(50)
     expect(readSiteAddress(of(51)).address.filters).toEqual([])
   })
 
-  test("ignores a URL of more than 4 kB", () => {
+  test("ignore a URL of more than 4 kB", () => {
     const { address: read, leftOut } = readSiteAddress(`f=page:is:/${"a".repeat(4_100)}`)
     expect(read).toEqual(DEFAULT_ADDRESS)
     expect(leftOut).toEqual(["the URL is too long"])

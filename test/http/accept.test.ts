@@ -20,7 +20,7 @@ test.each([
   ["application/json, */*;q=0", true],
   ["application/json;q=x", false],
   [",,;", false],
-])("Accept: %p admits JSON: %p", (header, admitted) => {
+])("Accept %p allows JSON: %p", (header, admitted) => {
   expect(accepts(asking("accept", header), "application/json")).toBe(admitted)
 })
 
@@ -32,6 +32,6 @@ test.each<[string, string | undefined]>([
   ["zstd;q=0, gzip", "gzip"],
   ["GZIP;q=0.5", "gzip"],
   ["gzip;q=0.0", undefined],
-])("Accept-Encoding: %p takes %p", (header, encoding) => {
+])("Accept-Encoding %p selects %p", (header, encoding) => {
   expect(encodingOf(asking("accept-encoding", header)) as string | undefined).toBe(encoding)
 })

@@ -7,14 +7,14 @@ beforeAll(async () => {
 })
 afterAll(() => target.close())
 
-/** Stands in every bad value; no answer may hold it. */
+/** Part of every invalid value; no response may contain it. */
 const MARK = "zqxjmark"
 const SITE = "/api/public/v1/sites/1"
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 const stream = (text: string) => new Blob([text]).stream()
 const SHOP = "https://shop.example"
 
-/** A problem of this status and one of these codes, which holds nothing of what was sent. */
+/** Expects a problem with the status and one of the codes, without any submitted value. */
 async function expectProblem(answer: Response, status: number, ...codes: string[]): Promise<void> {
   const text = await answer.text()
   expect({ text, status: answer.status, type: answer.headers.get("content-type") }).toEqual({
@@ -36,49 +36,49 @@ describe("POST /api/event", () => {
     ["no body", null],
     ["an empty body", ""],
     ["blanks", "   "],
-    ["half a body", '{"n":"pageview"'],
+    ["a truncated body", '{"n":"pageview"'],
     ["text", MARK],
     ["null", "null"],
     ["a number", "5"],
-    ["a text", `"${MARK}"`],
-    ["a list", "[]"],
-    ["a list of events", `[${json({})}]`],
+    ["a string", `"${MARK}"`],
+    ["an array", "[]"],
+    ["an array of events", `[${json({})}]`],
     ["an empty object", "{}"],
-    ["two values", `${json({})}${json({})}`],
+    ["two JSON values", `${json({})}${json({})}`],
     ["bytes that are not UTF-8", Uint8Array.of(0x7b, 0x22, 0x6e, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d)],
     ["NUL bytes", "\0\0\0\0"],
-    ["a NUL inside", `{"n":"pageview","u":"${SHOP}/"}\0`],
-    ["deep lists", nested(30_000)],
-    ["deep objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
-    ["a number without end", `{"n":"pageview","u":"${SHOP}/","e":1e400,"sd":${"9".repeat(400)}}`.replace("pageview", "")],
+    ["a NUL after the JSON", `{"n":"pageview","u":"${SHOP}/"}\0`],
+    ["deeply nested arrays", nested(30_000)],
+    ["deeply nested objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
+    ["an infinite number", `{"n":"pageview","u":"${SHOP}/","e":1e400,"sd":${"9".repeat(400)}}`.replace("pageview", "")],
     ["no name", JSON.stringify({ u: `${SHOP}/` })],
     ["an empty name", json({ n: "" })],
-    ["a name of blanks", json({ n: "   " })],
+    ["a blank name", json({ n: "   " })],
     ["a long name", json({ n: MARK.repeat(20) })],
-    ["a name that is a list", json({ n: [MARK] })],
-    ["a name that is true", json({ n: true })],
-    ["a null name", json({ n: null })],
-    ["no address", JSON.stringify({ n: "pageview" })],
-    ["an empty address", json({ u: "" })],
-    ["an address that is a number", json({ u: 5 })],
-    ["an address that is an object", json({ u: { href: MARK } })],
-    ["a data address", json({ u: `data:text/html,${MARK}` })],
-    ["a long address", json({ u: `${SHOP}/${"a".repeat(8_200)}` })],
+    ["an array as the name", json({ n: [MARK] })],
+    ["true as the name", json({ n: true })],
+    ["null as the name", json({ n: null })],
+    ["no URL", JSON.stringify({ n: "pageview" })],
+    ["an empty URL", json({ u: "" })],
+    ["a number as the URL", json({ u: 5 })],
+    ["an object as the URL", json({ u: { href: MARK } })],
+    ["a data URL", json({ u: `data:text/html,${MARK}` })],
+    ["a long URL", json({ u: `${SHOP}/${"a".repeat(8_200)}` })],
     ["a blank domain", json({ d: " " })],
     ["six domains", json({ d: "a.example,b.example,c.example,d.example,e.example,f.example" })],
-    ["a domain that is a number", json({ d: 5 })],
-    ["an engagement without anything", json({ n: "engagement" })],
-    ["a bad event id", json({ id: `${MARK} ${MARK}` })],
-  ])("refuses %s", async (_, body) => {
+    ["a number as the domain", json({ d: 5 })],
+    ["engagement without time or depth", json({ n: "engagement" })],
+    ["an invalid event id", json({ id: `${MARK} ${MARK}` })],
+  ])("rejects %s", async (_, body) => {
     const answer = await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })
     await expectProblem(answer, 400, "invalid_event", "invalid_json")
     expect(answer.headers.get("access-control-allow-origin")).toBe("*")
   })
 
   test.each([
-    ["with a length", MARK.repeat(8_193)],
-    ["far too large", "x".repeat(4 << 20)],
-  ])("refuses a large body %s", async (_, body) => {
+    ["with Content-Length", MARK.repeat(8_193)],
+    ["of several megabytes", "x".repeat(4 << 20)],
+  ])("rejects a large body %s", async (_, body) => {
     await expectProblem(await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser }), 413, "body_too_large")
     const chunked = await fetch(`${target.url}/api/event`, { method: "POST", body: stream(body), headers: target.browser })
     await expectProblem(chunked, 413, "body_too_large")
@@ -91,35 +91,35 @@ describe("POST /api/event", () => {
     "application/xml",
     "application/jsonx",
     MARK,
-  ])("refuses the content type %s", async (type) => {
+  ])("rejects the content type %s", async (type) => {
     const headers = { ...target.browser, "content-type": type }
     await expectProblem(await fetch(`${target.url}/api/event`, { method: "POST", body: json({}), headers }), 415, "unsupported_media_type")
   })
 
-  test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("refuses the method %s", async (method) => {
+  test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("rejects the method %s", async (method) => {
     const answer = await fetch(`${target.url}/api/event`, { method })
     expect({ status: answer.status, allow: answer.headers.get("allow") }).toEqual({ status: 405, allow: "POST, OPTIONS" })
   })
 
-  // Odd, but readable: taken, in whole or in part, and never a fault of the server.
+  // Unusual but readable input is accepted in whole or in part and never causes an internal error.
   test.each<[string, object]>([
     ["unknown fields", { zz: 1, __proto__x: 2 }],
     ["properties of every type", { p: { a: 1, b: true, c: null, d: [1], e: { f: 1 }, g: "\0", h: "\ud800", "": "x" } }],
-    ["properties that are a list", { p: [1, 2] }],
-    ["properties as broken JSON text", { m: "{" }],
+    ["an array as properties", { p: [1, 2] }],
+    ["properties as invalid JSON text", { m: "{" }],
     ["hundreds of properties", { p: Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${i}`, i])) }],
     ["a lone surrogate in the page", { u: `${SHOP}/\ud800` }],
     ["a NUL in the page", { u: `${SHOP}/\0` }],
-    ["broken escapes in the page", { u: `${SHOP}/%zz%ff?utm_source=%zz` }],
-    ["a bad referrer", { r: "http://[" }],
-    ["a referrer that is a number", { r: 5 }],
-    ["a revenue that is text", { $: "5" }],
-    ["a revenue without sense", { $: { amount: "1e400", currency: "XXX" } }],
-    ["a width without sense", { w: -1 }],
-    ["an age without sense", { o: "x" }],
-    ["a zone that does not exist", { tz: "Mars/Base" }],
-    ["a title of another type", { t: { a: 1 } }],
-  ])("stays calm at %s", async (_, more) => {
+    ["invalid escapes in the page", { u: `${SHOP}/%zz%ff?utm_source=%zz` }],
+    ["an invalid referrer", { r: "http://[" }],
+    ["a number as the referrer", { r: 5 }],
+    ["a string as the revenue", { $: "5" }],
+    ["an invalid revenue", { $: { amount: "1e400", currency: "XXX" } }],
+    ["a negative width", { w: -1 }],
+    ["a string as the age", { o: "x" }],
+    ["an unknown time zone", { tz: "Mars/Base" }],
+    ["an object as the title", { t: { a: 1 } }],
+  ])("accepts %s", async (_, more) => {
     const answer = await fetch(`${target.url}/api/event`, {
       method: "POST",
       body: json({ ...more, d: "nowhere.example" }),
@@ -128,7 +128,7 @@ describe("POST /api/event", () => {
     expect(answer.status).toBeOneOf([202, 400])
   })
 
-  test("takes a body of exactly its limit", async () => {
+  test("accepts a body of exactly the limit", async () => {
     const before = await target.pageviews()
     const body = json({}).padEnd(64 << 10)
     expect((await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })).status).toBe(202)
@@ -137,7 +137,7 @@ describe("POST /api/event", () => {
     expect((await target.pageviews()) - before).toBe(2)
   })
 
-  test("stores nothing for who only asks", async () => {
+  test("stores nothing for a debug request", async () => {
     const before = await target.pageviews()
     const headers = { ...target.browser, "x-debug-request": "true", "x-forwarded-for": "203.0.113.9" }
     const answer = await fetch(`${target.url}/api/event`, { method: "POST", body: json({}), headers })
@@ -145,10 +145,10 @@ describe("POST /api/event", () => {
     expect(await target.pageviews()).toBe(before)
   })
 
-  test("takes JSON as text, as JSON and without a type", async () => {
+  test("accepts JSON as text/plain, as application/json and without a content type", async () => {
     const before = await target.pageviews()
     for (const type of ["text/plain", "text/plain;charset=UTF-8", "application/json", "Application/JSON; charset=utf-8", undefined]) {
-      // Bytes have no type of their own.
+      // Bytes have no content type of their own.
       const body = new TextEncoder().encode(json({}))
       const { "content-type": _, ...headers } = target.browser
       const answer = await fetch(`${target.url}/api/event`, {
@@ -174,40 +174,40 @@ describe("POST /sites/{id}/events", () => {
     ["no body", null, 400, "invalid_json"],
     ["an empty body", "", 400, "invalid_json"],
     ["text", MARK, 400, "invalid_json"],
-    ["half a body", '{"events":[', 400, "invalid_json"],
+    ["a truncated body", '{"events":[', 400, "invalid_json"],
     ["bytes that are not UTF-8", Uint8Array.of(0x22, 0xff, 0x22), 400, "invalid_json"],
-    ["deep lists", `{"events":${nested(10)}}`, 400, "invalid_json"],
-    ["very deep lists", nested(400_000), 400, "invalid_json"],
+    ["nested arrays", `{"events":${nested(10)}}`, 400, "invalid_json"],
+    ["deeply nested arrays", nested(400_000), 400, "invalid_json"],
     ["null", "null", 422, "validation_failed"],
     ["a number", "5", 422, "validation_failed"],
-    ["a bare list", JSON.stringify([eventOf("/")]), 422, "validation_failed"],
-    ["one event", JSON.stringify(eventOf("/")), 422, "validation_failed"],
+    ["a top-level array", JSON.stringify([eventOf("/")]), 422, "validation_failed"],
+    ["a single event", JSON.stringify(eventOf("/")), 422, "validation_failed"],
     ["an empty list", '{"events":[]}', 422, "validation_failed"],
-    ["a list that is an object", '{"events":{"0":1}}', 422, "validation_failed"],
-    ["a list that is a text", `{"events":"${MARK}"}`, 422, "validation_failed"],
+    ["an object as the events", '{"events":{"0":1}}', 422, "validation_failed"],
+    ["a string as the events", `{"events":"${MARK}"}`, 422, "validation_failed"],
     ["an unknown field", `{"events":[{}],"other":"${MARK}"}`, 422, "validation_failed"],
     ["a field named __proto__", `{"events":[{}],"__proto__":{"a":"${MARK}"}}`, 422, "validation_failed"],
     ["1001 events", JSON.stringify({ events: Array.from({ length: 1_001 }, () => eventOf("/")) }), 422, "validation_failed"],
-  ])("refuses %s", async (_, body, status, code) => {
+  ])("rejects %s", async (_, body, status, code) => {
     await expectProblem(await post(body), status, code)
   })
 
   test.each([
-    ["a broken line", `${JSON.stringify(eventOf("/"))}\n{"name":"${MARK}\n`, 400, "invalid_json"],
-    ["nothing", "\n\n", 422, "validation_failed"],
+    ["an incomplete line", `${JSON.stringify(eventOf("/"))}\n{"name":"${MARK}\n`, 400, "invalid_json"],
+    ["no lines", "\n\n", 422, "validation_failed"],
     ["1001 lines", `${JSON.stringify(eventOf("/"))}\n`.repeat(1_001), 422, "validation_failed"],
-  ])("refuses lines with %s", async (_, body, status, code) => {
+  ])("rejects NDJSON with %s", async (_, body, status, code) => {
     await expectProblem(await post(body, "application/x-ndjson"), status, code)
   })
 
-  test("refuses a large body, with a length and without", async () => {
+  test("rejects a large body, with and without Content-Length", async () => {
     const large = `{"events":["${"x".repeat(1 << 20)}"]}`
     await expectProblem(await post(large), 413, "body_too_large")
     await expectProblem(await post(stream(large)), 413, "body_too_large")
   })
 
   test.each(["text/plain", "text/csv", "application/merge-patch+json", "application/json-seq"])(
-    "refuses the content type %s",
+    "rejects the content type %s",
     async (type) => {
       await expectProblem(await post('{"events":[{}]}', type), 415, "unsupported_media_type")
     },
@@ -216,38 +216,38 @@ describe("POST /sites/{id}/events", () => {
   const odd: [string, unknown][] = [
     ["null", null],
     ["a number", 5],
-    ["a text", MARK],
-    ["a list", []],
+    ["a string", MARK],
+    ["an array", []],
     ["an empty object", {}],
     ["no name", { url: `${SHOP}/` }],
-    ["no address", { name: "pageview" }],
+    ["no URL", { name: "pageview" }],
     ["an unknown field", { ...eventOf("/"), colour: MARK }],
-    ["a name that is a number", { ...eventOf("/"), name: 5 }],
+    ["a number as the name", { ...eventOf("/"), name: 5 }],
     ["an empty name", { ...eventOf("/"), name: " " }],
     ["a long name", { ...eventOf("/"), name: MARK.repeat(20) }],
     ["a reserved name", { ...eventOf("/"), name: "engagement" }],
     ["a NUL in the name", { ...eventOf("/"), name: "a\0b" }],
     ["a lone surrogate in the name", { ...eventOf("/"), name: "a\ud800b" }],
-    ["a bad address", { ...eventOf("/"), url: 7 }],
-    ["a data address", { ...eventOf("/"), url: `data:,${MARK}` }],
-    ["a bad id", { ...eventOf("/"), id: "short" }],
+    ["a number as the URL", { ...eventOf("/"), url: 7 }],
+    ["a data URL", { ...eventOf("/"), url: `data:,${MARK}` }],
+    ["a short id", { ...eventOf("/"), id: "short" }],
     ["a day that does not exist", { ...eventOf("/"), timestamp: "2026-02-30T00:00:00Z" }],
-    ["a time that is none", { ...eventOf("/"), timestamp: MARK }],
-    ["a time beyond numbers", { ...eventOf("/"), timestamp: 1e300 }],
+    ["an invalid time", { ...eventOf("/"), timestamp: MARK }],
+    ["a time out of range", { ...eventOf("/"), timestamp: 1e300 }],
     ["a negative time", { ...eventOf("/"), timestamp: -5 }],
-    ["a time that is true", { ...eventOf("/"), timestamp: true }],
-    ["an address of a visitor that is none", { ...eventOf("/"), ip: "999.1.1.1" }],
-    ["props that are a list", { ...eventOf("/"), props: [MARK] }],
+    ["true as the time", { ...eventOf("/"), timestamp: true }],
+    ["an invalid visitor address", { ...eventOf("/"), ip: "999.1.1.1" }],
+    ["an array as props", { ...eventOf("/"), props: [MARK] }],
     ["31 props", { ...eventOf("/"), props: Object.fromEntries(Array.from({ length: 31 }, (_, i) => [`k${i}`, 1])) }],
     ["a nested property", { ...eventOf("/"), props: { a: { b: MARK } } }],
-    ["a revenue without amount", { ...eventOf("/"), revenue: {} }],
-    ["a revenue beyond numbers", { ...eventOf("/"), revenue: { amount: "1e400" } }],
-    ["a currency that is none", { ...eventOf("/"), revenue: { amount: 1, currency: MARK } }],
-    ["interactive as a text", { ...eventOf("/"), interactive: "no" }],
-    ["a user id of another type", { ...eventOf("/"), user_id: { a: 1 } }],
+    ["a revenue without an amount", { ...eventOf("/"), revenue: {} }],
+    ["a revenue out of range", { ...eventOf("/"), revenue: { amount: "1e400" } }],
+    ["an unknown currency", { ...eventOf("/"), revenue: { amount: 1, currency: MARK } }],
+    ["a string as interactive", { ...eventOf("/"), interactive: "no" }],
+    ["an object as the user id", { ...eventOf("/"), user_id: { a: 1 } }],
   ]
 
-  test.each(odd)("judges %s by itself", async (_, bad) => {
+  test.each(odd)("rejects %s and stores the events before and after it", async (_, bad) => {
     const before = await target.pageviews()
     const answer = await post(JSON.stringify({ events: [eventOf("/before"), bad, eventOf("/after")] }))
     const text = await answer.text()
@@ -259,7 +259,7 @@ describe("POST /sites/{id}/events", () => {
     expect((await target.pageviews()) - before).toBe(2)
   })
 
-  test("takes a list and lines", async () => {
+  test("accepts a JSON array and NDJSON", async () => {
     const before = await target.pageviews()
     const list = await post(JSON.stringify({ events: [eventOf("/a"), eventOf("/b")] }))
     expect({ status: list.status, body: await list.json() }).toEqual({ status: 202, body: { accepted: 2, rejected: [], dropped: [] } })
@@ -299,7 +299,7 @@ describe("ids in paths", () => {
     "1;x",
     MARK,
   ]
-  test.each(ids)("%s is no site", async (id) => {
+  test.each(ids)("%s is not a site id", async (id) => {
     const headers = { authorization: `Bearer ${target.keys.all}`, "content-type": "application/json" }
     for (const [path, method] of [
       ["stats/summary", "GET"],
@@ -315,7 +315,7 @@ describe("ids in paths", () => {
     }
   })
 
-  test.each(["/1", "1//"])("%s makes no path", async (id) => {
+  test.each(["/1", "1//"])("%s is not a path", async (id) => {
     const headers = { authorization: `Bearer ${target.keys.all}` }
     await expectProblem(await fetch(`${target.url}/api/public/v1/sites/${id}/stats/summary`, { headers }), 404, "not_found")
   })
@@ -410,12 +410,12 @@ describe("query strings", () => {
     ["realtime", "limit=51"],
     ["realtime", "period=7d"],
   ]
-  test.each(refused.map(([name, query]) => [name, query.slice(0, 60), query] as const))("%s?%s is refused", async (name, _, query) => {
+  test.each(refused.map(([name, query]) => [name, query.slice(0, 60), query] as const))("rejects %s?%s", async (name, _, query) => {
     await expectProblem(await get(`${name}?${query}`), 400, "invalid_query")
   })
 })
 
-test("after all of this nothing was stored but what was acknowledged, and events still come in", async () => {
+test("afterwards only acknowledged events are stored, and new events are accepted", async () => {
   const before = await target.pageviews()
   const answer = await fetch(`${target.url}/api/event`, {
     method: "POST",
@@ -424,6 +424,6 @@ test("after all of this nothing was stored but what was acknowledged, and events
   })
   expect(answer.status).toBe(202)
   expect(await target.pageviews()).toBe(before + 1)
-  // 2 of exactly the limit, 5 of each content type, 2 beside each judged event, 4 of lists and lines.
+  // 2 for bodies of exactly the limit, 5 for the content types, 2 for each rejected event, 4 for the array and NDJSON.
   expect(before).toBe(2 + 5 + 31 * 2 + 4)
 })

@@ -7,7 +7,7 @@ const request = (method: string, origin: string | undefined, path = PATH, header
   new Request(`http://localhost${path}`, { method, headers: { ...(origin && { origin }), ...headers } })
 const allowed = (answer: Response) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
 
-test("without the setting no page of another origin is let in", async () => {
+test("allows no cross-origin request without the setting", async () => {
   await using instance = await startInstance()
   const preflight = await instance.fetch(request("OPTIONS", PAGE))
   expect([preflight.status, allowed(preflight)]).toEqual([405, []])
@@ -15,7 +15,7 @@ test("without the setting no page of another origin is let in", async () => {
   expect([answer.status, allowed(answer)]).toEqual([200, []])
 })
 
-test("a chosen origin is echoed, on answers and refusals alike, and never with credentials", async () => {
+test("echoes a configured origin in successful and failed responses, never with credentials", async () => {
   await using instance = await startInstance({ settings: { api_cors_origins: `${PAGE},https://b.example:8443` } })
   const preflight = await instance.fetch(request("OPTIONS", PAGE))
   expect(preflight.status).toBe(204)
@@ -43,7 +43,7 @@ test("a chosen origin is echoed, on answers and refusals alike, and never with c
   }
 })
 
-test("it holds for the public API alone, and not for MCP", async () => {
+test("applies only to the public API, not to MCP", async () => {
   await using instance = await startInstance({ settings: { api_cors_origins: PAGE } })
   for (const path of ["/api/public/v1/mcp", "/api/public/v1/mcp/", "/health", "/api/private/me", "/errors/not_found", "/api/v2/other"]) {
     const answer = await instance.fetch(request("OPTIONS", PAGE, path))

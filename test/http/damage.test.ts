@@ -6,11 +6,11 @@ import { startInstance, type TestInstance } from "../kit.ts"
 
 const VIEW = { name: "pageview", d: "shop.example", url: "https://shop.example/", r: "https://www.google.com/" }
 
-/** Another browser: a column with one value takes no row. */
+/** A second browser, because a column with only one value is not stored per row. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 
-/** An instance with two visits in a columnar segment, whose column of browsers is not what was written. */
-async function damaged(): Promise<TestInstance> {
+/** Starts an instance with two visits in a columnar segment whose browser column was altered on disk. */
+async function damagedInstance(): Promise<TestInstance> {
   const instance = await startInstance()
   expect((await instance.collect(VIEW)).status).toBe(202)
   expect((await instance.collect(VIEW, { headers: { "user-agent": FIREFOX } })).status).toBe(202)
@@ -28,9 +28,9 @@ const health = async (instance: TestInstance) => {
   return { status: answer.status, codes: ((await answer.json()) as { reasons?: { code: string }[] }).reasons?.map(({ code }) => code) }
 }
 
-test("a report that meets damage is refused, and from then on events are; what is intact goes on being told", async () => {
-  await using instance = await damaged()
-  const ask = (question: string) => instance.api.get(`/api/public/v1/sites/1/stats/${question}`, instance.key)
+test("a report that finds damage is rejected, and so are events from then on; reports on intact columns still work", async () => {
+  await using instance = await damagedInstance()
+  const ask = (query: string) => instance.api.get(`/api/public/v1/sites/1/stats/${query}`, instance.key)
   expect((await ask("breakdown?dimension=source&period=today")).status).toBe(200)
   expect((await instance.collect(VIEW)).status).toBe(202)
   expect(await health(instance)).toMatchObject({ status: 200 })

@@ -5,7 +5,7 @@ import { readSiteAddress, summaryArguments, timeseriesArguments } from "../../sr
 import { lastChange } from "../../src/http/dashboard/bundle.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
-/** Bundling the dashboard from source takes its time on a busy machine. */
+/** Bundling the dashboard from source can be slow on a busy machine. */
 const SLOW = 30_000
 
 let instance: TestInstance
@@ -31,7 +31,7 @@ async function bootOf(response: Response): Promise<BootShown> {
 }
 
 describe("a page of the dashboard", () => {
-  test("has a policy under which nothing but its own files is loaded and no text becomes code", async () => {
+  test("has a policy that allows only its own files and no inline code", async () => {
     const { headers, status } = await open("/signin")
     expect(status).toBe(200)
     expect(headers.get("content-security-policy")).toBe(
@@ -45,7 +45,7 @@ describe("a page of the dashboard", () => {
   })
 
   test(
-    "has no script, style or handler inside",
+    "has no inline script, style or event handler",
     async () => {
       const html = await (await open("/sites")).text()
       expect(html).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*(type="application\/json"|src=))/)
@@ -53,9 +53,12 @@ describe("a page of the dashboard", () => {
     SLOW,
   )
 
-  test.each(["/", "/setup", "/sites", "/sites/1", "/sites/1/details/page", "/account/security", "/help/api"])("is at %s", async (path) => {
-    expect((await open(path)).status).toBe(200)
-  })
+  test.each(["/", "/setup", "/sites", "/sites/1", "/sites/1/details/page", "/account/security", "/help/api"])(
+    "is served at %s",
+    async (path) => {
+      expect((await open(path)).status).toBe(200)
+    },
+  )
 
   test.each([
     "/nothing",
@@ -71,44 +74,44 @@ describe("a page of the dashboard", () => {
     "/account/nothing",
     "/help/nothing",
     "/assets/nothing.js",
-  ])("is not at %s", async (path) => {
+  ])("is not served at %s", async (path) => {
     const response = await open(path)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ code: "not_found" })
   })
 
-  test("says in its own words to a browser that nothing is at an address", async () => {
+  test("answers a browser's navigation to an unknown URL with an HTML page", async () => {
     const response = await open("/nothing", { "sec-fetch-mode": "navigate" })
     expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
     const api = await open("/api/private/nothing", { "sec-fetch-mode": "navigate" })
     expect([api.status, api.headers.get("content-type")]).toEqual([404, "application/problem+json"])
   })
 
-  test("is only read", async () => {
+  test("allows only GET and HEAD", async () => {
     const response = await open("/signin", {}, { method: "POST" })
     expect(response.status).toBe(405)
     expect(response.headers.get("allow")).toBe("GET, HEAD")
   })
 
-  test("answers under its own host names alone", async () => {
+  test("answers only under its own host names", async () => {
     const response = await instance.fetch(new Request("http://elsewhere.example/signin"))
     expect(response.status).toBe(421)
-    expect(await response.text()).toContain("<p>The dashboard does not answer under this host name: set base_url or allowed_hosts.</p>")
+    expect(await response.text()).toContain("<p>The dashboard is not served under this host name. Set base_url or allowed_hosts.</p>")
   })
 
-  test("tells a shared view's page to nobody's search engine", async () => {
+  test("asks search engines not to index a shared view", async () => {
     const { headers } = await open("/share/s/unknown")
     expect(headers.get("x-robots-tag")).toBe("noindex")
     expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'")
   })
 })
 
-describe("what a page begins with", () => {
-  test("says nothing of anybody to a stranger", async () => {
+describe("the initial data of a page", () => {
+  test("contains nothing about anyone without a session", async () => {
     expect(Object.keys(await bootOf(await open("/sites/1"))).sort()).toEqual(["build", "setup_needed", "version"])
   })
 
-  test("is who is signed in and what they may do", async () => {
+  test("contains the signed-in user and their permissions", async () => {
     const cookie = await instance.signIn({ role: "viewer" })
     const { me, setup_needed } = await bootOf(await open("/sites", { cookie }))
     expect(setup_needed).toBe(false)
@@ -116,7 +119,7 @@ describe("what a page begins with", () => {
     expect(me?.sites[0]?.permissions).not.toContain("site:write")
   })
 
-  test("is the first numbers of a site whose page names its period, as the API answers them", async () => {
+  test("contains the first reports of a site page whose URL names the period, equal to those of the API", async () => {
     const cookie = await instance.signIn({ role: "viewer" })
     await instance.collect({ n: "pageview", u: "https://shop.example/a", d: "shop.example" })
     const search = "?period=today&f=page:is:/a"
@@ -129,19 +132,19 @@ describe("what a page begins with", () => {
     expect(reports?.[0]?.data.metrics).toMatchObject({ visitors: 1, pageviews: 1 })
   })
 
-  test("is the site that the page is about, as its own route shows it, and of other pages none", async () => {
+  test("contains the site of a site page, equal to its API response, and no site on other pages", async () => {
     const cookie = await instance.signIn({ role: "viewer" })
     const { body } = await instance.api.get("/api/private/sites/1", undefined, { cookie })
     expect((await bootOf(await open("/sites/1", { cookie }))).site).toEqual(body)
     expect((await bootOf(await open("/sites", { cookie }))).site).toBeUndefined()
   })
 
-  test("is no numbers without a period: the browser remembers one", async () => {
+  test("contains no reports without a period, because the browser remembers one", async () => {
     const cookie = await instance.signIn({ role: "viewer" })
     expect((await bootOf(await open("/sites/1", { cookie }))).reports).toEqual([])
   })
 
-  test("is 404 for a site that one cannot see, with nothing of it", async () => {
+  test("is empty, with status 404, for a site the user cannot see", async () => {
     const cookie = await instance.signIn({})
     const foreign = await open("/sites/1?period=28d", { cookie })
     const missing = await open("/sites/99?period=28d", { cookie })
@@ -158,7 +161,7 @@ describe("what a page begins with", () => {
     "/sites/99/details/page",
     "/org/99",
     "/org/99/keys",
-  ])("is 404 at %s, which does not exist for the person who asks", async (path) => {
+  ])("the page is 404 at %s, which does not exist for the user", async (path) => {
     const cookie = await instance.signIn({ role: "owner" })
     const page = await open(path, { cookie })
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
@@ -166,7 +169,7 @@ describe("what a page begins with", () => {
     expect([own, (await open(own, { cookie })).status]).toEqual([own, 200])
   })
 
-  test("is 404 for a shared view that does not exist, and 200 for one that does", async () => {
+  test("the page is 404 for an unknown shared view, and 200 for an existing one", async () => {
     const cookie = await instance.signIn({ role: "owner" })
     const path = "/api/private/sites/1/shares"
     const made = await instance.api.send("POST", path, { name: "For Ann", sections: ["summary"] }, undefined, { cookie })
@@ -175,7 +178,7 @@ describe("what a page begins with", () => {
     expect((await open(`/share/s/${slug}`)).status).toBe(200)
   })
 
-  test("cannot end its element, whatever a site is called", async () => {
+  test("cannot be escaped from by the name of a site", async () => {
     const cookie = await instance.signIn({ role: "owner" })
     const { organizations, sites } = instance.app.instance
     const made = await sites.create((await organizations.list())[0]!.id, {
@@ -189,7 +192,7 @@ describe("what a page begins with", () => {
 })
 
 describe("the theme", () => {
-  test("is in the page before anything is drawn, and goes to the sign-in page of the same browser", async () => {
+  test("is set before anything is drawn, also on the sign-in page of the same browser", async () => {
     const cookie = await instance.signIn({ role: "viewer" })
     const me = (await instance.api.get("/api/private/me", undefined, { cookie })).body as { user: { version: number } }
     const patched = await instance.api.send("PATCH", "/api/private/me", { theme: "dark", version: me.user.version }, undefined, { cookie })
@@ -201,12 +204,12 @@ describe("the theme", () => {
     expect(await (await open("/signin", { cookie: "theme=dark" })).text()).toContain('data-theme="dark"')
   })
 
-  test("of a cookie that names none is that of the system", async () => {
+  test("is that of the system if the cookie is invalid", async () => {
     expect(await (await open("/signin", { cookie: 'theme="><b>' })).text()).toContain('<html lang="en" data-theme="auto">')
   })
 })
 
-test("a change of the dashboard's files is noticed", () => {
+test("notices changes to the dashboard's files", () => {
   const newest = new Bun.Glob("**/*.tsx").scanSync({ cwd: join(import.meta.dir, "../../src/ui"), absolute: true })
   const changedAt = Math.max(...[...newest].map((file) => statSync(file).mtimeMs))
   expect(lastChange()).toBeGreaterThanOrEqual(changedAt)
@@ -216,7 +219,7 @@ test("a change of the dashboard's files is noticed", () => {
 describe("a file of the dashboard", () => {
   const scriptOf = async () => /\/assets\/[^"]+\.js/.exec(await (await open("/signin")).text())?.[0] ?? ""
 
-  test("is kept for good, and sent as small as the browser takes it", async () => {
+  test("is immutable, and compressed if the browser accepts it", async () => {
     const path = await scriptOf()
     const gzip = await open(path, { "accept-encoding": "gzip" })
     expect(gzip.headers.get("content-encoding")).toBe("gzip")
@@ -228,7 +231,7 @@ describe("a file of the dashboard", () => {
     expect(again.status).toBe(304)
   })
 
-  test("of the type face is a file of its own", async () => {
+  test("includes the font as a separate file", async () => {
     const font = await open("/assets/hanken-grotesk.woff2")
     expect([font.status, font.headers.get("content-type")]).toEqual([200, "font/woff2"])
   })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => target.close())
 
 test.each([...ERROR_CODES, ...plugins.flatMap(({ errors = {} }) => Object.keys(errors))])(
-  "/errors/%s explains the code, to people and to programs",
+  "/errors/%s explains the code in HTML and JSON",
   async (code) => {
     const json = await fetch(`${target.url}/errors/${code}`)
     expect({ status: json.status, type: json.headers.get("content-type") }).toEqual({
@@ -26,7 +26,7 @@ test.each([...ERROR_CODES, ...plugins.flatMap(({ errors = {} }) => Object.keys(e
   },
 )
 
-test.each(["nothing", "__proto__", "toString", "NOT_FOUND", "%zz", "not_found%20"])("/errors/%s is no code", async (code) => {
+test.each(["nothing", "__proto__", "toString", "NOT_FOUND", "%zz", "not_found%20"])("/errors/%s is not an error code", async (code) => {
   const answer = await fetch(`${target.url}/errors/${code}`)
   expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status: 404, body: { code: "not_found" } })
 })
@@ -39,7 +39,7 @@ test.each([
   "/.well-known/oauth-protected-resource",
   "/register",
   "/favicon.ico",
-])("%s is answered by a problem, not by a page", async (path) => {
+])("%s is answered with a problem, not with a page", async (path) => {
   const answer = await fetch(target.url + path, { headers: { accept: "text/html" } })
   expect(answer.headers.get("content-type")).toBe("application/problem+json")
   expect(await answer.json()).toMatchObject({ status: 404, code: "not_found", title: "The address was not found" })
@@ -59,12 +59,12 @@ test.each(["%00", "%2F", "%5c", "1%00", "%ff", "abc", "0", "-1"])("answers site_
   expect(withoutKey.status).toBe(401)
 })
 
-test("answers with the code of the thing for a goal id that is not a number", async () => {
+test("answers with the code of the resource for a goal id that is not a number", async () => {
   const answer = await fetch(`${target.url}/api/public/v1/sites/1/goals/%00`, { headers: { authorization: `Bearer ${target.keys.all}` } })
   expect(await answer.json()).toMatchObject({ status: 404, code: "goal_not_found" })
 })
 
-/** Answers of every part that answers with a problem: routes, collecting, pages and the tracker. */
+/** One failing request to every part that responds with problems: routes, collection, pages and the tracker. */
 const PROBLEMS: [path: string, init?: RequestInit][] = [
   ["/api/nothing"],
   ["/api/public/v1/sites"],
@@ -79,7 +79,7 @@ const PROBLEMS: [path: string, init?: RequestInit][] = [
   ["/", { method: "PUT" }],
 ]
 
-test("the type of an error is the address of its page, at the origin that was asked if no base URL is set", async () => {
+test("the type of an error is the URL of its page, on the requested origin if no base URL is set", async () => {
   for (const [path, init] of PROBLEMS) {
     const answer = await fetch(target.url + path, init)
     expect(answer.headers.get("content-type")).toBe("application/problem+json")
@@ -90,18 +90,18 @@ test("the type of an error is the address of its page, at the origin that was as
   }
 })
 
-test("the type of an error is absolute for a request without a host", async () => {
+test("the type of an error is absolute if the request has no host", async () => {
   const [answer] = await sendRaw(target.port, "GET /api/nothing HTTP/1.0\r\n\r\n")
   expect(JSON.parse(answer!.body)).toMatchObject({ code: "invalid_header", type: "http://localhost/errors/invalid_header" })
 })
 
-test("the type of an error begins with the base URL", async () => {
+test("the type of an error starts with the base URL", async () => {
   await using named = await openTarget({ base_url: "https://stats.example.org" })
   const answer = await fetch(`${named.url}/api/public/v1/sites`)
   expect(await answer.json()).toMatchObject({ type: "https://stats.example.org/errors/missing_api_key" })
 })
 
-test("every error that is thrown has a detail that ends with a full stop", async () => {
+test("the detail of every error ends with a full stop", async () => {
   const root = new URL("../../", import.meta.url).pathname
   const unfinished: string[] = []
   for await (const file of new Glob("{src,plugins}/**/*.ts").scan(root)) {

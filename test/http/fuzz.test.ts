@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => target.close())
 
-/** Share of the calls of a full run. */
+/** Fraction of the calls of a full run. */
 const SHARE = bySize({ check: 0.25, full: 1, release: 20 })
 const strange = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
@@ -45,14 +45,14 @@ const keys =
   "n name u url d domain r referrer p props m meta $ revenue i interactive h hashMode sd e v t title l language tz w screen_width x user_id y id o f".split(
     " ",
   )
-/** A good event in which some fields are not what they should be. */
+/** A valid event with some invalid fields. */
 const payload = fc.dictionary(fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...keys) }, strange), value, { maxKeys: 3 }).map((odd) => ({
   n: "pageview",
   u: "https://shop.example/",
   ...odd,
 }))
 
-test("no payload makes the server fail, and what is acknowledged is counted", async () => {
+test("no payload causes an internal error, and every acknowledged event is counted", async () => {
   const answers = { taken: 0, dropped: 0, refused: 0 }
   let pageviews = 0
   await fc.assert(
@@ -77,7 +77,7 @@ test("no payload makes the server fail, and what is acknowledged is counted", as
 
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
-  // A good event with some of its bytes turned.
+  // A valid event with some bytes changed.
   fc.array(fc.tuple(fc.nat(60), fc.nat(255)), { maxLength: 4 }).map((turned) => {
     const body = new TextEncoder().encode('{"n":"pageview","u":"https://shop.example/page","p":{"a":"b"}}')
     for (const [at, byte] of turned) body[at] = byte
@@ -85,7 +85,7 @@ const bytes = fc.oneof(
   }),
 )
 
-test("no bytes make the server fail", async () => {
+test("no byte sequence causes an internal error", async () => {
   await fc.assert(
     fc.asyncProperty(bytes, async (body) => {
       const answer = await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })
@@ -157,12 +157,12 @@ const parameter = fc.oneof(
   fc.tuple(fc.constant("dimension"), fc.constantFrom(...FLAT_DIMENSIONS)),
 )
 const query = fc.uniqueArray(parameter, { maxLength: 4, selector: ([key]) => key }).map((list) =>
-  // A lone surrogate cannot be escaped; as it stands it becomes U+FFFD.
+  // A lone surrogate cannot be percent-encoded, so it is replaced by U+FFFD.
   list.map(([key, text]) => `${key}=${encodeURIComponent(text.toWellFormed())}`).join("&"),
 )
 
 test.each(["summary", "timeseries", "breakdown", "realtime"])(
-  "no query string makes %s fail",
+  "no query string causes an internal error in %s",
   async (path) => {
     const headers = { authorization: `Bearer ${target.keys.stats}` }
     const answers = new Map<number, number>()
@@ -175,14 +175,14 @@ test.each(["summary", "timeseries", "breakdown", "realtime"])(
       }),
       { seed: SEED, numRuns: 400 * SHARE },
     )
-    // Both kinds, or the strings are too tame or too wild to say anything.
+    // Both outcomes must occur; otherwise the generated strings are too valid or too broken to prove anything.
     expect(answers.get(200)).toBeGreaterThan(10 * SHARE)
     expect(answers.get(400)).toBeGreaterThan(10 * SHARE)
   },
   60_000,
 )
 
-test("after all of this the server answers as before", async () => {
+test("afterwards the server works as before", async () => {
   const before = await target.pageviews()
   const body = JSON.stringify({ n: "pageview", u: "https://shop.example/last" })
   expect((await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })).status).toBe(202)

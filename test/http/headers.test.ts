@@ -64,7 +64,7 @@ test.each([
   expect(answer.headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{1,64}$/)
 })
 
-test("an answer with a key has the headers of the API and of its limit", async () => {
+test("a response to a request with a key has the headers of the API and of the key's limit", async () => {
   const answer = await fetch(target.url + SUMMARY, {
     headers: { authorization: `Bearer ${target.keys.stats}`, origin: "https://shop.example" },
   })
@@ -76,7 +76,7 @@ test("an answer with a key has the headers of the API and of its limit", async (
   expect(answer.headers.get("x-ratelimit-limit")).toBe("600")
 })
 
-test("any page may ask before it posts", async () => {
+test("allows preflights from any origin on the collect address", async () => {
   const answer = await fetch(`${target.url}/api/event`, {
     method: "OPTIONS",
     headers: { origin: "https://shop.example", "access-control-request-method": "POST", "access-control-request-headers": "content-type" },
@@ -97,7 +97,7 @@ test.each([
   ["a b", false],
   ["<b>", false],
   ["", false],
-])("the caller's request id %p is used: %p", async (id, used) => {
+])("uses the caller's request id %p: %p", async (id, used) => {
   for (const path of ["/health", "/nothing", "/api/event", "/p.gif"]) {
     const answer = await fetch(target.url + path, { headers: { "x-request-id": id } })
     expect(answer.headers.get("x-request-id") === id).toBe(used)
@@ -107,7 +107,7 @@ test.each([
 })
 
 test.each(["/health", "/health/live", "/errors/not_found", "/p.gif", "/js/script.js", SUMMARY, "/api/public/v1/sites/1/stats/realtime"])(
-  "HEAD %s is GET without a body",
+  "HEAD %s equals GET without a body",
   async (path) => {
     const headers = { authorization: `Bearer ${target.keys.stats}`, "x-request-id": "same" }
     const get = await fetch(target.url + path, { headers })
@@ -121,7 +121,7 @@ test.each(["/health", "/health/live", "/errors/not_found", "/p.gif", "/js/script
   },
 )
 
-test("JSON has a tag, is not sent twice, and is compressed when that pays", async () => {
+test("JSON has an ETag, is not sent again if unchanged, and is compressed if it is large enough", async () => {
   const path = "/api/public/v1/sites/1/stats/timeseries?period=90d"
   const headers = { authorization: `Bearer ${target.keys.stats}` }
   const plain = await fetch(target.url + path, { headers: { ...headers, "accept-encoding": "identity" } })
@@ -141,7 +141,7 @@ test.each([
   ["https://example.org:8443", true, "max-age=31536000"],
   ["https://example.co.uk", true, "max-age=31536000"],
   ["https://stats.example.org", false, undefined],
-])("browsers are told to insist on https: %p, switch %p", (baseUrl, hsts, expected) => {
+])("Strict-Transport-Security with base URL %p and setting %p", (baseUrl, hsts, expected) => {
   const { api, open } = headerSets({ baseUrl, hsts })
   expect([api["strict-transport-security"], open["strict-transport-security"]]).toEqual([expected, expected])
 })

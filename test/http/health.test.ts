@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { openTarget } from "./target.ts"
 
-test("health is ok, then degraded with reasons, and says nothing else", async () => {
+test("health reports ok, or degraded with reasons, and nothing else", async () => {
   await using target = await openTarget()
   const ask = async (path: string) => {
     const answer = await fetch(target.url + path)
@@ -19,7 +19,7 @@ test("health is ok, then degraded with reasons, and says nothing else", async ()
   expect(await ask("/health")).toEqual({ status: 200, body: { status: "ok" } })
 })
 
-test("an instance that stops takes nothing new, but still tells its health", async () => {
+test("a stopping instance rejects requests but still reports its health", async () => {
   await using target = await openTarget()
   target.health.enter("stopping")
   const event = await fetch(`${target.url}/api/event`, { method: "POST", body: '{"n":"pageview","u":"https://shop.example/"}' })

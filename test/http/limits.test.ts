@@ -6,7 +6,7 @@ import { fixedClock } from "../kit.ts"
 
 const KEY = { id: 7, rate_limit: null }
 
-test("a bucket holds its size at once and refills evenly", () => {
+test("a bucket starts full and refills evenly", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const buckets = tokenBuckets(60, clock.now)
   for (let left = 59; left >= 0; left--) expect(buckets.take("a")).toEqual({ taken: true, remaining: left, retryAfter: left === 0 ? 1 : 0 })
@@ -20,7 +20,7 @@ test("a bucket holds its size at once and refills evenly", () => {
   expect(buckets.peek("a").remaining).toBe(60)
 })
 
-test("buckets do not influence one another, and looking takes nothing", () => {
+test("buckets are independent, and reading one takes no token", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const buckets = tokenBuckets(1, clock.now)
   expect(buckets.peek("a").remaining).toBe(1)
@@ -37,7 +37,7 @@ test("a clock that is set back drains no bucket", () => {
   expect(buckets.take("a").taken).toBe(true)
 })
 
-test("a key's limit writes its headers, shown and taken", () => {
+test("sets the headers of a key's limit, before and after taking a token", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const limits = apiLimits(2, clock.now)
   const headers: Record<string, unknown> = {}
@@ -56,7 +56,7 @@ test("a key's limit writes its headers, shown and taken", () => {
   expect(headers).toMatchObject({ ratelimit: '"default";r=0;t=60' })
 })
 
-test("a key with a rate of its own has that one, also where the instance has none", () => {
+test("a key's own limit applies even if the instance has none", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const key = { id: 8, rate_limit: 3 }
   for (const usual of [0, 1, 600]) {
@@ -70,7 +70,7 @@ test("a key with a rate of its own has that one, also where the instance has non
   }
 })
 
-test("a limit of 0 is none and says nothing", () => {
+test("0 disables the limit and its headers", () => {
   const headers = {}
   const limits = apiLimits(0, () => 0)
   for (let i = 0; i < 1_000; i++) limits.take(KEY, headers)

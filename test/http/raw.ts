@@ -1,18 +1,18 @@
 import { connect } from "node:net"
 
-/** One answer as it came over the wire. */
+/** A response as received from the socket. */
 export interface RawAnswer {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-/** An answer that is followed by another one is followed soon. */
+/** Once one response has arrived, wait only this long for the next. */
 const SILENCE_MS = 30
 
 /**
- * Sends bytes as they are, as no client library would, and collects what comes back until the server closes the connection
- * or falls silent; without any answer after `patience` milliseconds.
+ * Sends raw bytes that no client library would send, and collects the responses until the server closes the connection or stays
+ * silent. Without any response, gives up after `patience` milliseconds.
  */
 export function sendRaw(port: number, bytes: string | Uint8Array, patience = 2_000): Promise<RawAnswer[]> {
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ export function sendRaw(port: number, bytes: string | Uint8Array, patience = 2_0
       timer = setTimeout(finish, SILENCE_MS)
     })
     socket.on("close", finish)
-    // A reset is an end like any other.
+    // A reset ends the exchange like a normal close.
     socket.on("error", () => {})
   })
 }

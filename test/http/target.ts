@@ -6,8 +6,8 @@ import { BROWSER, startInstance, type TestInstance } from "../kit.ts"
 export type Target = Awaited<ReturnType<typeof openTarget>>
 
 /**
- * The real application behind a real socket, with a second site and keys of every kind the tests of the doors ask with.
- * Closing it fails when the server met anything it did not expect: a 5xx that hides behind another status.
+ * Starts the real application behind a real socket, with a second site and keys of every kind that the HTTP tests use.
+ * Closing it fails if the server met an unexpected error that another status hides.
  */
 export async function openTarget(settings: Record<string, string> = {}) {
   const instance = await startInstance({ settings: { trusted_proxies: "127.0.0.0/8", limit_visitor_events: "0", ...settings } })
@@ -35,14 +35,14 @@ export async function openTarget(settings: Record<string, string> = {}) {
     url,
     port: listening.port!,
     keys,
-    /** Of the right form, and nobody's. */
+    /** A well-formed key that was never issued. */
     unknownKey: composeKey(crypto.getRandomValues(new Uint8Array(KEY_RANDOM_BYTES))).token,
     clock,
     health: app.instance.health,
     browser: { "content-type": "text/plain", "user-agent": BROWSER },
-    /** What a reader sees of the first site today. */
+    /** Pageviews of the first site today, as the API reports them. */
     async pageviews(): Promise<number> {
-      // A key of its own, so that asking uses up nobody's limit.
+      // Uses a separate key, so that it takes no tokens from the limits of the others.
       const key = await makeKey(["stats:read"])
       const headers = { authorization: `Bearer ${key}` }
       const answer = await fetch(`${url}/api/public/v1/sites/1/stats/summary?period=all&metrics=pageviews`, { headers })

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test"
 import { sql } from "../../src/store/sql.ts"
 import { startInstance } from "../kit.ts"
 
-test("an unexpected failure is answered without its cause, which is in the log under the request's id", async () => {
+test("hides the cause of an unexpected failure and logs it under the request id", async () => {
   await using instance = await startInstance()
   const { app, api, log, statsKey } = instance
-  // A bug, as it were: the services meet a catalog without one of its tables.
+  // Simulates a bug: one table of the catalog is missing.
   await app.instance.catalog.run(sql`alter table api_keys rename to lost`)
   const answer = await api.get("/api/public/v1/sites/1/stats/summary", statsKey, { "x-request-id": "trace-1" })
   expect(answer).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { SOURCES } from "../../src/ingest/data/sources.ts"
 import { campaignOf, channelOf, sourceOf } from "../../src/ingest/enrich/acquisition.ts"
-import { isOwn, referrerOf } from "../../src/ingest/enrich/referrer.ts"
+import { isSelfReferral, referrerOf } from "../../src/ingest/enrich/referrer.ts"
 
 const NONE = { host: "", text: "" }
 const source = (query: string, referrer = "") => sourceOf(campaignOf(query), referrerOf(referrer))
@@ -43,7 +43,7 @@ describe("referrer", () => {
     ["another address", "http://10.0.0.2/", "10.0.0.1", [], false],
     ["the same address", "http://10.0.0.1/", "10.0.0.1", [], true],
   ])("internal referrers: %s", (_, sent, hostname, hosts, expected) => {
-    expect(isOwn(referrerOf(sent), { hostname, hosts })).toBe(expected)
+    expect(isSelfReferral(referrerOf(sent), { hostname, hosts })).toBe(expected)
   })
 })
 

@@ -285,9 +285,9 @@ describe("revenue", () => {
 })
 
 test("memoizes results, but not for overlong text", () => {
-  const asked: string[] = []
-  const size = memoize(10, (text) => asked.push(text) && text.length)
+  const computed: string[] = []
+  const size = memoize(10, (text) => computed.push(text) && text.length)
   const [short, long] = ["x".repeat(512), "x".repeat(513)]
   expect([size(short), size(short), size(long), size(long)]).toEqual([512, 512, 513, 513])
-  expect(asked.length).toBe(3)
+  expect(computed.length).toBe(3)
 })

@@ -7,12 +7,12 @@ import { aggregate, comparedTables } from "../../src/query/measure/aggregate.ts"
 import { createSiteDirectory } from "../../src/services/sites/directory.ts"
 import { createQueryForm, type QueryForm } from "../../src/services/stats/query-form.ts"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
-import { type ArrayAsking, missingText, someArrayAsking } from "./array-questions.ts"
+import { type ArrayQuery, missingText, someArrayQuery } from "./array-queries.ts"
 import { bucketStarts } from "./days.ts"
 import { STATES } from "./life.ts"
 import { answer } from "./oracle.ts"
 import { comparedDays, rangeOf } from "./periods.ts"
-import { someComparison } from "./questions.ts"
+import { someComparison } from "./queries.ts"
 import { type Random, seededRandom } from "./random.ts"
 import { rounded } from "./rounding.ts"
 import { TIMES, type Time } from "./traffic.ts"
@@ -20,11 +20,11 @@ import { SITES } from "./values.ts"
 import { World } from "./world.ts"
 
 /**
- * Questions in the array form, through parser and service, against the oracle: every metric, dimension, filter tree, order,
+ * Compares queries in the array form, through parser and service, with the oracle: every metric, dimension, filter tree, order,
  * page and comparison.
  */
 const ROUNDS = Math.ceil(ORACLE_QUERIES / 60)
-/** After everything, so that no range is clipped. */
+/** Later than all events, so that no range is clipped. */
 const NOW = Date.parse("2030-01-01")
 
 const KEY: ApiKey = {
@@ -49,7 +49,7 @@ const KEY: ApiKey = {
   version: 1,
 }
 
-/** The service over the world's store as it is now, answered on this thread. */
+/** Returns a query service over the current state of the world's store, running on this thread. */
 function formOf(world: World): QueryForm {
   const directory = createSiteDirectory({ hasEventsFrom: () => false })
   for (const { id, revenueCurrency, bounceEngagedSeconds } of SITES) directory.put(siteOf(id, revenueCurrency, bounceEngagedSeconds))
@@ -82,7 +82,7 @@ const siteOf = (id: number, revenue_currency: string, bounce_engaged_seconds: nu
   version: 1,
 })
 
-async function checkRows(world: World, form: QueryForm, { query, body }: ArrayAsking): Promise<void> {
+async function checkRows(world: World, form: QueryForm, { query, body }: ArrayQuery): Promise<void> {
   const expected = answer(world.visits(query.site.id), query)
   const found = await form.answer(KEY, { ...body, include: { total_rows: true } })
   expect(found.results.map(withoutTexts)).toEqual(expected.rows.map((row) => shownRow(row, query)))
@@ -93,9 +93,9 @@ async function checkRows(world: World, form: QueryForm, { query, body }: ArrayAs
   )
 }
 
-/** "Each row gets `comparison`": of the same values, and of the bucket with the same number. */
-async function checkComparison(world: World, form: QueryForm, random: Random, time: Time, asking: ArrayAsking): Promise<void> {
-  const { query, body, days } = asking
+/** "Each row gets `comparison`": from the row with the same values and the bucket at the same position. */
+async function checkComparison(world: World, form: QueryForm, random: Random, time: Time, sample: ArrayQuery): Promise<void> {
+  const { query, body, days } = sample
   if (!days) return
   const comparison = someComparison(random, time)
   const compared = comparedDays(days, comparison)
@@ -128,7 +128,7 @@ async function checkComparison(world: World, form: QueryForm, random: Random, ti
   )
 }
 
-/** The bucket with the same number; undefined where the compared range has fewer. */
+/** Returns the bucket at the same position, or undefined if the compared range has fewer. */
 function partnerKeys(
   keys: readonly Key[],
   time: number,
@@ -144,14 +144,14 @@ function partnerKeys(
 
 const valueOfNothing = (metric: string): number | null => (/^(time_on_page|scroll_depth)|_revenue$|_p75$/.test(metric) ? null : 0)
 
-/** "(new − old) / old in percent with one decimal", of money in minor units, `null` when the old value is 0 or null. */
+/** "(new − old) / old in percent with one decimal", for money in minor units, `null` if the old value is 0 or null. */
 function changeOf(value: number | null, old: number | null): number | null {
   if (value === null || old === null || old === 0) return null
   const [now, before] = [Math.round(value * 10_000), Math.round(old * 10_000)]
   return before < 0 ? rounded(100 * (before - now), -before, 1) : rounded(100 * (now - before), before, 1)
 }
 
-/** `short` and `long` are checked by hand elsewhere. */
+/** Removes `short` and `long`, which other tests check with written-out values. */
 function withoutTexts(row: QueryAnswer["results"][number]) {
   const values = (list: typeof row.metrics) => list.map((value) => (typeof value === "object" && value ? { amount: value.value } : value))
   const { comparison, ...own } = row
@@ -179,12 +179,12 @@ const zonedText = (at: number, zone: string) =>
 const wallClock = (at: number, zone: string) => zonedText(at, zone).slice(0, 19)
 const offsetOf = (at: number, zone: string) => zonedText(at, zone).slice(-6)
 
-/** The same wall clock was there in the hours before, asked quarter by quarter. */
+/** Reports whether the same wall-clock time occurred in the two hours before, checking each quarter of an hour. */
 const isRepeated = (at: number, zone: string): boolean =>
   Array.from({ length: 8 }, (_, i) => at - (i + 1) * 900_000).some((before) => wallClock(before, zone) === wallClock(at, zone))
 
 test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 1_000 + i))(
-  "the array form answers as the oracle does over every state of the store, seed %d",
+  "the array form agrees with the oracle in every state of the store, seed %d",
   async (seed) => {
     const random = seededRandom(seed)
     const time = TIMES[seed % TIMES.length]!
@@ -193,15 +193,15 @@ test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 1_000 + i))(
     for (const [name, reach] of STATES) {
       await reach(world, random)
       for (let left = ROUNDS; left > 0; left--) {
-        const asking = someArrayAsking(random, time, (siteId) => world.visits(siteId))
-        if (!asking) continue
+        const sample = someArrayQuery(random, time, (siteId) => world.visits(siteId))
+        if (!sample) continue
         try {
-          await checkRows(world, form, asking)
-          await checkComparison(world, form, random, time, asking)
+          await checkRows(world, form, sample)
+          await checkComparison(world, form, random, time, sample)
         } catch (error) {
           const refused = JSON.stringify((error as { members?: unknown }).members ?? "")
-          const told = `${name}, seed ${seed}, ${time.day}: ${JSON.stringify(asking.body)}`
-          throw new Error(`${told}\n${error instanceof Error ? error.message : error} ${refused}`)
+          const context = `${name}, seed ${seed}, ${time.day}: ${JSON.stringify(sample.body)}`
+          throw new Error(`${context}\n${error instanceof Error ? error.message : error} ${refused}`)
         }
       }
     }

@@ -12,53 +12,56 @@ import { realtimeAnswer } from "./current.ts"
 import { difference, smaller } from "./difference.ts"
 import { answer } from "./oracle.ts"
 import { comparedDays, last24Hours, periodDays, rangeOf } from "./periods.ts"
-import { someComparison, someDays, someFunnel, someMoment, someQuery, someRows, someSite, someZone } from "./questions.ts"
+import { someComparison, someDays, someFunnel, someMoment, someQuery, someRows, someSite, someZone } from "./queries.ts"
 import type { Random } from "./random.ts"
 import { rowsAnswer } from "./records.ts"
 import { funnelAnswer } from "./steps.ts"
 import type { Time } from "./traffic.ts"
 import type { World } from "./world.ts"
 
-export interface ReportOptions {
+export interface Trial {
   world: World
   random: Random
   time: Time
 }
 
-const never = () => {}
+const neverStop = () => {}
 
-/** A table of the engine against that of the oracle; a difference is shown by the smallest question that has it. */
+/** Compares a table of the engine with the oracle's. Reports a difference by the smallest query that reproduces it. */
 export function checkQuery(world: World, query: Query): void {
   const visits = world.visits(query.site.id)
-  const differs = (asked: Query) => difference(answer(visits, asked), aggregate(world.snapshot(asked.site.id), asked, never), asked)
+  const differs = (variant: Query) =>
+    difference(answer(visits, variant), aggregate(world.snapshot(variant.site.id), variant, neverStop), variant)
   if (differs(query) === undefined) return
-  let least = query
-  for (let next: Query | undefined = query; next; next = smaller(least).find((each) => differs(each) !== undefined)) least = next
-  const { site, range, ...asked } = least
-  throw new Error(`${differs(least)}\n${JSON.stringify({ site: site.id, from: new Date(range.from), to: new Date(range.to), ...asked })}`)
+  let smallest = query
+  for (let next: Query | undefined = query; next; next = smaller(smallest).find((each) => differs(each) !== undefined)) smallest = next
+  const { site, range, ...variant } = smallest
+  throw new Error(
+    `${differs(smallest)}\n${JSON.stringify({ site: site.id, from: new Date(range.from), to: new Date(range.to), ...variant })}`,
+  )
 }
 
-export const checkTable = ({ world, random, time }: ReportOptions): void =>
+export const checkTable = ({ world, random, time }: Trial): void =>
   checkQuery(
     world,
     someQuery(random, time, (siteId) => world.visits(siteId)),
   )
 
-export function checkFunnel({ world, random, time }: ReportOptions): void {
+export function checkFunnel({ world, random, time }: Trial): void {
   const query = someFunnel(random, time, (siteId) => world.visits(siteId))
   const expected = funnelAnswer(world.visits(query.site.id), query)
-  expect(funnel(world.snapshot(query.site.id), query, never), JSON.stringify(query)).toEqual(expected)
+  expect(funnel(world.snapshot(query.site.id), query, neverStop), JSON.stringify(query)).toEqual(expected)
 }
 
-export function checkRealtime({ world, random, time }: ReportOptions): void {
+export function checkRealtime({ world, random, time }: Trial): void {
   const site = someSite(random)
   const visits = world.visits(site.id)
   const query = { site, now: someMoment(random, visits, time), limit: random.pick([2, 50]) }
-  expect(realtime(world.snapshot(site.id), query, never), `${site.id} ${query.now}`).toEqual(realtimeAnswer(visits, query))
+  expect(realtime(world.snapshot(site.id), query, neverStop), `${site.id} ${query.now}`).toEqual(realtimeAnswer(visits, query))
 }
 
-/** Raw rows: the visits, and that their visitors are as many and as different as they were. */
-export function checkRows({ world, random, time }: ReportOptions): void {
+/** Compares the raw visits. */
+export function checkRows({ world, random, time }: Trial): void {
   const query = someRows(random, time, (siteId) => world.visits(siteId))
   const found = [...rowBatches(world.snapshot(query.site.id), query)].flat()
   const ordered = found.sort((a, b) => a.started_at - b.started_at || a.sequence - b.sequence)
@@ -66,8 +69,8 @@ export function checkRows({ world, random, time }: ReportOptions): void {
   expect(shown, JSON.stringify(query)).toEqual(rowsAnswer(world.visits(query.site.id), query))
 }
 
-/** A question over a range of days and over the range it is compared with. */
-export function checkComparison({ world, random, time }: ReportOptions): void {
+/** Checks a query over a range of days and over the range that it is compared with. */
+export function checkComparison({ world, random, time }: Trial): void {
   const timezone = someZone(random, time)
   const days = someDays(random, time)
   const comparison = someComparison(random, time)
@@ -83,27 +86,27 @@ export function checkComparison({ world, random, time }: ReportOptions): void {
   })
   const query = someQuery(random, time, (siteId) => world.visits(siteId))
   const groupings = query.groupings.filter((grouping) => grouping.by !== "time" || grouping.interval !== "minute")
-  const asked = { ...query, timezone, groupings, order: [], fillBuckets: query.fillBuckets && groupings.length === 1 }
-  checkQuery(world, { ...asked, range: base.range })
-  checkQuery(world, { ...asked, range: compared.range })
+  const variant = { ...query, timezone, groupings, order: [], fillBuckets: query.fillBuckets && groupings.length === 1 }
+  checkQuery(world, { ...variant, range: base.range })
+  checkQuery(world, { ...variant, range: compared.range })
 }
 
-/** The ranges that periods stand for at any moment of any zone. */
-export function checkPeriods({ world, random, time }: ReportOptions): void {
+/** Checks the range of every period at a random moment in a random zone. */
+export function checkPeriods({ world, random, time }: Trial): void {
   const timezone = someZone(random, time)
   const now = someMoment(random, world.visits(1), time)
   for (const period of PERIODS) {
     if (period === "all") continue
     const found = periodRange(period, { now, timezone })
-    const told = `${period} ${timezone} ${now}`
+    const context = `${period} ${timezone} ${now}`
     if (period === "24h") {
       const last = last24Hours(now, timezone)
-      expect(found.range, told).toEqual(last)
+      expect(found.range, context).toEqual(last)
       const before = comparedRange(found, { mode: "previous_period", matchWeekday: false })
-      expect(before.range, told).toEqual({ from: last.from - (last.to - last.from), to: last.from })
+      expect(before.range, context).toEqual({ from: last.from - (last.to - last.from), to: last.from })
     } else {
       const days = periodDays(period, now, timezone)
-      expect(found, told).toEqual({ ...days, range: rangeOf(days, timezone), timezone, hours: false })
+      expect(found, context).toEqual({ ...days, range: rangeOf(days, timezone), timezone, hours: false })
     }
   }
 }

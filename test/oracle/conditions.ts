@@ -6,7 +6,7 @@ import { entry, exit, isCounted, type RawVisit } from "./raw.ts"
 
 type Goals = readonly GoalRule[]
 
-/** Whether an event of a visit satisfies a filter, word by word as metrics.md section 10 has it. */
+/** Reports whether an event of a visit satisfies a filter, following the wording of metrics.md section 10. */
 export function satisfies(filter: Filter | undefined, event: NewEvent, visit: RawVisit, goals: Goals): boolean {
   if (!filter) return true
   if ("filters" in filter) {
@@ -23,9 +23,9 @@ const hasDone = (filter: Filter, visit: RawVisit, goals: Goals): boolean =>
   visit.events.some((event) => mayCount(event, visit, filter, goals) && satisfies(filter, event, visit, goals))
 
 /**
- * Counted events, and the engagement reports that complete a scroll goal which the tree names. Ambiguous in the text and
- * read as the engine says: a report counts for the tree that names its goal, that of the filter or that below a
- * `has_done`, each for itself.
+ * Reports whether an event is a counted event, or an engagement report that completes a scroll goal of the tree. The text is
+ * ambiguous and read as the engine does: a report counts for the tree that names its goal, either the filter or the tree
+ * below a `has_done`, independently.
  */
 export function mayCount(event: NewEvent, visit: RawVisit, filter: Filter | undefined, goals: Goals): boolean {
   if (isCounted(event)) return true
@@ -41,7 +41,7 @@ function namedGoals(filter: Filter | undefined, goals: Goals): GoalRule[] {
 
 const COUNTRIES: Record<string, string> = { DE: "Germany", US: "United States", AU: "Australia", NP: "Nepal" }
 
-/** The value, or the name of a country where names are asked for. "" is the missing value. */
+/** Returns the value, or the country's name if the condition uses names. "" is the missing value. */
 export function shownIn(
   { dimension, property, named }: Pick<Condition, "dimension" | "property" | "named">,
   event: NewEvent,
@@ -51,7 +51,7 @@ export function shownIn(
   return named ? (COUNTRIES[value] ?? value) : value
 }
 
-/** "" is the missing value. */
+/** Returns the value of a dimension. "" is the missing value. */
 function valueIn(dimension: Dimension, property: string | undefined, event: NewEvent, visit: RawVisit): string {
   if (dimension === "page" || dimension === "title" || dimension === "hostname") return event[dimension]
   if (dimension === "event") return event.name
@@ -76,7 +76,7 @@ export function textHolds({ op, values, missing, caseSensitive }: Condition, tex
   })
 }
 
-/** Letter by letter: the places in the text that the pattern may have come to. */
+/** Matches character by character, tracking the positions in the text that the pattern may have reached. */
 function wildcardHolds(pattern: string, text: string): boolean {
   let places = new Set([0])
   for (const letter of pattern.split("")) {
@@ -90,7 +90,7 @@ function wildcardHolds(pattern: string, text: string): boolean {
   return places.has(text.length)
 }
 
-/** Whether an event completes a goal (metrics.md section 11). */
+/** Reports whether an event completes a goal (metrics.md section 11). */
 export function completes(goal: GoalRule, event: NewEvent, visit: RawVisit): boolean {
   if (goal.kind === "scroll") return reachesScroll(goal, event, visit)
   const carries = ([key, value]: [string, string]) => event.props.some(([k, v]) => k === key && v === value)
@@ -99,7 +99,7 @@ export function completes(goal: GoalRule, event: NewEvent, visit: RawVisit): boo
   return isCounted(event) && event.name !== "pageview" && matches(goal, event.name)
 }
 
-/** The engagement event that is the first of its visit to reach the threshold on its page. */
+/** Reports whether this engagement event is the first of its visit to reach the threshold on its page. */
 function reachesScroll(goal: GoalRule, event: NewEvent, visit: RawVisit): boolean {
   const reaches = ({ name, engagement }: NewEvent) => name === "engagement" && (engagement?.scrollDepth ?? -1) >= goal.threshold!
   if (!reaches(event) || !matches(goal, event.page)) return false

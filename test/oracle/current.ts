@@ -8,7 +8,7 @@ interface Seen {
   event: NewEvent
 }
 
-/** Realtime (metrics.md sections 5.2 and 14): the last 300 s, `now` included, and the last 30 minutes of the clock. */
+/** Computes realtime (metrics.md sections 5.2 and 14): the last 300 s, including `now`, and the last 30 clock minutes. */
 export function realtimeAnswer(visits: readonly RawVisit[], { now, limit }: RealtimeQuery): RealtimeResult {
   const ordered = [...visits].sort((a, b) => a.sequence - b.sequence)
   const seen = ordered.flatMap((visit) => visit.events.map((event) => ({ visit, event }))).sort((a, b) => a.event.at - b.event.at)

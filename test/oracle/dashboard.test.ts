@@ -8,19 +8,19 @@ import { ORACLE_QUERIES, SEED } from "../size.ts"
 import { engineOf, sites } from "./engine.ts"
 import { type FlatFilter, someFlatFilters, somePropertyKey } from "./filters.ts"
 import { STATES } from "./life.ts"
-import { someDays, someSite, someZone } from "./questions.ts"
+import { someDays, someSite, someZone } from "./queries.ts"
 import { type Random, seededRandom } from "./random.ts"
 import { TIMES, type Time } from "./traffic.ts"
 import { SITES } from "./values.ts"
 import { World } from "./world.ts"
 
 /**
- * What the dashboard alone asks, against reports that the oracle vouches for: proposed values are the rows of a breakdown, and
- * what a row is compared with is the row of the same value in the other range. Through the services, at random.
+ * Compares the queries that only the dashboard makes with reports that the oracle verifies: suggested values are the rows of a
+ * breakdown, and a row is compared with the row of the same value in the other range. Random queries through the services.
  */
 const ROUNDS = Math.ceil(ORACLE_QUERIES / 150)
 
-interface ReportOptions {
+interface Trial {
   stats: Stats
   insights: Insights
   site: Site
@@ -37,42 +37,42 @@ function servicesOf(world: World): { stats: Stats; insights: Insights } {
   return { stats, insights: createInsights({ ...options, stats }) }
 }
 
-async function valuesAreRows({ stats, insights, site, random, about, filters }: ReportOptions): Promise<void> {
+async function valuesAreRows({ stats, insights, site, random, about, filters }: Trial): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS.filter((name) => name !== "goal"))
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
   const q = random.pick(["", "", "a", "E", "/", "1", "zzz"])
   const { data } = await insights.values(site, { ...about, ...by, filters, q, limit: 100 })
-  // Of event names a breakdown leaves some out, and countries are proposed by their names too.
+  // A breakdown omits some event names, and countries are also suggested by name.
   if (dimension === "event" || (dimension === "country" && q !== "")) return
-  const asked = { ...about, ...by, filters, metrics: ["visitors"], limit: 100 }
-  const { rows, total_rows } = await stats.breakdown(site, asked)
+  const query = { ...about, ...by, filters, metrics: ["visitors"], limit: 100 }
+  const { rows, total_rows } = await stats.breakdown(site, query)
   const holds = (value: string) => q === "" || (value !== missing && value.toLowerCase().includes(q.toLowerCase()))
   const [missing] = dimensionFacts(dimension).missing
-  // A visit may start in the range whose event with the value comes after its end: a row of nobody, and no value.
+  // A visit may start in the range and have its event with the value after the end: a row without visitors and no suggestion.
   const found = rows.filter(({ value, visitors }) => visitors! > 0 && holds(value)).map(({ share: _, ...row }) => row)
   expect(total_rows).toBeLessThanOrEqual(100)
-  expect(data, `${site.id} ${q} ${JSON.stringify(asked)}`).toEqual(found as typeof data)
+  expect(data, `${site.id} ${q} ${JSON.stringify(query)}`).toEqual(found as typeof data)
 }
 
-async function comparedRowsAreRows({ stats, site, random, about, filters }: ReportOptions): Promise<void> {
+async function comparedRowsAreRows({ stats, site, random, about, filters }: Trial): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS.filter((name) => name !== "event"))
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
   const metrics = random.some(["visitors", "visits", "pageviews", "events", "conversions"], 1, 5)
-  const asked = { ...about, ...by, filters, metrics, limit: 100 }
-  const asking = { comparesRows: true }
-  const { rows, comparison } = await stats.breakdown(site, { ...asked, compare: "previous_period", limit: random.pick([3, 100]) }, asking)
+  const query = { ...about, ...by, filters, metrics, limit: 100 }
+  const trial = { comparesRows: true }
+  const { rows, comparison } = await stats.breakdown(site, { ...query, compare: "previous_period", limit: random.pick([3, 100]) }, trial)
   const { from, to } = comparison!.range
-  const before = await stats.breakdown(site, { ...asked, from, to })
+  const before = await stats.breakdown(site, { ...query, from, to })
   for (const row of rows) {
     const old = before.rows.find(({ value }) => value === row.value)
     const shown = [...metrics, ...(metrics.includes("visitors") ? ["share"] : [])] as const
     const values = shown.map((metric) => [metric, old?.[metric as (typeof FLAT_METRICS)[number]] ?? 0])
-    expect(row.comparison!.metrics, `${site.id} ${row.value} ${JSON.stringify(asked)}`).toEqual(Object.fromEntries(values))
+    expect(row.comparison!.metrics, `${site.id} ${row.value} ${JSON.stringify(query)}`).toEqual(Object.fromEntries(values))
   }
 }
 
 test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 2_000 + i))(
-  "the dashboard's own answers agree with the reports over every state of the store, seed %d",
+  "the dashboard's own queries agree with the reports in every state of the store, seed %d",
   async (seed) => {
     const random = seededRandom(seed)
     const time = TIMES[seed % TIMES.length]!
@@ -81,7 +81,7 @@ test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 2_000 + i))(
     for (const [name, reach] of STATES) {
       await reach(world, random)
       try {
-        for (let left = ROUNDS * 4; left > 0; left--) await askAll(services, random, time)
+        for (let left = ROUNDS * 4; left > 0; left--) await checkAll(services, random, time)
       } catch (error) {
         throw new Error(`${name}, seed ${seed}, ${time.day}:\n${error instanceof Error ? error.message : error}`)
       }
@@ -90,11 +90,11 @@ test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 2_000 + i))(
   { timeout: 600_000 },
 )
 
-async function askAll(services: { stats: Stats; insights: Insights }, random: Random, time: Time): Promise<void> {
+async function checkAll(services: { stats: Stats; insights: Insights }, random: Random, time: Time): Promise<void> {
   const facts = someSite(random)
   const site = sites.find(({ id }) => id === facts.id)!
   const about = { ...someDays(random, time), timezone: someZone(random, time) }
-  const asking = { ...services, site, random, about, filters: someFlatFilters(random, facts) }
-  await valuesAreRows(asking)
-  await comparedRowsAreRows(asking)
+  const trial = { ...services, site, random, about, filters: someFlatFilters(random, facts) }
+  await valuesAreRows(trial)
+  await comparedRowsAreRows(trial)
 }

@@ -1,8 +1,8 @@
 import type { Interval, Range } from "../../src/domain/query.ts"
 
 /**
- * Time by walking: every quarter of an hour is asked for its local fields, and neighbours that have the same ones are a
- * bucket. Every zone and year of these tests changes its clocks on a quarter of an hour.
+ * Computes local time by brute force: reads the local fields of every quarter of an hour and joins adjacent quarters with equal
+ * fields into a bucket. All zones and years of these tests change their clocks on a quarter of an hour.
  */
 const BLOCK_MS = 900_000
 const MINUTE_MS = 60_000
@@ -32,21 +32,21 @@ const utc = (date: string) => Date.parse(`${date}T00:00:00Z`)
 const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 export const plusDays = (date: string, days: number): string => dateOf(utc(date) + days * 86_400_000)
 export const daysBetween = (from: string, to: string): number => Math.round((utc(to) - utc(from)) / 86_400_000)
-/** 1 is Monday, 7 Sunday. */
+/** Returns 1 for Monday to 7 for Sunday. */
 export const weekday = (date: string): number => ((new Date(utc(date)).getUTCDay() + 6) % 7) + 1
 export const yearBefore = (date: string): string => {
   const day = date.slice(5) === "02-29" ? "02-28" : date.slice(5)
   return `${String(Number(date.slice(0, 4)) - 1).padStart(4, "0")}-${day}`
 }
 
-/** The first instant whose local date is this one or, where the day does not exist, a later one. */
+/** Returns the first instant whose local date is this one or, if the day does not exist, a later one. */
 export function dayStart(date: string, zone: string): number {
   let block = Math.floor((utc(date) - 15 * 3_600_000) / BLOCK_MS)
   while (localBlock(block, zone).date < date) block++
   return block * BLOCK_MS
 }
 
-/** Whole local days, both included. */
+/** Returns the range of whole local days from `from` to `to` inclusive. */
 export const dayRange = (from: string, to: string, zone: string): Range => ({
   from: dayStart(from, zone),
   to: dayStart(plusDays(to, 1), zone),
@@ -61,7 +61,7 @@ function bucketKey(at: number, interval: Interval, zone: string): string {
   return interval === "week" ? plusDays(date, 1 - weekday(date)) : date.slice(0, 7)
 }
 
-/** First instants of the buckets inside a range, the start of the range being the first. */
+/** Returns the first instants of the buckets in a range; the first one is the start of the range. */
 export function bucketStarts({ from, to }: Range, interval: Interval, zone: string): number[] {
   const step = interval === "minute" ? MINUTE_MS : BLOCK_MS
   const starts = [from]

@@ -1,6 +1,6 @@
 import type { Query, Row, Table } from "../../src/domain/query.ts"
 
-/** What two tables do not have in common, in few lines; undefined when they are equal. */
+/** Describes the difference of two tables in a few lines. Returns undefined if they are equal. */
 export function difference(expected: Table, actual: Table, query: Query): string | undefined {
   if (Bun.deepEquals(expected, actual, true)) return undefined
   const lines = expected.rows.flatMap((row, i) => differentRow(row, actual.rows[i], i))
@@ -22,7 +22,7 @@ function differentRow(expected: Row, actual: Row | undefined, place: number): st
 
 const shown = ({ keys, values }: Row) => `${JSON.stringify(keys)} ${JSON.stringify(values)}`
 
-/** Smaller questions of the same kind: a difference is shown by the smallest that still has it. */
+/** Returns smaller queries of the same kind, to find the smallest one that reproduces a difference. */
 export function smaller(query: Query): Query[] {
   const without = <T>(list: readonly T[], place: number) => list.filter((_, i) => i !== place)
   const { filter, ...unfiltered } = query

@@ -6,7 +6,7 @@ import { suggest } from "../../src/query/rows/suggest.ts"
 import { SITES } from "./values.ts"
 import type { World } from "./world.ts"
 
-/** The sites of the world as services know them. */
+/** The sites of the world as the services see them. */
 export const sites = SITES.map(
   ({ id, revenueCurrency, bounceEngagedSeconds }): Site => ({
     id,
@@ -26,7 +26,7 @@ export const sites = SITES.map(
   }),
 )
 
-/** The world's store as it is now, answered on this thread. What no test here asks is refused. */
+/** Returns an engine that queries the current state of the world's store on this thread. Queries that no test makes throw. */
 export function engineOf(world: World): Engine {
   const refuse = () => {
     throw new Error("Not asked here")

@@ -7,7 +7,7 @@ import { HOSTS, NAMES, PAGES, PROPERTIES, TITLES, TRAIT_VALUES, UNKNOWN_PROPERTY
 
 // The keys of a literal.
 export const ALL_DIMENSIONS = Object.keys(DIMENSIONS) as Dimension[]
-/** Half of the questions are about these: the others are all alike. */
+/** Half of the queries use these dimensions, because the others all behave alike. */
 const FAVOURITES = ["page", "event", "goal", "property", "hostname", "title", "entry_page", "exit_page"] as const
 
 export const somePropertyKey = (random: Random): string => random.pick([...Object.keys(PROPERTIES), UNKNOWN_PROPERTY])
@@ -53,7 +53,7 @@ function valuesOf(dimension: Dimension, property: string, site: SiteFacts): read
   return trait ? TRAIT_VALUES[trait] : HOSTS
 }
 
-/** A value that occurs, a part of it, or nearly it; never empty, as parsers refuse that. */
+/** Returns an existing value, a part of it or a similar one; never empty, because parsers reject that. */
 function someValue(random: Random, value: string, op: Condition["op"]): string {
   const letters = [...value]
   const from = op === "contains" || op === "matches_wildcard" ? random.whole(0, Math.max(0, letters.length - 1)) : 0
@@ -71,7 +71,7 @@ export interface FlatFilter {
   values: readonly string[]
 }
 
-/** Filters of the flat form; fewer than the most, as tests add some. */
+/** Returns filters of the flat form, fewer than the maximum because tests add some. */
 export function someFlatFilters(random: Random, site: SiteFacts): FlatFilter[] {
   return Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => {
     const { op, property, dimension, values } = someCondition(random, site)
@@ -81,6 +81,6 @@ export function someFlatFilters(random: Random, site: SiteFacts): FlatFilter[] {
   }).filter(isFlat)
 }
 
-/** Of a dimension that the flat form has, with patterns that are not too long for it. */
+/** Reports whether the flat form has the dimension and accepts the patterns' length. */
 const isFlat = ({ dimension, values }: FlatFilter) =>
   FLAT_DIMENSIONS.some((name) => name === dimension) && values.every(({ length }) => length <= 200)

@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts"
 import type { World } from "./world.ts"
 
-/** What a store goes through; questions are asked in every state. */
+/** The states that a store passes through. Queries are checked in each of them. */
 export const STATES: readonly [name: string, reach: (world: World, random: Random) => Promise<void>][] = [
   ["tail only", async (world) => world.write(60)],
   ["segments only", (world) => world.seal()],

@@ -6,12 +6,12 @@ import { distinct, median, percentile, rounded, sum } from "./rounding.ts"
 import { entryGroupings, isByGoal, isConversionGrouping, type Match, namesExitPage, pageGroupings, type Sets } from "./sets.ts"
 import { EXITS, namesPage, renamed, withoutConverting } from "./variants.ts"
 
-/** By row, as JSON of its keys. */
+/** Values by row, keyed by the JSON of the row's keys. */
 export type RowValue = (row: string) => number | null
 
 const visitors = (matches: readonly Match[] | undefined) => distinct((matches ?? []).map(({ visit }) => visit.visitor))
 
-/** What each metric is over plain lists, in the words of metrics.md 5.2. */
+/** Returns a function per metric that computes it over plain lists, following the wording of metrics.md 5.2. */
 export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowValue> {
   const { filter, groupings, site } = query
   const found = sets.matching(filter, isByGoal(query))
@@ -20,7 +20,7 @@ export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowVal
   const visits = sets.started(filter)
   const inRow = (row: string) => (events.get(row) ?? []).map(({ event }) => event)
   const started = (row: string) => visits.get(row) ?? []
-  // "Counts visitors with any event, engagement included, that pass the filters"; rows of goals are those who completed them.
+  // "Counts visitors with any event, engagement included, that pass the filters"; a goal's row counts the visitors who completed it.
   const anyone = query.anyEvent && !isByGoal(query) ? sets.events(sets.matching(filter, false, sets.anyEvent)) : events
   const everybody = sets.events(query.anyEvent ? sets.matching(filter, false, sets.anyEvent) : sets.matching(filter, false), [])
   const mean = (of: (visit: RawVisit) => number, unit: number, decimals: number) => () => (row: string) =>
@@ -94,7 +94,7 @@ export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowVal
 const amountsOf = (events: readonly NewEvent[], currency: string): number[] =>
   events.flatMap(({ revenue }) => (revenue?.currency === currency ? [revenue.amount] : []))
 
-/** Each visit's engaged time on the matching pages in the range; visits with a pageview and no report have 0. */
+/** Aggregates each visit's engaged time on the matching pages in the range. Visits with a pageview and no report have 0. */
 function onPages(sets: Sets, of: (times: number[]) => number): RowValue {
   const rows = sets.measured(["pageview", "engagement"])
   return (row) => {

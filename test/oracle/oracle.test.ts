@@ -1,20 +1,20 @@
 import { test } from "bun:test"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
-import { checkComparison, checkFunnel, checkPeriods, checkRealtime, checkRows, checkTable, type ReportOptions } from "./check.ts"
+import { checkComparison, checkFunnel, checkPeriods, checkRealtime, checkRows, checkTable, type Trial } from "./check.ts"
 import { STATES } from "./life.ts"
 import { seededRandom } from "./random.ts"
 import { TIMES } from "./traffic.ts"
 import { World } from "./world.ts"
 
 /**
- * Every metric, dimension, operator, zone and comparison against an oracle that computes them again from the plain list of
- * events: equal, not close. The store goes through its life meanwhile.
+ * Compares every metric, dimension, operator, zone and comparison with an oracle that recomputes them from the plain list of
+ * events. The results must be equal, not close, in every state of the store.
  */
-/** One for each of the times, more when many questions are asked. */
+/** Number of worlds: one for each of the times, more in a run with many queries. */
 const WORLDS = Math.max(TIMES.length, Math.ceil(ORACLE_QUERIES / 400))
 
-/** What is asked for each table. */
-const CHECKS: readonly [check: (asking: ReportOptions) => void, often: number][] = [
+/** Checks and how often each runs per table. */
+const CHECKS: readonly [check: (trial: Trial) => void, often: number][] = [
   [checkTable, 1],
   [checkFunnel, 0.5],
   [checkRealtime, 0.25],
@@ -24,7 +24,7 @@ const CHECKS: readonly [check: (asking: ReportOptions) => void, often: number][]
 ]
 
 test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 1_000 + i))(
-  "answers equal those of the oracle over every state of the store, seed %d",
+  "agrees with the oracle in every state of the store, seed %d",
   async (seed) => {
     const random = seededRandom(seed)
     const time = TIMES[seed % TIMES.length]!

@@ -6,8 +6,8 @@ import { compareCodePoints } from "./rounding.ts"
 import { isByGoal, type Sets, setsOf } from "./sets.ts"
 
 /**
- * The answer to a question, computed again from plain visits with naive loops, word by word after metrics.md. Where the
- * text leaves a choice, the reading is named at the place and is the engine's.
+ * Recomputes the result of a query from plain visits with naive loops, following the wording of metrics.md. Where the text is
+ * ambiguous, a comment names the interpretation, which is the engine's.
  */
 export function answer(visits: readonly RawVisit[], query: Query): Table {
   const sets = setsOf(visits, query)
@@ -26,9 +26,9 @@ function allRows(sets: Sets, query: Query): Row[] {
 }
 
 /**
- * "Buckets and values without data are not rows" (api.md 7.6). Read as the engine says: rows are those in which E has an
- * event or V a visit, whatever is asked of them, and where conversions are asked for those with one. The internal names
- * `engagement` and `vitals` are no row of `event`.
+ * "Buckets and values without data are not rows" (api.md 7.6). Interpreted as the engine does: a row exists if E has an event or
+ * V a visit in it, regardless of the metrics, or if a conversion metric is requested and it has a conversion. The internal names
+ * `engagement` and `vitals` are not rows of `event`.
  */
 function keysOf(sets: Sets, query: Query): Set<string> {
   const { filter, groupings, fillBuckets, metrics } = query
@@ -47,8 +47,8 @@ function keysOf(sets: Sets, query: Query): Set<string> {
 }
 
 /**
- * Read as the engine says: what was not measured comes last in both directions, no revenue is 0, a missing value is
- * compared as the text it is shown as.
+ * Interpreted as the engine does: unmeasured values sort last in both directions, no revenue sorts as 0, a missing value as its
+ * label.
  */
 function comparison({ order, groupings, metrics }: Query): (a: Row, b: Row) => number {
   const ties = groupings.map((_, index) => ({ by: "grouping" as const, index, descending: false }))
@@ -61,7 +61,7 @@ function comparison({ order, groupings, metrics }: Query): (a: Row, b: Row) => n
     return 0
   }
 
-  /** No revenue is none measured, and yet the sum of nothing: the flat form shows it as 0. */
+  /** No revenue is null, but sorts as 0 because the flat form shows it as 0. */
   function numberOf({ values }: Row, index: number): number | null {
     return values[index] ?? (metrics[index] === "total_revenue" ? 0 : null)
   }
@@ -79,7 +79,7 @@ function byNumber(a: number | null, b: number | null, descending: boolean): numb
   return descending ? b - a : a - b
 }
 
-/** Of the events asked for, when revenue is. */
+/** Returns the other currencies of the matching events if a revenue metric is requested. */
 function otherCurrencies(sets: Sets, query: Query): string[] {
   if (!query.metrics.some((metric) => metric.endsWith("_revenue"))) return []
   const matches = [...sets.events(sets.matching(query.filter, isByGoal(query))).values()].flat()

@@ -16,7 +16,7 @@ const monthsBefore = (date: string, months: number) => {
   return first
 }
 
-/** The local days of a period, word by word after the table of metrics.md 9.1. */
+/** Returns the local days of a period, following the table of metrics.md 9.1. */
 export function periodDays(period: Exclude<Period, "24h" | "all">, now: number, zone: string): Days {
   const today = localDate(now, zone)
   const back = (days: number) => ({ from: plusDays(today, 1 - days), to: today })
@@ -37,14 +37,14 @@ export function periodDays(period: Exclude<Period, "24h" | "all">, now: number, 
   return table[period]
 }
 
-/** "The current hour and the 23 before it", an hour being a row of a timeseries. */
+/** "The current hour and the 23 before it", where an hour is a row of a timeseries. */
 export function last24Hours(now: number, zone: string): Range {
   const starts = bucketStarts({ from: now - 30 * HOUR, to: now + 3 * HOUR }, "hour", zone)
   const current = starts.findLastIndex((start) => start <= now)
   return { from: starts[current - 23]!, to: starts[current + 1]! }
 }
 
-/** The days compared with (metrics.md 9.2). */
+/** Returns the days of the comparison (metrics.md 9.2). */
 export function comparedDays({ from, to }: Days, comparison: Exclude<Comparison, { mode: "custom_hours" }>): Days {
   const moved = {
     previous_period: () => ({ from: plusDays(from, -1 - daysBetween(from, to)), to: plusDays(from, -1) }),

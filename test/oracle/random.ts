@@ -1,8 +1,8 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudorandom numbers, the same for the same seed. */
 export interface Random {
   /** At least 0 and below 1. */
   next(): number
-  /** Both included. */
+  /** Both bounds inclusive. */
   whole(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(from: readonly T[]): T

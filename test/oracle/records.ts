@@ -4,7 +4,7 @@ import type { VisitRow } from "../../src/query/rows/rows.ts"
 import { mayCount, satisfies } from "./conditions.ts"
 import { counted, durationOf, engagedMs, entry, exit, interactions, pageviews, type RawVisit, startOf } from "./raw.ts"
 
-/** A visit as raw rows show it, but for the numbers that only the store knows. */
+/** A visit as raw rows show it, without the numbers that only the store knows. */
 export type ShownVisit = Omit<VisitRow, "visitor" | "sequence">
 
 /** "All visits that start in the range, each with all of its events, that have an event satisfying the filter", by start. */

@@ -1,4 +1,4 @@
-/** numerator / denominator of whole numbers, half away from zero, to so many decimals; 0 without a denominator. */
+/** Returns numerator / denominator, rounded half away from zero to the given number of decimals; 0 if the denominator is 0. */
 export function rounded(numerator: number, denominator: number, decimals: number): number {
   if (denominator === 0) return 0
   const scaled = BigInt(Math.abs(numerator)) * 10n ** BigInt(decimals)
@@ -8,14 +8,14 @@ export function rounded(numerator: number, denominator: number, decimals: number
   return numerator < 0 && size !== 0 ? -size : size
 }
 
-/** Of an even number of values the mean of the middle two. */
+/** Returns the median; for an even number of values, the mean of the middle two. */
 export function median(values: readonly number[], unit: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)]!, sorted[Math.floor(sorted.length / 2)]!]
   return rounded(low + high, 2 * unit, 0)
 }
 
-/** Nearest rank: the smallest value that at least so many percent do not exceed. */
+/** Returns the percentile by nearest rank: the smallest value that at least `percent` of the values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted.find((value) => sorted.filter((each) => each <= value).length * 100 >= percent * sorted.length)!

@@ -6,21 +6,21 @@ import { bucketStarts } from "./days.ts"
 import { isCounted, type RawVisit, startOf } from "./raw.ts"
 import { choosingFilter, ENTRIES, goalsInQuestion, leavesOf, pageFilter } from "./variants.ts"
 
-/** An event that satisfies a filter, at any time. By goal: once for each goal it completes. */
+/** An event that satisfies a filter, at any time. When grouped by goal, there is one match per completed goal. */
 export interface Match {
   visit: RawVisit
   event: NewEvent
   goal?: GoalRule
 }
 
-/** By row, its keys written as JSON. */
+/** Values by row, keyed by the JSON of the row's keys. */
 export type ByRow<T> = Map<string, T[]>
 
 const isBy = (grouping: Grouping, ...dimensions: string[]) => grouping.by === "dimension" && dimensions.includes(grouping.dimension)
 export const isConversionGrouping = (grouping: Grouping): boolean => isBy(grouping, "goal", "event", "property")
 export const isByGoal = ({ groupings }: Pick<Query, "groupings">): boolean => groupings.some((grouping) => isBy(grouping, "goal"))
 
-/** The sets of metrics.md 5.1 for one question over plain visits. */
+/** Computes the sets of metrics.md 5.1 for a query over plain visits. */
 export function setsOf(visits: readonly RawVisit[], query: Query) {
   const { site, range, filter, groupings } = query
   const goals = goalsInQuestion(filter, site)
@@ -46,21 +46,21 @@ export function setsOf(visits: readonly RawVisit[], query: Query) {
   }
   const rowOf = (match: Match, at: number, by: readonly Grouping[]) => JSON.stringify(by.map((grouping) => keyOf(grouping, match, at)))
 
-  /** E by row: what lies in the range, in the bucket of its own time. */
+  /** E by row: events in the range, in the bucket of their own time. */
   const events = (found: readonly Match[], by = groupings): ByRow<Match> =>
     Map.groupBy(
       found.filter(({ event }) => inRange(event.at)),
       (match) => rowOf(match, match.event.at, by),
     )
 
-  /** V by row: visits that start in the range, in the bucket of their start, once in each row. */
+  /** V by row: visits that start in the range, in the bucket of their start, once per row. */
   const started = (of: Filter | undefined, by = groupings): ByRow<RawVisit> => {
     const found = matching(of, isByGoal({ groupings: by })).filter(({ visit }) => inRange(startOf(visit)))
     const rows = Map.groupBy(found, (match) => rowOf(match, startOf(match.visit), by))
     return new Map(Array.from(rows, ([row, matches]) => [row, [...new Set(matches.map(({ visit }) => visit))]]))
   }
 
-  /** Engagement, vitals and pageviews in the range: in a row by name, goal or property when their visit has such an event. */
+  /** Engagement, vitals and pageviews in the range. They are in a row by name, goal or property if their visit has such an event. */
   const measured = (names: readonly string[]): ByRow<Match> => {
     const lenders = Map.groupBy(matching(choosingFilter(filter), isByGoal(query)), ({ visit }) => visit)
     const found = matching(pageFilter(filter), false, ({ name }) => names.includes(name)).filter(({ event }) => inRange(event.at))
@@ -81,7 +81,7 @@ export function setsOf(visits: readonly RawVisit[], query: Query) {
 }
 export type Sets = ReturnType<typeof setsOf>
 
-/** The buckets of the time grouping, if there is one. */
+/** Returns the bucket starts of the time grouping, if there is one. */
 function startsOf({ groupings, range, timezone }: Query): number[] {
   const time = groupings.find((grouping) => grouping.by === "time")
   return time ? bucketStarts(range, time.interval, timezone) : []
@@ -95,7 +95,7 @@ export const entryGroupings = (groupings: readonly Grouping[]): Grouping[] =>
       : grouping,
   )
 
-/** "Pageviews of the page" where only the exit page says which page: "`exit_rate` also with `exit_page`", api.md 6.2. */
+/** "Pageviews of the page" if only the exit page identifies the page: "`exit_rate` also with `exit_page`", api.md 6.2. */
 export function namesExitPage({ filter, groupings }: Query): boolean {
   const isNamed = (name: string) =>
     groupings.some((grouping) => isBy(grouping, name)) || leavesOf(filter, false).some(({ dimension }) => dimension === name)

@@ -9,7 +9,7 @@ interface Seen {
   event: NewEvent
 }
 
-/** A funnel by trying every chain of every visitor (metrics.md section 12). */
+/** Computes a funnel by trying every chain of every visitor (metrics.md section 12). */
 export function funnelAnswer(visits: readonly RawVisit[], query: FunnelQuery): FunnelResult {
   const chains = Array.from(trails(visits, query).values(), (trail) => furthestChain(trail, query))
   const steps = query.steps.map((_, step) => {
@@ -20,7 +20,7 @@ export function funnelAnswer(visits: readonly RawVisit[], query: FunnelQuery): F
   return { steps }
 }
 
-/** A visitor's events in the range in order of (time, sequence); visits keep the sequence of their first event alone. */
+/** Returns each visitor's events in the range in order of (time, sequence), where the sequence is that of the visit's first event. */
 function trails(visits: readonly RawVisit[], { range, identifiedOnly }: FunnelQuery): Map<string, Seen[]> {
   const ordered = [...visits].sort((a, b) => a.sequence - b.sequence).filter(({ kind }) => !identifiedOnly || kind !== "rotating")
   const seen = ordered.flatMap((visit) => visit.events.map((event) => ({ visit, event })))
@@ -31,7 +31,7 @@ function trails(visits: readonly RawVisit[], { range, identifiedOnly }: FunnelQu
   )
 }
 
-/** The earliest of the longest chains: the first that is found when earlier events are tried first. */
+/** Returns the earliest of the longest chains: the first one found when earlier events are tried first. */
 function furthestChain(trail: readonly Seen[], query: FunnelQuery): Seen[] {
   for (let length = query.steps.length; length > 0; length--) {
     const found = chainFrom([], length)

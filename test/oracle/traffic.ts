@@ -6,7 +6,7 @@ import { CURRENCIES, HOSTS, NAMES, PAGES, PROPERTIES, TITLES, TRAIT_VALUES } fro
 
 const MINUTE = 60_000
 
-/** Days around which clocks change somewhere, or years, months and weeks end. */
+/** Days around clock changes or the end of a year, month or week. */
 export const TIMES: readonly { day: string; zones: readonly string[] }[] = [
   { day: "2026-10-25", zones: ["Europe/Berlin", "UTC", "Africa/Casablanca"] },
   { day: "2026-03-29", zones: ["Europe/Berlin", "Asia/Kathmandu", "Africa/Casablanca"] },
@@ -24,27 +24,27 @@ export const TIMES: readonly { day: string; zones: readonly string[] }[] = [
 ]
 export type Time = (typeof TIMES)[number]
 
-/** A visit as it will be written: its first event opens it, the others come in this order, some earlier than those before. */
+/** A visit to be written. Its first event opens it; the others arrive in this order, some with an earlier time. */
 export interface PlannedVisit {
   siteId: number
-  /** Of the rotating id. */
+  /** Number of the rotating id. */
   rotating: number
-  /** Persons are fewer than rotating ids: visits of several come together. */
+  /** There are fewer persons than rotating ids, so the visits of several ids belong to one person. */
   person: number
   kind: VisitorKind
-  /** From which event on the visit belongs to its person; with `rotating` never. */
+  /** Index of the event from which on the visit belongs to its person; never with `rotating`. */
   identifiedAt: number
-  /** Of the opening, and those that an earlier event brings. */
+  /** Traits of the opening event, and those that an earlier event brings. */
   traits: VisitTraits
   earlierTraits: VisitTraits
   events: NewEvent[]
 }
 
-/** Instants at which something changes: midnights and turned clocks, of some days before to some after. */
+/** Returns the midnights and clock changes from some days before to some days after. */
 export const edgesAround = ({ day, zones }: Time): number[] =>
   zones.flatMap((zone) => [-3, -1, 0, 1, 2].map((days) => dayStart(plusDays(day, days), zone)))
 
-/** Of so many people: of the few that come back, or of a crowd with as many pages. */
+/** Plans visits of the given number of people: a few who return, or a crowd with as many pages. */
 export function planVisits(random: Random, time: Time, count: number, people: number): PlannedVisit[] {
   return Array.from({ length: count }, () => planVisit(random, time, people))
 }
@@ -74,13 +74,13 @@ function planVisit(random: Random, time: Time, people: number): PlannedVisit {
 
 const isOpening = ({ name }: NewEvent) => name !== "engagement" && name !== "vitals"
 
-/** An engagement or vitals event as a pageview: those never begin a visit. */
+/** Returns an engagement or vitals event as a pageview, because those never begin a visit. */
 export function asPageview(event: NewEvent): NewEvent {
   const { engagement: _, vitals: __, ...rest } = event
   return isOpening(event) ? event : { ...rest, name: "pageview" }
 }
 
-/** Mostly in order of time; now and then an event comes late, seldom one that is earlier than the visit's start. */
+/** Orders events mostly by time. Some arrive late, and a few of them are earlier than the visit's start. */
 function inArrivalOrder(random: Random, events: readonly NewEvent[], opening: number): NewEvent[] {
   const others = events.filter((_, i) => i !== opening)
   const isLate = random.chance(0.25)
@@ -97,7 +97,7 @@ function planEvent(random: Random, at: number, people: number): NewEvent {
   const name = random.pick(["pageview", "pageview", "pageview", "pageview", "engagement", "engagement", "vitals", "custom", "custom"])
   const place = { at, page: random.pick(PAGES), hostname: random.pick(HOSTS), title: random.pick(TITLES) }
   if (random.chance(0.5)) place.page = random.pick(PAGES.slice(0, 4))
-  // Fewer than are kept of one day.
+  // Fewer than the store keeps per day.
   if (people > FEW && random.chance(0.3)) place.page = `/p/${random.whole(1, Math.min(people, 9_000))}`
   if (name === "engagement") return { ...place, name, interactive: true, props: [], engagement: planEngagement(random) }
   if (name === "vitals") return { ...place, name, interactive: true, props: [], vitals: planVitals(random) }

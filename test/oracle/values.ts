@@ -1,7 +1,7 @@
 import type { GoalRule, SiteFacts } from "../../src/domain/query.ts"
 import type { VisitTraits } from "../../src/domain/visit.ts"
 
-/** Values that are easy to confuse: prefixes of each other, equal but for case, with signs that elsewhere are special. */
+/** Values that are easy to confuse: prefixes of each other, equal except for case, or with special characters. */
 export const PAGES = [
   "/",
   "/a",
@@ -33,7 +33,7 @@ export const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   author: ["Zoë", "ZOË", "o", "(other)"],
   url: ["https://a.example/", "https://a.example/*", "https://b.example/"],
 }
-/** Known to no event. */
+/** A property that no event has. */
 export const UNKNOWN_PROPERTY = "never"
 
 export const TRAIT_VALUES: Readonly<Record<keyof VisitTraits, readonly string[]>> = {
@@ -79,7 +79,7 @@ const GOALS: readonly Omit<GoalRule, "id">[] = [
 
 const goals = (chosen: readonly number[]): GoalRule[] => chosen.map((goal, i) => ({ id: i + 1, ...GOALS[goal]! }))
 
-/** Sites of one store, each with rules of its own. */
+/** Sites of one store, each with its own rules. */
 export const SITES: readonly SiteFacts[] = [
   { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: goals(GOALS.map((_, i) => i)) },
   { id: 2, bounceEngagedSeconds: 10, revenueCurrency: "USD", goals: goals([13, 0, 9, 12]) },

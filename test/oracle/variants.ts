@@ -6,14 +6,14 @@ import { textHolds } from "./conditions.ts"
 const children = (filter: Filter): readonly Filter[] =>
   "filters" in filter ? filter.filters : filter.op === "not" || filter.op === "has_done" ? [filter.filter] : []
 
-/** All conditions of a tree; those below `has_done` only when asked for. */
+/** Returns all conditions of a tree, including those below `has_done` if `inside` is set. */
 export function leavesOf(filter: Filter | undefined, inside: boolean): Condition[] {
   if (!filter || (filter.op === "has_done" && !inside)) return []
   if ("dimension" in filter) return [filter]
   return children(filter).flatMap((each) => leavesOf(each, inside))
 }
 
-/** The same tree with the dimensions of its leaves exchanged, below `not` too. "Leaves inside `has_done` are exempt." */
+/** Returns the same tree with other dimensions in its leaves, also below `not`. "Leaves inside `has_done` are exempt." */
 export function renamed(filter: Filter | undefined, names: Partial<Record<Dimension, Dimension>>): Filter | undefined {
   if (!filter || filter.op === "has_done") return filter
   if ("dimension" in filter) return { ...filter, dimension: names[filter.dimension] ?? filter.dimension }
@@ -32,7 +32,8 @@ const ALWAYS: Filter = { op: "and", filters: [] }
 
 /**
  * "With the goal, event and property conditions removed and all others kept. Below `not` removing such a leaf removes the
- * whole `not`." Ambiguous below `or`, and read as the engine says: a removed condition excludes no one, so it counts as met. `has_done` stays whole.
+ * whole `not`." Ambiguous below `or`, and interpreted as the engine does: a removed condition excludes no visitor, so it counts as
+ * met. `has_done` is not changed.
  */
 export function withoutConverting(filter: Filter | undefined): Filter | undefined {
   if (!filter || filter.op === "has_done") return filter
@@ -41,7 +42,7 @@ export function withoutConverting(filter: Filter | undefined): Filter | undefine
   return ALWAYS
 }
 
-/** Conditions that engagement and vitals events meet themselves, as they have a page, a host and a title. */
+/** Reports whether engagement and vitals events can meet a condition themselves, because they have a page, a host and a title. */
 const isOwn = (condition: Condition) => dimensionFacts(condition.dimension).level === "event" && !isConverting(condition)
 const hasConverting = (filter: Filter) => leavesOf(filter, false).some(isConverting)
 const hasOwn = (filter: Filter) => leavesOf(filter, false).some(isOwn)
@@ -49,7 +50,7 @@ const choosesVisits = (filter: Filter) => hasConverting(filter) && !hasOwn(filte
 
 /**
  * For engagement and vitals events: "conditions on event name, goal or property choose the visits (those with such an
- * event)". Read as the engine says: the largest parts of the tree without conditions that such events meet themselves
+ * event)". Interpreted as the engine does: the largest parts of the tree without conditions that such events meet themselves
  * become a `has_done`; those below one `and`, and the `and`s right below it, are one part, met by one event.
  */
 export function pageFilter(filter: Filter | undefined): Filter | undefined {
@@ -68,8 +69,8 @@ export function pageFilter(filter: Filter | undefined): Filter | undefined {
 const members = (filter: Filter): readonly Filter[] => (filter.op === "and" ? filter.filters.flatMap(members) : [filter])
 
 /**
- * What an event must satisfy to lend its name, goal or property to the engagement and vitals of its visit, so that a row
- * equals the total under a filter for its value: the part that would join the new condition in `pageFilter`.
+ * Returns what an event must satisfy to lend its name, goal or property to the engagement and vitals of its visit, so that a row
+ * equals the total under a filter by its value: the part that would join the new condition in `pageFilter`.
  */
 export function choosingFilter(filter: Filter | undefined): Filter | undefined {
   if (!filter) return undefined
@@ -81,8 +82,8 @@ export function choosingFilter(filter: Filter | undefined): Filter | undefined {
 export const namesPage = (filter: Filter | undefined): boolean => leavesOf(filter, false).some(({ dimension }) => dimension in ENTRIES)
 
 /**
- * "Completed one of the goals in question (all goals when none is named)": read as the engine says, named by a goal
- * condition that is not negated and not below `has_done`, by all of those that have to hold together.
+ * "Completed one of the goals in question (all goals when none is named)": interpreted as the engine does, a goal is named by the
+ * goal conditions that are not negated and not below `has_done`, and by all of them where they are joined by `and`.
  */
 export function goalsInQuestion(filter: Filter | undefined, { goals }: SiteFacts): readonly GoalRule[] {
   return (filter && namedGoals(filter, goals, true)) ?? goals

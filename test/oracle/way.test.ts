@@ -4,17 +4,17 @@ import { bySize, SEED } from "../size.ts"
 import { type Random, seededRandom } from "./random.ts"
 
 /**
- * The whole way from a browser's request to an answer of the public API, against a plain list kept by the rules of metrics.md
- * sections 2, 3 and 5: random visitors over days on which clocks change, late events, engagement, named persons, back-fills over
- * midnights whose salts are destroyed, while the store seals, merges and erases.
+ * Compares the path from a browser's request to an answer of the public API with a plain list that follows metrics.md sections 2,
+ * 3 and 5: random visitors on days with clock changes, late events, engagement, identified persons, back-fills across midnights
+ * whose salts are destroyed, while the store seals, merges and erases.
  */
-/** Number of such worlds; the seed chooses the first. */
+/** Number of worlds; the seed chooses the first. */
 const WAYS = bySize({ check: 3, full: 6, release: 100 })
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const EVENTS = 250
 const ERASED_AT = [100, 180]
-/** How far before the first browser's event back-fills reach, in days. */
+/** Number of days that back-fills reach back before the first browser event. */
 const BACK = 8
 const METRICS = ["visitors", "visits", "pageviews", "events", "bounce_rate", "visit_duration", "views_per_visit", "engaged_time"] as const
 const ZONES = [
@@ -37,7 +37,7 @@ interface PlainEvent {
 interface PlainVisit {
   /** The salt that made the visitor's id (`saltName`), and the address. */
   rotating: string
-  /** "" until somebody is named. */
+  /** "" until a user id is sent. */
   user: string
   arrivedAt: number
   events: PlainEvent[]
@@ -51,7 +51,7 @@ const startOf = ({ events }: PlainVisit): number => Math.min(...events.map(({ at
 const activeAt = ({ events }: PlainVisit): number => Math.max(...events.map(({ at }) => at))
 const localTime = (at: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
 const dayOf = (at: number, zone: string): string => localTime(at, zone).toPlainDate().toString()
-/** As the API names hours: a repeated one by its offset. */
+/** Labels hours as the API does: a repeated one has its offset. */
 const hourOf = (at: number, zone: string): string => {
   const time = localTime(at, zone)
   return `${time.toPlainDate()}T${String(time.hour).padStart(2, "0")}:00:00${time.offset}`
@@ -69,17 +69,17 @@ interface Sent {
   arrival: number
   address: string
   user: string
-  /** The request of a site's own server that holds the event; "" for an event of a browser. */
+  /** The request of a site's own server that contains the event; "" for an event of a browser. */
   request: string
 }
 
-/** A day's salt lives for 48 hours. Later, a request of a server has a salt of its own for the day. */
+/** Names the salt of an event. A day's salt lives for 48 hours; later, each request of a server has its own salt for the day. */
 function saltName(day: Temporal.PlainDate, { arrival, request }: Sent, zone: string): string {
   const isDestroyed = day.toZonedDateTime(zone).epochMilliseconds + 48 * HOUR <= arrival
   return isDestroyed ? `${request} ${day}` : `${day}`
 }
 
-/** The visit the event belongs to, by the salt of its day, else by that of the day before; of several the most recently active. */
+/** Returns the visit that the event joins, by the salt of its day or else of the day before; the most recently active of several. */
 function joinable(visits: readonly PlainVisit[], sent: Sent, zone: string) {
   const { at, arrival, address, user } = sent
   const day = Temporal.PlainDate.from(dayOf(at, zone))
@@ -115,7 +115,7 @@ function metricsOf(visits: readonly PlainVisit[], isIn: (at: number) => boolean)
   }
 }
 
-/** A site of a running instance, and the plain list of what it must hold. */
+/** Creates a site of a running instance together with the plain list of its expected content. */
 async function world(instance: TestInstance, random: Random, { zone, isNamed }: { zone: string; isNamed: boolean }) {
   const { id } = await instance.app.instance.sites.create(1, { name: "Way", hosts: ["way.example"], timezone: zone })
   const { clock } = instance
@@ -127,7 +127,7 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
   const visits: PlainVisit[] = []
   let requests = 0
 
-  /** Adds an event to the visit it joins, or to a new one; undefined when it opens none. */
+  /** Adds an event to the visit that it joins or to a new one. Returns undefined if it cannot open a visit. */
   function store(sent: Sent, event: PlainEvent): PlainVisit | undefined {
     const { at, arrival, address, user } = sent
     const joined = joinable(visits, sent, zone)
@@ -182,7 +182,7 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
       const visit = store({ at, arrival, address, user, request: "" }, { at, name, page, interactive, engaged })
       expect(headers.get("x-plausible-dropped")).toBe(visit ? null : "1")
     },
-    /** One request of the site's own server, in any order, with events around one of the last midnights. */
+    /** Sends one request of the site's own server with events, in any order, around one of the last midnights. */
     async backfill(): Promise<void> {
       const arrival = clock.now()
       const day = Temporal.PlainDate.from(dayOf(arrival, zone)).subtract({ days: random.whole(0, BACK) })
@@ -205,7 +205,7 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
       for (const { address, user, ...event } of events.toSorted((a, b) => a.at - b.at))
         store({ at: event.at, arrival, address, user, request }, { ...event, engaged: 0 })
     },
-    /** Whole visits go that have an event of the kind and page. */
+    /** Erases the visits with an event of the given name and page. */
     async erase(): Promise<void> {
       const [name, page] = [random.pick(["pageview", "Signup"]), random.pick(["/a", "/b"])]
       const of = (dimension: string, value: string) => ({ dimension, operator: "is", values: [value] })
@@ -220,7 +220,7 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
       const drained = instance.app.instance.jobs.drain().finally(() => {
         isOver = true
       })
-      // What was replaced waits for reports that may still read it.
+      // Replaced segments are kept for reports that may still read them.
       while (!isOver) {
         clock.advance(5_000)
         await Bun.sleep(10)
@@ -232,7 +232,7 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
 }
 
 test.each(Array.from({ length: WAYS }, (_, i) => SEED + i))(
-  "what browsers and servers send is what the API answers, seed %d",
+  "the API answers with what browsers and servers sent, seed %d",
   async (seed) => {
     const random = seededRandom(seed)
     const [zone, now] = ZONES[seed % ZONES.length]!

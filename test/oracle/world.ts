@@ -18,13 +18,13 @@ interface TrueVisit extends RawVisit {
   sequences: number[]
 }
 
-/** A real event store through its life, and beside it the plain list of what it must hold. */
+/** A real event store through all its states, and the plain list of its expected content. */
 export class World {
   readonly #folder = temporaryFolder()
   readonly #path = join(this.#folder.path, "events.db")
   readonly #random: Random
   readonly #time: Time
-  /** The server's clock: after everything that happens. */
+  /** The server's clock, later than all events. */
   #now: number
   #store: EventStore
   #reader: EventReader
@@ -44,12 +44,12 @@ export class World {
     return this.#reader.snapshot(siteId)
   }
 
-  /** What a question over the site sees: visible visits in no particular order. */
+  /** Returns the visits that a query of the site sees, in no particular order. */
   visits(siteId: number): RawVisit[] {
     return this.#visits.filter((visit) => visit.siteId === siteId && !this.#hidden.has(visit.importId))
   }
 
-  /** Some visits at once, their events mixed with each other's, as many group commits. */
+  /** Writes some visits with interleaved events, in many group commits. */
   write(count: number, people = FEW): void {
     const visits = planVisits(this.#random, this.#time, count, people).map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
     const left = [...visits]
@@ -104,12 +104,12 @@ export class World {
     else this.#hidden.delete(importId)
   }
 
-  /** Before most visits start. */
+  /** A moment before most visits start. */
   get cutoff(): number {
     return Date.parse(`${this.#time.day}T00:00:00Z`) - 26 * HOUR
   }
 
-  /** Everything from some countries, and visits chosen by the millisecond of their start. */
+  /** Erases everything from some countries, and visits chosen by the millisecond of their start. */
   async erase(country: string): Promise<void> {
     const isChosen = (start: number) => Math.floor(start / 1_000) % 7 === 3
     for (const { id } of SITES) {
@@ -163,7 +163,7 @@ export class World {
     writing.next++
   }
 
-  /** Keeps the events in order of (time, sequence): behind all that are not later. */
+  /** Keeps the events in order of (time, sequence): inserts after all that are not later. */
   #insert(visit: TrueVisit, event: NewEvent): void {
     const place = visit.events.findLastIndex(({ at }) => at <= event.at) + 1
     visit.events = visit.events.toSpliced(place, 0, event)

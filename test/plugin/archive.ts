@@ -1,7 +1,7 @@
 import { unzipSync } from "fflate"
 import type { TestInstance } from "../kit.ts"
 
-/** What a site takes out, by the names of the files: the archive as its owner downloads it. */
+/** Downloads the archive of a site's data as its owner does. Returns the contents by file name. */
 export async function archiveOf(instance: TestInstance): Promise<Record<string, string>> {
   const cookie = await instance.signIn({ role: "owner" })
   const begun = await instance.api.post("/api/private/sites/1/takeout", undefined, undefined, { cookie })
@@ -12,8 +12,8 @@ export async function archiveOf(instance: TestInstance): Promise<Record<string, 
   return Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, new TextDecoder().decode(bytes)]))
 }
 
-/** Objects of a file with one a line. */
-// biome-ignore lint/suspicious/noExplicitAny: the tests look at what lines hold
+/** Parses a file with one JSON object per line. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the content of the lines
 export const archiveLines = (text: string | undefined): any[] =>
   (text ?? "")
     .trim()

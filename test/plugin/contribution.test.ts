@@ -14,7 +14,7 @@ async function valuesOf(instance: TestInstance, property: string): Promise<unkno
 
 const stepping = (id: string, ...ingest: AreaStep[]) => definePlugin({ id, title: "Steps", setup: () => ({ ingest }) })
 
-test("a step adds properties to events while its plugin is on, and sees nothing of who sent them", async () => {
+test("a step adds properties to events while its plugin is enabled, and sees nothing about the sender", async () => {
   const seen: PassingEvent[] = []
   const plugin = stepping("shelves", (event) => {
     seen.push(event)
@@ -48,7 +48,7 @@ test("a step adds properties to events while its plugin is on, and sees nothing 
   expect(JSON.stringify(seen)).not.toContain("203.0.113")
 })
 
-test("a step that fails, or adds what cannot be stored, loses no event", async () => {
+test("a step that fails or adds invalid properties loses no event", async () => {
   const failing: AreaStep = () => {
     throw new Error("made up")
   }
@@ -63,7 +63,7 @@ test("a step that fails, or adds what cannot be stored, loses no event", async (
 const SIZE = { min_w: 2, min_h: 1, w: 4, h: 2 }
 const Config = t.Object({ limit: t.Integer({ default: 3 }) }, { additionalProperties: false })
 
-/** Top pages, as a card. */
+/** A widget that shows the top pages. */
 const pagesCard = (host: () => Host, more: Partial<Widget> = {}): Widget =>
   defineWidget<typeof Config>({
     title: "Top pages",
@@ -92,7 +92,7 @@ function cards(more: Partial<Widget> = {}, type = "pages_top") {
   return { plugin, host: () => known }
 }
 
-test("a board finds the widgets of all plugins, asks them with what holds for who looks, and sees which are off", async () => {
+test("a dashboard finds the widgets of all plugins, queries them with the viewer's permissions and marks disabled ones", async () => {
   let board: Host | undefined
   const boards = definePlugin({
     id: "boards",
@@ -102,7 +102,7 @@ test("a board finds the widgets of all plugins, asks them with what holds for wh
       return {}
     },
   })
-  // The board stands before the plugin whose widgets it shows.
+  // The dashboard's plugin precedes the one whose widgets it shows.
   await using instance = await startInstance({ plugins: [boards, cards().plugin] })
   for (const path of ["/a", "/b"]) await view(instance, path)
   const [widget, ...others] = board!.widgets()
@@ -131,27 +131,32 @@ test("a board finds the widgets of all plugins, asks them with what holds for wh
 })
 
 test.each<[string, Partial<Widget>, string, string]>([
-  ["of no permission", { needs: "cards:read" }, "pages_top", "the widget pages_top needs cards:read, which is no permission"],
-  ["of an odd type", {}, "Pages-Top", "the widget Pages-Top needs a type of small letters and underscores"],
   [
-    "wider than a board",
+    "that needs an unknown permission",
+    { needs: "cards:read" },
+    "pages_top",
+    "the widget pages_top needs cards:read, which is no permission",
+  ],
+  ["with an invalid type", {}, "Pages-Top", "the widget Pages-Top needs a type of small letters and underscores"],
+  [
+    "wider than a dashboard",
     { size: { ...SIZE, w: 13 } },
     "pages",
     "the widget pages has no size on a board of 12 columns and at most 12 rows a card",
   ],
   [
-    "smaller than it may be",
+    "below the minimum size",
     { size: { ...SIZE, h: 0 } },
     "pages",
     "the widget pages has no size on a board of 12 columns and at most 12 rows a card",
   ],
   ["without a title", { title: " " }, "pages", "the widget pages has no title"],
-])("a widget %s stops the start", async (_, more, type, message) => {
+])("a widget %s prevents the start", async (_, more, type, message) => {
   const started = startInstance({ plugins: [cards(more, type).plugin] }).catch((error: unknown) => error)
   expect(await started).toMatchObject({ exit: "configuration", message: `The plugin cards: ${message}` })
 })
 
-test("two plugins with a widget of one type stop the start", async () => {
+test("two plugins with a widget of the same type prevent the start", async () => {
   const other = definePlugin({ id: "other", title: "Other", setup: (host) => ({ widgets: { pages_top: pagesCard(() => host) } }) })
   expect(await startInstance({ plugins: [cards().plugin, other] }).catch((error: unknown) => error)).toMatchObject({
     exit: "configuration",

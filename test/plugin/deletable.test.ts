@@ -5,23 +5,23 @@ import { temporaryFolder } from "../kit.ts"
 
 const ROOT = join(import.meta.dir, "../..")
 const AREAS = readdirSync(join(ROOT, "plugins"), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
-/** What no program of the tree reads, or what stays where it is. */
+/** Paths that are not copied, because nothing in the tree reads them or they are linked instead. */
 const LEFT = new Set([".git", "node_modules", "dist", "junit.xml"])
 
-/** The types are those of the tests too. These tests look at all areas there are, at their pages, or at the source of all. */
+/** Type check, layer check and the tests that inspect all plugins, their pages or the whole source. */
 const CHECKS = [
   ["x", "tsc", "--noEmit"],
   ["scripts/check-layers.ts"],
   ["test", "test/domain/permission.test.ts", "test/plugin/loading.test.ts", "test/threats/key-timing.test.ts", "test/ui/weight.test.ts"],
 ]
 
-test("without the folders of the areas and their lines on the two lists the rest has its types, its layers and its tests", () => {
+test("types, layers and tests pass without the plugins' folders and their lines in the two lists", () => {
   expect(AREAS).toEqual(expect.arrayContaining(["admin", "links", "pixels"]))
   using folder = temporaryFolder()
   copyTree(folder.path)
   for (const area of AREAS) rmSync(join(folder.path, "plugins", area), { recursive: true })
   for (const list of ["plugins/index.ts", "plugins/pages.ts"]) withoutLines(join(folder.path, list))
-  for (const words of CHECKS) expect(runIn(folder.path, words)).toEqual({ words, exitCode: 0, said: "" })
+  for (const words of CHECKS) expect(runIn(folder.path, words)).toEqual({ words, exitCode: 0, output: "" })
 }, 180_000)
 
 function copyTree(to: string): void {
@@ -29,12 +29,12 @@ function copyTree(to: string): void {
   symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"))
 }
 
-function runIn(cwd: string, words: string[]): { words: string[]; exitCode: number; said: string } {
+function runIn(cwd: string, words: string[]): { words: string[]; exitCode: number; output: string } {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, ...words], { cwd })
-  return { words, exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }
+  return { words, exitCode, output: exitCode === 0 ? "" : `${stdout}${stderr}` }
 }
 
-/** An area has an import and its name on a list, as the head of the list says. */
+/** Removes the plugins' imports and entries from a list. */
 function withoutLines(list: string): void {
   const names = AREAS.join("|")
   const text = readFileSync(list, "utf8")

@@ -6,7 +6,7 @@ import { type NotesPlugin, notes } from "./notes.ts"
 
 const path = "/api/private/sites/1/notes"
 
-test("a plugin's routes answer, its writes leave a row in the audit, its open routes need nobody", async () => {
+test("serves a plugin's routes, audits its writes and serves its open routes without a session", async () => {
   await using instance = await startInstance({ plugins: [notes()] })
   const { api, app } = instance
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
@@ -28,14 +28,14 @@ test("a plugin's routes answer, its writes leave a row in the audit, its open ro
 
 test.each([
   ["without a session", undefined, path, { text: "one" }, 401, "session_required"],
-  ["without a session and with a broken body", undefined, path, "{", 401, "session_required"],
+  ["without a session and with a malformed body", undefined, path, "{", 401, "session_required"],
   ["as a viewer", "viewer", path, { text: "one" }, 403, "forbidden"],
-  ["as a viewer with a broken body", "viewer", path, "{", 403, "forbidden"],
-  ["on a site that is not there", "editor", "/api/private/sites/9/notes", { text: "one" }, 404, "site_not_found"],
-  ["with a broken body", "editor", path, "{", 400, "invalid_json"],
-  ["with a field too many", "editor", path, { text: "one", colour: 1 }, 422, "validation_failed"],
-  ["at an address that is not there", "editor", `${path}/x`, { text: "one" }, 404, "not_found"],
-] as const)("refuses a note %s", async (_, role, path, body, status, code) => {
+  ["as a viewer with a malformed body", "viewer", path, "{", 403, "forbidden"],
+  ["on an unknown site", "editor", "/api/private/sites/9/notes", { text: "one" }, 404, "site_not_found"],
+  ["with a malformed body", "editor", path, "{", 400, "invalid_json"],
+  ["with an unknown field", "editor", path, { text: "one", colour: 1 }, 422, "validation_failed"],
+  ["at an unknown path", "editor", `${path}/x`, { text: "one" }, 404, "not_found"],
+] as const)("rejects a note %s", async (_, role, path, body, status, code) => {
   await using instance = await startInstance({ plugins: [notes()] })
   await instance.signIn({ role: "owner" })
   const headers = role ? { cookie: await instance.signIn({ role }) } : {}
@@ -45,7 +45,7 @@ test.each([
   })
 })
 
-test("a role, a site's row and an exception decide about a plugin's permissions as about the core's", async () => {
+test("roles and site-specific roles grant a plugin's permissions like those of the core", async () => {
   await using instance = await startInstance({ plugins: [notes()] })
   const permissionsOf = async (standing: object) => {
     const { body } = await instance.api.get("/api/private/me", undefined, { cookie: await instance.signIn(standing) })
@@ -58,7 +58,7 @@ test("a role, a site's row and an exception decide about a plugin's permissions 
   expect(await permissionsOf({})).toEqual([])
 })
 
-test("a plugin that is switched off is not reachable and keeps its data", async () => {
+test("a disabled plugin is not reachable and keeps its data", async () => {
   await using instance = await startInstance({ plugins: [notes()] })
   const { api, app } = instance
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
@@ -83,7 +83,7 @@ test("a plugin that is switched off is not reachable and keeps its data", async 
   expect(app.instance.plugins.turn("notes", false, null, { expected: [1] })).rejects.toMatchObject({ code: "precondition_failed" })
 })
 
-test("a client is counted by the core, and a plugin never sees its address", async () => {
+test("the core counts a plugin's clients, and the plugin never sees an address", async () => {
   await using instance = await startInstance({ plugins: [notes()] })
   await instance.api.post(path, { text: "one" }, undefined, { cookie: await instance.signIn({ role: "editor" }) })
   const get = async (address: string) => (await instance.fetch(new Request("http://localhost/n/1"), address)).status
@@ -94,7 +94,7 @@ test("a client is counted by the core, and a plugin never sees its address", asy
   expect(await get("198.51.100.1")).toBe(200)
 })
 
-test("settings come from the plugin's section, and its open path with them", async () => {
+test("reads settings and the open path from the plugin's section", async () => {
   const settings = { notes_greeting: "Hi", note_prefix: "memo", notes_loud: "1", notes_most: "1" }
   await using instance = await startInstance({ plugins: [notes()], settings })
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
@@ -107,33 +107,37 @@ test("settings come from the plugin's section, and its open path with them", asy
   })
 })
 
-/** Another plugin, with what is to be refused about it. */
+/** Defines another plugin with the given faults. */
 const other = (more: Partial<NotesPlugin>): AnyPlugin => definePlugin({ id: "other", title: "Other", setup: () => ({}), ...more })
 const table = (sql: string) => ({ migrations: [{ name: "0001_x", sql }] })
 
 test.each<[string, AnyPlugin[], string]>([
-  ["an id of other letters", [other({ id: "Oth_er" })], "Oth_er: an id is 2 to 31 small letters and digits, and begins with a letter"],
-  ["an id whose tables are the core's", [other({ id: "site" })], "site: the core has site_keys for itself"],
-  ["the same id twice", [other({}), other({})], "other: the id other is that of the plugin other already"],
-  ["no title", [other({ title: " " })], "other: it has no title"],
   [
-    "a site word of another",
+    "an id with invalid characters",
+    [other({ id: "Oth_er" })],
+    "Oth_er: an id is 2 to 31 small letters and digits, and begins with a letter",
+  ],
+  ["an id that is a prefix of the core's tables", [other({ id: "site" })], "site: the core has site_keys for itself"],
+  ["a duplicate id", [other({}), other({})], "other: the id other is that of the plugin other already"],
+  ["an empty title", [other({ title: " " })], "other: it has no title"],
+  [
+    "a path word of another plugin",
     [notes(), other({ paths: { site: ["notes"] } })],
     "other: the site word notes is that of the plugin notes already",
   ],
-  ["a site word of the core", [other({ paths: { site: ["goals"] } })], "other: the site word goals is the core's"],
-  ["an instance word of the core", [other({ paths: { instance: ["auth"] } })], "other: the instance word auth is the core's"],
-  ["no path word", [other({ paths: { site: ["a/b"] } })], "other: a/b is no path word: small letters, digits and hyphens"],
+  ["a path word of the core's site routes", [other({ paths: { site: ["goals"] } })], "other: the site word goals is the core's"],
+  ["a path word of the core's instance routes", [other({ paths: { instance: ["auth"] } })], "other: the instance word auth is the core's"],
+  ["an invalid path word", [other({ paths: { site: ["a/b"] } })], "other: a/b is no path word: small letters, digits and hyphens"],
   ["an open path of the core", [other({ paths: { open: ["api/event"] } })], "other: the open path api/event is the core's: api/event"],
-  ["a page that mails lead to", [other({ paths: { open: ["reset"] } })], "other: the open path reset is the core's: reset"],
-  ["all of the API", [other({ paths: { open: ["api"] } })], "other: the open path api is the core's: api/public"],
+  ["a page that emails link to", [other({ paths: { open: ["reset"] } })], "other: the open path reset is the core's: reset"],
+  ["the whole API", [other({ paths: { open: ["api"] } })], "other: the open path api is the core's: api/public"],
   [
-    "an open path by setting that another has",
+    "a configured open path of another plugin",
     [notes(), other({ paths: { open: ["n"] } })],
     "other: the open path n is that of the plugin notes already",
   ],
   [
-    "a permission of another form",
+    "a malformed permission",
     [other({ permissions: { links: "viewer" } })],
     "other: the permission links is not of the form <things>:<verb>",
   ],
@@ -143,47 +147,47 @@ test.each<[string, AnyPlugin[], string]>([
     "other: the permission goals:write is the core's: a route can name it as it is",
   ],
   [
-    "a permission of another",
+    "a permission of another plugin",
     [notes(), other({ permissions: { "notes:read": "viewer" } })],
     "other: the permission notes:read is that of the plugin notes already",
   ],
   [
-    "a table of another name",
+    "a table without the plugin's prefix",
     [other(table("create table notes_x (id integer)"))],
     "other: the migration 0001_x reaches further than its own tables: create table notes_x: names begin with other_",
   ],
   [
-    "a migration without a number",
+    "a migration with an invalid name",
     [other({ migrations: [{ name: "x", sql: "" }] })],
     "other: the migration x needs a name of its own such as 0001_other",
   ],
   [
-    "a route that names nothing",
+    "a route without an access rule",
     [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/x", () => 1)] }) })],
     "other: GET /api/private/sites/:site/x has no access rule",
   ],
   [
-    "a route that asks for what nobody declares",
+    "a route that requires an undeclared permission",
     [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/x", () => 1, { can: "x:read" })] }) })],
     "other: GET /api/private/sites/:site/x asks for x:read, which nobody declares",
   ],
   [
-    "a route below another word",
+    "a route below another path word",
     [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/xy", () => 1, { can: "site:read" })] }) })],
     "other: GET /api/private/sites/:site/xy is below none of its path words",
   ],
   [
-    "an open route below another word",
+    "an open route below another path",
     [other({ paths: { open: ["x"] }, setup: (host) => ({ openRoutes: [host.openRouter().get("/y", () => 1)] }) })],
     "other: GET /y is below none of its open paths",
   ],
-])("%s stops the start with one line", async (_, plugins, message) => {
+])("%s prevents the start with one line", async (_, plugins, message) => {
   const failure = await startInstance({ plugins }).catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(ExitFault)
   expect(failure).toMatchObject({ exit: "configuration", message: `The plugin ${message}` })
 })
 
-test("a statement that reaches further than a plugin's own tables is refused", async () => {
+test("rejects a statement that reaches beyond a plugin's own tables", async () => {
   const seen: string[] = []
   const plugin = notes({}, ({ db }) => {
     const attempts = [
@@ -204,7 +208,7 @@ test("a statement that reaches further than a plugin's own tables is refused", a
   expect(instance.app.instance.sites.directory.byId(1)?.name).toBe("Shop")
 })
 
-test("what a plugin writes beside others is there with them, or not at all", async () => {
+test("commits or rolls back a plugin's writes together with those of the core", async () => {
   const tries: Promise<unknown>[] = []
   const plugin = notes({}, ({ db, audit }) => {
     const deed = (action: string) => ({ action, target: { type: "note", id: 1, label: "" } })
@@ -229,7 +233,7 @@ test("what a plugin writes beside others is there with them, or not at all", asy
   expect(await catalog.all(sql`select action from audit_log`)).toEqual([{ action: "notes.note.create" }])
 })
 
-test("plugins are asked to stop, one after the other, and one that fails does not hold up the others", async () => {
+test("stops plugins one after another, even if one of them fails", async () => {
   const stopped: string[] = []
   const stopping = (id: string, stop: () => void | Promise<void>) => other({ id, setup: () => ({ stop }) })
   const failing = async () => {
@@ -251,7 +255,7 @@ test("plugins are asked to stop, one after the other, and one that fails does no
   ])
 })
 
-test("migrations of a plugin have their own owner", async () => {
+test("records a plugin's migrations under the plugin's id", async () => {
   await using instance = await startInstance({ plugins: [notes()] })
   const rows = await instance.app.instance.catalog.all(sql`select owner, name from migrations where owner <> 'core'`)
   expect(rows).toEqual([{ owner: "notes", name: "0001_notes" }])

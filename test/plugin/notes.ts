@@ -1,4 +1,4 @@
-/** A plugin as small as one can be that has all of it: what tests of the plugin system set up. */
+/** The smallest plugin that uses every part of the plugin system, for its tests. */
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type AnyPlugin, AppError, type Contribution, definePlugin, inspect, type Plugin, parseId, refuseFaults, sql } from "#plugin"
 
@@ -26,7 +26,7 @@ const MIGRATION = {
   sql: "create table notes_notes (id integer primary key autoincrement, site_id integer not null, text text not null) strict",
 }
 
-/** The plugin, with what a test wants to be different about it. */
+/** Returns the plugin with the given changes. */
 export const notes = (more: Partial<NotesPlugin> = {}, contribute: (host: NotesHost) => Contribution = () => ({})): AnyPlugin =>
   definePlugin({
     id: "notes",
@@ -51,7 +51,7 @@ function routesOf(host: NotesHost): Contribution {
     .post(
       "/notes",
       async ({ site, actor, body, status }) => {
-        // The guard has read it; the library has no type for what is not its own.
+        // The guard has set the value, but Elysia has no type for it here.
         const { fields, faults } = inspect(NoteInput, (body as { value: unknown }).value)
         refuseFaults(faults)
         const note = await db.transaction(async (statements) => {

@@ -23,7 +23,7 @@ const plugin = notes({}, ({ siteRouter }) => ({
   ],
 }))
 
-test("a route of a plugin takes numbers and booleans in its query as its schema declares them", async () => {
+test("parses numbers and booleans in the query string of a plugin's route by its schema", async () => {
   await using instance = await startInstance({ plugins: [plugin] })
   const headers = { cookie: await instance.signIn({ role: "viewer" }) }
   const ask = (query: string) => instance.api.get(`/api/private/sites/1/notes/asked?${query}`, undefined, headers)

@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 const NOON = Date.parse("2026-11-21T12:00:00Z")
 let host: Host | undefined
 
-/** Short links without anything about links: each request is a click on what its path says. */
+/** A minimal plugin for short links: each request is a click on the link in its path. */
 const clicks = definePlugin({
   id: "clicks",
   title: "Clicks",
@@ -51,7 +51,7 @@ async function go(instance: TestInstance, path: string, { address, headers = {} 
   return path.startsWith("/go") ? response.json() : undefined
 }
 
-/** Visitors and events by a dimension or property, of records or of visits. */
+/** Queries visitors and events of records or visits, by a dimension or property. */
 async function counted(instance: TestInstance, more: Partial<Query>): Promise<unknown[]> {
   const query: Query = {
     site: siteFacts(instance.site, []),
@@ -75,7 +75,7 @@ const byLink = {
   groupings: [{ by: "dimension" as const, dimension: "property" as const, property: "link_id" }],
 }
 
-test("records are counted by what they are about, and in no metric of the site", async () => {
+test("counts records by their properties, and in no metric of the site", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   await go(instance, "/go/7?utm_source=news", { headers: { referer: "https://www.google.com/" } })
   await go(instance, "/go/7")
@@ -98,7 +98,7 @@ test("records are counted by what they are about, and in no metric of the site",
   expect(summary).toMatchObject({ status: 200, body: { metrics: { visitors: 0, pageviews: 0 } } })
 })
 
-/** Ordinals of the visitors of a kind, in the order of their rows. */
+/** Returns the ordinals of the visitors of a kind, in row order. */
 function visitorsOf(instance: TestInstance, kind?: "clicks" | "opens"): number[] {
   const reader = openEventReader(join(instance.dataDir, "events.db"), { cacheBytes: 1 << 20 })
   const visitors = reader.snapshot(1, kind).parts.flatMap((part) => [...part.visit("visitor").subarray(0, part.visits)])
@@ -106,7 +106,7 @@ function visitorsOf(instance: TestInstance, kind?: "clicks" | "opens"): number[]
   return visitors
 }
 
-test("a click and the visit that follows have one visitor; who objects has none of their own, and no place", async () => {
+test("a click and the following visit have the same visitor, except for clients that object to tracking, which all share one", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   await go(instance, "/go/7", { address: "198.51.100.1" })
   const view = { n: "pageview", u: "https://shop.example/", d: "shop.example" }
@@ -120,7 +120,7 @@ test("a click and the visit that follows have one visitor; who objects has none 
   expect(second).not.toBe(clicked!)
 })
 
-test("what a request tells of its sender is told without an address", async () => {
+test("passes the facts about a request's sender to the plugin without the address", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   expect(await go(instance, "/go/7", { headers: { "accept-language": "de-AT,en;q=0.5", dnt: "1" } })).toEqual({
     isBot: false,
@@ -137,7 +137,7 @@ test("what a request tells of its sender is told without an address", async () =
   })
 })
 
-test("what came through somebody else keeps nothing of them", async () => {
+test("stores nothing about the client if an intermediary sent the request", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   await go(instance, "/dot/1")
   const by = (dimension: "browser" | "device") => ({ records: "opens" as const, groupings: [{ by: "dimension" as const, dimension }] })
@@ -145,7 +145,7 @@ test("what came through somebody else keeps nothing of them", async () => {
   expect(await counted(instance, by("device"))).toEqual([[null, 1, 1]])
 })
 
-test("records are sealed, merged, retained and erased as visits are, and outlive a restart", async () => {
+test("seals, merges, retains and erases records like visits, and keeps them across a restart", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   const { events } = instance.app.instance
   for (let round = 0; round < 9; round++) {
@@ -162,7 +162,7 @@ test("records are sealed, merged, retained and erased as visits are, and outlive
   await events.merge(instance.clock.now())
   await events.dropRetired(instance.clock.now() + HOUR)
   expect(await counted(instance, byLink)).toEqual(before)
-  // What a new start reads is what a new reader reads.
+  // A new reader sees the same as a new process.
   expect(visitorsOf(instance, "clicks")).toHaveLength(10)
 
   expect(await events.retain(1, NOON + 4.5 * HOUR, instance.clock.now())).toBe(5)
@@ -175,7 +175,7 @@ test("records are sealed, merged, retained and erased as visits are, and outlive
   expect(visitorsOf(instance, "clicks")).toEqual([])
 })
 
-test("a plugin records nothing but what it has declared, and two cannot declare the same", async () => {
+test("a plugin can record only what it declared, and two plugins cannot declare the same", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   const asked = { request: new Request("http://localhost/go/7"), server: null }
   await expect(host!.record(asked, instance.site, { name: "page_view", props: {} })).rejects.toThrow(
@@ -188,7 +188,7 @@ test("a plugin records nothing but what it has declared, and two cannot declare 
   })
 })
 
-/** What a new process finds after this one has died: the files as they are on disk. */
+/** Counts the records that a new process would find after a crash, in the files on disk. */
 async function afterCrash(instance: TestInstance, kind: "clicks" | "opens"): Promise<number> {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
@@ -201,7 +201,7 @@ async function afterCrash(instance: TestInstance, kind: "clicks" | "opens"): Pro
   return found
 }
 
-test("a record that was answered outlives a crash, in the tail and half sealed", async () => {
+test("an acknowledged record survives a crash, in the tail and partly sealed", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   for (const address of ["198.51.100.1", "198.51.100.2"]) await go(instance, "/go/7", { address })
   await go(instance, "/dot/1")
@@ -213,7 +213,7 @@ test("a record that was answered outlives a crash, in the tail and half sealed",
   expect(await afterCrash(instance, "opens")).toBe(1)
 })
 
-test("a person's records go with the person, those of others stay", async () => {
+test("erasing a person erases only that person's records", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   await go(instance, "/go/7", { address: "198.51.100.1" })
   instance.clock.advance(HOUR)
@@ -228,7 +228,7 @@ test("a person's records go with the person, those of others stay", async () => 
   expect(visitorsOf(instance, "clicks")).not.toContain(ordinal!)
 })
 
-test("records are filtered and grouped by their own columns and by those of visits, in time, and counted as visits are", async () => {
+test("filters, groups and counts records by their own dimensions, those of visits and time", async () => {
   await using instance = await startInstance({ plugins: [clicks] })
   const bot = { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" }
   await go(instance, "/go/7?utm_source=news", { address: "198.51.100.1" })

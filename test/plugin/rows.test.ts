@@ -8,7 +8,7 @@ const VIEWS: Migration = {
   sql: "create table notes_views (site_id integer not null, day text not null, n integer not null, primary key (site_id, day)) strict, without rowid",
 }
 
-/** An instance with a plugin that has row tables, and the plugin's host. */
+/** Starts an instance with a plugin that has row tables. Returns the plugin's host as well. */
 async function withRows() {
   let host: Host | undefined
   const plugin = notes({ rowMigrations: [VIEWS] }, (given) => {
@@ -21,7 +21,7 @@ async function withRows() {
   return { instance, rows, caller, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
 }
 
-test("row tables are made in the event store, written by its writer and read in a query worker", async () => {
+test("creates row tables in the event store, writes them through its writer and reads them in a query worker", async () => {
   await using world = await withRows()
   const { rows, caller } = world
   const made = await rows.write((statements) => {
@@ -34,7 +34,7 @@ test("row tables are made in the event store, written by its writer and read in 
   ])
 })
 
-test("a write is there as a whole or not at all", async () => {
+test("a write is atomic", async () => {
   await using world = await withRows()
   const { rows, caller } = world
   const failing = () =>
@@ -46,7 +46,7 @@ test("a write is there as a whole or not at all", async () => {
   expect(await rows.read(sql`select n from notes_views`, caller)).toEqual([])
 })
 
-test("statements reach the plugin's own row tables alone, here and in the worker", async () => {
+test("statements reach only the plugin's own row tables, also in the worker", async () => {
   await using world = await withRows()
   const { rows, caller } = world
   const refused = "A statement of the plugin notes was refused: it touches the table"
@@ -55,7 +55,7 @@ test("statements reach the plugin's own row tables alone, here and in the worker
   await expect(rows.read(sql`pragma journal_mode = off`, caller)).rejects.toThrow("it may not begin with pragma")
 })
 
-test("a reader cannot write, and reads ten thousand rows at most", async () => {
+test("a reader cannot write and reads at most 10,000 rows", async () => {
   await using world = await withRows()
   const { rows, caller } = world
   await expect(rows.read(sql`insert into notes_views (site_id, day, n) values (2, 'x', 1) returning n`, caller)).rejects.toThrow()
@@ -77,7 +77,7 @@ test("a reader cannot write, and reads ten thousand rows at most", async () => {
   expect(failure).toBe("A statement of the plugin notes reads more than 10000 rows: read slices")
 })
 
-test("events come in beside, and a backup holds the rows", async () => {
+test("collects events at the same time, and a backup contains the rows", async () => {
   await using world = await withRows()
   const { instance, rows } = world
   const both = await Promise.all([
@@ -88,7 +88,7 @@ test("events come in beside, and a backup holds the rows", async () => {
   expect(await instance.app.instance.backups.create("manual")).toMatchObject({ rows: { events: { notes_views: 1 } } })
 })
 
-test("a row migration of another table stops the start", async () => {
+test("a row migration of another table prevents the start", async () => {
   const plugin = notes({ rowMigrations: [{ name: "0002_x", sql: "create table segments_x (id integer)" }] })
   const failure = await startInstance({ plugins: [plugin] }).catch((error: unknown) => error)
   expect(failure).toMatchObject({

@@ -7,7 +7,7 @@ import { notes } from "./notes.ts"
 
 const made = "/api/private/sites/1/notes/made"
 
-/** Makes a note by `host.create`. */
+/** Creates a note with `host.create`. */
 const creating = notes({}, ({ siteRouter, create, db }): Contribution => {
   const routes = siteRouter().post(
     "/notes/made",
@@ -36,7 +36,7 @@ const creating = notes({}, ({ siteRouter, create, db }): Contribution => {
   return { routes: [routes] }
 })
 
-test("a thing is made once for each Idempotency-Key, and the answer comes again", async () => {
+test("creates a thing once per Idempotency-Key and repeats the answer", async () => {
   await using instance = await startInstance({ plugins: [creating] })
   const headers = { cookie: await instance.signIn({ role: "editor" }), "idempotency-key": "one" }
   const send = (body: object, more = {}) => instance.api.post(made, body, undefined, { ...headers, ...more })
@@ -50,7 +50,7 @@ test("a thing is made once for each Idempotency-Key, and the answer comes again"
   expect(await send({ text: "b" }, { "idempotency-key": "two" })).toMatchObject({ status: 201, body: { id: 2 } })
 })
 
-test("visits from elsewhere are part of the answers, are hidden, and go", async () => {
+test("imported visits are part of reports, can be hidden and removed", async () => {
   let host: Host | undefined
   const plugin = notes({}, (given) => {
     host = given
@@ -75,7 +75,7 @@ test("visits from elsewhere are part of the answers, are hidden, and go", async 
   expect(await visitors()).toBe(0)
 })
 
-test("secrets of a plugin are sealed for its own tables, and only it opens them", async () => {
+test("seals a plugin's secrets for its own tables, so that only the plugin can open them", async () => {
   const hosts: Host[] = []
   const keeping = (id: string) =>
     definePlugin({
@@ -97,7 +97,7 @@ test("secrets of a plugin are sealed for its own tables, and only it opens them"
   expect(instance.log.lines).toEqual([])
 })
 
-test("a plugin's requests go through the guard", async () => {
+test("a plugin's outbound requests pass the guard", async () => {
   let host: Host | undefined
   const plugin = notes({}, (given) => {
     host = given
@@ -113,12 +113,12 @@ test("a plugin's requests go through the guard", async () => {
 
 test.each([
   [
-    "a migration that SQL refuses",
+    "a migration with invalid SQL",
     { migrations: [{ name: "0001_x", sql: "create table notes_x (id integer, id text) strict" }] },
     /^The migration notes\/0001_x failed: .*duplicate column name: id/,
   ],
   [
-    "a row migration that SQL refuses",
+    "a row migration with invalid SQL",
     { rowMigrations: [{ name: "0001_y", sql: "create index notes_y on notes_nothing (id)" }] },
     /^The migration notes\/0001_y failed: no such table: main.notes_nothing/,
   ],
@@ -131,7 +131,7 @@ test.each([
     },
     /^The plugin notes: it cannot be set up: no wood$/,
   ],
-])("%s stops the start with one line, and nothing is held", async (_, more, message) => {
+])("%s prevents the start with one line and releases the data folder", async (_, more, message) => {
   const failure = await startInstance({ plugins: [notes(more)] }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ name: "ExitFault", exit: "configuration", message: expect.stringMatching(message) })
 })

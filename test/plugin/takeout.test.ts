@@ -4,7 +4,7 @@ import { archiveOf, BROWSER, archiveLines as lines, startInstance, type TestInst
 import type { VisitTraits } from "../../src/domain/visit.ts"
 import { auditOf } from "../http/private/person.ts"
 
-/** Short links that also remember a favourite visitor of each site. */
+/** Defines short links that also store a favourite visitor of each site. */
 function links(): { plugin: AnyPlugin; host(): Host } {
   let known: Host
   const plugin = definePlugin({
@@ -33,7 +33,7 @@ function links(): { plugin: AnyPlugin; host(): Host } {
   return { plugin, host: () => known }
 }
 
-/** The one visitor with two visits, by the name that the site has for them. */
+/** Returns the pseudonym of the only visitor with two visits. */
 async function someVisitor(host: Host): Promise<string> {
   const names: string[] = []
   const exported = await host.services.exports.open(host.services.sites.directory.byId(1)!, {
@@ -49,7 +49,7 @@ async function someVisitor(host: Host): Promise<string> {
 
 const HOUR = 3_600_000
 
-async function filled(plugin: AnyPlugin): Promise<TestInstance> {
+async function startWithTraffic(plugin: AnyPlugin): Promise<TestInstance> {
   const instance = await startInstance({ plugins: [plugin], now: "2026-11-20T08:00:00Z" })
   const click = (id: number, address: string) =>
     instance.fetch(new Request(`http://localhost/go/${id}?utm_source=news`, { headers: { "user-agent": BROWSER } }), address)
@@ -67,9 +67,9 @@ async function filled(plugin: AnyPlugin): Promise<TestInstance> {
 
 const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex")
 
-test("an archive holds records and what areas add, with one name for a visitor in all of it, on or off", async () => {
+test("an archive contains records and plugin data, with the same pseudonym of a visitor throughout, even of disabled plugins", async () => {
   const { plugin } = links()
-  await using instance = await filled(plugin)
+  await using instance = await startWithTraffic(plugin)
   await instance.app.instance.plugins.turn("golinks", false, null)
   const files = await archiveOf(instance)
   const [visits, clicks] = [lines(files["visits.ndjson"]), lines(files["clicks.ndjson"])]
@@ -113,7 +113,7 @@ test("an archive holds records and what areas add, with one name for a visitor i
   expect(manifest.files["clicks.ndjson"].sha256).toBe(sha256(files["clicks.ndjson"]!))
 })
 
-test("an exporter that fails makes no archive, and the job says so", async () => {
+test("a failing exporter fails the job and creates no archive", async () => {
   const failing = definePlugin({
     id: "broken",
     title: "Broken",
@@ -148,7 +148,7 @@ const event = (at: number, name = "pageview") => ({
   props: [],
 })
 
-/** A visit or record of an archive, as an importer reads it. */
+/** Converts a visit or record of an archive to an imported visit. */
 const toImport = ({ visitor, visitor_kind, events, started_at, ...traits }: Record<string, unknown>): ImportedVisit => ({
   visitor: visitor as string,
   visitorKind: visitor_kind as (typeof VISITS_BY_KIND)[number],
@@ -157,9 +157,9 @@ const toImport = ({ visitor, visitor_kind, events, started_at, ...traits }: Reco
   day: new Date(started_at as number).toISOString().slice(0, 10),
 })
 
-test("taken in elsewhere, records count as they did and each visitor keeps its kind, over several batches", async () => {
+test("imported records give the same counts and visitors keep their kind, across several batches", async () => {
   const { plugin, host } = links()
-  await using instance = await filled(plugin)
+  await using instance = await startWithTraffic(plugin)
   const traits = toImport(lines((await archiveOf(instance))["visits.ndjson"])[0]).traits
   const at = Date.parse("2026-11-20T09:00:00Z")
   const kinds = VISITS_BY_KIND.map((visitorKind) => ({ visitor: visitorKind, visitorKind, traits, day: "2026-11-20", events: [event(at)] }))

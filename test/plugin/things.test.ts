@@ -20,7 +20,7 @@ create table books_folds (site_id integer primary key, at integer not null, sequ
 const COLUMNS = sql`id, site_id, slug, reads, deleted_at`
 const DAY_MS = 86_400_000
 
-/** An instance with a plugin that uses the three services, and what a test needs of them. */
+/** Starts an instance with a plugin that uses the three services. */
 async function openShelf() {
   let host!: Host
   let slugs!: OwnSlugs
@@ -90,7 +90,7 @@ async function openShelf() {
   }
 }
 
-test("slugs that differ by case alone are equal, and free ones are suggested", async () => {
+test("treats slugs that differ only in case as equal, and suggests free ones", async () => {
   await using shelf = await openShelf()
   await shelf.add("Spring")
   await shelf.add("spring-2")

@@ -4,7 +4,7 @@ import { startInstance } from "#plugin/test"
 import { CORE_TABLES, CORE_WORDS } from "../../src/plugin/words.ts"
 import { sql } from "../../src/store/sql.ts"
 
-test("the words that no plugin can have are those of the core's routes", async () => {
+test("the reserved path words are those of the core's routes", async () => {
   await using instance = await startInstance({ plugins: [] })
   const cookie = await instance.signIn({ role: "owner", isInstanceAdmin: true })
   const pathsOf = async (address: string) => {
@@ -20,14 +20,14 @@ test("the words that no plugin can have are those of the core's routes", async (
   expect([...new Set(open)].filter((path) => !CORE_WORDS.open.includes(path))).toEqual([])
 })
 
-test("the tables that no plugin can have are those of both stores", async () => {
+test("the reserved table names are those of both stores", async () => {
   await using instance = await startInstance({ plugins: [] })
   const { catalog } = instance.app.instance
   const tables = await catalog.all<{ name: string }>(sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
   expect(tables.map(({ name }) => name).filter((name) => !CORE_TABLES.includes(name))).toEqual([])
 })
 
-test("a route says in a sentence what it is", async () => {
+test("every route has a summary", async () => {
   const plugin = definePlugin({
     id: "other",
     title: "Other",

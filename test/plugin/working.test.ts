@@ -12,7 +12,7 @@ async function withNote(instance: TestInstance, text = "one"): Promise<{ cookie:
   return editor
 }
 
-test("a plugin's job runs while it is on, under its name, and speaks for the system", async () => {
+test("a plugin's job runs under its name and as the system while the plugin is enabled", async () => {
   const plugin = notes(
     {},
     ({ db, audit, services }): Contribution => ({
@@ -53,7 +53,7 @@ test("a plugin's job runs while it is on, under its name, and speaks for the sys
   expect(row).toEqual({ actor_kind: "system", actor_email: "plugin notes" })
 })
 
-test("a job is part of the transaction that makes it, and belongs to its plugin alone", async () => {
+test("a job is committed with the transaction that enqueues it, and belongs only to its plugin", async () => {
   const told: unknown[] = []
   const plugin = notes(
     {},
@@ -89,7 +89,7 @@ test("a job is part of the transaction that makes it, and belongs to its plugin 
   expect(told).toEqual([["notes.count-notes"], undefined, undefined, { n: 1 }])
 })
 
-test("a product event reaches its consumers while they are on, in the order of the changes", async () => {
+test("a product event reaches its enabled consumers in the order of the changes", async () => {
   const seen: unknown[] = []
   const listener = notes(
     {},
@@ -121,7 +121,7 @@ test("a product event reaches its consumers while they are on, in the order of t
   ])
 })
 
-test("data goes on being deleted, retained and erased while a plugin is off", async () => {
+test("deletes, retains and erases a plugin's data while it is disabled", async () => {
   const called: unknown[] = []
   const plugin = notes(
     {},
@@ -168,13 +168,13 @@ test("data goes on being deleted, retained and erased while a plugin is off", as
   expect(await visitorsOf(instance)).toEqual([])
 })
 
-/** Pseudonyms of all visits that are stored. */
+/** Returns the pseudonyms of all stored visits. */
 async function visitorsOf({ app }: TestInstance): Promise<string[]> {
   const { events } = app.instance
   const seen: string[] = []
   const { pseudonyms } = await import("../../src/query/show/pseudonyms.ts")
   const key = new Uint8Array(32)
-  // Asked by choosing nothing: what is stored is looked at, and nothing goes.
+  // An erasure that selects nothing reads everything and removes nothing.
   const siteKey = await app.instance.siteKeys.siteKey(1).catch(() => key)
   await events.erase(
     1,
@@ -187,7 +187,7 @@ async function visitorsOf({ app }: TestInstance): Promise<string[]> {
   return seen
 }
 
-test("a hook that fails does not keep the others from running, and the work is done again", async () => {
+test("a failing hook does not prevent the others from running, and is retried", async () => {
   let failures = 1
   const plugins = ["first", "second"].map((id) =>
     notes({
@@ -254,7 +254,7 @@ test("the progress of a job is a stream of events that ends with it", async () =
   expect(events.map(([name]) => name)).toEqual(["event: progress", "event: progress", "event: end"])
   expect(JSON.parse(events[0]![1]!.slice(6))).toMatchObject({ state: "running", progress: { phase: "reading", done: 1, fraction: 0.25 } })
   expect(JSON.parse(events[2]![1]!.slice(6))).toEqual({ state: "done", progress: { phase: "writing", done: 3, total: 4, fraction: 0.75 } })
-  // Of one that is over the end is all there is to say.
+  // A finished job has only its end event.
   const again = await instance.fetch(new Request("http://localhost/api/private/sites/1/tasks/1", { headers }))
   expect((await again.text()).startsWith("event: end\n")).toBe(true)
 })
@@ -262,7 +262,7 @@ test("the progress of a job is a stream of events that ends with it", async () =
 test.each([
   ["count", "notes: the job count is not of the form <verb>-<noun>", {}],
   ["count-notes", "notes: the schedule 99 * * * * of the job count-notes is not five fields of cron", { schedule: { cron: "99 * * * *" } }],
-])("a job %s that cannot be stops the start", async (name, message, more) => {
+])("an invalid job %s prevents the start", async (name, message, more) => {
   const plugin = notes({}, () => ({ jobs: { [name]: { interrupted: "fail", run: async () => {}, ...more } } }))
   const failure = await startInstance({ plugins: [plugin] }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ exit: "configuration", message: `The plugin ${message}` })

@@ -20,10 +20,10 @@ const GOALS: GoalRule[] = [
 const SHOP = { ...SITE, goals: GOALS }
 
 /**
- * Three visitors, four visits of the range and one that begins before it:
+ * Three visitors with four visits in the range, and a fourth visitor whose visit begins before it:
  * one   10:00 /a, engaged 10 s and 60 % there, /b, Buy {plan pro} 12.50 EUR    DE, Google, entry /a, exit /b
- * two   10:05 /a alone, engaged 3 s and 20 %                                   DE, entry = exit /a
- * one   11:00 /b, then Share that is no interaction                            FR
+ * two   10:05 only /a, engaged 3 s and 20 %                                    DE, entry = exit /a
+ * one   11:00 /b, then Share, which is not interactive                         FR
  * three 11:30 Buy {plan free} 5.00 USD, then /a 90 s later                     FR, Bing
  * four  09:50 /b, then /a at 10:10                                             US
  */
@@ -106,7 +106,7 @@ function ask(traffic: ReturnType<typeof openTraffic>, metrics: readonly Metric[]
 }
 const values = (rows: Row[]) => rows.map(({ keys, values }) => [...keys, ...values])
 
-/** Everything is asked twice: of the tail, and of the segment it is sealed into. */
+/** Runs the query twice: on the tail, and on the segment that the tail is sealed into. */
 async function expectBoth(traffic: ReturnType<typeof openTraffic>, metrics: readonly Metric[], more: Partial<Query>, expected: unknown) {
   expect(values(ask(traffic, metrics, more).rows)).toEqual(expected as never)
   await traffic.seal()
@@ -122,7 +122,7 @@ test.each<[Metric, number | null, Filter | undefined]>([
   ["events", 9, undefined],
   // 2 + 1 + 1 + 1 pageviews in 4 visits.
   ["views_per_visit", 1.25, undefined],
-  // The second, and the third whose Share is no interaction.
+  // The second visit, and the third, whose Share is not interactive.
   ["bounce_rate", 50, undefined],
   // 60 + 0 + 30 + 90 s.
   ["visit_duration", 45, undefined],
@@ -131,26 +131,26 @@ test.each<[Metric, number | null, Filter | undefined]>([
   ["percentage", 100, undefined],
   // Buy twice by name, Any B twice, /b twice, Read once, Buy pro once.
   ["conversions", 8, undefined],
-  // One and three.
+  // Visitors one and three.
   ["conversion_rate", 50, undefined],
   ["total_revenue", 1_250, undefined],
   ["average_revenue", 1_250, undefined],
   ["lcp_p75", 2_000, undefined],
   ["cls_p75", 0.125, undefined],
   ["inp_p75", null, undefined],
-  // On /a: 13 s over the visits of one, two, three and four.
+  // On /a: 13 s in the visits of one, two, three and four.
   ["time_on_page", 3, is("page", "/a")],
-  // Of 10, 3, 0 and 0 s the mean of the middle two is 1.5.
+  // The median of 10, 3, 0 and 0 s is the mean of the middle two, 1.5.
   ["time_on_page_median", 2, is("page", "/a")],
   ["scroll_depth", 40, is("page", "/a")],
-  // V has three visits with /a, of which two end there; four's began before the range. 4 pageviews.
+  // Three visits in the range contain /a and two of them end there; four's visit began before the range. 4 pageviews.
   ["exit_rate", 50, is("page", "/a")],
   ["time_on_page", null, is("page", "/b")],
   ["scroll_depth", null, is("page", "/b")],
   ["exit_rate", 100, is("page", "/b")],
-  // The same when the page is named as the exit page: of its pageviews, not of those of the visits that end there.
+  // The same with a filter by exit page: the denominator is the page's pageviews, not the pageviews of the visits that end there.
   ["exit_rate", 50, is("exit_page", "/a")],
-  // Only visits that entered on /a: one's, two's and three's, of which two's is a bounce.
+  // Only visits that entered on /a: those of one, two and three. Two's visit is a bounce.
   ["bounce_rate", 33.3, is("page", "/a")],
   ["bounce_rate", 50, is("country", "DE")],
 ])("%s is %p", async (metric, expected, filter) => {
@@ -158,12 +158,12 @@ test.each<[Metric, number | null, Filter | undefined]>([
   await expectBoth(traffic, [metric], filter ? { filter } : {}, [[expected]])
 })
 
-test("a visit engaged long enough is no bounce when the site says so", () => {
+test("does not count a visit as a bounce if it was engaged for as long as the site requires", () => {
   using traffic = shop()
   expect(ask(traffic, ["bounce_rate"], { site: { ...SHOP, bounceEngagedSeconds: 3 } }).rows[0]!.values).toEqual([25])
 })
 
-test("rates of nothing are 0, measures of nothing are null", () => {
+test("without data, rates are 0 and averages are null", () => {
   using traffic = openTraffic(START)
   const metrics: Metric[] = [
     "visitors",
@@ -180,42 +180,42 @@ test("rates of nothing are 0, measures of nothing are null", () => {
 })
 
 test.each<[string, Filter, number[]]>([
-  ["a visit condition", is("country", "DE"), [2, 2, 3, 4]],
-  ["several values", is("country", "DE", "US"), [3, 2, 4, 5]],
-  ["a negative one", not(is("country", "DE")), [3, 2, 3, 5]],
-  ["a missing value", is("source", "(none)"), [3, 2, 3, 4]],
-  ["a negative one, which missing values pass", not(is("source", "Google")), [4, 3, 4, 6]],
-  ["a negative one that lists missing", not(is("source", "Google", "(none)")), [1, 1, 1, 2]],
-  ["an event condition: V has visits with such an event", is("page", "/a"), [4, 3, 4, 4]],
-  ["a missing page", is("page", "(none)"), [1, 1, 0, 1]],
-  ["two event conditions: met by one event", all(is("page", "/b"), is("event", "Buy")), [1, 1, 0, 1]],
-  ["two that no event meets", all(is("page", "/a"), is("event", "Buy")), [0, 0, 0, 0]],
-  ["visit and event conditions", all(is("country", "FR"), is("page", "/a")), [1, 1, 1, 1]],
-  ["or over levels", any(is("country", "US"), is("event", "Share")), [2, 1, 1, 2]],
-  ["has_done keeps all events of the visit", done(is("event", "Buy")), [2, 2, 3, 5]],
-  ["has_done with an event", all(is("page", "/a"), done(is("event", "Buy"))), [2, 2, 2, 2]],
-  ["has_not_done", not(done(is("event", "Buy"))), [3, 2, 3, 4]],
-  ["has_done at any time, before the range too", done(all(is("page", "/b"), is("country", "US"))), [1, 0, 1, 1]],
-  ["a property", property("plan", "pro"), [1, 1, 0, 1]],
-  ["a property that is missing", property("plan", "(none)"), [4, 4, 6, 7]],
-  ["not a property", not(property("plan", "pro")), [4, 4, 6, 8]],
-  ["a key the site never had", property("colour", "red"), [0, 0, 0, 0]],
-  ["a key the site never had, missing", property("colour", "(none)"), [4, 4, 6, 9]],
-  ["contains, with case", { ...is("event", "u"), op: "contains" }, [2, 2, 0, 2]],
-  ["contains, with case that differs", { ...is("event", "bU"), op: "contains" }, [0, 0, 0, 0]],
-  ["contains, without case", { ...is("event", "bU"), op: "contains", caseSensitive: false }, [2, 2, 0, 2]],
-  ["starts_with", { ...is("hostname", "shop"), op: "starts_with" }, [3, 3, 5, 5]],
-  ["a wildcard", { ...is("hostname", "*.example"), op: "matches_wildcard" }, [4, 4, 6, 6]],
-  ["a star outside wildcards is a star", { ...is("hostname", "*.example"), op: "contains" }, [0, 0, 0, 0]],
-  ["an event goal", is("goal", "Buy"), [2, 2, 0, 2]],
-  ["a goal with properties", is("goal", "Buy pro"), [1, 1, 0, 1]],
-  ["a page goal", is("goal", "Visit /b"), [1, 2, 2, 2]],
-  ["a scroll goal: its report is no event", is("goal", "Read"), [1, 1, 0, 0]],
-  ["goals by a part of their name", { ...is("goal", "B"), op: "contains" }, [2, 2, 0, 2]],
-  ["no goal of this name", is("goal", "None"), [0, 0, 0, 0]],
-  ["not a scroll goal", not(is("goal", "Read")), [4, 4, 6, 9]],
-  ["has_done of a scroll goal", done(is("goal", "Read")), [1, 1, 2, 3]],
-])("%s", async (_, filter, expected) => {
+  ["by a visit dimension", is("country", "DE"), [2, 2, 3, 4]],
+  ["by several values", is("country", "DE", "US"), [3, 2, 4, 5]],
+  ["by a negated condition", not(is("country", "DE")), [3, 2, 3, 5]],
+  ["by a missing value", is("source", "(none)"), [3, 2, 3, 4]],
+  ["by a negated condition, which missing values pass", not(is("source", "Google")), [4, 3, 4, 6]],
+  ["by a negated condition that lists the missing value", not(is("source", "Google", "(none)")), [1, 1, 1, 2]],
+  ["by an event dimension, counting the visits with such an event", is("page", "/a"), [4, 3, 4, 4]],
+  ["by a missing page", is("page", "(none)"), [1, 1, 0, 1]],
+  ["by two event conditions that one event meets", all(is("page", "/b"), is("event", "Buy")), [1, 1, 0, 1]],
+  ["by two event conditions that no single event meets", all(is("page", "/a"), is("event", "Buy")), [0, 0, 0, 0]],
+  ["by a visit condition and an event condition", all(is("country", "FR"), is("page", "/a")), [1, 1, 1, 1]],
+  ["by a visit condition or an event condition", any(is("country", "US"), is("event", "Share")), [2, 1, 1, 2]],
+  ["by has_done, counting all events of the visit", done(is("event", "Buy")), [2, 2, 3, 5]],
+  ["by has_done and an event condition", all(is("page", "/a"), done(is("event", "Buy"))), [2, 2, 2, 2]],
+  ["by has_not_done", not(done(is("event", "Buy"))), [3, 2, 3, 4]],
+  ["by has_done with an event before the range", done(all(is("page", "/b"), is("country", "US"))), [1, 0, 1, 1]],
+  ["by a property", property("plan", "pro"), [1, 1, 0, 1]],
+  ["by a missing property", property("plan", "(none)"), [4, 4, 6, 7]],
+  ["by a negated property", not(property("plan", "pro")), [4, 4, 6, 8]],
+  ["by a property key that the site does not have", property("colour", "red"), [0, 0, 0, 0]],
+  ["by a missing value of a property key that the site does not have", property("colour", "(none)"), [4, 4, 6, 9]],
+  ["by contains, case-sensitive", { ...is("event", "u"), op: "contains" }, [2, 2, 0, 2]],
+  ["by contains, case-sensitive, with another case", { ...is("event", "bU"), op: "contains" }, [0, 0, 0, 0]],
+  ["by contains, case-insensitive", { ...is("event", "bU"), op: "contains", caseSensitive: false }, [2, 2, 0, 2]],
+  ["by starts_with", { ...is("hostname", "shop"), op: "starts_with" }, [3, 3, 5, 5]],
+  ["by a wildcard", { ...is("hostname", "*.example"), op: "matches_wildcard" }, [4, 4, 6, 6]],
+  ["by contains, where a star is literal", { ...is("hostname", "*.example"), op: "contains" }, [0, 0, 0, 0]],
+  ["by an event goal", is("goal", "Buy"), [2, 2, 0, 2]],
+  ["by a goal with properties", is("goal", "Buy pro"), [1, 1, 0, 1]],
+  ["by a page goal", is("goal", "Visit /b"), [1, 2, 2, 2]],
+  ["by a scroll goal, whose engagement report is not counted as an event", is("goal", "Read"), [1, 1, 0, 0]],
+  ["by part of a goal's name", { ...is("goal", "B"), op: "contains" }, [2, 2, 0, 2]],
+  ["by an unknown goal", is("goal", "None"), [0, 0, 0, 0]],
+  ["by a negated scroll goal", not(is("goal", "Read")), [4, 4, 6, 9]],
+  ["by has_done with a scroll goal", done(is("goal", "Read")), [1, 1, 2, 3]],
+])("filters %s", async (_, filter, expected) => {
   using traffic = shop()
   await expectBoth(traffic, COUNTS, { filter }, [expected])
 })
@@ -236,7 +236,7 @@ test.each<[string, Grouping[], readonly Metric[], unknown[][]]>([
     [by("page")],
     ["visitors", "visits", "pageviews", "events", "bounce_rate", "exit_rate", "time_on_page", "scroll_depth"],
     [
-      // As (none) it comes before the slash.
+      // Sorted as (none), before the slash.
       [null, 1, 1, 0, 1, 0, 0, null, null],
       ["/a", 4, 3, 4, 4, 33.3, 50, 3, 40],
       ["/b", 1, 2, 2, 4, 100, 100, null, null],
@@ -288,7 +288,7 @@ test.each<[string, Grouping[], readonly Metric[], unknown[][]]>([
     ],
   ],
   [
-    "source, as its missing value is shown",
+    "source, with a label for the missing value",
     [by("source")],
     ["visitors", "percentage", "group_conversion_rate"],
     [
@@ -306,12 +306,12 @@ test.each<[string, Grouping[], readonly Metric[], unknown[][]]>([
       [START + 60 * MINUTE, 2, 2, 2, 3],
     ],
   ],
-])("grouped by %s", async (_, groupings, metrics, expected) => {
+])("groups by %s", async (_, groupings, metrics, expected) => {
   using traffic = shop()
   await expectBoth(traffic, metrics, { groupings }, expected)
 })
 
-test("a grouping by a goal that a filter names has rows for the goals it names", () => {
+test("returns rows only for the goals that a filter lists when grouping by goal", () => {
   using traffic = shop()
   const table = ask(traffic, ["visitors", "conversions"], { groupings: [by("goal")], filter: is("goal", "Buy", "Read") })
   expect(values(table.rows)).toEqual([
@@ -320,42 +320,42 @@ test("a grouping by a goal that a filter names has rows for the goals it names",
   ])
 })
 
-test("conversion rates leave goal, event and property conditions out of the denominator", () => {
+test("omits goal, event and property conditions from the denominator of conversion rates", () => {
   using traffic = shop()
   const rate = (filter: Filter) => ask(traffic, ["conversion_rate"], { filter }).rows[0]!.values[0]
-  // One of the two visitors from DE; without the goal they are two.
+  // One of the two visitors from DE converts; the denominator ignores the goal.
   expect(rate(all(is("goal", "Buy"), is("country", "DE")))).toBe(50)
-  // An alternative that is removed lets everybody pass: one and three buy, one is from DE too, of four.
+  // An `or` with a removed alternative matches all four visitors: one and three buy, and one is also from DE.
   expect(rate(any(is("goal", "Buy"), is("country", "US")))).toBe(50)
 })
 
 test.each<[string, Filter, number]>([
-  // One and three convert, of the four visitors of the range.
+  // One and three convert, out of the four visitors of the range.
   ["a not of a removed condition", not(is("event", "Share")), 50],
-  ["a not of a removed condition and of one that is kept elsewhere", not(all(is("event", "Share"), is("country", "US"))), 50],
-  ["a not of a removed condition or of one that is kept elsewhere", not(any(is("event", "Share"), is("country", "US"))), 50],
+  ["a not of a removed condition and another one", not(all(is("event", "Share"), is("country", "US"))), 50],
+  ["a not of a removed condition or another one", not(any(is("event", "Share"), is("country", "US"))), 50],
   ["a not around a not of a removed condition", not(all(not(is("event", "Share")), is("country", "US"))), 50],
-  // One and three convert among one, two and three.
-  ["a not of a removed condition, but not the one beside it", all(not(is("event", "Share")), not(is("country", "US"))), 66.7],
-  // One is from DE and converts; the other conversions are those of visitors elsewhere.
+  // One and three convert, out of one, two and three.
+  ["a not of a removed condition, but not its sibling", all(not(is("event", "Share")), not(is("country", "US"))), 66.7],
+  // One is from DE and converts; the other conversions belong to visitors from elsewhere.
   ["two nots around a removed condition", not(not(all(is("goal", "Buy"), is("country", "DE")))), 25],
-  // One and three convert in visits without a Share, which all four visitors have.
-  ["no has_not_done", not(done(is("event", "Share"))), 50],
-])("conversion rates leave out of the denominator: %s", (_, filter, expected) => {
+  // One and three convert in visits without a Share; all four visitors have such a visit. `has_not_done` is not omitted.
+  ["nothing of has_not_done", not(done(is("event", "Share"))), 50],
+])("omits from the denominator of conversion rates: %s", (_, filter, expected) => {
   using traffic = shop()
   expect(ask(traffic, ["conversion_rate"], { filter }).rows[0]!.values).toEqual([expected])
 })
 
-test("pages of a custom event's visits: time on page by a value that engagement has not", () => {
+test("computes time on page for the visits of a custom event, although engagement lacks the filtered value", () => {
   using traffic = shop()
   const filter = is("page", "/a")
-  // One and three bought: 10 s over two visits.
+  // One and three bought: 10 s in two visits.
   expect(ask(traffic, ["time_on_page"], { filter: all(filter, is("event", "Buy")) }).rows[0]!.values).toEqual([5])
   const table = ask(traffic, ["time_on_page"], { filter, groupings: [by("event")] })
   expect(values(table.rows)).toEqual([["pageview", 3]])
 })
 
-test("no revenue is ordered as 0, as it is shown", () => {
+test("sorts rows without revenue as 0", () => {
   using traffic = shop()
   const order = [{ by: "metric" as const, index: 0, descending: false }]
   const table = ask(traffic, ["total_revenue"], { groupings: [by("country")], order })
@@ -366,7 +366,7 @@ test("no revenue is ordered as 0, as it is shown", () => {
   ])
 })
 
-test("the exit rate of an exit page is that of the page", () => {
+test("an exit page has the same exit rate as the page", () => {
   using traffic = shop()
   const ofExits = ask(traffic, ["exit_rate"], { groupings: [by("exit_page")] })
   const ofPages = ask(traffic, ["exit_rate"], { groupings: [by("page")] })
@@ -381,9 +381,9 @@ test("the exit rate of an exit page is that of the page", () => {
   ])
 })
 
-test("a page in has_done chooses visits and says nothing of their entry or exit page", () => {
+test("a page in has_done selects visits without restricting their entry or exit page", () => {
   using traffic = openTraffic(START)
-  // The first visit goes from /pricing to /docs; the second looks at /docs alone.
+  // The first visit goes from /pricing to /docs; the second views only /docs.
   traffic.visit({
     visitor: 1,
     events: [
@@ -404,11 +404,11 @@ test("a page in has_done chooses visits and says nothing of their entry or exit 
   // Both visits have a pageview of /docs, and one of them is a bounce.
   expect(rows(done(is("page", "/docs")), [])).toEqual([[66.7, 50, 30, 2]])
   expect(rows(done(is("hostname", "docs.example")), [])).toEqual([[66.7, 50, 30, 2]])
-  // An exit page in has_done does not make the row of a page that of its exits.
+  // An exit page in has_done does not restrict a page's row to the exits from it.
   expect(rows(all(done(is("exit_page", "/docs")), is("page", "/pricing")))).toEqual([["/pricing", 0, 0, 60, 1]])
 })
 
-test("amounts in other currencies are named and never added", () => {
+test("lists amounts in other currencies separately and never adds them", () => {
   using traffic = shop()
   const table = ask(traffic, ["total_revenue"], { groupings: [by("country")] })
   expect(values(table.rows)).toEqual([
@@ -420,7 +420,7 @@ test("amounts in other currencies are named and never added", () => {
   expect(ask(traffic, ["total_revenue"], { filter: is("country", "DE") }).otherCurrencies).toEqual([])
 })
 
-test("visitors of a realtime question have any event, engagement included", () => {
+test("a realtime query counts visitors with any event, including engagement", () => {
   using traffic = shop()
   const range = { from: START + 10_000, to: START + 11_000 }
   expect(ask(traffic, ["visitors", "events"], { range }).rows[0]!.values).toEqual([0, 0])
@@ -428,7 +428,7 @@ test("visitors of a realtime question have any event, engagement included", () =
   expect(values(ask(traffic, ["visitors"], { range, anyEvent: true, groupings: [by("page")] }).rows)).toEqual([["/a", 1]])
 })
 
-test("buckets without data are rows when asked for, and add up", () => {
+test("returns empty buckets on request, and the buckets add up", () => {
   using traffic = shop()
   const range = { from: START - 60 * MINUTE, to: START + 180 * MINUTE }
   const groupings: Grouping[] = [{ by: "time", interval: "hour" }]
@@ -440,11 +440,11 @@ test("buckets without data are rows when asked for, and add up", () => {
     [START + 120 * MINUTE, 0, 0, 0],
   ])
   expect(hours({})).toHaveLength(3)
-  // Satisfied only after the end of its bucket: four's visit is in the first hour, its visitor is not.
+  // Four meets the condition only after the end of the bucket: the first hour counts the visit but not the visitor.
   expect(hours({ filter: is("page", "/a") })[0]).toEqual([START - 60 * MINUTE, 0, 1, 0])
 })
 
-test("a page of rows: by metric, ties by value in code point order, rows counted before paging", () => {
+test("sorts by metric, then by value in code point order, and counts the rows before paging", () => {
   using traffic = openTraffic(START)
   const pages = ["/b", "/\u{1F600}", "/a", "/\uFF5E", "/c"]
   pages.forEach((page, visitor) => {
@@ -466,7 +466,7 @@ test("a page of rows: by metric, ties by value in code point order, rows counted
   expect(values(backwards.rows).map(([key]) => key)).toEqual(["/\u{1F600}", "/\uFF5E"])
 })
 
-test("a question that is given up stops between parts", () => {
+test("stops between parts when the query is cancelled", () => {
   using traffic = shop()
   const query = {
     site: SHOP,

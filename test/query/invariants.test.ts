@@ -8,7 +8,7 @@ import { aggregate } from "../../src/query/measure/aggregate.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 
-/** What metrics.md 5.1 and api.md 6.4 promise of any data, over made-up traffic: the same on every run. */
+/** Checks what metrics.md 5.1 and api.md 6.4 promise for all data, on generated traffic that is the same on every run. */
 
 const START = Date.parse("2026-10-24T12:00:00Z")
 const HOUR = 3_600_000
@@ -196,7 +196,7 @@ test.each([
   check(traffic.snapshot())
 })
 
-test("a visit dimension's rate of conversion by group equals the rate under a filter", () => {
+test("the group conversion rate of a visit dimension equals the conversion rate under a filter", () => {
   using traffic = makeTraffic()
   const snapshot = traffic.snapshot()
   for (const dimension of ["country", "browser", "page"] as const) {

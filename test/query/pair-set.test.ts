@@ -5,18 +5,18 @@ import { PairSet } from "../../src/query/measure/pair-set.ts"
 import { syntheticSite } from "./synthetic-site.ts"
 import { SITE } from "./traffic.ts"
 
-test("pairs are counted once, however many groups there come to be", () => {
+test("counts each pair once, regardless of the number of groups", () => {
   const pairs = new PairSet()
   const visitors = Uint32Array.of(7, 9_999, 7, 4_096, 7)
   pairs.add(Uint32Array.of(0, 0, 0, 1, 1), visitors, 5, 2)
-  // Beyond 2^20 groups a pair has room for fewer bits of its visitor.
+  // With more than 2^20 groups, a pair has fewer bits for the visitor.
   pairs.add(Uint32Array.of(0, 1_048_577, 1_048_577, 2_000_000, 2_000_000), visitors, 5, 2_000_001)
   pairs.add(Uint32Array.of(20_000_000, 0), Uint32Array.of(1, 9_999), 2, 20_000_001)
   const counts = pairs.counts(20_000_001)
   expect([0, 1, 1_048_577, 2_000_000, 20_000_000, 5].map((group) => counts[group])).toEqual([2, 2, 2, 2, 1, 0])
 })
 
-test("pairs that come again and again are thrown out on the way", () => {
+test("discards repeated pairs along the way", () => {
   const pairs = new PairSet()
   const groups = Uint32Array.from({ length: 300_000 }, (_, i) => i % 3)
   const visitors = groups.map((_, i) => i)
@@ -24,7 +24,7 @@ test("pairs that come again and again are thrown out on the way", () => {
   expect(Array.from(pairs.counts(3))).toEqual([100_000, 100_000, 100_000])
 })
 
-test("visitors by page over many parts are those of a set for each page", () => {
+test("counts visitors by page over many parts exactly as a set per page does", () => {
   const day = 86_400_000
   const snapshot = syntheticSite(6, 0, 6 * day)
   const range = { from: day / 2, to: 5 * day }

@@ -6,8 +6,8 @@ const NOW = Date.parse("2026-11-21T12:00:30Z")
 const ago = (seconds: number) => NOW - seconds * 1000
 const ask = (traffic: ReturnType<typeof openTraffic>, limit = 10) => realtime(traffic.snapshot(), { site: SITE, now: NOW, limit }, () => {})
 
-describe.each([false, true])("with visits sealed: %p", (sealed) => {
-  test("who was seen in the last five minutes is current, on the page seen last", async () => {
+describe.each([false, true])("realtime (visits sealed: %p)", (sealed) => {
+  test("counts visitors of the last five minutes on their latest page", async () => {
     using traffic = openTraffic(NOW)
     const traits = { source: "Google", country: "DE" }
     traffic.visit({
@@ -19,7 +19,7 @@ describe.each([false, true])("with visits sealed: %p", (sealed) => {
         { at: ago(50), name: "Signup", page: "/x" },
       ],
     })
-    // Reads on: the latest pageview is older, the exit page stands for it.
+    // Still reading: the latest pageview is older than five minutes, so the exit page is used.
     traffic.visit({
       visitor: 2,
       traits: { country: "FR" },
@@ -55,7 +55,7 @@ describe.each([false, true])("with visits sealed: %p", (sealed) => {
     expect(ask(traffic, 1).pages).toEqual([{ value: "/b", visitors: 2 }])
   })
 
-  test("of a visitor with two visits the one seen last counts", async () => {
+  test("uses the latest of a visitor's visits", async () => {
     using traffic = openTraffic(NOW)
     traffic.visit({ visitor: 1, traits: { source: "Later" }, events: [{ at: ago(10), name: "Signup", page: "/x" }] })
     traffic.visit({ visitor: 1, traits: { source: "Earlier" }, events: [{ at: ago(200), page: "/a" }] })
@@ -63,7 +63,7 @@ describe.each([false, true])("with visits sealed: %p", (sealed) => {
     expect(ask(traffic)).toMatchObject({ visitors: 1, pages: [{ value: "/a", visitors: 1 }], sources: [{ value: "Later", visitors: 1 }] })
   })
 
-  test("the last thirty minutes of the clock are shown, the running one included", async () => {
+  test("returns the last thirty clock minutes, including the current one", async () => {
     using traffic = openTraffic(NOW)
     traffic.visit({ visitor: 1, events: [{ at: Date.parse("2026-11-21T11:30:59.999Z"), page: "/too-early" }] })
     traffic.visit({ visitor: 2, events: [{ at: Date.parse("2026-11-21T11:31:00Z") }, { at: Date.parse("2026-11-21T11:31:59.999Z") }] })
@@ -77,7 +77,7 @@ describe.each([false, true])("with visits sealed: %p", (sealed) => {
   })
 })
 
-test("a site without data has nobody", () => {
+test("a site without data has no current visitors", () => {
   using traffic = openTraffic(NOW)
   expect(ask(traffic)).toMatchObject({ visitors: 0, pageviews: 0, pages: [], sources: [], countries: [] })
 })

@@ -2,7 +2,7 @@ import { FIXED_NAMES } from "../../src/domain/dimension.ts"
 import { type Dictionary, type EventColumn, NO_SCROLL, type Part, type Snapshot, type VisitColumn } from "../../src/store/events/part.ts"
 
 /**
- * A site of many events straight in columns, without a store: to profile the kernels with. The same numbers on every run.
+ * Creates a site with many events directly in columns, without a store, for profiling the kernels. The numbers are the same on every run.
  * About 27,000 events a day, 3.3 events a visit, 5,000 pages, 200 countries; a visitor returns in one visit of five.
  */
 export function syntheticSite(parts: number, from: number, to: number): Snapshot {
@@ -53,7 +53,7 @@ function randomNumbers(seed: number): Random {
     return state / 2 ** 32
   }
 }
-/** Mostly small numbers, as of popular values. */
+/** Returns mostly small numbers, as popular values have. */
 const skewed = (random: Random, size: number) => 1 + Math.floor((size - 1) * random() ** 4)
 
 function syntheticPart(random: Random, from: number, span: number, index: number, parts: number, visitorLimit: number): Part {

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../kit.ts"
 
 export const SITE: SiteFacts = { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }
 
-// Every trait is given.
+// Complete: every trait has a value.
 const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>
 
 interface Visit {
@@ -20,7 +20,7 @@ interface Visit {
   events: (Partial<NewEvent> & { at: number })[]
 }
 
-/** A real event store with one site; gone at the end of the test's scope. Visits are written as they are told, unclosed. */
+/** Opens a real event store with one site, deleted at the end of the test's scope. Visits are written in call order and stay open. */
 export function openTraffic(start: number) {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
@@ -43,7 +43,7 @@ export function openTraffic(start: number) {
         }
       })
     },
-    /** Everything told so far goes from the tail into a columnar segment. */
+    /** Moves everything written so far from the tail into a columnar segment. */
     seal: () => store.seal(start + 30 * 86_400_000, true),
     snapshot: (): Snapshot => reader.snapshot(SITE.id),
     [Symbol.dispose]() {

@@ -9,29 +9,29 @@ import { temporaryFolder } from "../kit.ts"
 
 const REQUESTS = 60
 export const KILLS = 3
-/** Kills while requests come in. */
+/** Number of kills under load. */
 export const KILLS_UNDER_LOAD = 8
 const CONNECTIONS = 64
-/** Answered requests that may be lost by a kill: those of so short a time, and never more than so many. */
+/** Acknowledged requests that a kill may lose: those of the last `ms`, and never more than `records`. */
 const MAY_WAIT = { ms: 20, records: 1_000 }
 const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 const PATIENCE_MS = 20_000
 const ENDS = 10
 
 interface Recorded {
-  /** Path from the root of the checkout to a program that creates what is requested, in the data folder of a stopped server. */
+  /** Path, from the root of the checkout, of a program that creates the requested thing in the data folder of a stopped server. */
   make: string
   path: string
   status: number
   kind: RecordKind
-  /** Query of the lifetime counter, as `n`. */
+  /** Query that returns the lifetime counter as `n`. */
   counter: Sql
-  /** Path of something that doesn't exist. A request for it loads the area's cache and records nothing. */
-  nobody: string
+  /** Path of something that doesn't exist. A request for it loads the plugin's cache and records nothing. */
+  missingPath: string
 }
 
 /** Kills the process between recorded requests, and expects each of them once among the records and in the lifetime counter. */
-export async function expectKept({ make, path, status, kind, counter, nobody }: Recorded): Promise<void> {
+export async function expectKept({ make, path, status, kind, counter, missingPath }: Recorded): Promise<void> {
   using folder = await prepare({ make })
   const { siteId } = folder
   const stored = () => storedIn(folder.path, { siteId, kind })
@@ -46,12 +46,12 @@ export async function expectKept({ make, path, status, kind, counter, nobody }: 
     await until(() => stored() >= kill * REQUESTS)
     await server.kill("SIGKILL")
     expect(stored()).toBe(kill * REQUESTS)
-    // The first kills find a counter that was never written, the last one a counter that was.
-    if (kill >= KILLS - 1) await expectCounted(folder.path, { counter, nobody, expected: kill * REQUESTS })
+    // The first kills find a counter that was never written, the last one finds a written one.
+    if (kill >= KILLS - 1) await expectCounted(folder.path, { counter, missingPath, expected: kill * REQUESTS })
   }
 }
 
-/** A data folder with a site and the thing that is requested, which `make` creates. */
+/** Prepares a data folder with a site and the requested thing, which `make` creates. */
 async function prepare({ make, options = [] }: { make: string; options?: readonly string[] }) {
   const folder = temporaryFolder()
   const { siteId } = await prepareSite(FROM_SOURCE, folder.path)
@@ -60,7 +60,7 @@ async function prepare({ make, options = [] }: { make: string; options?: readonl
   return { ...folder, siteId }
 }
 
-/** Uses a link up, kills the process as soon as the last click is answered, and expects that no click comes through after it. */
+/** Uses up a link, kills the process right after the last click is answered, and expects that no later click succeeds. */
 export async function expectUsedUp({ make, path }: Pick<Recorded, "make" | "path">): Promise<void> {
   const limit = 7
   using folder = await prepare({ make, options: [String(limit)] })
@@ -80,10 +80,10 @@ export async function expectUsedUp({ make, path }: Pick<Recorded, "make" | "path
 }
 
 /**
- * Kills the process while requests come in, and expects that of the answered ones at most those of 20 ms are missing. The limit is the
- * number of answers in the busiest 20 ms of the same load, so that a machine which stands still for a moment fails nobody.
+ * Kills the process under load, and expects that at most the acknowledged requests of 20 ms are missing. The limit is the number of
+ * answers in the busiest 20 ms of the same load, so that a machine that stalls for a moment does not fail the test.
  */
-export async function expectFewLost({ make, path, status, kind }: Omit<Recorded, "counter" | "nobody">): Promise<void> {
+export async function expectFewLost({ make, path, status, kind }: Omit<Recorded, "counter" | "missingPath">): Promise<void> {
   using folder = await prepare({ make })
   const { siteId } = folder
   let before = 0
@@ -100,7 +100,7 @@ export async function expectFewLost({ make, path, status, kind }: Omit<Recorded,
   }
 }
 
-/** Sends requests over many connections until the server is gone; resolves with the time of each answer. */
+/** Sends requests over many connections until the server is gone. `ended` resolves with the time of each answer. */
 function startLoad(address: string, path: string, status: number): { ended: Promise<number[]> } {
   const { hostname, port, host } = new URL(address)
   const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: ${AGENT}\r\n\r\n`)
@@ -129,7 +129,7 @@ function startLoad(address: string, path: string, status: number): { ended: Prom
   return { ended: Promise.all(Array.from({ length: CONNECTIONS }, connection)).then(() => answeredAt) }
 }
 
-/** The most that came within a time. */
+/** Returns the maximum number of times within any interval of `ms`. */
 function busiest(times: readonly number[], ms: number): number {
   let most = 0
   for (let first = 0, last = 0; last < times.length; last++) {
@@ -139,15 +139,15 @@ function busiest(times: readonly number[], ms: number): number {
   return most
 }
 
-/** Ends in order bring the counter up. A second is all that an end has for it, so a slow machine may need several; none counts twice. */
+/** Stops the server until the counter is complete. Each stop has one second to update it, so a slow machine may need several. */
 async function expectCounted(
   dataDir: string,
-  { counter, nobody, expected }: Pick<Recorded, "counter" | "nobody"> & { expected: number },
+  { counter, missingPath, expected }: Pick<Recorded, "counter" | "missingPath"> & { expected: number },
 ): Promise<void> {
   let counted = -1
   for (let end = 0; end < ENDS && counted < expected; end++) {
     await using server = await serveFootfall({ dataDir })
-    await (await fetch(`${server.address}${nobody}`)).bytes()
+    await (await fetch(`${server.address}${missingPath}`)).bytes()
     expect(await server.kill("SIGTERM")).toBe(0)
     const catalog = await openCatalog(`file:${join(dataDir, "catalog.db")}`)
     counted = (await catalog.get<{ n: number }>(counter))!.n

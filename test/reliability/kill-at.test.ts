@@ -3,10 +3,10 @@ import { canKillAtCalls, killAtCalls } from "../../scripts/reliability/kill-at.t
 import { OPERATIONS, type OperationName } from "../../scripts/reliability/killed-operations.ts"
 import { bySize } from "../size.ts"
 
-/** Kills of each operation, spread over its calls; a release run kills at every one. */
+/** Number of kills per operation, spread over its calls. A release run kills at every call. */
 const POINTS = bySize({ check: 2, full: 6, release: 1_000 })
 
-// The library that kills is compiled by `cc`; without it the proof is skipped and counted so.
+// `cc` compiles the library that kills the process. Without it the test is skipped and counted as skipped.
 test.skipIf(!canKillAtCalls()).each(Object.keys(OPERATIONS) as OperationName[])(
   "%s leaves a data folder that the next start can use when it is killed at an fsync or a rename",
   async (name) => {

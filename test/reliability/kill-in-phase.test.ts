@@ -3,11 +3,11 @@ import { killInPhase } from "../../scripts/reliability/kill-in-phase.ts"
 import { PHASES } from "../../scripts/reliability/phases.ts"
 import { bySize } from "../size.ts"
 
-/** Kills of each phase. */
+/** Number of kills per phase. */
 const KILLS = bySize({ check: 2, full: 6, release: 60 })
 
 test.each(PHASES.map((phase) => [phase] as const))(
-  `nothing acknowledged is lost or doubled by ${KILLS} kills during %s`,
+  `${KILLS} kills during %s lose or duplicate nothing that was acknowledged`,
   async (phase) => {
     const { faults, kills, acknowledged, rounds } = await killInPhase(phase, { kills: KILLS, seed: 7 })
     expect({ faults, kills }).toEqual({ faults: [], kills: KILLS })

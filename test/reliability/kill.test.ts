@@ -5,7 +5,7 @@ import { bySize } from "../size.ts"
 const KILLS = bySize({ check: 5, full: 20, release: 200 })
 
 test(
-  `no acknowledged event is lost or doubled by ${KILLS} kills under load`,
+  `${KILLS} kills under load lose or duplicate no acknowledged event`,
   async () => {
     const { lost, doubled, damaged, acknowledged, kills } = await killUnderLoad({ kills: KILLS, seed: 7 })
     expect({ lost, doubled, damaged, kills }).toEqual({ lost: 0, doubled: 0, damaged: 0, kills: KILLS })

@@ -4,10 +4,10 @@ import { sql } from "../../src/store/sql.ts"
 import { expectFewLost, expectKept, expectUsedUp, KILLS, KILLS_UNDER_LOAD } from "./kept-records.ts"
 
 test.skipIf(!plugins.some(({ id }) => id === "links"))(
-  `clicks that were recorded outlive ${KILLS} kills, each once, in the lifetime counter too`,
+  `recorded clicks survive ${KILLS} kills, each exactly once, also in the lifetime counter`,
   () =>
     expectKept({
-      ...{ make: "scripts/bench/link-row.ts", path: "/l/bench", nobody: "/l/nobody", status: 302, kind: "clicks" },
+      ...{ make: "scripts/bench/link-row.ts", path: "/l/bench", missingPath: "/l/nobody", status: 302, kind: "clicks" },
       counter: sql`select clicks_human as n from links_links`,
     }),
   180_000,

@@ -4,10 +4,10 @@ import { sql } from "../../src/store/sql.ts"
 import { expectFewLost, expectKept, KILLS, KILLS_UNDER_LOAD } from "./kept-records.ts"
 
 test.skipIf(!plugins.some(({ id }) => id === "pixels"))(
-  `opens that were recorded outlive ${KILLS} kills, each once, in the lifetime counter too`,
+  `recorded opens survive ${KILLS} kills, each exactly once, also in the lifetime counter`,
   () =>
     expectKept({
-      ...{ make: "test/reliability/pixel-row.ts", path: "/p/proof.gif", nobody: "/p/nobody.gif", status: 200, kind: "opens" },
+      ...{ make: "test/reliability/pixel-row.ts", path: "/p/proof.gif", missingPath: "/p/nobody.gif", status: 200, kind: "opens" },
       counter: sql`select opens_total as n from pixels_pixels`,
     }),
   180_000,

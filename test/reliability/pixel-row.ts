@@ -1,4 +1,4 @@
-/** Makes one pixel in a data folder that nobody serves, with the schema of the program itself. */
+/** Creates a pixel in the data folder of a stopped server, with the schema of the program itself. */
 import { join } from "node:path"
 import { openCatalog } from "../../src/store/catalog/catalog.ts"
 import { sql } from "../../src/store/sql.ts"

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test"
 import { compareAnswers, fill } from "../../scripts/bench/stores.ts"
 
-// DuckDB and plain SQLite rows know nothing of our kernels: where they agree with them, both are right.
+// DuckDB and SQLite share no code with our kernels, so their agreement shows that both are right.
 test.each([
   ["one site", { events: 8_000, sites: 1 }],
   ["several sites", { events: 6_000, sites: 3 }],
 ])(
-  "every report of the benchmark is answered alike by Footfall, DuckDB and SQLite: %s",
+  "Footfall, DuckDB and SQLite give the same answer to every report of the benchmark: %s",
   async (_, size) => {
     await using filled = await fill({ ...size, days: 365, seed: 7, end: Date.parse("2026-11-21T00:00:00Z") })
     expect(filled.events).toBeGreaterThan(5_500)

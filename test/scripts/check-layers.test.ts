@@ -37,7 +37,7 @@ test.each([
     "plugins/a must not import ../../src/domain/b.ts",
   ],
   ["from an unknown floor", "src/misc/a.ts", "export const a = 1", "src/misc is not a known floor"],
-])("refuses an import %s", (_, file, source, fault) => {
+])("rejects an import %s", (_, file, source, fault) => {
   expect(check({ [file]: source })).toEqual({ status: 1, output: "", errors: `${file}: ${fault}\n` })
 })
 
@@ -48,7 +48,7 @@ test.each([
   ["a socket", "export const open = () => Bun.connect({ port: 1 })", "Bun.connect"],
   ["node:http", 'import { request } from "node:http"', "node:http"],
   ["dns without its prefix", 'import { lookup } from "dns/promises"', "dns/promises"],
-])("refuses %s in server code", (_, source, name) => {
+])("rejects %s in server code", (_, source, name) => {
   expect(check({ "src/services/a.ts": source })).toEqual({
     status: 1,
     output: "",
@@ -57,7 +57,7 @@ test.each([
 })
 
 test.each(["server?.requestIP(request)", 'request.headers.get("X-Forwarded-For")'])(
-  "refuses a plugin that looks for an address: %s",
+  "rejects a plugin that reads a client address: %s",
   (source) => {
     const file = "plugins/links/links.ts"
     expect(check({ [file]: `export const a = ${source}` })).toMatchObject({

@@ -3,7 +3,7 @@ import { runOnTree } from "./tree.ts"
 
 const check = (files: Record<string, string>) => runOnTree("scripts/check-words.ts", files)
 
-test("passes names that say what is inside, and sessions where people sign in", () => {
+test("passes descriptive names, and sessions in the code for sign-in", () => {
   const files = {
     "src/services/sign-in/sessions.ts": "export const session = 1",
     "src/ingest/payloads/umami.ts": "export const getSession = 1",
@@ -21,6 +21,6 @@ test.each([
   ["src/services/audit.ts", "type Deed = string", 'src/services/audit.ts:1: "Deed" is replaced by AuditEntry'],
   ["src/ui/menu.tsx", "\nconst label = 'Take along'", 'src/ui/menu.tsx:2: "Take along" is replaced by export or download'],
   ["src/http/manager/a.ts", "", 'src/http/manager/a.ts: "manager" could contain anything; name the subject'],
-])("refuses %s", (file, source, fault) => {
+])("rejects %s", (file, source, fault) => {
   expect(check({ [file]: source })).toEqual({ status: 1, output: "", errors: `${fault}\n` })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 
-// The folders of a running instance are ignored; a rule that also catches a folder of the sources leaves a clone that does not start.
-test.skipIf(!existsSync(".git"))("git ignores nothing of the sources", () => {
+// Git ignores the folders of a running instance. A rule that also matches a source folder would make a clone incomplete.
+test.skipIf(!existsSync(".git"))("git ignores no source file", () => {
   const folders = ["src", "config", "plugins", "scripts", "test"]
   const { stdout } = Bun.spawnSync(["git", "ls-files", "--others", "--ignored", "--exclude-standard", ...folders])
   expect(stdout.toString()).toBe("")

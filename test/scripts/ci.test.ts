@@ -19,16 +19,16 @@ const SKIPS = 'import { test } from "bun:test"\ntest.skip("three", () => {})\nte
 
 test.each([
   ["passing tests", { "test/a.test.ts": PASSES }, 0, "1 passed, 0 failed, 0 skipped"],
-  ["a failing one", { "test/a.test.ts": PASSES, "test/b.test.ts": FAILS }, 1, "1 passed, 1 failed, 0 skipped"],
-  ["one that passes alone", { "test/a.test.ts": PASSES, "test/b.test.ts": FAILS_ONCE }, 0, "2 passed, 0 failed, 0 skipped"],
+  ["a failing test", { "test/a.test.ts": PASSES, "test/b.test.ts": FAILS }, 1, "1 passed, 1 failed, 0 skipped"],
+  ["a test that passes alone", { "test/a.test.ts": PASSES, "test/b.test.ts": FAILS_ONCE }, 0, "2 passed, 0 failed, 0 skipped"],
   [
-    "an error outside of the tests beside one that passes alone",
+    "an error outside the tests together with a test that passes alone",
     { "test/b.test.ts": FAILS_ONCE, "test/f.test.ts": THROWS_OUTSIDE },
     1,
     "2 passed, 1 failed, 0 skipped",
   ],
-  ["skipped ones", { "test/a.test.ts": PASSES, "test/c.test.ts": SKIPS }, 0, "1 passed, 0 failed, 2 skipped"],
-  ["nothing but skipped ones", { "test/c.test.ts": SKIPS }, 1, "0 passed, 0 failed, 2 skipped"],
+  ["skipped tests", { "test/a.test.ts": PASSES, "test/c.test.ts": SKIPS }, 0, "1 passed, 0 failed, 2 skipped"],
+  ["only skipped tests", { "test/c.test.ts": SKIPS }, 1, "0 passed, 0 failed, 2 skipped"],
   [
     "a file that cannot be loaded",
     { "test/a.test.ts": PASSES, "test/d.test.ts": 'import "./nowhere.ts"\n' },
@@ -47,7 +47,7 @@ test.each([
   expect({ status: run.status, line: run.output.trimEnd().split("\n").at(-1) }).toEqual({ status, line })
 })
 
-test("names the file that failed beside others, and says how it did alone", () => {
+test("names a file that failed among others, and reports how it did alone", () => {
   const files = { "test/a.test.ts": PASSES, "test/b.test.ts": FAILS, "test/c.test.ts": FAILS_ONCE }
   const { status, output } = runOnTree("scripts/ci.ts", files)
   expect(output).toContain("test/b.test.ts failed alone\n")
@@ -56,14 +56,14 @@ test("names the file that failed beside others, and says how it did alone", () =
   expect({ status, line: output.trimEnd().split("\n").at(-1) }).toEqual({ status: 1, line: "2 passed, 1 failed, 0 skipped" })
 })
 
-test("forgives nothing of a run that was killed", () => {
+test("fails a run that was killed", () => {
   const killed = `import { test } from "bun:test"\ntest("six", () => process.kill(process.ppid, "SIGKILL"))\n`
   const files = { "test/b.test.ts": THROWS_OUTSIDE, "test/c.test.ts": `${FAILS_ONCE}await Bun.sleep(300)\n`, "test/k.test.ts": killed }
   const { status } = runOnTree("scripts/ci.ts", files, ["./test"])
   expect(status).toBe(1)
 })
 
-test("finds errors outside of the tests whatever colours are wanted", () => {
+test("finds errors outside the tests with and without colours", () => {
   const files = { "test/b.test.ts": FAILS_ONCE, "test/f.test.ts": THROWS_OUTSIDE }
   const { status, output } = runOnTree("scripts/ci.ts", files, [], { FORCE_COLOR: "1", GITHUB_ACTIONS: "true" })
   expect({ status, line: output.trimEnd().split("\n").at(-1) }).toEqual({ status: 1, line: "2 passed, 1 failed, 0 skipped" })

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 
-test("dev serves the folder that was filled before, and ends with it", async () => {
+test("dev serves an existing data folder and ends with its server", async () => {
   using folder = temporaryFolder()
   const dataDir = join(folder.path, "data")
   mkdirSync(dataDir, { mode: 0o700 })
@@ -20,6 +20,6 @@ test("dev serves the folder that was filled before, and ends with it", async () 
   }
   child.kill("SIGTERM")
   expect({ printed, code: await child.exited }).toEqual({ printed: expect.stringContaining("listens at http://"), code: 0 })
-  // Without a bun on the PATH the commands below it work through npx.
+  // Without bun on the PATH, the commands that it starts still work through npx.
   expect(printed).toContain(`"npx -y bun@${Bun.version} src/main.ts" from source`)
 }, 30_000)

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../kit.ts"
 const ROOT = join(import.meta.dir, "../..")
 const PARTS = ["src", "plugins", "config", "scripts", "test", "package.json", "tsconfig.json", "biome.json", "bunfig.toml"]
 
-/** A checkout of its own, in which plugins come and go. */
+/** A copy of the checkout in which the tests create and delete plugins. */
 let checkout: ReturnType<typeof temporaryFolder>
 beforeAll(() => {
   checkout = temporaryFolder()
@@ -28,7 +28,7 @@ async function run(...words: string[]): Promise<{ status: number; output: string
   return { status: await child.exited, output: output + errors }
 }
 
-/** Faults of types, layers and form that name the plugin, or nothing. */
+/** Returns the faults of types, layers and format that mention the plugin. */
 async function faultsIn(plugin: string): Promise<string[]> {
   const runs = await Promise.all([run("x", "tsc", "--noEmit"), run("scripts/check-layers.ts"), run("x", "biome", "check", "plugins")])
   return runs.flatMap(({ output }) =>
@@ -36,14 +36,14 @@ async function faultsIn(plugin: string): Promise<string[]> {
   )
 }
 
-/** A program with the list as it stands starts, and says whether it has the plugin. */
+/** Starts the program with the current list and reports whether it has the plugin. */
 const features = `
 import { plugins } from "./plugins/index.ts"
 import { startInstance } from "#plugin/test"
 await using instance = await startInstance({ plugins })
 console.log(instance.app.instance.plugins.features().join())`
 
-test("a new plugin passes its own tests and every check, and goes without a trace", async () => {
+test("a new plugin passes its own tests and every check, and can be deleted without a trace", async () => {
   const before = read("plugins/index.ts")
   expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 0 })
   expect(await run("test", "plugins/rooms")).toMatchObject({ status: 0, output: expect.stringContaining("6 pass") })
@@ -58,11 +58,11 @@ test("a new plugin passes its own tests and every check, and goes without a trac
   expect((await run("features.ts")).output.trim().split(",")).not.toContain("rooms")
 }, 120_000)
 
-test.each(["Rooms", "r", "my-rooms", "../x", ""])("a plugin cannot be called %p", async (id) => {
+test.each(["Rooms", "r", "my-rooms", "../x", ""])("rejects the plugin id %p", async (id) => {
   expect(await run("scripts/new-plugin.ts", id)).toMatchObject({ status: 64 })
 })
 
-test("the page on how to build a plugin is true", async () => {
+test("the guide to building a plugin works as written", async () => {
   const page = readFileSync(join(ROOT, "plugins/README.md"), "utf8")
   const files = [...page.matchAll(/```(?:ts|sql) file=(\S+)\n([\s\S]*?)```/g)]
   expect(files.map(([, path]) => path)).toHaveLength(6)
@@ -75,7 +75,7 @@ test("the page on how to build a plugin is true", async () => {
   expect(await faultsIn("guestbook")).toEqual([])
 }, 120_000)
 
-test("a plugin is added to the list once, whatever is in it", () => {
+test("adds a plugin to the list once, regardless of its content", () => {
   const list = (names: string) =>
     `/** Plugins. */\nimport type { AnyPlugin } from "#plugin"\n\nexport const plugins: readonly AnyPlugin[] = [${names}]\n`
   const one = withPlugin(list(""), "links")

@@ -6,7 +6,7 @@ import { startInstance } from "../kit.ts"
 const API = "http://localhost:8080/api/public/v1"
 const README = `${import.meta.dir}/../../README.md`
 
-/** Shell blocks of the README between the marks, but for those that call the command line; and those of the reference page. */
+/** Returns the shell blocks between the README's markers, except calls of the command line, and those of the reference page. */
 async function examples(): Promise<string[]> {
   const readme = await Bun.file(README).text()
   const part = readme.split("<!-- examples: a test runs them -->")[1]!.split("<!-- end of examples -->")[0]!
@@ -16,13 +16,13 @@ async function examples(): Promise<string[]> {
     .concat(shown)
 }
 
-test.skipIf(Bun.which("curl") === null)("the examples for clients of the API and of MCP work as they stand", async () => {
+test.skipIf(Bun.which("curl") === null)("the examples for clients of the API and of MCP work as written", async () => {
   await using instance = await startInstance()
   const server = Bun.serve({ ...LISTENING, port: 0, hostname: "127.0.0.1", fetch: (request, own) => instance.app.fetch(request, own) })
   try {
     const blocks = await examples()
     expect(blocks.length).toBeGreaterThan(2)
-    // `-f` lets curl fail on every status from 400 on, and bash ends at the first failure.
+    // `-f` makes curl fail on every status from 400 on, and bash stops at the first failure.
     const script = `set -euo pipefail\n${blocks.join("\n")}`.replaceAll("http://localhost:8080", `http://127.0.0.1:${server.port}`)
     const run = Bun.spawn(["bash", "-c", script], { env: { PATH: process.env.PATH ?? "", KEY: instance.key }, stderr: "pipe" })
     const printed = await new Response(run.stdout).text()
@@ -38,14 +38,14 @@ test.skipIf(Bun.which("curl") === null)("the examples for clients of the API and
       '"run_funnel"',
     ])
       expect(printed).toContain(wanted)
-    // A tool that refuses answers 200 as well.
+    // A failing tool also answers with 200.
     expect(printed).not.toContain('"isError":true')
   } finally {
     await server.stop(true)
   }
 })
 
-test("the commands of the README set the key they use, fail with the answer and name one example domain", async () => {
+test("the README's commands set the key they use, fail with the answer and use one example domain", async () => {
   const readme = await Bun.file(README).text()
   const blocks = Array.from(readme.matchAll(/```(?:sh|html)\n([\s\S]*?)```/g), ([, block]) => block!)
   for (const block of blocks.filter((text) => text.includes("footfall key create"))) expect(block).toMatch(/^KEY=ff_…/m)

@@ -5,10 +5,10 @@ import { withConfigurationTable } from "../../scripts/readme.ts"
 
 const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text()
 
-test("the README lists every setting as the schema has it", () => {
+test("the README lists every setting as the schema declares it", () => {
   expect(readme).toBe(withConfigurationTable(readme))
 })
 
-test.each(plugins.filter(({ settings }) => settings))("the README lists the settings of $id as its schema has them", (plugin) => {
+test.each(plugins.filter(({ settings }) => settings))("the README lists the settings of $id as its schema declares them", (plugin) => {
   expect(readme).toContain(`\n${areaTable(plugin)}\n`)
 })

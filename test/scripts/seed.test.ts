@@ -5,7 +5,7 @@ import { temporaryFolder } from "../kit.ts"
 
 const SEED = join(import.meta.dir, "../../scripts/seed.ts")
 
-test("the same options give the same events, another seed gives others, a folder that has sites is left alone", () => {
+test("the same options generate the same events, another seed others, and a folder with sites is left unchanged", () => {
   using first = temporaryFolder()
   using second = temporaryFolder()
   using other = temporaryFolder()
@@ -14,7 +14,7 @@ test("the same options give the same events, another seed gives others, a folder
     { status: 0, made: { events: 300 } },
     { status: 0, made: { events: 300 } },
   ])
-  expect(eventsIn(first.path).length).toBeGreaterThan(250) // some are dropped, as real ones would be
+  expect(eventsIn(first.path).length).toBeGreaterThan(250) // some are dropped like real events
   expect(eventsIn(second.path)).toEqual(eventsIn(first.path))
   expect(eventsIn(other.path)).not.toEqual(eventsIn(first.path))
   const again = seed(first.path, "7")
@@ -29,7 +29,7 @@ function seed(dataDir: string, number: string): { status: number; made: { events
   return { status: run.exitCode, made: output === "" ? {} : JSON.parse(output), errors: run.stderr.toString() }
 }
 
-/** Times and pages of both sites' events, in order. */
+/** Returns times and pages of both sites' events in order. */
 function eventsIn(dataDir: string): string[] {
   const reader = openEventReader(join(dataDir, "events.db"), { cacheBytes: 8 << 20 })
   const events = [1, 2].flatMap((siteId) => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-/** Runs a script of ours in a folder that holds these files and nothing else. */
+/** Runs a script in a folder that contains only the given files. */
 export function runOnTree(
   script: string,
   files: Record<string, string>,

@@ -4,7 +4,7 @@ import { migrate } from "../../src/store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
 import { fixedClock } from "../kit.ts"
 
-/** A migrated catalog and nothing else of an instance. */
+/** Opens a migrated catalog without the rest of an instance. */
 export async function openCatalogWith(folder: string, now = "2026-11-21T12:00:00Z") {
   const clock = fixedClock(now)
   const catalog = await openCatalog(catalogUrl(join(folder, "catalog.db")))

@@ -1,6 +1,6 @@
 import type { Fault } from "../../src/domain/error.ts"
 
-/** What a refused call says: its field faults, else its code; "accepted" when it was not refused. */
+/** Resolves to the field faults of a rejected call, or else its code; "accepted" if it was not rejected. */
 export const faultsOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "accepted",

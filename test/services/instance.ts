@@ -21,16 +21,16 @@ import { openEventStore } from "../../src/store/events/events.ts"
 import { fixedClock, memoryLog, temporaryFolder, WORKERS } from "../kit.ts"
 
 interface Options {
-  /** An existing folder: opened again. */
+  /** An existing folder to reopen. */
   folder?: string
   now?: string
   maxSites?: number
   secretKey?: Uint8Array
-  /** Of what is random; another one after a restart. */
+  /** Seed of the random bytes. Use another one after a restart. */
   seed?: string
 }
 
-/** The services of the catalog over a real file; closed, and its own folder removed, at the end of the scope. */
+/** Opens the services of the catalog on a real file. Closes them, and removes a folder that it created, at the end of the scope. */
 export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSites, secretKey, seed = "" }: Options = {}) {
   const own = folder === undefined ? temporaryFolder() : undefined
   const path = folder ?? own!.path
@@ -93,7 +93,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   }
 }
 
-/** Different bytes at every call, and the same ones in every run. */
+/** Returns different bytes on every call, and the same ones in every run. */
 function countingRandom(seed: string): (bytes: number) => Uint8Array {
   let calls = 0
   return (bytes) => new Bun.CryptoHasher("sha512").update(`${seed}${calls++}`).digest().subarray(0, bytes)

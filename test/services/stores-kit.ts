@@ -34,7 +34,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   ...more,
 })
 
-/** An instance without the web: stores, services, and one site with the id 1. */
+/** Opens an instance without the web server: stores, services and one site with the id 1. */
 export async function openWithSite(dataDir: string, more: Partial<InstanceOptions> = {}): Promise<Instance & AsyncDisposable> {
   const instance = await openInstance(optionsFor(dataDir, more))
   if ((await instance.organizations.list()).length === 0) await instance.organizations.create({ name: "Shop" })

@@ -51,7 +51,7 @@ test.each([
   ["attach 'x.db' as x", "it may not begin with attach"],
   ["select 1; delete from sites", "it is more than one statement"],
   ["  -- nothing", "it is empty"],
-])("refuses a statement on other tables: %s", (text, fault) => {
+])("rejects a statement on other tables: %s", (text, fault) => {
   expect(forbiddenTable(text, "links_")).toBe(fault)
 })
 
@@ -87,6 +87,6 @@ test.each([
   ["create temp table links_f (a)", "a migration may not create a temp"],
   ["vacuum", "a migration may not vacuum"],
   ["create table links_a (id integer); update users set name = ''", "it touches the table users"],
-])("refuses a migration of other objects: %s", (text, fault) => {
+])("rejects a migration of other objects: %s", (text, fault) => {
   expect(foreignMigration(text, "links_")).toBe(fault)
 })

@@ -48,14 +48,14 @@ test("no forged host name appears in an email or selects another route", async (
   const { instance, port } = target
   await setUp(instance)
   const body = JSON.stringify({ email: ADA.email })
-  const ask = (line: string, heads: readonly string[]) =>
+  const ask = (line: string, headers: readonly string[]) =>
     sendRaw(
       port,
-      [`POST ${line} HTTP/1.1`, ...heads, "Content-Type: application/json", `Content-Length: ${body.length}`, "", body].join("\r\n"),
+      [`POST ${line} HTTP/1.1`, ...headers, "Content-Type: application/json", `Content-Length: ${body.length}`, "", body].join("\r\n"),
     )
   const statuses: Record<string, number | undefined> = {}
-  for (const [name, line, heads] of SPOOFS) {
-    const [answer] = await ask(line, heads)
+  for (const [name, line, headers] of SPOOFS) {
+    const [answer] = await ask(line, headers)
     statuses[name] = answer?.status
     instance.clock.advance(3_600_000)
   }

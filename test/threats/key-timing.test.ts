@@ -5,7 +5,7 @@ import { composeKey } from "../../src/domain/key-token.ts"
 import type { Statements } from "../../src/store/catalog/catalog.ts"
 import type { Sql } from "../../src/store/sql.ts"
 import { ADA, browserOf, setUp } from "../http/private/browser.ts"
-import { ORGANIZATION, someone } from "../http/private/people.ts"
+import { newUser, ORGANIZATION } from "../http/private/people.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
 // Threats `key-timing` and `enumeration`, verified by structure instead of by time: secrets are looked up by their hash, never
@@ -139,7 +139,7 @@ test("a wrong password for a known address causes the same work as for an unknow
 })
 
 test("expired email tokens cause the same work as unknown ones", async () => {
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const made = await owner.send("POST", `${ORGANIZATION}/members/invite`, { email: "new@example.com", role: "viewer" })
   expect(made.status).toBe(201)
   const withdrawn = (made.body.link as string).split("/").at(-1)!

@@ -63,7 +63,7 @@ test("our own expressions run in linear time, except on short input", () => {
 test("expressions are built at run time only from our own constants", () => {
   const making = sources.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)
   expect(making.sort()).toEqual([
-    "src/http/methods.ts", // route paths
+    "src/http/router.ts", // route paths
     "src/http/tracker.ts", // names of script variants
     "src/services/backup/bucket.ts", // tag names
     "src/tracker/tracker.ts", // runs in the browser, on what the site's owner wrote into the page

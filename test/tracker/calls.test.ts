@@ -21,11 +21,11 @@ function call(page: Page, name: string, options: object = {}): Promise<unknown[]
   return page.evaluate(
     ([event, given]) =>
       new Promise<unknown[]>((resolve) => {
-        const told: unknown[] = []
+        const results: unknown[] = []
         const callback = (result: { error?: unknown }) => {
-          told.push(result.error instanceof Error ? { error: result.error.name } : result)
+          results.push(result.error instanceof Error ? { error: result.error.name } : result)
           // Long enough to notice a second call.
-          setTimeout(() => resolve(told), 50)
+          setTimeout(() => resolve(results), 50)
         }
         window.footfall?.(event, { ...given, callback })
       }),
@@ -34,14 +34,14 @@ function call(page: Page, name: string, options: object = {}): Promise<unknown[]
 }
 /** Counts the responses and failures of an event's requests. The returned function waits for a number of them. */
 function watchAnswers(page: Page, name: string): (times: number) => Promise<void> {
-  let heard = 0
+  let answered = 0
   const onAnswer = (request: Request) => {
-    if (request.postData()?.includes(`"${name}"`)) heard += 1
+    if (request.postData()?.includes(`"${name}"`)) answered += 1
   }
   page.on("requestfinished", onAnswer)
   page.on("requestfailed", onAnswer)
   return async (times) => {
-    while (heard < times) await Bun.sleep(10)
+    while (answered < times) await Bun.sleep(10)
     // The page's own handlers run after those of the network.
     await page.waitForTimeout(50)
   }
@@ -129,7 +129,7 @@ test.skipIf(noBrowser).each([
   stand.answers.push(refusal)
   const answered = watchAnswers(visit.page, "Order")
   await visit.page.evaluate(() =>
-    window.footfall?.("Order", { callback: (result) => document.body.setAttribute("told", JSON.stringify(result)) }),
+    window.footfall?.("Order", { callback: (result) => document.body.setAttribute("result", JSON.stringify(result)) }),
   )
   await answered(1)
   await visit.page.clock.runFor(wait - 10)
@@ -139,8 +139,8 @@ test.skipIf(noBrowser).each([
   const [first, second] = bodies(visit, "Order")
   expect(first).toEqual({ ...second, o: 0 })
   expect(second!.o).toBeWithin(wait, wait * 1.25 + 21)
-  await visit.page.waitForSelector("[told]", { state: "attached" })
-  expect(await visit.page.getAttribute("body", "told")).toBe('{"status":202}')
+  await visit.page.waitForSelector("[result]", { state: "attached" })
+  expect(await visit.page.getAttribute("body", "result")).toBe('{"status":202}')
 })
 
 test.skipIf(noBrowser)("gives up after three retries and calls the callback once", async () => {
@@ -150,7 +150,7 @@ test.skipIf(noBrowser)("gives up after three retries and calls the callback once
   const answered = watchAnswers(visit.page, "Order")
   await visit.page.evaluate(() =>
     window.footfall?.("Order", {
-      callback: ({ status }) => document.body.setAttribute("told", `${document.body.getAttribute("told") ?? ""}${status} `),
+      callback: ({ status }) => document.body.setAttribute("result", `${document.body.getAttribute("result") ?? ""}${status} `),
     }),
   )
   for (const [sent, wait] of [
@@ -159,15 +159,15 @@ test.skipIf(noBrowser)("gives up after three retries and calls the callback once
     [4, 20_100],
   ] as const) {
     await answered(sent - 1)
-    expect(await visit.page.getAttribute("body", "told")).toBeNull()
+    expect(await visit.page.getAttribute("body", "result")).toBeNull()
     await visit.page.clock.runFor(wait)
   }
   await visit.events(5)
-  await visit.page.waitForSelector("[told]", { state: "attached" })
+  await visit.page.waitForSelector("[result]", { state: "attached" })
   await visit.page.clock.runFor(100_000)
   expect(bodies(visit, "Order")).toHaveLength(4)
   expect(new Set(bodies(visit, "Order").map(({ id }) => id)).size).toBe(1)
-  expect(await visit.page.getAttribute("body", "told")).toBe("503 ")
+  expect(await visit.page.getAttribute("body", "result")).toBe("503 ")
 })
 
 test.skipIf(noBrowser)("retries when the network is down", async () => {
@@ -187,11 +187,11 @@ test.skipIf(noBrowser).each([400, 413, 500])("does not retry after status %d", a
   await visit.events(1)
   stand.answers.push({ status })
   await visit.page.evaluate(() =>
-    window.footfall?.("Order", { callback: (result) => document.body.setAttribute("told", `${result.status}`) }),
+    window.footfall?.("Order", { callback: (result) => document.body.setAttribute("result", `${result.status}`) }),
   )
-  await visit.page.waitForSelector("[told]", { state: "attached" })
+  await visit.page.waitForSelector("[result]", { state: "attached" })
   await visit.page.clock.runFor(60_000)
-  expect([await visit.page.getAttribute("body", "told"), bodies(visit, "Order").length]).toEqual([`${status}`, 1])
+  expect([await visit.page.getAttribute("body", "result"), bodies(visit, "Order").length]).toEqual([`${status}`, 1])
 })
 
 test.skipIf(noBrowser)("sends events as beacons if fetch is missing", async () => {

@@ -52,7 +52,7 @@ test.skipIf(noBrowser)("Umami's requests pass the browser's preflight, and the r
   const page = await shop.open("/shoes?utm_source=news")
   const answers = await page.evaluate(
     async ({ stats, website }) => {
-      const told: unknown[] = []
+      const results: unknown[] = []
       let cache: string | undefined
       const payload = {
         website,
@@ -76,11 +76,11 @@ test.skipIf(noBrowser)("Umami's requests pass the browser's preflight, and the r
           },
           credentials: "omit",
         })
-        const said = await answer.json()
-        cache = said.cache
-        told.push([answer.status, said.cache, said.disabled])
+        const body = await answer.json()
+        cache = body.cache
+        results.push([answer.status, body.cache, body.disabled])
       }
-      return told
+      return results
     },
     { stats: shop.stats, website: WEBSITE },
   )

@@ -114,9 +114,9 @@ test.skipIf(noBrowser).each([
 ])("%s, and honours Plausible's own opt-out", async (_, option, warnings) => {
   const head = `<script>localStorage.plausible_ignore = "true"</script>${snippet(`plausible.init({ outboundLinks: true${option} })`)}`
   await using visit = await stand.visit({ script: "/js/pa-abcdefgh.js", head })
-  const said: string[] = []
-  visit.page.on("console", (message) => said.push(message.text()))
+  const logged: string[] = []
+  visit.page.on("console", (message) => logged.push(message.text()))
   await visit.page.evaluate(() => window.plausible?.("Signup"))
-  expect(said).toEqual(Array(warnings).fill("ignored Signup"))
+  expect(logged).toEqual(Array(warnings).fill("ignored Signup"))
   expect(visit.sent).toEqual([])
 })

@@ -17,12 +17,12 @@ afterAll(async () => {
 })
 
 test.skipIf(noBrowser)("stores nothing and requests nothing except the collect address", async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   await using visit = await stand.visit({
     attributes: 'data-prop-a="b"',
     body: '<a href="#x">Go</a><form><button type=button>B</button></form>',
   })
-  visit.page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+  visit.page.on("request", (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
   await visit.page.click("a")
   await visit.page.evaluate(() => {
     history.pushState(null, "", "/b")
@@ -42,8 +42,8 @@ test.skipIf(noBrowser)("stores nothing and requests nothing except the collect a
   }))
   expect(stored).toEqual({ local: 0, tab: 0, cookies: "", databases: 0 })
   expect(await visit.context.cookies()).toEqual([])
-  expect(new Set(asked)).toEqual(
-    new Set(["GET /", "GET /b", "GET /js/script.js", "POST /api/event"].filter((line) => asked.includes(line))),
+  expect(new Set(requests)).toEqual(
+    new Set(["GET /", "GET /b", "GET /js/script.js", "POST /api/event"].filter((line) => requests.includes(line))),
   )
   // The pages and the server have different origins, so a preflight would appear as OPTIONS.
   expect(new Set(visit.sent.map(({ method, type }) => `${method} ${type}`))).toEqual(new Set(["POST text/plain;charset=UTF-8"]))
@@ -77,22 +77,22 @@ test.skipIf(noBrowser)("counts a host name that only starts like a local one", a
 test.skipIf(noBrowser)("a visitor opts out and in again by opening a URL, with a confirmation", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
-  const told: string[] = []
+  const dialogs: string[] = []
   visit.page.on("dialog", (dialog) => {
-    told.push(dialog.message())
+    dialogs.push(dialog.message())
     void dialog.accept()
   })
   const ignored = () => visit.page.evaluate(() => localStorage.getItem("footfall_ignore"))
   await visit.page.goto("about:blank")
   const counted = visit.sent.length
   await visit.page.goto(`${visit.origin}/#footfall-ignore`)
-  expect([told, await ignored()]).toEqual([["footfall_ignore: true"], "true"])
+  expect([dialogs, await ignored()]).toEqual([["footfall_ignore: true"], "true"])
   await visit.page.goto("about:blank")
   await visit.page.goto(visit.origin)
   await visit.page.goto("about:blank")
   expect(visit.sent.length).toBe(counted)
   await visit.page.goto(`${visit.origin}/#footfall-ignore`)
-  expect([told.at(-1), await ignored()]).toEqual(["footfall_ignore: false", "false"])
+  expect([dialogs.at(-1), await ignored()]).toEqual(["footfall_ignore: false", "false"])
   await visit.events(counted + 1)
 })
 

@@ -75,8 +75,8 @@ export function openStand(browser: Browser): Stand {
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request, server) {
-      const door = scripts(new URL(request.url).pathname)
-      if (door) return door(request, { requestIP: () => server.requestIP(request) })
+      const handler = scripts(new URL(request.url).pathname)
+      if (handler) return handler(request, { requestIP: () => server.requestIP(request) })
       sent.push(await sentBy(request))
       for (const look of waiting) look()
       const { status, headers } = answers.shift() ?? { status: 202 }

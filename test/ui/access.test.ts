@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { waitText } from "../../src/ui/parts/countdown.tsx"
-import { passwordWords } from "../../src/ui/parts/form/password-words.ts"
-import { nextPage, withNext } from "../../src/ui/screens/access/next-page.ts"
+import { waitText } from "../../src/ui/parts/form/form.tsx"
+import { passwordWords } from "../../src/ui/parts/form/new-password.tsx"
+import { nextPage, withNext } from "../../src/ui/sign-in/sign-in.ts"
 
 test.each([
   ["", "/"],
@@ -11,11 +11,11 @@ test.each([
   ["?next=https://evil.example", "/"],
   ["?next=javascript:alert(1)", "/"],
   ["?next=/%09/evil.example", "/"],
-])("the page after signing in, of %j, is %s", (search, page) => {
+])("%j leads to %s after signing in", (search, page) => {
   expect(nextPage(search)).toBe(page)
 })
 
-test("the wanted page goes along to the next step, and nothing else does", () => {
+test("passes only the requested page on to the next step", () => {
   expect(withNext("/signin", "?next=/sites/3&error=oidc_failed")).toBe("/signin?next=%2Fsites%2F3")
   expect(withNext("/signin", "?next=//evil.example")).toBe("/signin")
 })
@@ -23,7 +23,7 @@ test("the wanted page goes along to the next step, and nothing else does", () =>
 test.each([
   ["", "At least 12 characters. A few random words are easy to remember and hard to guess."],
   ["eleven chars".slice(0, 11), "Use at least 12 characters."],
-  // Twelve emoji are twelve characters, and one of them.
+  // Twelve emoji count as twelve characters, but are the same one repeated.
   ["😀".repeat(12), "Weak: too many repeated characters."],
   ["abababababab", "Weak: too many repeated characters."],
   ["my ADA@example.org 1", "Weak: it contains your email address."],
@@ -31,7 +31,7 @@ test.each([
   ["tree house under", "Good."],
   ["correct horse battery staple", "Strong."],
   ["word ".repeat(60), "Use at most 256 characters."],
-])("a password like %j is: %s", (password, words) => {
+])("rates the password %j: %s", (password, words) => {
   expect(passwordWords(password, "ada@example.org")).toBe(words)
 })
 
@@ -40,6 +40,6 @@ test.each([
   [119, "119 s"],
   [120, "2 min"],
   [601, "11 min"],
-])("a wait of %d seconds is told as %s", (seconds, text) => {
+])("formats a wait of %d seconds as %s", (seconds, text) => {
   expect(waitText(seconds)).toBe(text)
 })

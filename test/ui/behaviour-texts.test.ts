@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import type { CampaignMatrix } from "../../src/domain/insight.ts"
 import { readSiteAddress, writeSiteAddress } from "../../src/domain/site-address.ts"
-import { allCampaigns } from "../../src/ui/screens/campaigns/all-campaigns.ts"
-import { taggedUrl } from "../../src/ui/screens/campaigns/tagged-address.ts"
+import { taggedUrl } from "../../src/ui/screens/campaigns/link-builder.tsx"
+import { allCampaigns } from "../../src/ui/screens/campaigns/matrix.tsx"
 import { countedInput, emptyDraft, moved, newStep, reasonAgainst } from "../../src/ui/screens/funnels/funnel-draft.ts"
 import { inputOf, pinned, readQuestion, writtenQuestion } from "../../src/ui/screens/journeys/journey-question.ts"
 
@@ -17,7 +17,7 @@ test.each([
   ["", { utm_source: "mail" }, undefined],
   ["javascript:alert(1)", {}, undefined],
   ["not a page", {}, undefined],
-])("the tags of %s", (page, tags, expected) => {
+])("adds campaign tags to %s", (page, tags, expected) => {
   expect(taggedUrl(page, tags)).toBe(expected as string)
 })
 
@@ -27,11 +27,11 @@ test.each([
   [1, 1, ["a", "b", "c"]],
   [1, 3, ["a", "b", "c"]],
   [0, -1, ["a", "b", "c"]],
-])("a step from place %i to %i", (from, to, expected) => {
+])("moves a step from position %i to %i", (from, to, expected) => {
   expect(moved(["a", "b", "c"], from, to)).toEqual(expected)
 })
 
-test("why a funnel cannot be saved yet", () => {
+test("explains why a funnel cannot be saved yet", () => {
   const draft = emptyDraft()
   const [a, b] = [newStep({ value: "/" }), newStep({ value: "/b" })]
   expect(reasonAgainst(draft)).toBe("Fill in at least two steps.")
@@ -41,7 +41,7 @@ test("why a funnel cannot be saved yet", () => {
   expect(reasonAgainst({ ...draft, steps: [a, b], name: "Buy" })).toBeUndefined()
 })
 
-test("steps are counted up to the first that says nothing", () => {
+test("previews the steps before the first empty one", () => {
   const draft = emptyDraft()
   const home = { type: "page", match: "exact", value: "/" } as const
   expect(countedInput(draft)).toBeUndefined()
@@ -52,7 +52,7 @@ test("steps are counted up to the first that says nothing", () => {
   })
 })
 
-/** Through the address and back, as a page that is loaded again reads it. */
+/** Writes to the address and reads it back, as a reloaded page does. */
 function throughAddress(written: Record<string, string | undefined>) {
   const cards = Object.fromEntries(
     Object.entries(written).flatMap(([name, value]) => (value === undefined ? [] : [[name, encodeURIComponent(value)]])),
@@ -62,7 +62,7 @@ function throughAddress(written: Record<string, string | undefined>) {
   return readQuestion({ of: (name) => (address.cards[name] === undefined ? undefined : decodeURIComponent(address.cards[name])) })
 }
 
-test("a journey stands in the address, whatever its pages are called", () => {
+test("a journey survives a round trip through the address, regardless of its pages' names", () => {
   const hostile = { page: "/a,b:c?d=%2F|é" }
   const first = readQuestion({ of: () => undefined })
   const asked = pinned({ ...first, mode: "end", anchor: { event: "Sign up, now" }, steps: 5, events: true }, { column: 2, ...hostile })
@@ -72,19 +72,19 @@ test("a journey stands in the address, whatever its pages are called", () => {
   expect(Object.values(writtenQuestion(first)).filter(Boolean)).toEqual([])
 })
 
-test("a malformed journey is the usual one", () => {
+test("replaces a malformed journey by the default one", () => {
   const of = (name: string) => ({ steps: "99", group: "x", pin1: "" })[name]
   expect(readQuestion({ of })).toEqual(readQuestion({ of: () => undefined }))
 })
 
-test("the file of campaigns holds the rows of all pages, in their order", async () => {
+test("the campaigns file contains the rows of all pages in order", async () => {
   const row = (campaign: string) => ({ source: "mail", medium: "email", campaign, visitors: 1, conversions: 0, conversion_rate: 0 })
   const rows = ["a", "b", "c", "d", "e"].map(row)
   const asked: number[] = []
   const found = await allCampaigns(async ({ offset }) => {
     asked.push(offset)
     const page = rows.slice(offset, offset + 2)
-    return { rows: page, total_rows: rows.length, has_more: offset + page.length < rows.length } as CampaignMatrix // what says it is about is not read
+    return { rows: page, total_rows: rows.length, has_more: offset + page.length < rows.length } as CampaignMatrix // the other fields are not read
   })
   expect(found).toEqual(rows)
   expect(asked).toEqual([0, 2, 4])

@@ -3,14 +3,14 @@ import { join } from "node:path"
 
 const css = await Bun.file(join(import.meta.dir, "../../src/ui/styles/tokens.css")).text()
 
-/** The colours of one block of the style sheet. */
+/** Returns the colours of a block of the style sheet. */
 function tokensOf(selector: string): Record<string, string> {
   const start = css.indexOf(`${selector} {`)
   const block = css.slice(start, css.indexOf("}", start))
   return Object.fromEntries([...block.matchAll(/--([a-z0-9-]+): (#[0-9a-f]{6});/g)].map(([, name, colour]) => [name!, colour!]))
 }
 
-/** Relative luminance by WCAG 2. */
+/** Returns the relative luminance as defined by WCAG 2. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255
@@ -32,17 +32,17 @@ describe.each(Object.entries(themes))("%s", (_, theme) => {
   const colour = (name: string): string => theme[name] ?? themes.light[name]!
 
   test.each(TEXT.flatMap((name) => ["surface", "bg"].map((foundation) => [name, foundation] as const)))(
-    "%s can be read on %s",
+    "%s is legible on %s",
     (name, foundation) => {
       expect(contrast(colour(name), colour(foundation))).toBeGreaterThanOrEqual(4.5)
     },
   )
 
-  test.each(SERIES)("%s can be told from the surface and read as a label on it", (name) => {
+  test.each(SERIES)("%s is distinguishable from the surface and legible as a label on it", (name) => {
     expect(contrast(colour(name), colour("surface"))).toBeGreaterThanOrEqual(4.5)
   })
 
-  test.each(["control", "focus"])("%s can be told from the surface and from the page", (name) => {
+  test.each(["control", "focus"])("%s is distinguishable from the surface and from the page", (name) => {
     expect(contrast(colour(name), colour("surface"))).toBeGreaterThanOrEqual(3)
     expect(contrast(colour(name), colour("bg"))).toBeGreaterThanOrEqual(3)
   })
@@ -56,16 +56,16 @@ describe.each(Object.entries(themes))("%s", (_, theme) => {
     ["ink", "heat-3"],
     ["on-accent", "heat-4"],
     ["on-accent", "heat-5"],
-  ])("%s can be read on %s", (name, foundation) => {
+  ])("%s is legible on %s", (name, foundation) => {
     expect(contrast(colour(name), colour(foundation))).toBeGreaterThanOrEqual(4.5)
   })
 })
 
-test("dark is the same whether it is chosen or follows the system", () => {
+test("the dark theme is the same whether chosen or set by the system", () => {
   expect(tokensOf('  :root[data-theme="auto"]')).toEqual(themes.dark)
 })
 
-test("no colour stands outside the tokens", async () => {
+test("no style sheet uses a colour other than the tokens", async () => {
   const sheets = [...new Bun.Glob("**/*.css").scanSync({ cwd: join(import.meta.dir, "../../src/ui/styles"), absolute: true })]
   const found: string[] = []
   for (const sheet of sheets) {

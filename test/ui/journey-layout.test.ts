@@ -13,7 +13,7 @@ const edge = (column: number, from_node: number, to_node: number, visits: number
 const columns = [[node("/", 100)], [node("/a", 60), node("/b", 30), node("/c", 10)]]
 const edges = [edge(0, 0, 0, 60), edge(0, 0, 1, 30), edge(0, 0, 2, 10)]
 
-test("boxes are as high as their visits, but never too small to touch", () => {
+test("the height of a box is proportional to its visits, with a minimum for touch", () => {
   const { boxes, width, height } = flowLayout({ columns, edges, mode: "start" })
   expect(boxes.map((column) => column.map(({ x, y, height, bar }) => [x, y, height, bar]))).toEqual([
     [[0, 0, 260, 260]],
@@ -26,7 +26,7 @@ test("boxes are as high as their visits, but never too small to touch", () => {
   expect([width, height]).toEqual([2 * COLUMN_WIDTH + 56, 290])
 })
 
-test("bands leave one below the other and fill the side of their box", () => {
+test("bands are stacked and fill the side of their box", () => {
   const { bands } = flowLayout({ columns, edges: edges.toReversed(), mode: "start" })
   expect(bands.map(({ path }) => path)).toEqual([
     "M176 0C204 0 204 0 232 0V156C204 156 204 156 176 156Z",
@@ -35,14 +35,14 @@ test("bands leave one below the other and fill the side of their box", () => {
   ])
 })
 
-test("journeys to an end stand the other way round: time goes to the right", () => {
+test("journeys to an end are mirrored, so that time runs to the right", () => {
   const { boxes, bands } = flowLayout({ columns, edges, mode: "end" })
   expect(boxes[0]![0]!.x).toBe(232)
   expect(boxes[1]![0]!.x).toBe(0)
   expect(bands[0]!.path).toStartWith("M232 0C204 0")
 })
 
-test("an edge to a node that is not there is no band", () => {
+test("ignores an edge to a missing node", () => {
   expect(flowLayout({ columns, edges: [edge(0, 0, 9, 5), edge(1, 0, 0, 5)], mode: "start" }).bands).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { memoize } from "../../src/ui/text/memoize.ts"
+import { memoize } from "../../src/ui/text/format.ts"
 
-test("creates a value once per arguments", () => {
+test("creates a value once per list of arguments", () => {
   let made = 0
   const format = memoize((locale: string, options: Intl.NumberFormatOptions) => {
     made++

@@ -5,7 +5,7 @@ const root = join(import.meta.dir, "../..")
 const notice = await Bun.file(join(root, "NOTICE")).text()
 const lines = new Set(notice.split("\n").map((line) => line.trim().split(/\s+/).join(" ")))
 
-test("NOTICE names every library inside the dashboard, and its type face, with version and licence", async () => {
+test("NOTICE lists every library of the dashboard and its typeface with version and licence", async () => {
   const { metafile } = await Bun.build({
     entrypoints: [join(root, "src/ui/index.html")],
     target: "browser",

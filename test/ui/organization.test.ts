@@ -1,22 +1,21 @@
 import { expect, test } from "bun:test"
 import { SCOPES as ALL_SCOPES, impliedBy, type Scope } from "../../src/domain/key.ts"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
-import { auditFile } from "../../src/ui/screens/organization/audit/audit-file.ts"
-import { actionWords, changesOf } from "../../src/ui/screens/organization/audit/audit-words.ts"
-import { bodyOf, withPreset } from "../../src/ui/screens/organization/keys/key-draft.ts"
+import { actionWords, auditFile, changesOf } from "../../src/ui/screens/organization/audit/audit-entries.ts"
+import { byRoute, unusedWrites } from "../../src/ui/screens/organization/keys/key-usage.tsx"
+import { bodyOf, withPreset } from "../../src/ui/screens/organization/keys/keys.ts"
 import { beyondPreset, SCOPES, withoutImplied } from "../../src/ui/screens/organization/keys/scopes.ts"
 import { permissionsOfRole, permissionWords, rolesBelow } from "../../src/ui/screens/organization/members/roles.ts"
 import { bodyOfProvider, EMPTY } from "../../src/ui/screens/organization/providers/provider-draft.ts"
-import { byRoute, unusedWrites } from "../../src/ui/screens/organization/usage-rows.ts"
 
-test("every scope and every permission of the core has words of its own", () => {
+test("every scope and every permission of the core has its own label", () => {
   expect(SCOPES).toEqual([...ALL_SCOPES])
   const words = Object.keys(CORE_PERMISSIONS).map(permissionWords)
   expect(new Set(words).size).toBe(words.length)
   expect([permissionWords("links:write"), permissionWords("power-users:read")]).toEqual(["create and edit links", "view power users"])
 })
 
-test("what another scope implies is not said, and is not beyond a preset", () => {
+test("omits implied scopes and does not count them as beyond a preset", () => {
   for (const scope of ALL_SCOPES) expect(withoutImplied([scope, ...impliedBy(scope)])).toEqual([scope])
   expect(beyondPreset("assistant", ["stats:read", "sites:read"], "list")).toEqual([])
   expect(beyondPreset("assistant", ["stats:read"], "all")).toEqual(["access all sites, including future ones"])
@@ -24,13 +23,13 @@ test("what another scope implies is not said, and is not beyond a preset", () =>
   expect(beyondPreset("provisioning", ["sites:write", "goals:write", "funnels:write"], "all")).toEqual([])
 })
 
-/** What every new key without limits of its own says. */
+/** Body of a new key without limits. */
 const PLAIN = { name: "A", ip_allow: [], rate_limit: null, personal: false }
 const EVENTS = { ...PLAIN, scopes: ["events:write"], site_access: "list", site_ids: [] }
 
 test.each<[string, Parameters<typeof bodyOf>[0], object]>([
   [
-    "of a preset",
+    "with a preset",
     { ...withPreset("assistant"), name: "A", siteIds: [3] },
     { ...PLAIN, scopes: ["stats:read"], site_access: "list", site_ids: [3] },
   ],
@@ -39,17 +38,21 @@ test.each<[string, Parameters<typeof bodyOf>[0], object]>([
     { ...withPreset("provisioning"), name: "A", siteIds: [3] },
     { ...PLAIN, scopes: ["sites:write", "goals:write", "funnels:write"], site_access: "all" },
   ],
-  ["without end", { ...withPreset("events"), name: "A", expiry: "never" }, { ...EVENTS, expires_at: null }],
-  ["to the end of a day", { ...withPreset("events"), name: "A", expiry: "2027-01-31" }, { ...EVENTS, expires_at: "2027-01-31T23:59:59Z" }],
-  ["as the organization has it", { ...withPreset("events"), name: "A" }, EVENTS],
+  ["without expiry", { ...withPreset("events"), name: "A", expiry: "never" }, { ...EVENTS, expires_at: null }],
   [
-    "from two ranges",
+    "that expires at the end of a day",
+    { ...withPreset("events"), name: "A", expiry: "2027-01-31" },
+    { ...EVENTS, expires_at: "2027-01-31T23:59:59Z" },
+  ],
+  ["with the organization's default expiry", { ...withPreset("events"), name: "A" }, EVENTS],
+  [
+    "restricted to two address ranges",
     { ...withPreset("events"), name: "A", ranges: " 203.0.113.0/24\n\n198.51.100.7 ", rate: "60" },
     { ...EVENTS, ip_allow: ["203.0.113.0/24", "198.51.100.7"], rate_limit: 60 },
   ],
-])("what is sent of a key %s", (_, draft, body) => expect(bodyOf(draft)).toEqual(body))
+])("sends a key %s", (_, draft, body) => expect(bodyOf(draft)).toEqual(body))
 
-test("a secret of a provider stays unless another is typed or it is taken away", () => {
+test("keeps a provider's secret unless it is replaced or removed", () => {
   const secretOf = (changes: Partial<typeof EMPTY>) =>
     (bodyOfProvider({ ...EMPTY, ...changes }) as { client_secret?: string | null }).client_secret
   expect([secretOf({}), secretOf({ secret: "new" }), secretOf({ dropsSecret: true })]).toEqual([undefined, "new", null])
@@ -63,7 +66,7 @@ test("a secret of a provider stays unless another is typed or it is taken away",
   })
 })
 
-test("nobody is offered a role above their own", () => {
+test("offers no role above the user's own", () => {
   expect(rolesBelow("editor")).toEqual(["editor", "viewer", "guest"])
   expect([
     permissionsOfRole("editor", "goals:write"),
@@ -93,7 +96,7 @@ const row = {
   changes: {},
 }
 
-test("a file of the log quotes what must be quoted, and holds no formulas", () => {
+test("the audit log's CSV file quotes cells where necessary and contains no formulas", () => {
   expect(auditFile([row], "csv")).toBe(
     "at,actor_kind,actor_email,impersonator_email,action,target_type,target_id,target_label,site_id,outcome,ip_prefix,user_agent,request_id,changes\r\n" +
       `2026-11-21T12:00:00Z,user,'=HYPERLINK(1)@example.org,,accounts.api_key.rotate,api_key,7,"Key ""one"", two",,ok,203.0.113.0/24,curl,r1,{}\r\n`,
@@ -106,7 +109,7 @@ test("a file of the log quotes what must be quoted, and holds no formulas", () =
   ).toEqual([1, 2])
 })
 
-test("of a change the parts that differ are told, before and after", () => {
+test("lists the changed parts with their values before and after", () => {
   expect(actionWords(row.action)).toBe("API key rotated")
   const changes = {
     role: ["viewer", "editor"],
@@ -124,7 +127,7 @@ test("of a change the parts that differ are told, before and after", () => {
   ])
 })
 
-test("what a key was used for is told by route; writes that it never made are pointed out", () => {
+test("shows a key's usage by route and points out unused write scopes", () => {
   const used = (route: string, status: string, requests: number, day = "2026-11-20") => ({ day, route, status, requests })
   const reads = [
     used("POST /api/public/v1/mcp", "2xx", 3),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { addMonths, fittingIntervals, lengthOf, rangeOf, stepped, todayIn } from "../../src/ui/report/data/ranges.ts"
-import { placesOf } from "../../src/ui/report/notes/notes.ts"
+import { placesOf } from "../../src/ui/report/notes.ts"
 
 const TODAY = "2026-11-21"
 
@@ -19,38 +19,38 @@ test.each([
   expect(rangeOf({ period }, TODAY, "2024-03-05")).toEqual({ from, to })
 })
 
-describe("a step by the period's own length", () => {
+describe("a step by the length of the period", () => {
   test.each([
-    ["of 28 days", { period: "28d" }, -1, { period: "custom", from: "2026-09-27", to: "2026-10-24" }],
+    ["back from 28 days", { period: "28d" }, -1, { period: "custom", from: "2026-09-27", to: "2026-10-24" }],
     ["back to 28 days", { period: "custom", from: "2026-09-27", to: "2026-10-24" }, 1, { period: "28d" }],
-    ["of today", { period: "today" }, -1, { period: "yesterday" }],
-    ["of the month", { period: "month" }, -1, { period: "last_month" }],
-    ["of the last month", { period: "last_month" }, -1, { period: "custom", from: "2026-09-01", to: "2026-09-30" }],
-    ["of a whole month, on", { period: "custom", from: "2026-09-01", to: "2026-09-30" }, 1, { period: "last_month" }],
-    ["of the last month, on", { period: "last_month" }, 1, { period: "month" }],
-    ["of the year", { period: "year" }, -1, { period: "custom", from: "2025-01-01", to: "2025-12-31" }],
-    ["of the last day before today", { period: "yesterday" }, 1, { period: "today" }],
+    ["back from today", { period: "today" }, -1, { period: "yesterday" }],
+    ["back from the current month", { period: "month" }, -1, { period: "last_month" }],
+    ["back from last month", { period: "last_month" }, -1, { period: "custom", from: "2026-09-01", to: "2026-09-30" }],
+    ["forward from a whole month", { period: "custom", from: "2026-09-01", to: "2026-09-30" }, 1, { period: "last_month" }],
+    ["forward from last month", { period: "last_month" }, 1, { period: "month" }],
+    ["back from the year", { period: "year" }, -1, { period: "custom", from: "2025-01-01", to: "2025-12-31" }],
+    ["forward from yesterday", { period: "yesterday" }, 1, { period: "today" }],
   ] as const)("%s", (_, address, direction, expected) => {
     expect(stepped(address, direction, TODAY)).toEqual(expected)
   })
 
-  test("keeps to months where days would do as well", () => {
+  test("prefers months to days where both fit", () => {
     expect(stepped({ period: "custom", from: "2026-10-01", to: "2026-10-31" }, 1, "2026-11-30")).toEqual({ period: "month" })
   })
 
-  test("never leads into the future, and all time has no neighbour", () => {
+  test("never leads into the future, and does not exist for all time", () => {
     expect(stepped({ period: "28d" }, 1, TODAY)).toBeUndefined()
     expect(stepped({ period: "24h" }, 1, TODAY)).toBeUndefined()
     expect(stepped({ period: "all" }, -1, TODAY)).toBeUndefined()
   })
 })
 
-test("the last day of a month stays within a shorter one", () => {
+test("clamps the last day of a month to a shorter month", () => {
   expect(addMonths("2026-03-31", -1)).toBe("2026-02-28")
   expect(addMonths("2024-01-31", 1)).toBe("2024-02-29")
 })
 
-test("a day is that of the zone", () => {
+test("determines today in the given time zone", () => {
   const at = Date.parse("2026-11-21T23:30:00Z")
   expect(todayIn("Europe/Berlin", at)).toBe("2026-11-22")
   expect(todayIn("America/New_York", at)).toBe("2026-11-21")
@@ -61,22 +61,22 @@ test.each([
   [28, ["auto", "hour", "day", "week"]],
   [91, ["auto", "day", "week", "month"]],
   [1_000, ["auto", "week", "month"]],
-])("%i days can be cut by %p", (days, intervals) => {
+])("a range of %i days offers the intervals %p", (days, intervals) => {
   expect(fittingIntervals(days)).toEqual(intervals as ReturnType<typeof fittingIntervals>)
 })
 
-test("a range counts both its ends, also where the clocks change", () => {
+test("the length of a range includes both ends, also across clock changes", () => {
   expect(lengthOf({ from: "2026-10-25", to: "2026-10-25" })).toBe(1)
   expect(lengthOf({ from: "2026-03-01", to: "2026-03-31" })).toBe(31)
 })
 
-describe("notes stand at", () => {
+describe("notes are placed at", () => {
   const note = (at: string, day = at) => ({ at, day })
-  test("their day, their week, and nowhere before the first point", () => {
+  test("their day or week, and omitted before the first point", () => {
     const weeks = [{ time: "2026-11-02" }, { time: "2026-11-09" }, { time: "2026-11-16" }]
     expect(placesOf(weeks, [note("2026-11-09"), note("2026-11-15"), note("2026-11-01"), note("2026-11-30")])).toEqual([1, 1, undefined, 2])
   })
-  test("the first hour of their day, or the hour they name", () => {
+  test("the first hour of their day or their own hour", () => {
     const hours = ["00", "01", "02"].map((hour) => ({ time: `2026-11-21T${hour}:00:00+01:00` }))
     expect(placesOf(hours, [note("2026-11-21"), note("2026-11-21T00:30:00Z", "2026-11-21")])).toEqual([0, 1])
   })

@@ -1,13 +1,13 @@
+import type { ListedSiteResponse } from "../../src/domain/site-response.ts"
 import { expect, test } from "bun:test"
 import { DEFAULT_ADDRESS } from "../../src/domain/site-address.ts"
 import { allowedAddress, allowedArguments, type SharedView } from "../../src/ui/screens/share/share-source.ts"
 import { applyMessage, checksOf, type LiveState } from "../../src/ui/screens/sites/live-state.ts"
-import { grouped, ordered, troubleOf } from "../../src/ui/screens/sites/order.ts"
-import type { ListedSite } from "../../src/ui/screens/sites/site-list.ts"
-import { snippetText } from "../../src/ui/screens/sites/snippets.ts"
+import { grouped, ordered, troubleOf } from "../../src/ui/screens/sites/site-list.ts"
+import { snippetText } from "../../src/ui/screens/sites/snippets.tsx"
 
 const NOW = Date.parse("2026-11-21T12:00:00Z")
-const site = (id: number, more: Partial<ListedSite> = {}): ListedSite => ({
+const site = (id: number, more: Partial<ListedSiteResponse> = {}): ListedSiteResponse => ({
   id,
   name: `Site ${id}`,
   hosts: [`s${id}.example`],
@@ -18,9 +18,9 @@ const site = (id: number, more: Partial<ListedSite> = {}): ListedSite => ({
   last_event_at: "2026-11-21T11:00:00Z",
   ...more,
 })
-const ids = (sites: readonly ListedSite[]) => sites.map(({ id }) => id)
+const ids = (sites: readonly ListedSiteResponse[]) => sites.map(({ id }) => id)
 
-test("sites are sorted, pinned ones first and those without a figure last", () => {
+test("sorts sites with pinned ones first and those without a figure last", () => {
   const sites = [
     site(1, { visitors: 5, change_percent: -2 }),
     site(2),
@@ -34,7 +34,7 @@ test("sites are sorted, pinned ones first and those without a figure last", () =
   expect(ids(ordered(sites, " S3.EX", "name"))).toEqual([3])
 })
 
-test("several organizations have groups by name, one has none", () => {
+test("groups sites by organization if there are several", () => {
   const other = site(2, { organization: { id: 2, name: "Bakery" } })
   expect(grouped([site(1), other, site(3)]).map(({ name, sites }) => [name, ids(sites)])).toEqual([
     ["Bakery", [2]],
@@ -51,14 +51,14 @@ test.each([
   [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 151] }, "Unusually many visitors today"],
   [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 150] }, undefined],
   [{ visitors_by_day: [1, 1, 1, 1, 1, 1, 99] }, undefined],
-] as const)("the mark of %j", (more, mark) => {
-  expect(troubleOf(site(1, more as Partial<ListedSite>), NOW)).toBe(mark)
+] as const)("marks a site with %j: %p", (more, mark) => {
+  expect(troubleOf(site(1, more as Partial<ListedSiteResponse>), NOW)).toBe(mark)
 })
 
 const HOSTS = { hosts: ["shop.example"], timezone: "Europe/Berlin" }
 const QUIET: LiveState = { refused: [] }
 
-test("the live check goes from the script to the event, and a refused host fails until it is allowed", () => {
+test("the installation check proceeds from the script to the event, and a rejected host fails it until allowed", () => {
   const check = (state: LiveState, checked: object = HOSTS) => checksOf(checked as typeof HOSTS, state, "Europe/Paris", NOW)
   expect(check(QUIET)).toEqual({ script: "waiting", event: "waiting", host: "waiting", unknownHosts: [], zone: "ok" })
   const seen = applyMessage(QUIET, { type: "script_seen", data: { at: "2026-11-21T12:00:00Z", hostname: "shop.example" } })
@@ -74,7 +74,7 @@ test("the live check goes from the script to the event, and a refused host fails
   expect(checksOf(HOSTS, QUIET, "Asia/Tokyo", NOW).zone).toBe("failed")
 })
 
-test("the check says why a script that has loaded sends nothing", () => {
+test("the installation check explains why a loaded script sends nothing", () => {
   const at = "2026-11-21T12:00:00Z"
   const check = (state: LiveState, checked: object = HOSTS) => checksOf(checked as typeof HOSTS, state, "Europe/Berlin", NOW)
   const seenOn = (hostname: string) => applyMessage(QUIET, { type: "script_seen", data: { at, hostname } })
@@ -101,7 +101,7 @@ const VIEW: SharedView = {
   allow_export: false,
 }
 
-test("a shared view asks only what its owner allows", () => {
+test("a shared view queries only what its owner allows", () => {
   const given = { period: "7d", compare: "previous_period", match_weekday: true, filters: [], metrics: ["visitors"] }
   expect(allowedArguments(VIEW, given)).toEqual({ metrics: ["visitors"] })
   expect(allowedArguments({ ...VIEW, allow_range: true, allow_filters: true }, given)).toEqual(given)
@@ -112,7 +112,7 @@ test("a shared view asks only what its owner allows", () => {
   expect(allowedAddress({ ...VIEW, allow_range: true, allow_filters: true }, address)).toEqual(open)
 })
 
-test("snippets name the site and where it is counted", () => {
+test("snippets contain the site and the collection URL", () => {
   const snippet = '<script defer src="https://stats.example/js/script.js" data-site="t-1"></script>'
   const shown = { id: 7, hosts: ["*.shop.example"], tracking_id: "t-1", snippet }
   expect(snippetText("html", shown)).toBe(snippet)

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
-import { inTurn } from "../../src/ui/browser/yielding.ts"
+import { inTurn } from "../../src/ui/parts/loading.ts"
 
-/** Resolves in a task that was asked for now. */
+/** Resolves in the next task. */
 const task = () => new Promise((resolve) => setImmediate(resolve))
 
-test("work has its turn in the order it came, one piece per task, also what is asked for meanwhile", async () => {
+test("runs queued work in order, one piece per task, including work queued in the meantime", async () => {
   const done: string[] = []
   const tasks: string[] = []
   const work = (name: string) => () => {

@@ -7,7 +7,7 @@ const gzip = (bytes: Uint8Array<ArrayBuffer>): number => Bun.gzipSync(bytes, { l
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 const at = (path: string) => parts.find((part) => part.path === path)
 
-/** Scripts that a page cannot do without: that of the page, and all that it imports at once. */
+/** Returns the scripts that a page needs initially: its own and all static imports. */
 function scriptsFor(path: string, seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen
   seen.add(path)
@@ -20,11 +20,11 @@ const page = text(at("/")!.bytes)
 const entry = /\/assets\/[^"]+\.js/.exec(page)![0]
 const first = scriptsFor(entry)
 const guest = scriptsFor(parts.find(({ path }) => GUEST_SCRIPT.test(path))!.path)
-/** The scripts that are there before a script of a lazily loaded part: those of the bundle that it belongs to. */
+/** Returns the scripts that are loaded before a lazily loaded one: the initial scripts of its bundle. */
 const before = (path: string) => [first, guest].find((bundle) => [...scriptsFor(path)].some((one) => bundle.has(one))) ?? new Set()
 const weigh = (paths: Iterable<string>): number => [...paths].reduce((sum, path) => sum + gzip(at(path)!.bytes), 0)
 
-test("the first view of the dashboard loads at most 75 kB of scripts, 14 kB of styles and 35 kB of type face", () => {
+test("the first view of the dashboard loads at most 75 kB of scripts, 14 kB of styles and 35 kB of fonts", () => {
   const styles = parts.filter(({ type }) => type.startsWith("text/css"))
   const font = at("/assets/hanken-grotesk.woff2")!.bytes.length
   const weights = { scripts: weigh(first), styles: weigh(styles.map(({ path }) => path)), font }
@@ -35,18 +35,18 @@ test("the first view of the dashboard loads at most 75 kB of scripts, 14 kB of s
   expect(weights.scripts + weights.styles + weights.font + gzip(at("/")!.bytes)).toBeLessThanOrEqual(150 * KB)
 })
 
-test("the sign-in page loads at most 40 kB of scripts, and nothing of the dashboard", () => {
+test("the sign-in page loads at most 40 kB of scripts, and none of the dashboard", () => {
   const lazy = parts.filter(({ path }) => /\/(sign-in|later)-[^/]+\.js$/.test(path) && before(path) !== first)
   const signIn = new Set([...guest, ...lazy.flatMap(({ path }) => [...scriptsFor(path)])])
   console.log(`sign-in page: ${weigh(signIn)} bytes of scripts`)
   expect(weigh(signIn)).toBeLessThanOrEqual(40 * KB)
-  // The chart's library is the largest part of the dashboard.
+  // The chart library is the largest part of the dashboard.
   const drawsCharts = (path: string) => text(at(path)!.bytes).includes("u-over")
   expect([...first].filter(drawsCharts)).toHaveLength(1)
   expect([...signIn].filter(drawsCharts)).toEqual([])
 })
 
-test("any other screen adds at most 30 kB, the map 60", () => {
+test("any other screen adds at most 30 kB, the map 60 kB", () => {
   const scripts = parts.filter(({ path }) => path.endsWith(".js") && !first.has(path) && !guest.has(path))
   const heavy = scripts.flatMap(({ path }) => {
     const loaded = before(path)

@@ -1,9 +1,9 @@
 import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
 
 const LINK_PASSWORD = "a password for a link"
-const link = (verb: string) => ({ deed: { action: `links.link.${verb}`, target: ["link"] } }) as const
-const template = (verb: string) => ({ deed: { action: `links.utm-template.${verb}`, target: ["utm-template"] } }) as const
-const domain = (verb: string) => ({ deed: { action: `links.link-domain.${verb}`, target: ["link-domain"] } }) as const
+const link = (verb: string) => ({ auditEntry: { action: `links.link.${verb}`, target: ["link"] } }) as const
+const template = (verb: string) => ({ auditEntry: { action: `links.utm-template.${verb}`, target: ["utm-template"] } }) as const
+const domain = (verb: string) => ({ auditEntry: { action: `links.link-domain.${verb}`, target: ["link-domain"] } }) as const
 const destination = "https://example.com/"
 const NO_CLICK = "It answers what a visitor would get, and changes nothing."
 
@@ -18,7 +18,7 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
 
   async function deletedLink(scene: Scene): Promise<string | number> {
     const id = await link_id(scene)
-    await scene.prepare(await scene.boss(), "DELETE", `/sites/${scene.site}/links/${id}`)
+    await scene.prepare(await scene.organizationOwner(), "DELETE", `/sites/${scene.site}/links/${id}`)
     return id
   }
 
@@ -27,20 +27,20 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
     recipes: {
       "POST /sites/{site}/links": () => ({
         body: { destination, title: fresh("Link"), password: LINK_PASSWORD },
-        deed: { action: "links.link.create", target: ["link"], secrets: () => [LINK_PASSWORD, "argon2"] },
+        auditEntry: { action: "links.link.create", target: ["link"], secrets: () => [LINK_PASSWORD, "argon2"] },
       }),
       "POST /sites/{site}/links/bulk": () => ({
         body: { op: "create", rows: [{ destination }] },
-        deed: { action: "links.link.create", target: ["link", "*"] },
+        auditEntry: { action: "links.link.create", target: ["link", "*"] },
       }),
       "POST /sites/{site}/links/import": () => ({
         body: { csv: `slug,destination,title,tags\n${fresh("slug")},${destination},,`, apply: true },
-        deed: { action: "links.link.create", target: ["link", "*"] },
+        auditEntry: { action: "links.link.create", target: ["link", "*"] },
       }),
       "GET /sites/{site}/links/slug-check": () => ({ query: `slug=${fresh("slug")}` }),
       "PATCH /sites/{site}/links/{link_id}": () => ({
         body: { title: fresh("Link"), password: LINK_PASSWORD },
-        deed: { action: "links.link.update", target: ["link"], secrets: () => [LINK_PASSWORD, "argon2"] },
+        auditEntry: { action: "links.link.update", target: ["link"], secrets: () => [LINK_PASSWORD, "argon2"] },
       }),
       "DELETE /sites/{site}/links/{link_id}": () => link("delete"),
       "POST /sites/{site}/links/{link_id}/restore": async (scene) => ({ ids: { link_id: await deletedLink(scene) }, ...link("restore") }),

@@ -1,6 +1,6 @@
 import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
 
-const pixel = (verb: string) => ({ deed: { action: `pixels.pixel.${verb}`, target: ["pixel"] } }) as const
+const pixel = (verb: string) => ({ auditEntry: { action: `pixels.pixel.${verb}`, target: ["pixel"] } }) as const
 
 /** Tracking pixels in the proofs of all private routes. */
 export default function proof({ fresh, made }: AreaProofKit): AreaProof {
@@ -9,7 +9,7 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
 
   async function deletedPixel(scene: Scene): Promise<string | number> {
     const id = await pixel_id(scene)
-    await scene.prepare(await scene.boss(), "DELETE", `/sites/${scene.site}/pixels/${id}`)
+    await scene.prepare(await scene.organizationOwner(), "DELETE", `/sites/${scene.site}/pixels/${id}`)
     return id
   }
 

@@ -7,12 +7,12 @@ import { requestId } from "../headers.ts"
 import { compatHandlers } from "./compat.ts"
 import {
   type CollectOptions,
-  ofText,
   otherMethod,
   picture,
   type RequestHandler,
   refuseMediaType,
   requestWith,
+  sharedHeaders,
   toResponse,
 } from "./response.ts"
 
@@ -31,7 +31,7 @@ export function collectHandlers(options: CollectOptions): Map<string, RequestHan
 }
 
 function eventHandler({ collector, headers, baseUrl, log }: CollectOptions): RequestHandler {
-  const shared = ofText(headers)
+  const shared = sharedHeaders(headers)
   return async (request, server) => {
     const id = requestId(request)
     if (request.method !== "POST") return otherMethod(request, EVENT_METHODS, { ...headers, "x-request-id": id }, baseUrl)

@@ -10,12 +10,12 @@ import { baseUrlFor, problem, toFailure } from "../errors.ts"
 import { requestId } from "../headers.ts"
 import {
   type CollectOptions,
-  ofText,
   otherMethod,
   picture,
   type RequestHandler,
   refuseMediaType,
   requestWith,
+  sharedHeaders,
   toResponse,
 } from "./response.ts"
 
@@ -42,7 +42,7 @@ const UMAMI_METHODS = ["POST", "OPTIONS"]
 const COUNT_METHODS = ["GET", "HEAD", "POST", "OPTIONS"]
 
 function umamiHandler({ collector, headers, baseUrl, log }: CollectOptions, { payload, limit, answer }: UmamiEndpoint): RequestHandler {
-  const shared = ofText(headers)
+  const shared = sharedHeaders(headers)
   return async (request, server) => {
     const id = requestId(request)
     if (request.method !== "POST") return otherMethod(request, UMAMI_METHODS, { ...headers, "x-request-id": id }, baseUrl)
@@ -97,12 +97,12 @@ const HOST_DISPUTED: Fault = {
   detail: "Sites of several organizations claim this host, and its owner is not known.",
 }
 
-/** Drop reasons that these clients must treat as errors. All others count as success. */
+/** Returns the error for drop reasons that these clients must see. All other reasons count as success. */
 function refusalOf({ reason, faults = [] }: Outcome): Refusal | undefined {
   if (reason === "invalid") return { code: "invalid_event", message: "The event is not valid.", status: 400, errors: faults.slice(0, 20) }
   if (reason === "unknown_site") return { code: "invalid_event", message: UNKNOWN_SITE.detail, status: 400, errors: [UNKNOWN_SITE] }
   if (reason === "host_disputed") return { code: "invalid_event", message: HOST_DISPUTED.detail, status: 400, errors: [HOST_DISPUTED] }
-  if (reason === "ip") return { code: "forbidden", message: "Nothing is counted from this address.", status: 403 }
+  if (reason === "ip") return { code: "forbidden", message: "Events from this address are not counted.", status: 403 }
   return reason === "rate" ? { code: "rate_limited", message: "Too many events.", status: 429 } : undefined
 }
 
@@ -119,7 +119,7 @@ const json = (status: number, body: object, dropped: number): CollectAnswer => (
 
 /** Creates the handler of GoatCounter, which always responds with a picture and puts the reason into a header. HEAD is not counted. */
 function countHandler({ collector, headers, baseUrl, log }: CollectOptions): RequestHandler {
-  const shared = ofText(headers)
+  const shared = sharedHeaders(headers)
   return async (request, server) => {
     const own = { ...headers, "x-request-id": requestId(request), "cache-control": "no-store" }
     if (!COUNT_METHODS.includes(request.method) || request.method === "OPTIONS") return otherMethod(request, COUNT_METHODS, own, baseUrl)

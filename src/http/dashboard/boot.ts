@@ -1,3 +1,4 @@
+import type { Boot } from "../../domain/boot.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Log } from "../../domain/log.ts"
 import { moreMetrics, readSiteAddress, summaryArguments, timeseriesArguments } from "../../domain/site-address.ts"
@@ -7,7 +8,7 @@ import type { Person, Sessions } from "../../services/sign-in/sessions.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import { type MeOptions, toMeResponse } from "../private/me/me.ts"
 import type { SessionCookie } from "../private/session-cookie.ts"
-import { type OwnSiteResponse, type SeenSiteOptions, seenSite } from "../private/sites/site-shown.ts"
+import { type SeenSiteOptions, seenSite } from "../private/sites/sites.ts"
 import { sightOf } from "../private/stats/stats.ts"
 
 export interface BootOptions extends MeOptions, SeenSiteOptions {
@@ -16,41 +17,28 @@ export interface BootOptions extends MeOptions, SeenSiteOptions {
   sessions: Pick<Sessions, "find">
   access: Access
   secondFactors: SecondFactors
-  cookie: Pick<SessionCookie, "read" | "line">
+  cookie: Pick<SessionCookie, "read" | "header">
   stats: Stats
   now(): number
   log: Log
   version: string
 }
 
-/** What a page shows before it has asked anything. The browser's side reads the same shape in `src/ui/api/boot.ts`. */
-export interface Boot {
-  version: string
-  /** Of the dashboard's files: another one in an answer of the server means that there is a newer page. */
-  build: string
-  setup_needed: boolean
-  /** Nobody is signed in without it. */
-  me?: Awaited<ReturnType<typeof toMeResponse>>
-  /** A policy asks for a second factor that the user has not: only the own account can be reached. */
-  factor_missing?: boolean
-  /** The site that the page is about, as its own route shows it. */
-  site?: OwnSiteResponse
-  /** Its first reports, with the arguments they were asked with. */
-  reports?: { site: number; report: string; given: Record<string, unknown>; data: object }[]
-}
-
 export interface FirstView {
   boot: Omit<Boot, "build">
   person: Person | undefined
-  /** 404 where the page's site or organization does not exist for the person who asks. */
+  /** 404 if the site or organization of the page does not exist for the user, otherwise 200. */
   status: number
 }
 
-/** The id of the site that a page is about, and whether the page is more than its overview. */
+/** Matches the id of a page's site, and the rest of the path unless the page is the overview. */
 const SITE_PAGE = /^\/sites\/([1-9]\d*)(\/.+)?/
 const ORGANIZATION_PAGE = /^\/org\/([1-9]\d*)/
 
-/** Who asks, what they may do, and the first numbers of a site's own page. Numbers that cannot be had are asked again by the page. */
+/**
+ * Returns the data of a page: the user, the user's permissions, and the site with its first reports. A failed report does not fail
+ * the page, which requests it again.
+ */
 export async function firstView(request: Request, path: string, options: BootOptions): Promise<FirstView> {
   const token = options.cookie.read(request)
   const person = token === undefined ? undefined : await options.sessions.find(token)
@@ -70,22 +58,22 @@ export async function firstView(request: Request, path: string, options: BootOpt
     const site = await seenSite(reached.site, reached.role, person.user.id, options)
     return { ...plain, boot: { ...plain.boot, site, reports: await firstReports(request, person, reached, options) } }
   } catch (error) {
-    if (!(error instanceof AppError)) options.log.error("the first numbers of a page could not be had", { error })
+    if (!(error instanceof AppError)) options.log.error("the first reports of a page failed", { error })
     return { ...plain, status: error instanceof AppError && error.code === "site_not_found" ? 404 : 200 }
   }
 }
 
 async function firstReports(request: Request, person: Person, { site, permissions }: SiteAccess, { stats }: BootOptions) {
   const { address, namesPeriod } = readSiteAddress(new URL(request.url).search)
-  // Without a period the browser knows better: it remembers the last one of the site.
+  // Without a period in the address, the browser uses the last period of the site, which only it remembers.
   if (!namesPeriod) return []
-  const asking = { ...sightOf({ request, user: person.user, permissions }), form: "json" as const }
+  const caller = { ...sightOf({ request, user: person.user, permissions }), form: "json" as const }
   const more = address.filters.length === 0 ? [summaryArguments(address, moreMetrics(permissions.has("revenue:read")))] : []
-  const questions = [
-    ...[summaryArguments(address), ...more].map((given) => ({ report: "summary", given, ask: stats.summary })),
-    { report: "timeseries", given: timeseriesArguments(address), ask: stats.timeseries },
+  const queries = [
+    ...[summaryArguments(address), ...more].map((given) => ({ report: "summary", given, run: stats.summary })),
+    { report: "timeseries", given: timeseriesArguments(address), run: stats.timeseries },
   ]
   return Promise.all(
-    questions.map(async ({ report, given, ask }) => ({ site: site.id, report, given, data: await ask(site, given, asking) })),
+    queries.map(async ({ report, given, run }) => ({ site: site.id, report, given, data: await run(site, given, caller) })),
   )
 }

@@ -1,25 +1,25 @@
-/** Makes the files of the dashboard: from source when the program starts without being built, and once by the build. */
+/** Bundles the dashboard: once in the build, or on first use if the program runs from source. */
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { type BuildArtifact, type BunPlugin, Glob } from "bun"
 
-/** One file of the dashboard as a browser loads it. */
+/** File of the dashboard as browsers load it. */
 export interface DashboardPart {
-  /** Its path on the server; it holds a hash of the content, except that of the page itself. */
+  /** Path on the server. Contains a hash of the content, except for the page. */
   path: string
   type: string
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Where all parts lie but the page. */
+/** Path prefix of all files except the page. */
 export const ASSETS = "/assets/"
 
 const SOURCE = join(import.meta.dir, "../../ui")
-/** Kept out of the style sheet: the bundler would put it inside as text, which the content policy forbids. */
+/** Path of the font. It is not part of the bundle, because the bundler would inline it as text, which the content policy forbids. */
 export const FONT_PATH = `${ASSETS}hanken-grotesk.woff2`
 const FONT_FILE = "@fontsource-variable/hanken-grotesk/files/hanken-grotesk-latin-wght-normal.woff2"
 
-/** When a file of the dashboard was changed last, plugins' pages included; epoch milliseconds. */
+/** Returns the time of the last change to a source file of the dashboard or of a plugin, in epoch milliseconds. */
 export function lastChange(): number {
   const files = new Glob("**/*.{ts,tsx,css,html,svg}")
   const folders = ["ui", "domain", "../plugins"].map((folder) => join(import.meta.dir, "../..", folder))
@@ -27,12 +27,12 @@ export function lastChange(): number {
   return Math.max(...changes)
 }
 
-/** The script of the pages that need no account; the page itself names that of all others. */
+/** Matches the script of pages that need no account. The page refers to the script of all other pages. */
 export const GUEST_SCRIPT = /^\/assets\/guest-entry-[a-z0-9]+\.js$/
 
 /**
- * Bundles the dashboard; takes some 100 ms. Throws what the bundler refuses. The pages that need no account are bundled by
- * themselves: in one bundle the bundler would cut what they share with the dashboard into dozens of small files.
+ * Bundles the dashboard, which takes about 100 ms. Throws the errors of the bundler. Pages that need no account have a bundle of
+ * their own, because in a common bundle their shared code would be split into dozens of small files.
  */
 export async function bundleDashboard(): Promise<DashboardPart[]> {
   const outputs = (await Promise.all([bundle("index.html"), bundle("guest.tsx")])).flat()
@@ -44,7 +44,7 @@ export async function bundleDashboard(): Promise<DashboardPart[]> {
     })),
   )
   const font = new Uint8Array(await Bun.file(Bun.resolveSync(FONT_FILE, SOURCE)).arrayBuffer())
-  // A file that both bundles hold has the same hash in its name.
+  // A file in both bundles has the same name, because the name contains a hash of the content.
   return [...new Map(parts.map((part) => [part.path, part])).values(), { path: FONT_PATH, type: "font/woff2", bytes: font }]
 }
 
@@ -63,7 +63,7 @@ async function bundle(entry: string): Promise<BuildArtifact[]> {
   return outputs
 }
 
-/** The dashboard writes through `ui/api.ts`, never through the query library, whose part for writing is 5 kB of every first view. */
+/** Removes the mutation cache of the query library, 5 kB of every first view. The dashboard sends its writes itself. */
 const withoutMutations: BunPlugin = {
   name: "without-mutations",
   setup(build) {

@@ -1,11 +1,11 @@
-/** A part as the binary holds it: compressed by the build both ways that browsers take. */
+/** File of the dashboard inside the binary, compressed by the build with both encodings that browsers accept. */
 export interface EmbeddedPart {
   path: string
   type: string
-  /** Paths of the files inside the binary. */
+  /** Paths of the compressed files inside the binary. */
   zstd: string
   gzip: string
 }
 
-/** The dashboard inside the binary. `scripts/build.ts` puts the list here; from source it is bundled when it is first asked for. */
+/** Files of the dashboard inside the binary. `scripts/build.ts` replaces this module. From source the dashboard is bundled on first use. */
 export const EMBEDDED: readonly EmbeddedPart[] | undefined = undefined as readonly EmbeddedPart[] | undefined

@@ -2,8 +2,8 @@ import { encodingOf } from "../accept.ts"
 import { bundleDashboard, type DashboardPart, GUEST_SCRIPT, lastChange } from "./bundle.ts"
 import { EMBEDDED, type EmbeddedPart } from "./embedded.ts"
 
-/** One file in the forms it is sent in. */
-interface Prepared {
+/** File with its encoded forms. */
+interface Asset {
   type: string
   etag: string
   plain(): Promise<Uint8Array<ArrayBuffer>>
@@ -12,30 +12,32 @@ interface Prepared {
 }
 
 export interface DashboardFiles {
-  /** A script, style, font or picture; undefined when there is none of this path. */
+  /** Returns the response for a script, style, font or image, or undefined for an unknown path. */
   answer(path: string, request: Request, headers: Readonly<Record<string, string>>): Promise<Response> | undefined
-  /** The page of somebody who is signed in, before and after the element that holds its first data; `guest` is the page of anybody else. */
+  /** Page for signed-in users and shared views. */
   shell: Shell
+  /** Page for the sign-in and other pages that need no account. */
   guest: Shell
-  /** Changes with every change of the dashboard. */
+  /** Version of the dashboard: a hash of its page, which refers to all other files. */
   build: string
 }
 
+/** Text of a page before and after the element with its boot data. */
 export type Shell = readonly [before: string, after: string]
 
-/** Kept here, the same in the page's source. */
+/** Element for the boot data. `src/ui/index.html` contains the same text. */
 const BOOT = '<script type="application/json" id="boot">null</script>'
 
 let opened: Promise<DashboardFiles> | undefined
 let openedFor = 0
 
-/** Prepared when the first page is asked for: an instance that only collects never needs it. */
+/** Returns the files of the dashboard. They are prepared on first use, because an instance that only collects events never needs them. */
 export function dashboardFiles(): Promise<DashboardFiles> {
   opened ??= open()
   return opened
 }
 
-/** The same for a page: from source, a change of the dashboard shows when a page is loaded again. */
+/** Returns the files for a page. From source, bundles them again after a change, so that reloading the page shows the change. */
 export function freshDashboardFiles(): Promise<DashboardFiles> {
   const changedAt = EMBEDDED ? 0 : lastChange()
   if (changedAt !== openedFor) opened = undefined
@@ -44,27 +46,27 @@ export function freshDashboardFiles(): Promise<DashboardFiles> {
 }
 
 async function open(): Promise<DashboardFiles> {
-  const prepared = new Map<string, Prepared>()
-  if (EMBEDDED) for (const part of EMBEDDED) prepared.set(part.path, embedded(part))
-  else for (const part of await bundleDashboard()) prepared.set(part.path, fromSource(part))
-  const page = new TextDecoder().decode(await prepared.get("/")?.plain())
-  const guestScript = [...prepared.keys()].find((path) => GUEST_SCRIPT.test(path))
-  if (!guestScript) throw new Error("The pages that need no account have lost their script")
-  prepared.delete("/")
+  const assets = new Map<string, Asset>()
+  if (EMBEDDED) for (const part of EMBEDDED) assets.set(part.path, embedded(part))
+  else for (const part of await bundleDashboard()) assets.set(part.path, fromSource(part))
+  const page = new TextDecoder().decode(await assets.get("/")?.plain())
+  const guestScript = [...assets.keys()].find((path) => GUEST_SCRIPT.test(path))
+  if (!guestScript) throw new Error("The dashboard has no script for pages that need no account")
+  assets.delete("/")
   return {
     shell: shellOf(page),
     guest: shellOf(page.replace(/\/assets\/[^"]+\.js/g, guestScript)),
     build: Bun.hash(page).toString(36),
     answer(path, request, headers) {
-      const part = prepared.get(path)
-      return part && answer(part, request, headers)
+      const asset = assets.get(path)
+      return asset && answer(asset, request, headers)
     },
   }
 }
 
 function shellOf(page: string): Shell {
   const [before, after] = page.split(BOOT)
-  if (before === undefined || after === undefined) throw new Error("The dashboard's page has lost the element of its first data")
+  if (before === undefined || after === undefined) throw new Error("The page of the dashboard has no element for its boot data")
   return [before, after]
 }
 
@@ -76,7 +78,7 @@ const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
   }
 }
 
-function embedded({ path, type, zstd, gzip }: EmbeddedPart): Prepared {
+function embedded({ path, type, zstd, gzip }: EmbeddedPart): Asset {
   const packed = once(() => Bun.file(zstd).bytes() as Promise<Uint8Array<ArrayBuffer>>)
   return {
     type,
@@ -87,7 +89,7 @@ function embedded({ path, type, zstd, gzip }: EmbeddedPart): Prepared {
   }
 }
 
-function fromSource({ type, bytes }: DashboardPart): Prepared {
+function fromSource({ type, bytes }: DashboardPart): Asset {
   return {
     type,
     etag: `"${Bun.hash(bytes).toString(36)}"`,
@@ -97,17 +99,17 @@ function fromSource({ type, bytes }: DashboardPart): Prepared {
   }
 }
 
-/** Names hold a hash of the content, so a browser never asks twice. */
-async function answer(part: Prepared, request: Request, given: Readonly<Record<string, string>>): Promise<Response> {
+/** Returns the response for a file. Browsers cache it indefinitely, because its name contains a hash of its content. */
+async function answer(asset: Asset, request: Request, given: Readonly<Record<string, string>>): Promise<Response> {
   const headers = {
     ...given,
-    "content-type": part.type,
-    etag: part.etag,
+    "content-type": asset.type,
+    etag: asset.etag,
     vary: "accept-encoding",
     "cache-control": "public, max-age=31536000, immutable",
   }
-  if (request.headers.get("if-none-match") === part.etag) return new Response(null, { status: 304, headers })
+  if (request.headers.get("if-none-match") === asset.etag) return new Response(null, { status: 304, headers })
   const encoding = encodingOf(request)
-  if (!encoding) return new Response(await part.plain(), { headers })
-  return new Response(await part[encoding](), { headers: { ...headers, "content-encoding": encoding } })
+  if (!encoding) return new Response(await asset.plain(), { headers })
+  return new Response(await asset[encoding](), { headers: { ...headers, "content-encoding": encoding } })
 }

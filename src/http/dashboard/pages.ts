@@ -12,35 +12,33 @@ import { dashboardFiles, freshDashboardFiles } from "./files.ts"
 
 export interface PagesOptions extends BootOptions {
   baseUrl: string
-  /** Whether the dashboard is reached by https. */
+  /** Whether the dashboard uses HTTPS. */
   isSecure: boolean
   headers: Pick<HeaderSets, "page" | "asset">
   origins: Pick<Origins, "refuseHost">
   shareVisits: Pick<ShareVisits, "embedOrigins">
-  /** Addresses of pages that plugins bring, of those that are switched on. */
+  /** Returns the paths of the pages of enabled plugins. */
   pluginPages(): readonly string[]
 }
 
 const METHODS = ["GET", "HEAD"]
-
-/** Asked for at once: text is never drawn twice. */
+/** Preloads the font, so that text is not drawn twice. */
 const FONT = `<${FONT_PATH}>; rel=preload; as=font; type="font/woff2"; crossorigin`
-
 const THEMES = ["auto", "light", "dark"]
-
 const THEME_SECONDS = 365 * 86_400
 
-/** Every page of the dashboard is the same one: its script reads the address. */
+/** Request handlers of the dashboard. All pages are the same document, whose script reads the address. */
 export interface DashboardHandlers {
-  /** For a page or a file; undefined for any other path. */
+  /** Returns the handler of a page or a file, or undefined for other paths. */
   handlerFor(path: string): RequestHandler | undefined
-  /** Tells somebody who typed an address that nothing is there, as 404; programs get a problem. */
-  missing(path: string): RequestHandler
+  /** Returns a handler that responds with 404 and the page for unknown addresses. */
+  notFound(path: string): RequestHandler
 }
 
+/** Creates the request handlers of the dashboard. */
 export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
   const { headers, baseUrl, origins } = options
-  const refused = (request: Request): Response | undefined =>
+  const refuseMethod = (request: Request): Response | undefined =>
     METHODS.includes(request.method)
       ? undefined
       : problem(methodNotAllowed(METHODS), baseUrlFor(request, baseUrl), {
@@ -49,11 +47,11 @@ export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
           allow: METHODS.join(", "),
         })
 
-  const shown = (path: string, wanted = 200): RequestHandler => {
+  const pageHandler = (path: string, status = 200): RequestHandler => {
     return async (request) => {
       try {
         origins.refuseHost(request)
-        return refused(request) ?? (await page(request, path, { ...options, wanted }))
+        return refuseMethod(request) ?? (await page(request, path, { ...options, status }))
       } catch (thrown) {
         const id = requestId(request)
         return refusalPage(toFailure(thrown, id, options.log), { ...headers.page(), "x-request-id": id })
@@ -62,45 +60,45 @@ export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
   }
 
   function handlerFor(path: string): RequestHandler | undefined {
-    // What programs ask most is not held against the address of every page.
+    // Most requests of programs have this prefix. They need no comparison with the paths of all pages.
     if (path.startsWith("/api/")) return undefined
     if (path.startsWith(ASSETS)) {
       return async (request) => {
         const own = { ...headers.asset, "x-request-id": requestId(request) }
-        return refused(request) ?? (await (await dashboardFiles()).answer(path, request, own)) ?? noFile(request, options)
+        return refuseMethod(request) ?? (await (await dashboardFiles()).answer(path, request, own)) ?? fileNotFound(request, options)
       }
     }
-    return matchesPagePath(DASHBOARD_PATHS, path) || matchesPagePath(options.pluginPages(), path) ? shown(path) : undefined
+    return matchesPagePath(DASHBOARD_PATHS, path) || matchesPagePath(options.pluginPages(), path) ? pageHandler(path) : undefined
   }
 
-  return { handlerFor, missing: (path) => shown(path, 404) }
+  return { handlerFor, notFound: (path) => pageHandler(path, 404) }
 }
 
-async function page(request: Request, path: string, options: PagesOptions & { wanted: number }): Promise<Response> {
+async function page(request: Request, path: string, options: PagesOptions & { status: number }): Promise<Response> {
   const { headers, cookie } = options
   const share = /^\/share\/s\/([^/]+)/.exec(path)?.[1]
   const files = await freshDashboardFiles()
-  const { boot, person, status } = await firstView(request, path, options)
+  const { boot, person, status: foundStatus } = await firstView(request, path, options)
   const embedOrigins = share === undefined ? [] : await options.shareVisits.embedOrigins(share)
-  const found = embedOrigins ? status : 404
+  const found = embedOrigins ? foundStatus : 404
   const theme = person?.user.theme ?? themeOf(request, options)
   const isGuest = boot.setup_needed || isGuestPath(path) || (!person && share === undefined)
   const answer = new Response(withBoot(isGuest ? files.guest : files.shell, { ...boot, build: files.build }, theme), {
-    status: found === 200 ? options.wanted : found,
+    status: found === 200 ? options.status : found,
     headers: { ...headers.page(embedOrigins), "content-type": "text/html; charset=utf-8", link: FONT, "x-request-id": requestId(request) },
   })
   if (share !== undefined) answer.headers.set("x-robots-tag", "noindex")
   if (person?.renewedToken !== undefined) {
     const left = Math.floor((person.session.expires_at - options.now()) / 1_000)
-    answer.headers.append("set-cookie", cookie.line(person.renewedToken, left))
+    answer.headers.append("set-cookie", cookie.header(person.renewedToken, left))
   }
-  // So that the sign-in page of the same browser has the theme of whoever signed in last.
+  // Stores the theme in the browser, whose sign-in page then uses the theme of the last user.
   if (person?.user.theme && person.user.theme !== themeOf(request, options))
     answer.headers.append("set-cookie", themeLine(person.user.theme, options))
   return answer
 }
 
-/** Text with `<` in it would end the element. */
+/** Inserts the boot data and the theme into the page. `<` is escaped, because it could end the script element. */
 function withBoot([before, after]: readonly [string, string], boot: object, theme: string): string {
   const json = JSON.stringify(boot).replaceAll("<", "\\u003c")
   const themed = before.replace('<html lang="en">', `<html lang="en" data-theme="${theme}">`)
@@ -110,8 +108,8 @@ function withBoot([before, after]: readonly [string, string], boot: object, them
 const themeCookie = ({ isSecure }: PagesOptions): string => (isSecure ? "__Host-theme" : "theme")
 
 function themeOf(request: Request, options: PagesOptions): string {
-  const wanted = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(themeCookie(options))
-  return wanted && THEMES.includes(wanted) ? wanted : "auto"
+  const theme = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(themeCookie(options))
+  return theme && THEMES.includes(theme) ? theme : "auto"
 }
 
 const themeLine = (theme: string, options: PagesOptions): string =>
@@ -123,12 +121,12 @@ const themeLine = (theme: string, options: PagesOptions): string =>
     maxAge: THEME_SECONDS,
   }).serialize()
 
-const noFile = (request: Request, { headers, baseUrl }: PagesOptions): Response =>
+const fileNotFound = (request: Request, { headers, baseUrl }: PagesOptions): Response =>
   problem(notFound(), baseUrlFor(request, baseUrl), { ...headers.asset, "x-request-id": requestId(request) })
 
 /**
- * A refusal for somebody who typed an address: the words of the problem, as a page. It loads nothing, because where it is
- * shown nothing else may answer: under a wrong host name, or while the service stops.
+ * Creates an error page for people who typed an address. It loads no other files, because under a wrong host name or while the
+ * service stops they could not be loaded either.
  */
 export function refusalPage(failure: AppError, headers: Readonly<Record<string, string>>): Response {
   const { status, headers: own } = problem(failure, "", headers)

@@ -1,4 +1,4 @@
-/** What operations are sent and answer, by operation. One made-up shop, on 20 November 2026. */
+/** Example bodies of requests and responses, by operation. They describe an invented shop on 20 November 2026. */
 
 const TIMES = { created_at: "2026-01-05T10:00:00Z", updated_at: "2026-01-05T10:00:00Z" }
 const SITE = {
@@ -53,7 +53,7 @@ const QUERY = {
     timezone: "Europe/Berlin",
   },
 }
-const QUESTION = {
+const QUERY_REQUEST = {
   site_id: 1,
   metrics: ["visitors", "bounce_rate"],
   date_range: "7d",
@@ -72,8 +72,8 @@ const SUMMARY = { ...FACTS, metrics: METRICS }
 
 const EVENT = { name: "pageview", url: "https://shop.example/pricing?utm_source=letter", id: "order-4711-view", user_agent: "Mozilla/5.0" }
 
-/** Bodies of requests, by operation and media type. */
-const SENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+/** Request bodies by operation and media type. */
+const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createSite: { "application/json": { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", revenue_currency: "EUR" } },
   updateSite: { "application/json": { retention_days: 730 } },
   createGoal: { "application/json": { kind: "event", match: "exact", value: "signup", name: "Signed up" } },
@@ -94,13 +94,13 @@ const SENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     "application/json": { events: [EVENT, { name: "purchase", url: "/thanks", revenue: { amount: "49.90", currency: "EUR" } }] },
     "application/x-ndjson": `${JSON.stringify(EVENT)}\n`,
   },
-  query: { "application/json": QUESTION },
-  queryPlausible: { "application/json": QUESTION },
+  query: { "application/json": QUERY_REQUEST },
+  queryPlausible: { "application/json": QUERY_REQUEST },
   callMcp: { "application/json": TOOL_CALL },
 }
 
-/** Bodies of answers; those of CSV and of lines are text. */
-const ANSWERED: Readonly<Record<string, unknown>> = {
+/** JSON response bodies by operation. */
+const RESPONSES: Readonly<Record<string, unknown>> = {
   getKey: {
     id: 4,
     name: "Reports",
@@ -194,8 +194,9 @@ const ANSWERED: Readonly<Record<string, unknown>> = {
   },
 }
 
-export const requestExample = (operationId: string, mediaType: string): unknown => SENT[operationId]?.[mediaType]
+/** Returns the example of a request body. */
+export const requestExample = (operationId: string, mediaType: string): unknown => REQUESTS[operationId]?.[mediaType]
 
-/** Of the first good answer with a body. */
+/** Returns the example for the successful response with a body. There are examples of JSON only. */
 export const responseExample = (operationId: string, mediaType: string): unknown =>
-  mediaType === "application/json" ? ANSWERED[operationId] : undefined
+  mediaType === "application/json" ? RESPONSES[operationId] : undefined

@@ -1,4 +1,4 @@
-/** The look of the reference page: one column on a phone, a list beside it where there is room; light or dark as the reader's system is. */
+/** Style of the reference page: one column on narrow screens, navigation on the left on wide ones; light or dark like the system. */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --text: #1c2430; --dim: #566273; --page: #fbfcfd; --box: #f0f3f7; --line: #d7dde6; --link: #0b57b0; --get: #0b6b3a; --post: #0b57b0; --patch: #7a4a00; --delete: #a61b1b }
 @media (prefers-color-scheme: dark) { :root { --text: #e4e9f0; --dim: #a3afbf; --page: #12161c; --box: #1b212a; --line: #323b48; --link: #7db6ff; --get: #6fd39a; --post: #7db6ff; --patch: #f0bd66; --delete: #ff9c9c } }

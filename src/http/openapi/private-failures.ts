@@ -5,15 +5,15 @@ import type { PlacedRoute } from "./route.ts"
 
 type Private = PlacedRoute & Required<Pick<PlacedRoute, "access">>
 
-/** The failures that a private operation can answer, in the order in which it is looked for them (areas/00 section 4). */
+/** Returns the error codes of a private operation, in the order of the checks (areas/00 section 4). */
 export function privateFailuresOf(route: Private): ErrorCode[] {
   const { method, detail, query } = route
   const groups: (readonly ErrorCode[])[] = [
     ["invalid_header", "misdirected_request"],
     route.ids.length > 0 ? ["not_found"] : [],
     gateFailures(route),
-    thingFailures(route),
-    // A write that takes no body refuses the fields of one.
+    lookupFailures(route),
+    // A write without a body rejects one that has fields.
     method === "get" ? [] : ["body_too_large", "unsupported_media_type", "invalid_json"],
     ["invalid_query"],
     "cursor" in query ? ["invalid_cursor"] : [],
@@ -27,32 +27,32 @@ export function privateFailuresOf(route: Private): ErrorCode[] {
   return [...new Set(groups.flat())]
 }
 
-/** Everything before the things that the path names. */
+/** Returns the error codes of the checks that precede the lookup of resources in the path. */
 function gateFailures({ method, access: { permission, gate } }: Private): ErrorCode[] {
   const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, feature } = gate
   const isAsked = ask !== "open"
   const isOwn = ask === "open" || ask === "self"
   const writes = method !== "get" && !reads && !duringMaintenance
   const hasRole = ask === "site" || ask === "organization"
-  const ifSo = (applies: boolean | undefined, code: ErrorCode): ErrorCode[] => (applies ? [code] : [])
+  const when = (applies: boolean | undefined, code: ErrorCode): ErrorCode[] => (applies ? [code] : [])
   return [
-    ...ifSo(!beforeSetUp, "setup_required"),
-    ...ifSo(method !== "get", "origin_not_allowed"),
-    ...ifSo(isAsked, "session_required"),
-    ...ifSo(!isOwn, "mfa_enrollment_required"),
-    ...ifSo(feature !== undefined, "feature_disabled"),
-    ...ifSo(ask === "site", "site_not_found"),
-    ...ifSo(ask === "organization", "organization_not_found"),
-    ...ifSo(hasRole, "sso_required"),
-    ...ifSo((hasRole && permission !== "member") || ask === "instance_admin" || personal, "forbidden"),
-    ...ifSo(personal || (isAsked && writes), "impersonation_read_only"),
-    // Instance admins go on.
-    ...ifSo(waits || (isAsked && writes && ask !== "instance_admin"), "maintenance"),
-    ...ifSo(sudo, "reauth_required"),
-    ...ifSo(isAsked, "rate_limited"),
+    ...when(!beforeSetUp, "setup_required"),
+    ...when(method !== "get", "origin_not_allowed"),
+    ...when(isAsked, "session_required"),
+    ...when(!isOwn, "mfa_enrollment_required"),
+    ...when(feature !== undefined, "feature_disabled"),
+    ...when(ask === "site", "site_not_found"),
+    ...when(ask === "organization", "organization_not_found"),
+    ...when(hasRole, "sso_required"),
+    ...when((hasRole && permission !== "member") || ask === "instance_admin" || personal, "forbidden"),
+    ...when(personal || (isAsked && writes), "impersonation_read_only"),
+    // Instance admins can write during maintenance.
+    ...when(waits || (isAsked && writes && ask !== "instance_admin"), "maintenance"),
+    ...when(sudo, "reauth_required"),
+    ...when(isAsked, "rate_limited"),
   ]
 }
 
-/** Each kind of thing has its code. */
-const thingFailures = ({ ids }: Private): ErrorCode[] =>
+/** Returns the `<thing>_not_found` codes of the resources in the path. */
+const lookupFailures = ({ ids }: Private): ErrorCode[] =>
   ids.flatMap((id) => allErrorCodes().filter((code) => code === `${id.replace(/_id$/, "")}_not_found`))

@@ -1,4 +1,4 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import type { UserResponse } from "../../domain/account-response.ts"
 import type { Actor } from "../../domain/audit.ts"
 import type { Session } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
@@ -6,58 +6,44 @@ import type { Origin } from "../../services/sign-in/limits.ts"
 import type { Guest, SignedIn } from "../../services/sign-in/session.ts"
 import type { Person } from "../../services/sign-in/sessions.ts"
 import type { Call } from "../../web/guard.ts"
-import { callerName, networkName } from "../caller.ts"
+import { type Clients, callerName, networkName } from "../caller.ts"
 import type { SessionCookie } from "./session-cookie.ts"
 
-export interface GuestOptions {
+export interface GuestOptions extends Clients {
   now(): number
   cookie: SessionCookie
-  addressOf(call: Call): string | undefined
-  /** Country by its code, and city; "" is missing. */
-  placeOf(call: Pick<Call, "request" | "server">): { country: string; city: string }
 }
 
-type ReportOptions = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person }
+/** Call of an open route. */
+type OpenCall = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person }
 
-/** What the services want to know of somebody who comes in. */
+/** Returns the facts about a client that sign-in services need, and functions that start a session in the browser. */
 export function guests({ now, cookie, addressOf, placeOf }: GuestOptions) {
   const secondsLeft = (session: Session): number => Math.floor((session.expires_at - now()) / 1_000)
-  // Only the request and the server are looked at.
-  const originOf = (asking: ReportOptions): Origin => {
-    const address = addressOf(asking as unknown as Call)
+  const originOf = (call: OpenCall): Origin => {
+    const address = addressOf(call)
     return { address: callerName(address), network: networkName(address) }
   }
   return {
     originOf,
-    /** Throws `insecure_connection` where a session could be read on its way. */
-    guestOf(asking: ReportOptions): Guest {
-      cookie.refuseInsecure(asking.request)
-      return { actor: asking.actor, origin: originOf(asking), place: placeOf(asking), former: asking.person?.session }
+    /** Throws `insecure_connection` if others could read the session cookie in transit. */
+    guestOf(call: OpenCall): Guest {
+      cookie.refuseInsecure(call.request)
+      return { actor: call.actor, origin: originOf(call), place: placeOf(call), former: call.person?.session }
     },
-    /** Gives the browser its session. */
-    welcome(context: unknown, { session, token }: Pick<SignedIn, "session" | "token">): void {
+    /** Sets the session cookie of the response. */
+    startSession(context: unknown, { session, token }: Pick<SignedIn, "session" | "token">): void {
       cookie.set(context, token, secondsLeft(session))
     },
-    /** The same as a line of an answer that has others. */
-    sessionLine: ({ session, token }: SignedIn): string => cookie.line(token, secondsLeft(session)),
+    /** Returns the value of `Set-Cookie` for a response that sets other cookies, too. */
+    sessionHeader: ({ session, token }: SignedIn): string => cookie.header(token, secondsLeft(session)),
   }
 }
 
-/** Whoever has just come in, for the pages before the dashboard. All about rights is in `GET /me`. */
-export const UserResponse = t.Object({
-  id: t.Integer(),
-  email: t.String(),
-  email_verified: t.Boolean(),
-  name: t.String(),
-  is_instance_admin: t.Boolean(),
-})
-
-export const toUserResponse = ({ id, email, email_verified_at, name, is_instance_admin }: User): Static<typeof UserResponse> => ({
+export const toUserResponse = ({ id, email, email_verified_at, name, is_instance_admin }: User): UserResponse => ({
   id,
   email,
   email_verified: email_verified_at !== null,
   name,
   is_instance_admin,
 })
-
-export const SignedInResponse = t.Object({ user: UserResponse })

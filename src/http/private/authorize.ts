@@ -1,5 +1,6 @@
 import type { Actor } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
+import { missingPermission } from "../../domain/membership.ts"
 import { type Client, refuseDuringImpersonation, refuseWithoutRecentProof } from "../../domain/session.ts"
 import type { Access } from "../../services/access/access.ts"
 import { tokenBuckets } from "../../services/api-keys/token-buckets.ts"
@@ -16,21 +17,21 @@ export interface AuthorizeOptions {
   now(): number
   isSetUp(): Promise<boolean>
   sessions: Pick<Sessions, "find">
-  cookie: Pick<SessionCookie, "read" | "line">
+  cookie: Pick<SessionCookie, "read" | "header">
   access: Access
   secondFactors: SecondFactors
   origins: Origins
   maintenance(): Maintenance
-  /** Whether a plugin is switched on. */
+  /** Returns whether a plugin is enabled. */
   isOn(feature: string): boolean
-  /** Requests per second of one session. */
+  /** Maximum number of requests per second and session. */
   privateRate: number
   addressOf(call: Call): string | undefined
 }
 
 const BURST_SECONDS = 10
 
-/** The checks 3 to 12 of areas/00-conventions.md section 4; what the path names besides, and the body, are the route's. */
+/** Creates checks 3 to 12 of areas/00-conventions.md section 4. Further resources in the path and the body are checked by the routes. */
 export function createAuthorize(options: AuthorizeOptions): Authorize {
   const { now, origins, access } = options
   const buckets = tokenBuckets(options.privateRate * BURST_SECONDS, now, BURST_SECONDS * 1_000)
@@ -38,7 +39,8 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
 
   async function begin({ request }: Call, rule: Rule): Promise<void> {
     isSetUp ||= await options.isSetUp()
-    if (!isSetUp && !rule.beforeSetUp) throw new AppError("setup_required", "Set the instance up first: open it in a browser.")
+    if (!isSetUp && !rule.beforeSetUp)
+      throw new AppError("setup_required", "The instance is not set up. Open it in a browser to set it up.")
     origins.refuseCrossSite(request)
   }
 
@@ -47,7 +49,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     const person = token === undefined ? undefined : await options.sessions.find(token)
     if (person?.renewedToken !== undefined) {
       const left = Math.floor((person.session.expires_at - now()) / 1_000)
-      set.headers["set-cookie"] = [options.cookie.line(person.renewedToken, left)]
+      set.headers["set-cookie"] = [options.cookie.header(person.renewedToken, left)]
     }
     return person
   }
@@ -55,27 +57,27 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
   async function signedIn(call: Call, rule: Rule): Promise<Caller> {
     await begin(call, rule)
     const person = await personOf(call)
-    if (!person) throw new AppError("session_required", "Sign in.")
+    if (!person) throw new AppError("session_required", "You are not signed in. Sign in to continue.")
     return { ...person, actor: actorOf(person, clientOf(call, options), call) }
   }
 
   async function admitted(call: Call, rule: Rule): Promise<Caller> {
     const caller = await signedIn(call, rule)
-    // Whoever lacks the factor that a policy asks for reaches the own account alone, to add one.
+    // Users who lack a required second factor can only access their own account, where they can add one.
     if (await options.secondFactors.isMissing(caller.user, caller.session))
       throw new AppError("mfa_enrollment_required", "Two-factor authentication is required. Add a second factor to your account first.")
     if (rule.feature !== undefined && !options.isOn(rule.feature)) throw new AppError("feature_disabled", "This feature is disabled.")
     return caller
   }
 
-  /** What comes once the permission is there. */
-  function finish(call: Call, caller: Caller, rule: Rule): void {
+  /** Runs the checks that follow the permission. */
+  function refuseRestricted(call: Call, caller: Caller, rule: Rule): void {
     const writes = call.request.method !== "GET" && call.request.method !== "HEAD" && !rule.reads && !rule.duringMaintenance
     refuseImpersonation(caller, rule, writes)
     if (writes && !caller.user.is_instance_admin) refuseWrites(options.maintenance(), "maintenance", now())
     if (rule.sudo) refuseWithoutRecentProof(caller.session, now())
     const { taken, retryAfter } = buckets.take(String(caller.session.id))
-    if (!taken) throw new AppError("rate_limited", "Too many requests of this session.", { retry_after: retryAfter })
+    if (!taken) throw new AppError("rate_limited", "This session has sent too many requests. Try again later.", { retry_after: retryAfter })
   }
 
   return {
@@ -84,25 +86,25 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       const person = await personOf(call)
       const client = clientOf(call, options)
       if (rule.waits && !person?.user.is_instance_admin) refuseWrites(options.maintenance(), "maintenance", now())
-      return { actor: person ? actorOf(person, client, call) : nobody(client, call), ...(person && { person }) }
+      return { actor: person ? actorOf(person, client, call) : anonymousActor(client, call), ...(person && { person }) }
     },
     async self(call, rule) {
       const caller = await signedIn(call, rule)
-      finish(call, caller, rule)
+      refuseRestricted(call, caller, rule)
       return caller
     },
     async signedIn(call, rule) {
       const caller = await admitted(call, rule)
-      finish(call, caller, rule)
+      refuseRestricted(call, caller, rule)
       return caller
     },
     async instanceAdmin(call, rule) {
       const caller = await admitted(call, rule)
       const { impersonator_id, organization_id } = caller.session
-      // An organization's own provider speaks for that organization alone.
+      // A session opened by the identity provider of an organization is only valid for that organization.
       if (!caller.user.is_instance_admin || impersonator_id !== null || organization_id !== null)
-        throw new AppError("forbidden", "This is for instance admins.", { required_permission: "instance_admin" })
-      finish(call, caller, rule)
+        throw new AppError("forbidden", "This requires an instance admin.", { required_permission: "instance_admin" })
+      refuseRestricted(call, caller, rule)
       return caller
     },
     async site(call, rule) {
@@ -110,33 +112,33 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       const find = rule.deleted ? access.onDeletedSite : access.onSite
       const site = await find(caller, call.params.site)
       refuseLack(site.permissions, rule.permission)
-      finish(call, caller, rule)
+      refuseRestricted(call, caller, rule)
       return { ...caller, ...site }
     },
     async organization(call, rule) {
       const caller = await admitted(call, rule)
       const organization = await access.onOrganization(caller, call.params.organization)
       if (rule.permission !== MEMBER) refuseLack(organization.permissions, rule.permission)
-      finish(call, caller, rule)
+      refuseRestricted(call, caller, rule)
       return { ...caller, ...organization }
     },
   }
 }
 
-/** Asked of an organization's routes that every member reaches. */
+/** Permission of routes that every member of the organization can use. */
 export const MEMBER = "member"
 
-/** Throws `forbidden` that names what is missing. */
+/** Throws `forbidden` with the name of the missing permission. */
 export function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
-  if (!permissions.has(wanted)) throw new AppError("forbidden", `This needs ${wanted}.`, { required_permission: wanted })
+  if (!permissions.has(wanted)) throw missingPermission(wanted)
 }
 
 function refuseImpersonation({ session }: Caller, { ask, personal }: Rule, writes: boolean): void {
-  // In the organization itself its provider's word is as good as any.
+  // Routes of the organization accept such a session: only `self` and `signed_in` concern the user's own account.
   if (personal && session.organization_id !== null && (ask === "self" || ask === "signed_in"))
     throw new AppError(
       "own_session_required",
-      "Sign in by yourself for this: your organization's provider speaks for that organization alone. There it also proves again who you are: GET /api/private/auth/oidc/{provider}/reauth.",
+      "You signed in with your organization's identity provider, which is only valid for that organization. Sign in with your own password or passkey to change your account. To confirm your identity within the organization, use GET /api/private/auth/oidc/{provider}/reauth.",
     )
   if (personal || (writes && session.impersonation_mode === "read_only")) refuseDuringImpersonation(session)
 }
@@ -154,6 +156,6 @@ const actorOf = ({ user, session }: Person, client: Client, call: Call): Actor =
   ...(session.impersonator_id !== null && { impersonator: { id: session.impersonator_id, email: session.impersonator_email ?? "" } }),
 })
 
-const nobody = (client: Client, call: Call): Actor => ({ kind: "user", email: "", ...client, requestId: idOf(call) })
+const anonymousActor = (client: Client, call: Call): Actor => ({ kind: "user", email: "", ...client, requestId: idOf(call) })
 
 const idOf = ({ set }: Call): string => String(set.headers["x-request-id"])

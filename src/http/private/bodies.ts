@@ -9,80 +9,128 @@ const body = (properties: TProperties, required = true): Pick<Detail, "requestBo
   requestBody: { required, content: { "application/json": { schema: t.Object(properties, { additionalProperties: false }) } } },
 })
 
-const Secret = t.String({ minLength: 1, maxLength: 1_024 })
+const secret = (description: string) => t.String({ minLength: 1, maxLength: 1_024, description })
+const name = (description: string) => t.String({ minLength: 1, maxLength: 100, description })
+const id = (description: string) => t.Integer({ minimum: 1, description })
+const choice = (description: string) => t.Optional(t.Union([t.String(), t.Null()], { description }))
 
-const Email = t.String({ format: "email", maxLength: 254 })
-
-const Password = t.String({ minLength: 12, maxLength: 256, description: "Password. It is not trimmed. Common passwords are rejected." })
-
-const Typed = t.String({ maxLength: 1_024, description: "Password as typed." })
-
-const Name = t.String({ minLength: 1, maxLength: 100 })
-
-const Id = t.Integer({ minimum: 1 })
-
-const Version = t.Optional(Id)
-
-const Choice = t.Optional(t.Union([t.String(), t.Null()]))
-
+const SignInEmail = t.String({ minLength: 1, maxLength: 254, description: "Email address of the user." })
+const Email = t.String({ format: "email", maxLength: 254, description: "Email address." })
+const Password = t.String({
+  minLength: 12,
+  maxLength: 256,
+  description: "New password. It is not trimmed. Common passwords are rejected.",
+})
+const typedPassword = (description: string) => t.String({ maxLength: 1_024, description })
+const Version = t.Optional(
+  id("Version that you have read. If the resource was changed since, the response is 409. Default: no check by the body."),
+)
 const Passkey = {
-  challenge_id: Secret,
+  challenge_id: secret("Id of the challenge that the passkey signed."),
   response: t.Object({}, { additionalProperties: true, description: "Response of the browser's WebAuthn API." }),
 }
+const Code = secret("Current code of the authenticator app.")
 
+/** Request bodies by operation. */
 export const BODIES = {
   setUp: body({
-    token: Secret,
+    token: secret("Setup token from the console."),
     email: Email,
     password: Password,
-    name: Name,
-    organization: Name,
-    site: t.Optional(t.Object({}, { additionalProperties: true, description: "First site, with the fields of a new site." })),
+    name: name("Name of the user."),
+    organization: name("Name of the first organization."),
+    site: t.Optional(
+      t.Object({}, { additionalProperties: true, description: "First site, with the fields of a new site. Default: no site." }),
+    ),
     dry_run: t.Optional(
-      t.Boolean({ description: "Only validates the other fields and creates nothing. The response is 200 with their problems." }),
+      t.Boolean({
+        description:
+          "Whether to only validate the other fields and create nothing. The response is 200 with their problems. Default: false.",
+      }),
     ),
   }),
-  login: body({ email: t.String({ minLength: 1, maxLength: 254 }), password: Typed }),
-  factor: body({ ticket: Secret, code: t.Optional(Secret), recovery_code: t.Optional(Secret) }),
-  passkeyBegin: body({ ticket: t.Optional(Secret) }, false),
+  login: body({ email: SignInEmail, password: typedPassword("Password of the user.") }),
+  factor: body({
+    ticket: secret("Ticket from the first step of the sign-in."),
+    code: t.Optional(Code),
+    recovery_code: t.Optional(secret("Unused recovery code. Alternative to `code`.")),
+  }),
+  passkeyBegin: body(
+    { ticket: t.Optional(secret("Ticket from the first step of the sign-in, if the passkey is the second factor.")) },
+    false,
+  ),
   passkey: body(Passkey),
-  forgot: body({ email: t.String({ minLength: 1, maxLength: 254 }) }),
-  reset: body({ token: Secret, password: Password }),
-  token: body({ token: Secret }),
-  proof: body({ password: t.Optional(Typed), code: t.Optional(Secret), ...optional(Passkey) }),
-  link: body({ ticket: Secret, password: t.Optional(Typed) }),
+  forgot: body({ email: SignInEmail }),
+  reset: body({ token: secret("Token from the emailed link."), password: Password }),
+  token: body({ token: secret("Token from the emailed link.") }),
+  proof: body({
+    password: t.Optional(typedPassword("Password of the user. Send either the password, a code or a passkey response.")),
+    code: t.Optional(Code),
+    ...optional(Passkey),
+  }),
+  link: body({
+    ticket: secret("Ticket from the fragment of the page to which the identity provider returned."),
+    password: t.Optional(typedPassword("Password of the existing account. Required unless you are signed in to it.")),
+  }),
 
   profile: body({
-    name: t.Optional(Name),
-    locale: Choice,
-    time_format: Choice,
-    theme: Choice,
-    shortcuts: t.Optional(t.Boolean()),
-    start_page: Choice,
+    name: t.Optional(name("Display name.")),
+    locale: choice("Language tag for dates and numbers. null means the language of the browser."),
+    time_format: choice("Clock format: `12h` or `24h`. null means the format of the locale."),
+    theme: choice("Colour theme: `auto`, `light` or `dark`. null means `auto`."),
+    shortcuts: t.Optional(t.Boolean({ description: "Whether keyboard shortcuts are enabled." })),
+    start_page: choice("Path that opens after sign-in. null means the list of sites."),
     version: Version,
   }),
   email: body({ email: Email }),
-  password: body({ current: t.Optional(Typed), password: Password }),
-  leave: body({ organization_id: Id }),
-  totp: body({ ticket: Secret, code: Secret }),
-  newPasskey: body({ ...optional(Passkey), name: t.Optional(Name) }),
-  passkeyName: body({ name: t.Optional(Name), version: Version }),
+  password: body({
+    current: t.Optional(typedPassword("Current password. Required unless the user has none.")),
+    password: Password,
+  }),
+  leave: body({ organization_id: id("Id of the organization.") }),
+  totp: body({ ticket: secret("Ticket from the start of adding an app."), code: secret("First code of the authenticator app.") }),
+  newPasskey: body({ ...optional(Passkey), name: t.Optional(name("Name of the passkey. Default: `Passkey`.")) }),
+  passkeyName: body({ name: t.Optional(name("Name of the passkey.")), version: Version }),
 
-  accept: body({ name: t.Optional(Name), password: t.Optional(Password) }, false),
+  accept: body(
+    {
+      name: t.Optional(name("Name of the new user. Required unless you are signed in.")),
+      password: t.Optional(
+        t.String({
+          minLength: 12,
+          maxLength: 256,
+          description: "Password of the new user. Required unless you are signed in. Common passwords are rejected.",
+        }),
+      ),
+    },
+    false,
+  ),
   confirmation: body({ confirm: t.String({ description: "Current name, as confirmation." }) }),
-  removal: body({ transfer_to: t.Optional(Id) }, false),
-  owner: body({ user_id: Id }),
-  rotation: body({ grace_hours: t.Optional(t.Integer({ minimum: 0, maximum: 168, default: 24 })) }, false),
+  removal: body(
+    {
+      transfer_to: t.Optional(id("Id of another member of the organization. Reserved: it is validated, but has no effect.")),
+    },
+    false,
+  ),
+  owner: body({ user_id: id("Id of the member who becomes the owner.") }),
+  rotation: body(
+    {
+      grace_hours: t.Optional(
+        t.Integer({ minimum: 0, maximum: 168, default: 24, description: "Number of hours during which the old secret keeps working." }),
+      ),
+    },
+    false,
+  ),
 } as const
 
 function optional(properties: TProperties): TProperties {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)]))
 }
 
-/** The version that a body names, and the rest of it. Throws `validation_failed` for one that is no number. */
+/** Splits a body into the version that it expects and the other fields. Throws `validation_failed` for a version that is not a number. */
 export function bodyVersion(body: unknown): { version: number | undefined; patch: unknown } {
   if (!isObject(body) || !Object.hasOwn(body, "version")) return { version: undefined, patch: body }
   const { version, ...patch } = body
   if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be a whole number")])
-  return { version: version as number, patch } // just looked at
+  return { version: version as number, patch } // checked above
 }

@@ -1,18 +1,19 @@
 import { AppError } from "../../domain/error.ts"
 
-/** Which hosts the dashboard and the private API answer under, and which pages may call them (reliability.md 8). */
+/** Host names of the dashboard and the private API, and origins of pages that can call them (reliability.md 8). */
 export interface Origins {
-  /** Throws `misdirected_request`. Ports do not count. */
+  /** Throws `misdirected_request` for an unknown host name. Ports are ignored. */
   refuseHost(request: Request): void
-  /** Throws `origin_not_allowed` for a write that a page of another origin sends. */
+  /** Throws `origin_not_allowed` for a write sent by a page of another origin. */
   refuseCrossSite(request: Request): void
 }
 
+/** Creates the rules for host names and origins from the settings. */
 export function privateOrigins({ baseUrl, allowedHosts }: { baseUrl: string; allowedHosts: readonly string[] }): Origins {
   const own = URL.parse(baseUrl)
   const names = new Set([...allowedHosts, ...(own ? [own.hostname] : [])])
   const isServed = (host: string): boolean => names.has(host) || isLoopback(host) || (own === null && isAddress(host))
-  /** What every machine has, an address or a loopback name, is ours only where it is the very host that was called. */
+  /** Returns whether a page is ours. Any machine can have an IP address or loopback name, so these must equal the requested host. */
   const isOwnOrigin = (origin: string, called: string): boolean => {
     const page = URL.parse(origin)
     if (page?.origin !== origin) return false
@@ -22,15 +23,15 @@ export function privateOrigins({ baseUrl, allowedHosts }: { baseUrl: string; all
 
   return {
     refuseHost({ url }) {
-      // A host that no URL can have is not served either.
+      // A host that is invalid in a URL is rejected, too.
       if (!isServed(URL.parse(url)?.hostname ?? ""))
-        throw new AppError("misdirected_request", "The dashboard does not answer under this host name: set base_url or allowed_hosts.")
+        throw new AppError("misdirected_request", "The dashboard is not served under this host name. Set base_url or allowed_hosts.")
     },
     refuseCrossSite({ url, method, headers }) {
       if (method === "GET" || method === "HEAD") return
       const site = headers.get("sec-fetch-site")
       const origin = headers.get("origin")
-      // Neither is there: the client is no browser, and has no cookie that it does not know of.
+      // Without both headers the client is not a browser, so no page can use its cookies.
       const isAllowed = site !== null ? site === "same-origin" || site === "none" : origin === null || isOwnOrigin(origin, url)
       if (!isAllowed) throw new AppError("origin_not_allowed", "The request comes from a page of another origin.")
     },

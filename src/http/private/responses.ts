@@ -12,21 +12,8 @@ export function tagged<Shown>({ headers }: { headers: Record<string, unknown> },
   return shown
 }
 
-/** A page of a list as it is answered. */
-export const Listed = <Row extends ReturnType<typeof t.Object>>(row: Row) =>
-  t.Object({
-    data: t.Array(row),
-    has_more: t.Boolean(),
-    next_cursor: t.Union([t.String(), t.Null()]),
-    total: t.Optional(t.Integer()),
-  })
-
 /** Failures that do not follow from what the route is, for the documents. */
 export const refuses = (...codes: ErrorCode[]): object => describeRoute({ "x-failures": codes })
-
-export const Id = t.Integer({ minimum: 1 })
-
-export const Instant = t.String({ format: "date-time" })
 
 /** Describes a file response. Elysia does not validate it. */
 export const answersFile = (...types: readonly string[]): object =>

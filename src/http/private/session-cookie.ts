@@ -3,35 +3,35 @@ import type { Elysia } from "elysia"
 import { AppError } from "../../domain/error.ts"
 import { isLoopback } from "./origins.ts"
 
-/** The plugin puts these into the context at run time; its types say otherwise once it is scoped. */
+/** Members that the plugin adds to the context. Its types omit them once the plugin is scoped. */
 type Writer = { setCookie(name: string, value: string, options: { signed?: boolean; maxAge: number }): void }
 type Unsign = (signed: string) => { valid: true; value: string } | { valid: false }
 
 export interface CookieOptions {
-  /** Keys that sign; all verify, the first one signs. The list may change. */
+  /** Signing keys: the first one signs, all verify. The list can change at run time. */
   secrets: readonly [string, ...string[]]
-  /** Whether the dashboard is reached by https. */
+  /** Whether the dashboard uses HTTPS. */
   secure: boolean
-  /** Whether people on other machines may sign in without it. */
+  /** Whether people on other machines can sign in without HTTPS. */
   allowInsecure: boolean
 }
 
-/** Longer than anybody may act as somebody else; the row of the session decides whether it is good. */
-const WAITING_SECONDS = 2 * 3_600
+/** Lifetime of the cookie that keeps an admin's session, longer than any impersonation. The stored session decides whether it is valid. */
+const OWN_SESSION_SECONDS = 2 * 3_600
 
 export type SessionCookie = ReturnType<typeof sessionCookie>
 
-/** The one place that knows the library. A cookie that is forged or of another key reads as none. */
+/** Reads and writes the session cookies. Only this file uses the cookie library. Cookies with an invalid signature are ignored. */
 export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions) {
-  // Browsers take the __Host- prefix on https only.
+  // Browsers accept the prefix __Host- only with HTTPS.
   const name = secure ? "__Host-sid" : "sid"
   const ticketName = secure ? "__Host-oidc" : "oidc"
-  /** Holds the session of an instance admin while the other one is that of a user. */
-  const waiting = secure ? "__Host-own-sid" : "own-sid"
-  // Spread, because the option type of the library does not follow cookie 1.x.
+  /** Cookie with the session of an instance admin while the session cookie contains an impersonated user's. */
+  const ownName = secure ? "__Host-own-sid" : "own-sid"
+  // Passed by spreading, because the option type of the library does not match cookie 1.x.
   const attributes = { httpOnly: true, secure, sameSite: "lax", path: "/" } as const
   const plugin = (secret: string) => cookie({ secret, ...attributes })
-  // `unsignCookie` looks at one secret, so there is one per secret. It exists at run time although its type is missing.
+  // `unsignCookie` verifies with one secret, so one is created per secret. It exists at run time, although its type is missing.
   const unsigners = new Map<string, Unsign>()
   function unsignerOf(secret: string): Unsign {
     const known = unsigners.get(secret) ?? (plugin(secret) as unknown as { decorator: { unsignCookie: Unsign } }).decorator.unsignCookie
@@ -39,85 +39,89 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     return known
   }
 
-  function readNamed(request: Request, wanted: string): string | undefined {
-    const sent = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(wanted)
+  function readNamed(request: Request, cookieName: string): string | undefined {
+    const value = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(cookieName)
     // `unsignCookie(undefined)` throws.
-    if (!sent) return undefined
-    // Looked up each time: the keys change while the instance runs.
+    if (!value) return undefined
+    // Reads the list on each call, because the keys change while the instance runs.
     for (const secret of secrets) {
-      const result = unsignerOf(secret)(sent)
+      const result = unsignerOf(secret)(value)
       if (result.valid) return result.value
     }
     return undefined
   }
-  /** As the library signs, with the key of the moment: the library itself would go on with that of the start. */
+  /** Signs like the library, but with the current key. The library would keep using the key of its creation. */
   const signed = (token: string): string =>
     `${token}.${new Bun.CryptoHasher("sha256", secrets[0]).update(token).digest("base64").replace(/=+$/, "")}`
-  const lineOf = (wanted: string, token: string, maxAge: number): string =>
-    new Bun.Cookie(wanted, signed(token), { ...attributes, maxAge }).serialize()
-  const endOf = (wanted: string): string => new Bun.Cookie(wanted, "", { ...attributes, maxAge: 0 }).serialize()
-  /** Whoever signs in or out is done with acting as somebody else. False, and nothing is written, where nobody did. */
-  function endsWaiting(context: unknown, line: string): boolean {
+  const headerFor = (cookieName: string, token: string, maxAge: number): string =>
+    new Bun.Cookie(cookieName, signed(token), { ...attributes, maxAge }).serialize()
+  const removalOf = (cookieName: string): string => new Bun.Cookie(cookieName, "", { ...attributes, maxAge: 0 }).serialize()
+  /**
+   * Ends an impersonation, because the user signs in or out: removes the cookie of the admin's session and sets the given cookie.
+   * Returns false and sets nothing without an impersonation.
+   */
+  function endImpersonation(context: unknown, header: string): boolean {
     const { request, set } = context as { request: Request; set: { headers: Record<string, unknown> } }
-    if (!new Bun.CookieMap(request.headers.get("cookie") ?? "").has(waiting)) return false
-    // The library's own list would go out as one line.
-    set.headers["set-cookie"] = [endOf(waiting), line]
+    if (!new Bun.CookieMap(request.headers.get("cookie") ?? "").has(ownName)) return false
+    // The library would send its list of cookies as one header.
+    set.headers["set-cookie"] = [removalOf(ownName), header]
     return true
   }
 
   return {
     name,
 
-    /** Only the routes that sign in and out use this: in its scope the library replaces Elysia's own `cookie`. */
+    /** Plugin of the library, for routes that sign in and out. In its scope it replaces Elysia's own `cookie`. */
     writer: () => plugin(secrets[0]).as("scoped") as unknown as Elysia,
 
-    /** The session's token. */
+    /** Returns the token of the session, or undefined without a validly signed cookie. */
     read: (request: Request): string | undefined => readNamed(request, name),
 
-    /** Acting as a user and back, as lines of an answer's head; ages in seconds. */
+    /** Values of `Set-Cookie` that begin and end an impersonation. */
     impersonation: {
       begin: (request: Request, { renewedToken }: { renewedToken?: string }, as: { token: string; seconds: number }): string[] => {
         const own = renewedToken ?? readNamed(request, name)
-        return [lineOf(name, as.token, as.seconds), ...(own === undefined ? [] : [lineOf(waiting, own, WAITING_SECONDS)])]
+        return [headerFor(name, as.token, as.seconds), ...(own === undefined ? [] : [headerFor(ownName, own, OWN_SESSION_SECONDS)])]
       },
-      waiting: (request: Request): string | undefined => readNamed(request, waiting),
+      /** Returns the token of the admin's own session during an impersonation. */
+      waiting: (request: Request): string | undefined => readNamed(request, ownName),
       end: (own: { token: string; seconds: number } | undefined): string[] => [
-        own ? lineOf(name, own.token, own.seconds) : endOf(name),
-        endOf(waiting),
+        own ? headerFor(name, own.token, own.seconds) : removalOf(name),
+        removalOf(ownName),
       ],
     },
 
-    /** Throws `insecure_connection` where a cookie could be read on its way: over plain HTTP from another machine. */
+    /** Throws `insecure_connection` if others could read the cookie in transit: over plain HTTP from another machine. */
     refuseInsecure({ url }: Request): void {
       if (secure || allowInsecure || isLoopback(new URL(url).hostname)) return
       throw new AppError("insecure_connection", "Sign in over HTTPS. Over plain HTTP, others could read your data.")
     },
 
-    /** The same for an answer outside that scope, as a line of its head; signed as the library signs. */
-    line: (token: string, maxAge: number): string => lineOf(name, token, maxAge),
+    /** Returns the value of `Set-Cookie` for responses outside the scope of `writer`. `maxAge` is in seconds. */
+    header: (token: string, maxAge: number): string => headerFor(name, token, maxAge),
 
-    /** What ties the answer of an identity provider to the browser that asked. It needs no signature: it is looked up. */
-    ticketLine: (ticket: string, maxAge: number): string => new Bun.Cookie(ticketName, ticket, { ...attributes, maxAge }).serialize(),
-    ticketEnd: (): string => endOf(ticketName),
+    /** Binds the response of an identity provider to the browser that started the sign-in. Tickets are looked up and need no signature. */
+    ticketHeader: (ticket: string, maxAge: number): string => new Bun.Cookie(ticketName, ticket, { ...attributes, maxAge }).serialize(),
+    ticketRemoval: (): string => removalOf(ticketName),
     readTicket: (request: Request): string | undefined =>
       new Bun.CookieMap(request.headers.get("cookie") ?? "").get(ticketName) ?? undefined,
 
-    /** `maxAge` in seconds. */
+    /** Sets the session cookie of a response in the scope of `writer`. `maxAge` is in seconds. */
     set(context: unknown, token: string, maxAge: number): void {
       dropEarlier(context)
-      if (endsWaiting(context, lineOf(name, token, maxAge))) return
+      if (endImpersonation(context, headerFor(name, token, maxAge))) return
       ;(context as Writer).setCookie(name, signed(token), { maxAge })
     },
-    /** Not `removeCookie`: that one forgets Path and Secure, and the browser keeps the cookie. */
+    /** Removes the session cookie. `removeCookie` of the library omits Path and Secure, so browsers would keep the cookie. */
     clear(context: unknown): void {
       dropEarlier(context)
-      if (endsWaiting(context, endOf(name))) return
+      if (endImpersonation(context, removalOf(name))) return
       ;(context as Writer).setCookie(name, "", { maxAge: 0 })
     },
   }
 }
 
-/** A token that was renewed on the way in: what comes now takes its place. */
+/** Removes the cookie of a token that was renewed by this request, which the new cookie replaces. */
 function dropEarlier(context: unknown): void {
   delete (context as { set: { headers: Record<string, unknown> } }).set.headers["set-cookie"]
 }

@@ -1,9 +1,12 @@
 import type { Access } from "../../services/access/access.ts"
 import type { Sessions } from "../../services/sign-in/sessions.ts"
 
-/** Ends long answers with the session that asked for them, or with its right to see the site. */
+/** Ends long responses when the session ends or loses access to the site. */
 export interface SessionWatch {
-  /** The signal is aborted within about a second of that, and when the client goes away. `end` must be called once the answer is over. */
+  /**
+   * Returns a signal that aborts within about a second after the session or its access ends, and when the client disconnects. The
+   * caller must call `end` when the response is complete.
+   */
   whileSignedIn(request: Request, session: { id: number }, siteId: number): { signal: AbortSignal; end(): void }
 }
 
@@ -12,19 +15,20 @@ export interface SessionWatchOptions {
   access: Pick<Access, "onSite">
 }
 
-const LOOK_MS = 1_000
+const CHECK_INTERVAL_MS = 1_000
 
+/** Creates the watch. It looks up the session and its access once per second and response. */
 export function createSessionWatch({ sessions, access }: SessionWatchOptions): SessionWatch {
   return {
     whileSignedIn(request, { id }, siteId) {
       const ended = new AbortController()
-      const look = async () => {
+      const check = async () => {
         const person = await sessions.findById(id)
         if (person) await access.onSite(person, String(siteId))
         else ended.abort()
       }
-      // What cannot be looked up is not to be seen.
-      const timer = setInterval(() => void look().catch(() => ended.abort()), LOOK_MS)
+      // If the check fails, access cannot be confirmed.
+      const timer = setInterval(() => void check().catch(() => ended.abort()), CHECK_INTERVAL_MS)
       const signal = AbortSignal.any([request.signal, ended.signal])
       const end = () => clearInterval(timer)
       signal.addEventListener("abort", end, { once: true })

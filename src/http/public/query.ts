@@ -15,14 +15,12 @@ import { NoQuery, takes } from "./requests.ts"
 
 const choice = (names: readonly string[], description?: string) =>
   t.Unsafe<string>({ type: "string", enum: names, ...(description && { description }) })
-
 const closed = { additionalProperties: false }
 
 const DIMENSIONS = [
   ...FLAT_DIMENSIONS.filter((name) => name !== "property"),
   ...(["entry_page_hostname", "exit_page_hostname", "click_id_type"] as const),
 ].flatMap((name) => dimensionFacts(name).query)
-
 const TIMES = ["time", ...INTERVALS.map((interval) => `time:${interval}`)]
 
 const DimensionName = t.Unsafe<string>({
@@ -30,7 +28,6 @@ const DimensionName = t.Unsafe<string>({
   description: "Dimension, property as `event:props:` followed by its key, or time bucket.",
   anyOf: [{ enum: [...DIMENSIONS, ...TIMES] }, { type: "string", pattern: "^event:props:.+" }],
 })
-
 const MetricName = t.Unsafe<string>({ title: "QueryMetric", type: "string", enum: METRICS })
 
 const Pair = t.Unsafe<[string, string]>({
@@ -135,7 +132,6 @@ const QueryRequest = t.Object(
 
 /** Body of a query. The query parser validates its fields, so that all problems are reported at once. */
 const QueryBody = t.Object({}, { additionalProperties: true })
-
 const QUERY_ROUTE = {
   scope: { scopes: ["stats:read"], read: readJson(API.bodyBytes, API.queryJsonDepth) },
   query: NoQuery,

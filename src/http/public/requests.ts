@@ -25,7 +25,6 @@ export function toolParameters(tool: ToolName): Record<string, TSchema> {
 
 /** Body of a write. The service validates it, and the documentation describes it separately. */
 export const Sent = t.Any() as unknown as TUnsafe<SentJson>
-
 export const NoQuery = t.Object({}, { additionalProperties: false })
 
 /** Documents the request body of an operation. */
@@ -41,9 +40,7 @@ export function takesSome(whole: TObject): Pick<Detail, "requestBody"> {
 
 // The list parser validates these parameters, so that all problems are reported at once.
 const { search: SEARCH, ...LIST } = toolParameters("list_sites")
-
 export const ListQuery = LIST
-
 export const SearchQuery = { ...LIST, search: SEARCH! }
 
 export const Listed = <Row extends TSchema>(row: Row) =>

@@ -2,6 +2,7 @@ import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { Site } from "../../domain/site.ts"
 import { SiteInput } from "../../domain/site-input.ts"
+import { SiteResponse } from "../../domain/site-response.ts"
 import { etagOf } from "../../domain/version.ts"
 import { pageOf, parseListing } from "../../services/definitions/listing.ts"
 import type { Sites } from "../../services/sites/sites.ts"
@@ -10,7 +11,7 @@ import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
 import type { creation } from "./requests.ts"
 import { expectedVersions, Listed, NoQuery, SearchQuery, Sent, takes, takesSome, writes } from "./requests.ts"
-import { type SiteFacts, SiteResponse, toSiteResponse } from "./shown.ts"
+import { type SiteFacts, toSiteResponse } from "./responses.ts"
 
 const READ = { scopes: ["sites:read", "stats:read"] as const }
 const WRITE = writes(["sites:write"])

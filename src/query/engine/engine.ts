@@ -18,8 +18,8 @@ export type Engine = { [Kind in QueryKind]: (query: QueryOf<Kind>, caller: Calle
 }
 
 export type PooledEngine = Engine & {
-  /** Returns at most `most` rows of an area's row tables, and one more when there are more. */
-  rowTables(statement: SentStatement, most: number, caller: Caller): Promise<object[]>
+  /** Returns at most `maxRows` rows of an area's row tables, and one more when there are more. */
+  rowTables(statement: SentStatement, maxRows: number, caller: Caller): Promise<object[]>
   /** Prepares the first worker. Called as soon as the store can be read, so that the first result comes sooner. */
   begin(): void
 }
@@ -35,7 +35,7 @@ export function openEngine(options: PoolOptions): PooledEngine {
     },
     exportRows: (query, caller) => streams.exported(query, caller.signal),
     // A statement has methods too, and only text and values can be sent to a worker.
-    rowTables: ({ text, values }, most, caller) => pool.ask({ kind: "rowTables", statement: { text, values }, most }, caller),
+    rowTables: ({ text, values }, maxRows, caller) => pool.ask({ kind: "rowTables", statement: { text, values }, maxRows }, caller),
     begin: () => pool.begin(),
     async close() {
       pool.close()

@@ -15,11 +15,11 @@ export interface PoolOptions extends ThreadOptions {
   timeoutMs?: number
   /** Time after which a worker that still runs a cancelled query is replaced. Default: 3 s. */
   graceMs?: number
-  watch?: QuestionWatch
+  watch?: QueryWatch
 }
 
 /** Called for every query that arrives. The returned functions are called when a worker starts it and when it ends. */
-export type QuestionWatch = (task: Task) => { begun(): void; over(ending: Ending): void }
+export type QueryWatch = (task: Task) => { begun(): void; over(ending: Ending): void }
 
 const GRACE_MS = 3_000
 
@@ -32,7 +32,7 @@ export interface Caller {
 /** A pending query. After it is settled, a worker may still be busy with it. */
 interface Job extends Ticket {
   task: Task
-  watched: ReturnType<QuestionWatch> | undefined
+  watched: ReturnType<QueryWatch> | undefined
   resolve(answer: Answer): void
   reject(error: Error): void
 }

@@ -6,8 +6,8 @@ import { aggregate, comparedTables } from "../measure/aggregate.ts"
 import { paths } from "../paths/paths.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
 import { chosenVisits, visitsWeight } from "../rows/choice.ts"
+import type { RowsCursor } from "../rows/cursor.ts"
 import { exportBreakdown, exportRows } from "../rows/export-rows.ts"
-import type { RowsPlace } from "../rows/places.ts"
 import { visitRows } from "../rows/rows.ts"
 import { suggest } from "../rows/suggest.ts"
 import { propertyKeys, tally } from "../rows/tally.ts"
@@ -47,7 +47,7 @@ export const QUERIES = {
   exportBreakdown,
 }
 
-/** Queries that are answered in batches. Each function computes the batch that starts at a place, the first one without a place. */
+/** Queries that are answered in batches. Each function computes the batch after a cursor, or the first one without a cursor. */
 export const STREAMS = {
   /** Visits with their events, by start. Visits that are removed meanwhile are left out. */
   rows: visitRows,
@@ -74,13 +74,13 @@ export type QueryOf<Kind extends QueryKind | StreamKind> = Parameters<(Queries &
 export type ResultOf<Kind extends QueryKind | StreamKind> = ReturnType<(Queries & Streams)[Kind]>
 
 /** A batch of a stream, as it is requested from a worker. */
-export type StreamTask = { [Kind in StreamKind]: { kind: Kind; query: QueryOf<Kind>; place: RowsPlace | undefined } }[StreamKind]
+export type StreamTask = { [Kind in StreamKind]: { kind: Kind; query: QueryOf<Kind>; cursor: RowsCursor | undefined } }[StreamKind]
 
 /** A query of an area's own row tables. It concerns no site and reads the tables as of the last commit. */
 export interface RowTablesTask {
   kind: "rowTables"
   statement: SentStatement
-  most: number
+  maxRows: number
 }
 
 /** A query as it is sent to a worker: a plain value. */
@@ -93,9 +93,9 @@ export type Answer = Answers[keyof Answers]
 /** Computes a query or a batch from a snapshot. */
 export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask>, check: () => void): Answer {
   // The table pairs each kind with the function that takes its query, which the type of a union cannot express.
-  if ("place" in task) return (STREAMS[task.kind] as BatchFunction)(snapshot, task.query, task.place, check)
+  if ("cursor" in task) return (STREAMS[task.kind] as BatchFunction)(snapshot, task.query, task.cursor, check)
   return (QUERIES[task.kind] as QueryFunction)(snapshot, task.query, check)
 }
 
 type QueryFunction = (snapshot: Snapshot, query: unknown, check: () => void) => Answer
-type BatchFunction = (snapshot: Snapshot, query: unknown, place: RowsPlace | undefined, check: () => void) => Answer
+type BatchFunction = (snapshot: Snapshot, query: unknown, cursor: RowsCursor | undefined, check: () => void) => Answer

@@ -1,8 +1,8 @@
 import { AppError } from "../../domain/error.ts"
 import { QUERY } from "../../domain/limits.ts"
 import type { RowsQuery } from "../../domain/query.ts"
+import type { RowsCursor } from "../rows/cursor.ts"
 import type { ExportQuery } from "../rows/export-rows.ts"
-import type { RowsPlace } from "../rows/places.ts"
 import type { RowsBatch, VisitRow } from "../rows/rows.ts"
 import type { FromWorker } from "./messages.ts"
 import type { Answers, StreamTask } from "./queries.ts"
@@ -35,12 +35,12 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
     open.add(closing)
     const signal = AbortSignal.any(given ? [given, closing.signal] : [closing.signal])
     try {
-      let place: RowsPlace | undefined
+      let cursor: RowsCursor | undefined
       do {
-        const batch: Answers[T["kind"]] = await desk.ask({ ...task, place }, signal)
-        place = batch.next
+        const batch: Answers[T["kind"]] = await desk.ask({ ...task, cursor }, signal)
+        cursor = batch.next
         yield batch
-      } while (place)
+      } while (cursor)
     } finally {
       open.delete(closing)
       if (open.size === 0) desk.rest()
@@ -48,8 +48,8 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
   }
 
   return {
-    visits: (query, signal) => batches({ kind: "rows", query, place: undefined }, signal),
-    exported: (query, signal) => batches({ kind: "exportRows", query, place: undefined }, signal),
+    visits: (query, signal) => batches({ kind: "rows", query, cursor: undefined }, signal),
+    exported: (query, signal) => batches({ kind: "exportRows", query, cursor: undefined }, signal),
     close() {
       for (const closing of open) closing.abort()
     },

@@ -1,22 +1,22 @@
 import type { Clock } from "../../domain/clock.ts"
-import type { QuestionWatch } from "./pool.ts"
+import type { QueryWatch } from "./pool.ts"
 import type { Task } from "./queries.ts"
 
 /** How a query ended: `late` at the time limit, `left` when its caller aborted. */
 export type Ending = "answered" | "late" | "left" | "failed"
 
 /** Kind of a query as the admin console and its API name it. An aggregate is named by its shape. */
-export type QuestionKind = SnakeCase<Exclude<Task["kind"], "aggregate" | "compare" | "funnel">> | "summary" | "timeseries" | "breakdown"
+export type SlowQueryKind = SnakeCase<Exclude<Task["kind"], "aggregate" | "compare" | "funnel">> | "summary" | "timeseries" | "breakdown"
 
 type SnakeCase<Text extends string> = Text extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Text
 
 /** A slow query, without its filters and its result. */
-export interface SlowQuestion {
+export interface SlowQuery {
   /** End of the query, epoch ms. */
   at: number
-  kind: QuestionKind
+  kind: SlowQueryKind
   /** Undefined for queries of an area's own tables, which concern no single site. */
   siteId: number | undefined
   /** Length of the range in days, rounded up. Undefined without a range. */
@@ -29,20 +29,20 @@ export interface SlowQuestion {
 }
 
 /** Queries that took a second or more. Kept in memory only and lost with the process. */
-export interface SlowQuestions {
-  watch: QuestionWatch
-  /** Returns the latest ones, the newest first. */
-  list(): readonly SlowQuestion[]
+export interface SlowQueries {
+  watch: QueryWatch
+  /** Returns up to 100 slow queries, the newest first. */
+  list(): readonly SlowQuery[]
 }
 
 const SLOW_MS = 1_000
-const KEPT = 100
+const MAX_LISTED = 100
 const DAY_MS = 86_400_000
 
-export function createSlowQuestions({ now, monotonic }: Clock): SlowQuestions {
-  let kept: SlowQuestion[] = []
+export function createSlowQueries({ now, monotonic }: Clock): SlowQueries {
+  let latest: SlowQuery[] = []
 
-  function watch(task: Task): ReturnType<QuestionWatch> {
+  function watch(task: Task): ReturnType<QueryWatch> {
     const arrivedAt = monotonic()
     let begunAt: number | undefined
     return {
@@ -53,15 +53,15 @@ export function createSlowQuestions({ now, monotonic }: Clock): SlowQuestions {
         const overAt = monotonic()
         const [waitedMs, tookMs] = [(begunAt ?? overAt) - arrivedAt, overAt - arrivedAt]
         if (tookMs < SLOW_MS) return
-        kept = [{ at: now(), ...shapeOf(task), waitedMs, tookMs, ending }, ...kept.slice(0, KEPT - 1)]
+        latest = [{ at: now(), ...shapeOf(task), waitedMs, tookMs, ending }, ...latest.slice(0, MAX_LISTED - 1)]
       },
     }
   }
 
-  return { watch, list: () => kept }
+  return { watch, list: () => latest }
 }
 
-function shapeOf(task: Task): Pick<SlowQuestion, "kind" | "siteId" | "rangeDays"> {
+function shapeOf(task: Task): Pick<SlowQuery, "kind" | "siteId" | "rangeDays"> {
   if (task.kind === "rowTables") return { kind: "row_tables", siteId: undefined, rangeDays: undefined }
   const range = "range" in task.query ? task.query.range : task.kind === "exportBreakdown" ? task.query.query.range : undefined
   return {
@@ -72,12 +72,12 @@ function shapeOf(task: Task): Pick<SlowQuestion, "kind" | "siteId" | "rangeDays"
 }
 
 /** Returns the name of a kind in the API. A single funnel and several variants of one have the same name. */
-function reportedKind(kind: Exclude<Task["kind"], "aggregate" | "compare" | "rowTables">): QuestionKind {
+function reportedKind(kind: Exclude<Task["kind"], "aggregate" | "compare" | "rowTables">): SlowQueryKind {
   if (kind === "funnel") return "funnels"
-  return kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as QuestionKind
+  return kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SlowQueryKind
 }
 
-function aggregateKind({ groupings }: Extract<Task, { kind: "aggregate" }>["query"]): QuestionKind {
+function aggregateKind({ groupings }: Extract<Task, { kind: "aggregate" }>["query"]): SlowQueryKind {
   if (groupings.length === 0) return "summary"
   return groupings.some(({ by }) => by === "time") ? "timeseries" : "breakdown"
 }

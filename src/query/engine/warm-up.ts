@@ -2,15 +2,15 @@ import type { Query } from "../../domain/query.ts"
 import type { EventReader, Part, Snapshot } from "../../store/events/part.ts"
 import { aggregate } from "../measure/aggregate.ts"
 
-/** How far back the first question will most likely look. */
-const REACH_MS = 30 * 86_400_000
-/** Bytes that a visit takes in the columns of a summary, decoded. */
+/** Most likely range of the first query. */
+const RANGE_MS = 30 * 86_400_000
+/** Size of a visit in the decoded columns of a summary. */
 const BYTES_PER_VISIT = 64
 
 /**
- * Prepares a worker for its first question, in steps of some milliseconds: reads the log, then the columns of a summary over
- * the last 30 days of the fullest site. They stay in the cache, and the engine has compiled the kernels by then. Stopping
- * after any step is fine.
+ * Prepares a worker for its first query in steps of a few milliseconds: reads the log, then the columns of a summary over the last
+ * 30 days of the site with the most data. The columns stay in the cache, and the kernels are compiled. The caller may stop after any
+ * step.
  */
 export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void> {
   const siteId = reader.fullestSite()
@@ -22,12 +22,12 @@ export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void
   }
 }
 
-/** The youngest first, as many as there is room for. */
+/** Returns the latest parts that fit into a number of bytes, the newest first. */
 function latestParts({ parts }: Snapshot, bytes: number): Part[] {
   const latest = parts.reduce((latest, { maxStart }) => Math.max(latest, maxStart), 0)
   let visits = bytes / BYTES_PER_VISIT
   return parts
-    .filter(({ maxStart }) => maxStart > latest - REACH_MS)
+    .filter(({ maxStart }) => maxStart > latest - RANGE_MS)
     .reverse()
     .filter((part) => {
       visits -= part.visits

@@ -43,7 +43,7 @@ function obey(message: ToWorker): FromWorker | undefined {
 }
 
 function answerOf(task: Task, visible: readonly VisibleImport[]): Answer {
-  if (task.kind === "rowTables") return store().rows(task.statement, task.most, check)
+  if (task.kind === "rowTables") return store().rows(task.statement, task.maxRows, check)
   const records = "records" in task.query ? task.query.records : undefined
   const imports = OF_EVERY_IMPORT.includes(task.kind) ? "all" : visible
   return answerTask(store().snapshot(task.query.site.id, records, imports), task, check)

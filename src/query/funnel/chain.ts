@@ -1,23 +1,23 @@
 import { grownNumbers } from "../filter/buffers.ts"
 
-/** Steps an event matches: bit i for step i, from 0. BREAKS: under `strict` no chain goes over this event. */
+/** Bit of a mark: with strict order, no chain may continue past this event. Bit i, from 0, means that the event matches step i. */
 export const BREAKS = 1 << 15
 
 interface ChainRules {
   steps: number
   strict: boolean
-  /** Longest time from the first to the last event of a chain, ms; Infinity without a window. */
+  /** Maximum time from the first to the last event of a chain in ms; Infinity without a window. */
   windowMs: number
 }
 
 /**
- * Follows the chains of one visitor after another: of the events from `begin` to before `end`, in order of time. Its arrays
- * are used again and again: nothing is allocated per visitor.
+ * Finds the chains of one visitor at a time: in the events from `begin` up to, but not including, `end`, in order of time. Its arrays
+ * are reused, so that nothing is allocated per visitor.
  */
 export interface Chains {
-  /** How many steps are reached; 0 when no event matches the first one. */
+  /** Returns the number of steps that are reached; 0 when no event matches the first one. */
   furthest(at: Float64Array, marks: Uint32Array, begin: number, end: number): number
-  /** Times of the earliest chain that reaches so many steps, as `furthest` told. Overwritten by the next call. */
+  /** Returns the times of the earliest chain that reaches `steps` steps, the result of `furthest`. Overwritten by the next call. */
   earliest(at: Float64Array, marks: Uint32Array, begin: number, end: number, steps: number): Float64Array
 }
 
@@ -43,8 +43,8 @@ export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
 }
 
 /**
- * Bits of the steps some chain reaches. `open` holds the steps at which a chain may be continued; an event goes on from
- * the step before, all steps at once.
+ * Returns the steps that a chain reaches, as bits. `open` contains the steps from which a chain can continue; an event continues from the
+ * previous step, for all steps at once.
  */
 function reachedAtAll(marks: Uint32Array, begin: number, end: number, breaks: number): number {
   let open = 0
@@ -59,8 +59,8 @@ function reachedAtAll(marks: Uint32Array, begin: number, end: number, breaks: nu
 }
 
 /**
- * The same within a window: of each step the latest start of a chain that reached it, for the later a chain began the
- * longer it may go on. From the last step to the first, so that an event serves one step only.
+ * Does the same within a window: keeps the latest start of a chain for each step, because the later a chain began, the longer it may
+ * continue. Runs from the last step to the first, so that an event is used for one step only.
  */
 function reachedWithin(
   at: Float64Array,
@@ -87,7 +87,7 @@ function reachedWithin(
   return reached
 }
 
-/** The first event from which a chain of all `ends.length` steps ends within the window. Backwards: of each step the earliest end. */
+/** Returns the first event from which a chain of all `ends.length` steps ends within the window. Runs backwards with the earliest end of each step. */
 function firstStart(
   at: Float64Array,
   marks: Uint32Array,
@@ -112,7 +112,7 @@ function firstStart(
   return first
 }
 
-/** Of each event from `first` on, counted from there, the steps from which a chain can be completed by the deadline. */
+/** Writes, for each event from `first` on, the steps from which a chain can be completed by the deadline. Indexes count from `first`. */
 function markFeasible(
   at: Float64Array,
   marks: Uint32Array,
@@ -132,7 +132,7 @@ function markFeasible(
   }
 }
 
-/** Each step at its earliest event after the one before. */
+/** Returns the time of each step: that of the earliest feasible event after the previous step. */
 function chainTimes(at: Float64Array, feasible: Uint32Array, first: number, wanted: number, times: Float64Array): Float64Array {
   let event = first
   for (let step = 0; step < wanted; step++) {

@@ -5,9 +5,9 @@ import { type MarkedEvents, type StepMarker, stepMarker } from "./marks.ts"
 import { type AddTrail, ENTERED, FIRST_STEP, ONE_VISIT, SEVERAL_VISITS, Trails } from "./trails.ts"
 
 /**
- * How many visitors take ordered steps, and how long they take between them (metrics.md section 12). The few events that
- * match a step are found by number, part by part; a visitor with one visit is done with at once, those with several wait
- * until all parts are read. `check` is called between parts.
+ * Counts the visitors who take ordered steps, and the time they need between them (metrics.md section 12). The few events that match a
+ * step are found by dictionary number, part by part. A visitor with one visit is counted at once, those with several once all parts are
+ * read. `check` is called between parts.
  */
 export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void): FunnelResult {
   const parts = snapshot.parts.filter((part) => part.events > 0 && part.maxAt >= query.range.from && part.minAt < query.range.to)
@@ -15,7 +15,7 @@ export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void
   const tally = createTally(followChains(rules), rules.steps)
   const visitors = visitsByVisitor(parts, snapshot.visitorLimit, check)
   const mark = stepMarker(snapshot, query)
-  // Under strict every pageview is marked, far too many to keep but for visitors who take the first step.
+  // With strict order every pageview is marked. They are only kept for visitors who take the first step, because there are too many.
   if (rules.strict) markEntered(parts, mark, visitors, check)
   const trails = new Trails(visitors, rules.strict, tally.add)
   for (const part of parts) {
@@ -61,22 +61,22 @@ function walkVisits(part: Part, { rows, marks, count }: MarkedEvents, trails: Tr
   const [visit, offset] = [part.event("visit"), part.event("offset")]
   const [starts, visitor] = [part.starts(), part.visit("visitor")]
   let end = trails.enter(part, count)
-  const { at, marks: kept } = trails
+  const { at, marks: trailMarks } = trails
   let current = -1
   let union = 0
   for (let i = 0; i < count; i++) {
     const mark = marks[i]!
     if (mark === 0) continue
     const row = rows[i]!
-    const its = visit[row]!
-    if (its !== current) {
+    const visitRow = visit[row]!
+    if (visitRow !== current) {
       if (current >= 0) end = trails.endVisit(visitor[current]!, current, union, end)
-      current = its
+      current = visitRow
       union = 0
     }
     union |= mark
-    at[end] = starts[its]! + offset[row]!
-    kept[end++] = mark
+    at[end] = starts[visitRow]! + offset[row]!
+    trailMarks[end++] = mark
   }
   if (current >= 0) trails.endVisit(visitor[current]!, current, union, end)
 }
@@ -88,7 +88,7 @@ interface Tally {
 
 function createTally(chains: Chains, steps: number): Tally {
   const furthest = new Array<number>(steps + 1).fill(0)
-  /** Per step, the times from the step before, ms. */
+  /** By step, the times from the previous step in ms. */
   const gaps = Array.from({ length: steps }, (): number[] => [])
   return {
     add(at, marks, begin, end) {
@@ -107,7 +107,7 @@ function createTally(chains: Chains, steps: number): Tally {
   }
 }
 
-/** Of an even number the mean of the middle two; whole seconds, half away from zero. */
+/** Returns the median in whole seconds, half rounded up. For an even number of times it is the mean of the middle two. */
 function medianSeconds(times: readonly number[]): number {
   const sorted = Float64Array.from(times).sort()
   const middle = sorted.length / 2

@@ -8,8 +8,8 @@ import { ruleMask } from "../filter/masks.ts"
 import { BREAKS } from "./chain.ts"
 
 /**
- * The first `count` of `rows` are the events of a part that match a step, by visit and time; `marks` are the steps they match.
- * Under `strict` those that only end chains are among them.
+ * The events of a part that match a step, by visit and time: the first `count` of `rows`, with the steps they match in `marks`. With
+ * strict order they include events that only break chains.
  */
 export interface MarkedEvents {
   rows: Uint32Array
@@ -17,16 +17,16 @@ export interface MarkedEvents {
   count: number
 }
 
-/** What it gives is overwritten by the next call; marks of 0 may be among it. */
+/** Returns the marked events of a part. They may include marks of 0, and are overwritten by the next call. */
 export type StepMarker = (part: Part) => MarkedEvents
 
 const ROTATING = VISITOR_KINDS.indexOf("rotating")
 
-/** Text is compared once, with the dictionaries: what remains per event is one look-up. Few events match, and only those go on. */
+/** Creates the marker of a funnel. Text is compared with the dictionaries once, so that each event needs a single look-up. */
 export function stepMarker(snapshot: Snapshot, query: FunnelQuery): StepMarker {
   const pages = stepsByValue(snapshot, query, "page")
   const names = stepsByValue(snapshot, query, "event")
-  // A pageview is matched by its page; engagement and vitals are no steps.
+  // Pageviews are matched by their page, and engagement and vitals never match.
   names.fill(0, PAGEVIEW, Math.max(ENGAGEMENT, VITALS) + 1)
   const filter = query.filter && compileFilter(snapshot, query.filter, query.site)
   const buffers = { rows: new NumberBuffer(), marks: new NumberBuffer() }
@@ -41,7 +41,7 @@ export function stepMarker(snapshot: Snapshot, query: FunnelQuery): StepMarker {
   }
 }
 
-/** Bits of the steps that each number of the dictionary matches. */
+/** Returns the steps that each dictionary number matches, as bits. */
 function stepsByValue(snapshot: Snapshot, { steps }: FunnelQuery, type: "page" | "event"): Uint32Array {
   const dictionary = snapshot.dictionary(type === "page" ? "page" : "name")
   const bits = new Uint32Array(Math.max(dictionary.size, VITALS + 1))
@@ -54,7 +54,7 @@ function stepsByValue(snapshot: Snapshot, { steps }: FunnelQuery, type: "page" |
   return bits
 }
 
-/** Every event is written and the next one over it when it matches nothing: no branch to guess wrongly. */
+/** Marks the events that match a step. Every event is written, and overwritten when it matches nothing, which avoids a mispredicted branch. */
 function markSteps(marked: MarkedEvents, part: Part, names: Uint32Array, pages: Uint32Array): void {
   const [name, page, order] = [part.event("name"), part.event("page"), part.order()]
   const { rows, marks } = marked
@@ -69,7 +69,7 @@ function markSteps(marked: MarkedEvents, part: Part, names: Uint32Array, pages: 
   marked.count = count
 }
 
-/** The same under `strict`: pageviews and interactive custom events that match no step end chains. */
+/** Marks the events for strict order, in which pageviews and interactive custom events break chains. */
 function markWithBreaks(marked: MarkedEvents, part: Part, names: Uint32Array, pages: Uint32Array): void {
   const [name, page, order] = [part.event("name"), part.event("page"), part.order()]
   const interactive = part.event("interactive")
@@ -88,7 +88,7 @@ function markWithBreaks(marked: MarkedEvents, part: Part, names: Uint32Array, pa
   marked.count = count
 }
 
-/** The filter tests the first step only. */
+/** Clears the first step of events that do not satisfy the filter, which applies to the first step only. */
 function keepFirstSteps({ rows, marks, count }: MarkedEvents, mask: Uint8Array): void {
   for (let i = 0; i < count; i++) if (mask[rows[i]!] === 0) marks[i] = marks[i]! & ~1
 }

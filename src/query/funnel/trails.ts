@@ -1,42 +1,44 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
 
-/** Takes the marked events from `begin` to before `end`, of one visitor, in order of time. */
+/** Called with the marked events of one visitor in order of time, from `begin` up to, but not including, `end`. */
 export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number) => void
 
 /** The mark of the first step. */
 export const FIRST_STEP = 1
 
-/** What is known of a visitor: has one visit, or several, of which one may have an event of the first step. */
+/** States of a visitor: with one visit, with several visits, and with several visits of which one has an event of the first step. */
 export const ONE_VISIT = 1
 export const SEVERAL_VISITS = 2
 export const ENTERED = 3
 
 /**
- * The marked events of visits, until those of a visitor are all there: at once with one visit, at the end with several. A
- * visit's events are written behind those that are kept and stay there when they are needed later, so nothing is copied.
+ * Collects the marked events of each visitor, and passes them on when they are complete: at once with one visit, at the end with
+ * several. The events of a visit are written after those that are kept, and stay there if they are needed later, so that nothing is
+ * copied.
  */
 export class Trails {
-  /** Times and marks of the kept events; of the visit being read too. */
+  /** Times and marks of the kept events and of the current visit. */
   at: Float64Array = new Float64Array(0)
   marks: Uint32Array = new Uint32Array(0)
   private visitor: Uint32Array = new Uint32Array(0)
-  /** Of each kept visit its row in the part, and the part. */
+  /** Row of each kept visit in its part, and the index of the part. */
   private row: Uint32Array = new Uint32Array(0)
   private part: Uint32Array = new Uint32Array(0)
   private readonly parts: Part[] = []
-  /** Where the events of each kept visit begin; they end where those of the next one begin. */
+  /** Position of the first event of each kept visit. Its events end where those of the next visit begin. */
   private begin: Uint32Array = new Uint32Array(1)
+  /** Number of kept visits. */
   private kept = 0
 
-  /** `visitors` holds what is known of each, and is written to. `isComplete`: all who entered are marked in it already. */
+  /** `visitors` contains the states of all visitors and is modified. `isComplete`: visitors with the first step are already ENTERED in it. */
   constructor(
     private readonly visitors: Uint8Array,
     private readonly isComplete: boolean,
     private readonly add: AddTrail,
   ) {}
 
-  /** Visits of this part come now: makes room for so many of its events and says where the first one goes. */
+  /** Starts a part with at most `events` events. Returns the position of its first event. */
   enter(part: Part, events: number): number {
     this.parts.push(part)
     return this.reserve(events)
@@ -50,8 +52,8 @@ export class Trails {
   }
 
   /**
-   * The visit's events lie behind the kept ones up to `end`; `row` is the visit's, `union` all of their marks together. Says
-   * where the events of the next one go.
+   * Ends a visit, whose events were written after the kept ones up to `end`. `row` is that of the visit, `union` the union of all marks.
+   * Returns the position of the first event of the next visit.
    */
   endVisit(visitor: number, row: number, union: number, end: number): number {
     const begin = this.begin[this.kept]!
@@ -66,7 +68,7 @@ export class Trails {
     return end
   }
 
-  /** After the last part: visitors with several visits who took the first step. */
+  /** Passes on the visitors with several visits who took the first step. Called after the last part. */
   finish(): void {
     const next = new Uint32Array(this.kept)
     const first = this.linkByVisitor(next)
@@ -92,7 +94,7 @@ export class Trails {
     this.begin[++this.kept] = end
   }
 
-  /** Lists of visits by visitor: links count from 1, 0 ends a list. Backwards, so that lists run forwards. */
+  /** Links the visits of each visitor. Links count from 1, and 0 ends a list. Runs backwards, so that lists run forwards. */
   private linkByVisitor(next: Uint32Array): Uint32Array {
     const first = new Uint32Array(this.visitors.length)
     for (let visit = this.kept - 1; visit >= 0; visit--) {
@@ -104,7 +106,7 @@ export class Trails {
     return first
   }
 
-  /** Of one visitor. Visits are mostly kept in order of time, one after the other. */
+  /** Passes on the visits of one visitor. In most cases they are in order and do not overlap. */
   private addVisits(list: number[]): void {
     if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b))
     const first = list[0]!
@@ -113,7 +115,7 @@ export class Trails {
     else this.addMerged(list)
   }
 
-  /** Each visit ends before the next one begins. */
+  /** Returns whether each visit ends before the next one begins. */
   private isInOrder(list: readonly number[]): boolean {
     for (let i = 1; i < list.length; i++) {
       if (this.startOf(list[i]!) <= this.at[this.begin[list[i - 1]! + 1]! - 1]!) return false
@@ -121,7 +123,7 @@ export class Trails {
     return true
   }
 
-  /** The joined events are written behind the kept ones, over those of the visitor before. */
+  /** Passes on concatenated visits. They are written after the kept events, over those of the previous visitor. */
   private addJoined(list: readonly number[]): void {
     let length = 0
     for (const visit of list) length += this.begin[visit + 1]! - this.begin[visit]!
@@ -137,7 +139,7 @@ export class Trails {
     this.add(at, marks, start, end)
   }
 
-  /** Visits at the same time are rare. Within a visit the events are in order already. */
+  /** Passes on overlapping visits, which are rare, merged by time. The events of each visit are already in order. */
   private addMerged(list: readonly number[]): void {
     const events = list.flatMap((visit) =>
       Array.from({ length: this.begin[visit + 1]! - this.begin[visit]! }, (_, i) => ({
@@ -154,7 +156,7 @@ export class Trails {
     this.add(this.at, this.marks, start, start + events.length)
   }
 
-  /** Orders visits at equal times, which are rare: not worth a place in memory for every visit of every part. */
+  /** Returns the sequence of a visit, which orders events at equal times. Looked up on demand, because that is rarely needed. */
   private sequenceOf(visit: number): number {
     return this.parts[this.part[visit]!]!.sequences()[this.row[visit]!]!
   }

@@ -10,7 +10,15 @@ import { ruleMask } from "../filter/masks.ts"
 /** The table that can answer a query, or why none can. */
 export type Fit = { kind: ImportedKind } | { reason: ImportExclusion }
 
-const FIVE_METRICS: readonly Metric[] = ["visitors", "visits", "pageviews", "views_per_visit", "bounce_rate", "visit_duration", "percentage"]
+const FIVE_METRICS: readonly Metric[] = [
+  "visitors",
+  "visits",
+  "pageviews",
+  "views_per_visit",
+  "bounce_rate",
+  "visit_duration",
+  "percentage",
+]
 
 /** Metrics that each table can answer. Tables that are not listed have the five counts. */
 const METRICS_OF: Partial<Record<ImportedKind, readonly Metric[]>> = {

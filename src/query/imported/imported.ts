@@ -86,7 +86,9 @@ const overlaps = (a: Range, b: Range): boolean => a.from < b.to && a.to > b.from
 const hasVisits = ({ parts }: Snapshot, { id }: VisibleImport): boolean => parts.some(({ importId }) => importId === id)
 
 function hasTotals(snapshot: Snapshot, one: VisibleImport, range: Range, days: LocalTimes): boolean {
-  return IMPORTED_KINDS.some((kind) => partsOf(snapshot, kind, one).some((part) => rowsIn(part, one, range, days.in(one.timezone)).length > 0))
+  return IMPORTED_KINDS.some((kind) =>
+    partsOf(snapshot, kind, one).some((part) => rowsIn(part, one, range, days.in(one.timezone)).length > 0),
+  )
 }
 
 const partsOf = (snapshot: Snapshot, kind: ImportedKind, { id }: VisibleImport): readonly TotalsPart[] =>
@@ -165,7 +167,9 @@ function addOfWholeSite(snapshot: Snapshot, query: Query, kind: ImportedKind, on
     }
   }
   if (kind !== "imported_visitors" || !query.metrics.includes("events")) return
-  const stated = partsOf(snapshot, kind, one).some((part) => rowsIn(part, one, query.range, target.days).some((row) => part.count("events")[row]! > 0))
+  const stated = partsOf(snapshot, kind, one).some((part) =>
+    rowsIn(part, one, query.range, target.days).some((row) => part.count("events")[row]! > 0),
+  )
   if (stated) return
   const add = (part: TotalsPart, column: "pageviews" | "events") => {
     const rows = Uint32Array.from(rowsIn(part, one, query.range, target.days))
@@ -314,7 +318,8 @@ class Sums {
     for (const [name, column] of COLUMNS[kind] ?? SAME_OF_FIVE) this.addColumn(name, part.count(column), rows, groups, size)
     if (metrics.includes("conversions")) {
       const column = kind === "imported_pages" ? "pageviews" : "events"
-      if (kind === "imported_pages" || kind === "imported_custom_events") this.addColumn("conversions", part.count(column), rows, groups, size)
+      if (kind === "imported_pages" || kind === "imported_custom_events")
+        this.addColumn("conversions", part.count(column), rows, groups, size)
     }
   }
 
@@ -338,7 +343,16 @@ const SAME_OF_FIVE = same("visitors", "pageviews", "visits", "bounces", "visit_d
 /** Sums of each table and the columns they are of. Tables that are not listed have the five counts. */
 const COLUMNS: Partial<Record<ImportedKind, Sources>> = {
   imported_visitors: [...SAME_OF_FIVE, ...same("events")],
-  imported_pages: same("visitors", "visits", "pageviews", "exits", "scroll_depth_sum", "scroll_depth_visits", "time_on_page", "time_on_page_visits"),
+  imported_pages: same(
+    "visitors",
+    "visits",
+    "pageviews",
+    "exits",
+    "scroll_depth_sum",
+    "scroll_depth_visits",
+    "time_on_page",
+    "time_on_page_visits",
+  ),
   imported_entry_pages: [...same("visitors", "bounces", "visit_duration"), ["visits", "entrances"]],
   imported_exit_pages: same("visitors"),
   imported_custom_events: same("visitors", "events"),

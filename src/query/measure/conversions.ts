@@ -8,7 +8,7 @@ import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Sele
 export interface Conversions {
   read(part: Part): void
   count(group: number): number
-  /** Distinct visitors with one, once all parts are read. */
+  /** Returns the number of converting visitors by group. Called once all parts are read. */
   visitors(): (group: number) => number
 }
 

@@ -4,20 +4,20 @@ import { isCounted, isPageview } from "../filter/masks.ts"
 import { PairSet } from "./pair-set.ts"
 import type { Grouped, Selection } from "./selection.ts"
 
-/** What is counted over E, by group. */
+/** Counts of events and visitors over E, by group. */
 export interface EventCounts {
   read(part: Part): void
   pageviews(group: number): number
   events(group: number): number
-  /** Distinct visitors, once all parts are read. */
+  /** Returns the number of distinct visitors by group. Called once all parts are read. */
   visitors(): (group: number) => number
 }
 
-/** What must be known to count distinct visitors. */
+/** Facts about the visitors of a site that are needed to count distinct ones. */
 export interface Visitors {
-  /** Above every visitor of the site. */
+  /** Greater than every visitor of the site. */
   limit: number
-  /** A bit for each visitor that may have several visits in the parts: the others are new to every group they come to. */
+  /** A bit for each visitor that can have several visits in the parts. All others are counted without checking for repetitions. */
   returning: Int32Array
 }
 
@@ -30,7 +30,7 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
   let cells: Uint32Array = new Uint32Array(0)
   let before = 1
 
-  /** Room in the sums for all groups, and where the pairs of so many rows go. */
+  /** Makes room for the sums of all groups, and returns buffers for the pairs of `count` rows. */
   const ready = (count: number) => {
     cells = grownNumbers(cells, selected.size() * STRIDE)
     return { cells, returning, groups: pairGroups.room(count), visitors: pairVisitors.room(count) }
@@ -59,11 +59,11 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
   }
 }
 
-/** The sums of a group lie side by side, so that a row touches one line of memory: its counts, and the visit last seen. */
+/** The sums of a group and its latest visit are adjacent, so that a row touches a single cache line. */
 const STRIDE = 4
 const PAGEVIEWS = 0
 const EVENTS = 1
-/** Visitors that come with one visit only. */
+/** Visitors with a single visit. */
 const SINGLES = 2
 const STAMP = 3
 
@@ -82,7 +82,7 @@ const visitColumns = (part: Part) => ({
 
 const eventColumns = (part: Part) => ({ name: part.event("name"), visit: part.event("visit"), visitor: part.visit("visitor") })
 
-/** Returns how many pairs of visitors that may come again it has listed. */
+/** Counts visits. Lists the pairs of visitors with several visits, and returns their number. */
 function countVisits(
   { rows, groups, count }: Grouped,
   { visitor, pageviews, events }: ReturnType<typeof visitColumns>,
@@ -103,7 +103,7 @@ function countVisits(
   return found
 }
 
-/** The same for single events. `before` counts the visits of earlier parts: a stamp is a visit, counted over all of them. */
+/** Counts single events in the same way. `before` is the number of visits in earlier parts, because stamps number visits over all parts. */
 function countEvents(
   { rows, groups, count }: Grouped,
   { name, visit, visitor }: ReturnType<typeof eventColumns>,
@@ -128,7 +128,7 @@ function countEvents(
   return found
 }
 
-/** What is counted over all of E, without groups: sums stay in registers, and visitors are bits. */
+/** Counts all of E without groups: the sums stay in registers, and visitors are bits. */
 export function totalCounts(selected: Selection, visitorLimit: number): EventCounts {
   const sums = { pageviews: 0, events: 0 }
   let seen: Int32Array | undefined
@@ -183,7 +183,7 @@ function addEvents({ rows, count }: Grouped, part: Part, seen: Int32Array, sums:
   sums.events += eventSum
 }
 
-/** A bit for each visitor of a site. Signed words: of unsigned ones the engine takes those with the highest bit for floating-point numbers. */
+/** Creates a bit for each visitor of a site. The words are signed, because JavaScript engines treat unsigned words with the highest bit as doubles. */
 export const bitset = (visitorLimit: number): Int32Array => new Int32Array((visitorLimit >>> 5) + 1)
 
 export function countBits(bits: Int32Array): number {
@@ -197,7 +197,7 @@ export function countBits(bits: Int32Array): number {
   return count
 }
 
-/** Visitors that have two or more visits in the parts. */
+/** Returns the visitors with several visits in the parts, as bits. */
 export function returningVisitors(parts: readonly Part[], visitorLimit: number): Int32Array {
   const [seen, again] = [bitset(visitorLimit), bitset(visitorLimit)]
   for (const part of parts) markReturning(part.visit("visitor"), seen, again)

@@ -1,18 +1,18 @@
 import { grownNumbers } from "../filter/buffers.ts"
 
 /**
- * Numbers the groups of a report from 0 in order of first sight, so that sums are kept in small arrays. A group is one code
- * of each grouping: a dictionary number, a bucket, a goal.
+ * Numbers the groups of a report from 0 in order of first occurrence, so that sums fit into small arrays. A group is a combination of
+ * one code per grouping: a dictionary number, a bucket or a goal.
  */
 export interface GroupIndex {
-  /** Groups so far. */
+  /** Number of groups so far. */
   readonly size: number
-  /** Groups of the first `count` tuples of codes, one array for each grouping; new ones are added. */
+  /** Writes the groups of the first `count` tuples of codes, one array per grouping. New groups are added. */
   assign(codes: readonly Uint32Array[], count: number, out: Uint32Array): void
   codeOf(group: number, grouping: number): number
 }
 
-/** `widths`: above every code of each grouping. */
+/** Creates an index. `widths` are greater than every code of each grouping. */
 export function groupIndex(widths: readonly number[]): GroupIndex {
   if (widths.length === 0) return new OnlyGroup()
   const [first, ...others] = widths
@@ -31,7 +31,7 @@ class OnlyGroup implements GroupIndex {
 
 class CodeIndex implements GroupIndex {
   size = 0
-  /** Group by code, counted from 1; 0 is no group yet. */
+  /** Group by code, counted from 1. 0 means that the code has no group yet. */
   private readonly groups: Uint32Array
   private codes: Uint32Array = new Uint32Array(64)
 
@@ -60,7 +60,7 @@ class CodeIndex implements GroupIndex {
   }
 }
 
-/** Groups of another index, split by one more code. A hash table with open addressing: its slots hold group + 1. */
+/** Splits the groups of another index by one more code. A hash table with open addressing, whose slots contain group + 1. */
 class PairIndex implements GroupIndex {
   size = 0
   private readonly outer: GroupIndex

@@ -44,7 +44,7 @@ export interface Measures {
   /** Events of any name, when visitors are counted by them. */
   anyEvents: EventCounts | undefined
   /** E without groupings. */
-  everybody: EventCounts
+  total: EventCounts
   conversions: Conversions
   /** Visitors who could have converted: E without the conditions of conversions, in total and by the other groupings. */
   audience: EventCounts
@@ -62,36 +62,36 @@ export interface Measures {
 const touches = ({ events, minAt, maxAt }: Part, { from, to }: Range): boolean => events > 0 && maxAt >= from && minAt < to
 
 export function openMeasures(snapshot: Snapshot, query: Query): Measures {
-  const setting = settle(snapshot, query)
-  const { chosen } = setting
+  const context = contextOf(snapshot, query)
+  const { chosen } = context
   const parts = snapshot.parts.filter((part) => touches(part, query.range))
   const returning = query.groupings.length > 0 ? returningVisitors(parts, snapshot.visitorLimit) : new Int32Array(0)
   const visitors = { limit: snapshot.visitorLimit, returning }
-  const entries = needsEntries(query) ? entryVisits(setting) : undefined
-  const exited = needsExited(query) ? eventCounts(selection(exitedPages(setting)), visitors) : undefined
-  const groupAudienceChosen = audienceOf(setting, (grouping) => !isOfConversions(grouping))
+  const entries = needsEntries(query) ? entryVisits(context) : undefined
+  const exited = needsExited(query) ? eventCounts(selection(exitedPages(context)), visitors) : undefined
+  const groupAudienceChosen = audienceOf(context, (grouping) => !isOfConversions(grouping))
   const rows = pageRows(
-    { ...chosen, filter: setting.compile(query.filter && pageFilter(query.filter)) },
-    setting.compile(choosingFilter(query.filter)),
+    { ...chosen, filter: context.compile(query.filter && pageFilter(query.filter)) },
+    context.compile(choosingFilter(query.filter)),
   )
   const selected = selection(chosen)
-  const visits = visitTotals(selected, bounceMs(query.site), exitPages(setting))
+  const visits = visitTotals(selected, bounceMs(query.site), exitPages(context))
   const events = eventCounts(selected, visitors)
   const measures = {
     parts,
     chosen,
-    buckets: setting.buckets,
+    buckets: context.buckets,
     events,
     visits,
     entries: entries ?? visits,
     exited: exited ?? events,
     anyEvents: query.anyEvent ? eventCounts(selection({ ...chosen, anyName: true }), visitors) : undefined,
-    everybody: eventCounts(selection(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) })), visitors),
-    conversions: conversions(chosen, selected, setting.goals, visitors),
-    audience: eventCounts(selection(audienceOf(setting, () => false)), visitors),
+    total: eventCounts(selection(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) })), visitors),
+    conversions: conversions(chosen, selected, context.goals, visitors),
+    audience: eventCounts(selection(audienceOf(context, () => false)), visitors),
     groupAudience: eventCounts(selection(groupAudienceChosen), visitors),
     groupAudienceChosen,
-    revenue: openRevenue(setting),
+    revenue: openRevenue(context),
     pages: pageTimes(rows, {
       pages: Math.max(1, snapshot.dictionary("page").size),
       size: () => chosen.index.size,
@@ -101,7 +101,7 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
     imported: readImported(snapshot, query, {
       assign: (codes, count, out) => chosen.index.assign(codes, count, out),
       size: () => chosen.index.size,
-      edges: setting.buckets?.edges,
+      edges: context.buckets?.edges,
     }),
   }
   const readers = neededReaders({ ...measures, entries, exited }, query)
@@ -111,7 +111,8 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   return { ...measures, read }
 }
 
-interface Setting {
+/** The parts of a query that its measures share. */
+interface MeasureContext {
   snapshot: Snapshot
   query: Query
   chosen: Chosen
@@ -121,14 +122,14 @@ interface Setting {
   source: (grouping: Grouping) => CodeSource
 }
 
-function settle(snapshot: Snapshot, query: Query): Setting {
+function contextOf(snapshot: Snapshot, query: Query): MeasureContext {
   const { site, range, filter, groupings, timezone } = query
-  const inQuestion = goalsInQuestion(filter, site)
+  const counted = countedGoals(filter, site)
   const time = groupings.find((grouping) => grouping.by === "time")
   const buckets = time && bucketsOf(range, time.interval, timezone)
-  const source = (grouping: Grouping) => codeSource(grouping, { snapshot, buckets, goalNames: inQuestion.map(({ name }) => name) })
+  const source = (grouping: Grouping) => codeSource(grouping, { snapshot, buckets, goalNames: counted.map(({ name }) => name) })
   const sources = groupings.map(source)
-  const goals = compileGoals(snapshot, inQuestion)
+  const goals = compileGoals(snapshot, counted)
   const chosen = {
     filter: compileFilter(snapshot, filter, site),
     goals: groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === "goal") ? goals : undefined,
@@ -145,7 +146,7 @@ function settle(snapshot: Snapshot, query: Query): Setting {
  * is neither negated nor inside `has_done`; without one, all goals of the site. Of several conditions in one `and`, the goals that
  * all of them name: the row of a goal then equals the total filtered to it, whatever other goals the filter names.
  */
-function goalsInQuestion(filter: Filter | undefined, site: SiteFacts): readonly GoalRule[] {
+function countedGoals(filter: Filter | undefined, site: SiteFacts): readonly GoalRule[] {
   const named = filter && namedGoals(filter, site, true)
   return named ? site.goals.filter((goal) => named.includes(goal)) : site.goals
 }
@@ -182,13 +183,13 @@ const needsEntries = ({ metrics, filter, groupings }: Query): boolean =>
   metrics.includes("bounce_rate") &&
   ((filter !== undefined && hasPageOrHost(filter)) || groupings.some((grouping) => entryGrouping(grouping) !== grouping))
 
-/** The groups of Vₑ are those of the question: an entry page has the number of the page. */
-function entryVisits({ query, chosen, compile, source }: Setting): VisitTotals {
+/** Selects Vₑ. Its groups are those of the query, because an entry page has the dictionary number of the page. */
+function entryVisits({ query, chosen, compile, source }: MeasureContext): VisitTotals {
   const sources = query.groupings.map((grouping) => source(entryGrouping(grouping)))
   return visitTotals(selection({ ...chosen, filter: compile(query.filter && entryFilter(query.filter)), sources }), bounceMs(query.site))
 }
 
-function exitPages({ query, chosen, compile }: Setting) {
+function exitPages({ query, chosen, compile }: MeasureContext) {
   if (!query.metrics.includes("exit_rate")) return undefined
   const page = query.groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "page")
   return {
@@ -206,8 +207,8 @@ function needsExited(query: Query): boolean {
   return query.metrics.includes("exit_rate") && names("exit_page") && !names("page")
 }
 
-/** The groups are those of the question: an exit page has the number of the page. */
-function exitedPages({ query, chosen, compile, source }: Setting): Chosen {
+/** Selects the pageviews of exit pages. Their groups are those of the query, because an exit page has the dictionary number of the page. */
+function exitedPages({ query, chosen, compile, source }: MeasureContext): Chosen {
   const page: Grouping = { by: "dimension", dimension: "page" }
   const sources = query.groupings.map((grouping) =>
     source(grouping.by === "dimension" && grouping.dimension === "exit_page" ? page : grouping),
@@ -221,7 +222,7 @@ const ungrouped = (chosen: Chosen): Chosen => {
 }
 
 /** Selects E without the goal, event and property conditions, grouped by some of the groupings. */
-function audienceOf({ query, chosen, compile, source }: Setting, isKept: (grouping: Grouping) => boolean): Chosen {
+function audienceOf({ query, chosen, compile, source }: MeasureContext, isKept: (grouping: Grouping) => boolean): Chosen {
   const sources = query.groupings.filter(isKept).map(source)
   const filter = compile(query.filter && audienceFilter(query.filter))
   const edges = sources.some(({ grouping }) => grouping.by === "time") ? chosen.edges : ungrouped(chosen).edges
@@ -232,7 +233,7 @@ function audienceOf({ query, chosen, compile, source }: Setting, isKept: (groupi
 export const isOfConversions = (grouping: Grouping): boolean =>
   grouping.by === "dimension" && (grouping.dimension === "goal" || grouping.dimension === "event" || grouping.dimension === "property")
 
-function openRevenue({ snapshot, query, chosen }: Setting): RevenueSums {
+function openRevenue({ snapshot, query, chosen }: MeasureContext): RevenueSums {
   const currencies = snapshot.dictionary("currency")
   return revenueSums(chosen, currencies.find(query.site.revenueCurrency), Math.max(1, currencies.size))
 }
@@ -246,7 +247,7 @@ type Reader = (part: Part) => void
 const NEEDED_BY = {
   events: ["visitors", "pageviews", "events", "exit_rate", "percentage"],
   visits: ["visits", "views_per_visit", "bounce_rate", "visit_duration", "engaged_time", "exit_rate"],
-  everybody: ["percentage"],
+  total: ["percentage"],
   conversions: ["conversions", "conversion_rate", "group_conversion_rate"],
   audience: ["conversion_rate"],
   groupAudience: ["group_conversion_rate"],
@@ -259,9 +260,9 @@ type Openable = Omit<Measures, "read" | "entries" | "exited"> & { entries: Visit
 
 function neededReaders(measures: Openable, query: Query): Reader[] {
   const names = Object.keys(NEEDED_BY) as (keyof typeof NEEDED_BY)[] // The keys of a literal.
-  const asked = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
+  const requested = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
   // Rows are the groups of E and V, whatever the metrics.
-  const needed = new Set(query.groupings.length > 0 ? [...asked, "events" as const] : asked)
+  const needed = new Set(query.groupings.length > 0 ? [...requested, "events" as const] : requested)
   const others = [measures.anyEvents, measures.entries, measures.exited].filter((measure) => measure !== undefined)
   const readers = [...Array.from(needed, (name) => measures[name]), ...others].map(({ read }): Reader => read)
   if (!needed.has("visits")) readers.push((part) => isRowless(part, measures, query) || measures.visits.read(part))

@@ -5,10 +5,10 @@ import type { ImportedSum } from "../imported/imported.ts"
 import type { Vital } from "./grouped-values.ts"
 import { isOfConversions, type Measures } from "./measures.ts"
 
-/** The value of a metric in a group, rounded as metrics.md 5.2 says. Null where nothing was measured. */
+/** Returns the value of a metric in a group, rounded by metrics.md 5.2. Null when nothing was measured. */
 export type MetricValue = (group: number) => number | null
 
-/** Once all parts are read. */
+/** Returns the function that computes a metric by group. Called once all parts are read. */
 export function metricValue(metric: Metric, measures: Measures, query: Query): MetricValue {
   return VALUES[metric](measures, query)
 }
@@ -69,7 +69,7 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
   ttfb_p75: (measures) => percentile(measures, "ttfb", 1),
 }
 
-/** Where visitors are counted by events of any name, so they are here; rates of conversion are not. */
+/** Returns the visitors by group, counted by events of any name if the query says so. Conversion rates are never computed from those. */
 export const visitorsOf = (measures: Measures): ((group: number) => number) =>
   plus((measures.anyEvents ?? measures.events).visitors(), measures, "visitors")
 
@@ -92,7 +92,7 @@ function medianTime({ pages, chosen }: Measures): MetricValue {
 
 function share(measures: Measures): MetricValue {
   const visitors = visitorsOf(measures)
-  const all = measures.everybody.visitors()(0) + measures.imported.total("visitors")
+  const all = measures.total.visitors()(0) + measures.imported.total("visitors")
   return (group) => roundedRatio(100 * visitors(group), all, 1)
 }
 
@@ -102,7 +102,7 @@ function conversionRate(measures: Measures, query: Query): MetricValue {
   return (group) => roundedRatio(100 * converting(group), audience(group), 1)
 }
 
-/** Each row against the visitors of its own values, those of goal, event and property left aside. */
+/** Returns the share of the visitors who have the same values in the other groupings, apart from goal, event and property. */
 function groupConversionRate(measures: Measures, query: Query): MetricValue {
   const converting = convertingOf(measures, query.groupings)
   const audience = measures.groupAudience.visitors()
@@ -110,11 +110,11 @@ function groupConversionRate(measures: Measures, query: Query): MetricValue {
   return (group) => roundedRatio(100 * converting(group), audience(groupOf[group]!), 1)
 }
 
-/** By goal, event or property whoever is in the row has converted; else who completed one of the goals in question. */
+/** Returns the converting visitors: all in the row if grouped by goal, event or property, otherwise those who completed a counted goal. */
 const convertingOf = ({ events, conversions }: Measures, groupings: readonly Grouping[]): ((group: number) => number) =>
   (groupings.some(isOfConversions) ? events : conversions).visitors()
 
-/** By group, the group of the audience with the same values. */
+/** Returns the group of the audience that has the same values, by group. */
 function audienceGroups({ chosen, groupAudienceChosen }: Measures): Uint32Array {
   const size = chosen.index.size
   const groupings = groupAudienceChosen.sources.map(({ grouping }) => chosen.sources.findIndex((source) => source.grouping === grouping))
@@ -124,7 +124,7 @@ function audienceGroups({ chosen, groupAudienceChosen }: Measures): Uint32Array 
   return groups
 }
 
-/** The 75th percentile by nearest rank: the smallest value that at least three quarters do not exceed. */
+/** Returns the 75th percentile by nearest rank: the smallest value that at least three quarters of the values do not exceed. */
 function percentile({ vitals, chosen }: Measures, vital: Vital, unit: number): MetricValue {
   const values = vitals.values[vital]?.sorted(chosen.index.size)
   return (group) => {

@@ -46,15 +46,15 @@ function placesOf(order: Uint32Array): Uint32Array {
 function pick<Values extends Uint32Array | Float64Array>(values: Values, order: Uint32Array): Values {
   const picked = values.slice(0, order.length)
   for (let i = 0; i < order.length; i++) picked[i] = values[order[i]!]!
-  // `slice` of a typed array has the type of that array, which the library types of the shared ones do not say.
+  // `slice` of a typed array has the type of that array, which the library types do not express for shared arrays.
   return picked as Values
 }
 
-/** Sparse columns by the new rows, ascending again. */
+/** Returns sparse columns sorted by their new rows. */
 function inOrder<Columns extends { row: Uint32Array }>(columns: Columns, places: Uint32Array): Columns {
   const moved = columns.row.map((row) => places[row]!)
   const order = Uint32Array.from(moved.keys()).sort((a, b) => moved[a]! - moved[b]!)
   const entries = Object.entries(columns).map(([name, values]) => [name, pick(name === "row" ? moved : values, order)])
-  // The same names with arrays of the same kinds.
+  // The entries have the same names and types as those of `columns`.
   return Object.fromEntries(entries) as Columns
 }

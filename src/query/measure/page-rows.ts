@@ -20,7 +20,7 @@ export interface PageRows {
   sparse(part: Part, rows: Uint32Array): Grouped
 }
 
-/** `chosen.filter` is made of `pageFilter`; `choosing` of `choosingFilter`, and chooses the visits for such groupings. */
+/** Creates the rows. `chosen.filter` is compiled from `pageFilter`. `choosing`, compiled from `choosingFilter`, chooses the visits for such groupings. */
 export function pageRows(chosen: Chosen, choosing: CompiledFilter): PageRows {
   const rows = new NumberBuffer()
   const group = createGrouping(chosen, choosing)
@@ -110,7 +110,7 @@ function lendingRows(part: Part, choosing: CompiledFilter, goals: CompiledGoals 
   return { rows, count: listMarked(choosing.events(part), 1, rows) }
 }
 
-/** Both lists are in the order of the visits. */
+/** Joins two lists, both of which are in the order of the visits. */
 function joinByVisit(own: RowList, lenders: Grouped, visit: Uint32Array, stamps: Uint32Array, before: number) {
   const rows: number[] = []
   const lent: number[] = []

@@ -26,7 +26,7 @@ interface Sums {
   scrolled: Uint32Array
   depths: Float64Array
   engaged: Float64Array
-  /** By group: the visit last seen in it, counted over all parts, and its place among the values of the part. */
+  /** By group: its latest visit, numbered over all parts, and the position of that visit among the values of the part. */
   stamps: Uint32Array
   places: Uint32Array
 }

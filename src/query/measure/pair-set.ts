@@ -1,29 +1,29 @@
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import { differs } from "../filter/masks.ts"
 
-/** Blocks of 4,096 visitors: all that sorting one touches then lies in the processor's nearest cache. */
+/** Blocks of 4,096 visitors, which are sorted within the L1 cache. */
 const VISITOR_BITS = 12
-/** Pairs kept before those that came twice are thrown out. */
+/** Number of pairs at which duplicates are removed. */
 const COMPACT_AT = 4_000_000
 
 /**
- * A set of visitors for each of many groups, exact.
+ * An exact set of visitors for each of many groups.
  *
- * Pairs are four bytes each and lie in blocks of neighbouring visitors; those that come twice are found when a block is
- * sorted by visitor. A bitset for each group would need groups × visitors bits, a hash table four times the memory.
+ * A pair takes four bytes and is stored in a block of adjacent visitors. Duplicates are found when a block is sorted by visitor. A bitset
+ * per group would need groups × visitors bits, a hash table four times the memory.
  */
 export class PairSet {
   private blocks = new PairBlocks(VISITOR_BITS)
   private compactAt = COMPACT_AT
 
-  /** Adds the first `count` pairs. `groupLimit` lies above every group. */
+  /** Adds the first `count` pairs. `groupLimit` is greater than every group. */
   add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void {
     while (groupLimit > 2 ** (32 - this.blocks.visitorBits)) this.narrow()
     this.blocks.add(groups, visitors, count)
     if (this.blocks.total > this.compactAt) this.compact(groupLimit)
   }
 
-  /** Distinct visitors of each group. */
+  /** Returns the number of distinct visitors by group. */
   counts(groupLimit: number): Uint32Array {
     const counts = new Uint32Array(groupLimit)
     const { blocks } = this
@@ -39,7 +39,7 @@ export class PairSet {
     this.compactAt = Math.max(COMPACT_AT, blocks.total * 2)
   }
 
-  /** So many groups that a number has room for fewer bits of the visitor. */
+  /** Rebuilds the blocks when there are so many groups that a pair has fewer bits left for the visitor. */
   private narrow(): void {
     const wide = this.blocks
     const bits = wide.visitorBits
@@ -53,10 +53,10 @@ export class PairSet {
   }
 }
 
-/** Makes lists of a block's pairs, each once; a list is good until the next is made. */
+/** Creates the function that lists the distinct pairs of a block. A list remains valid until the next call. */
 function createDistinctPairs(bits: number, groupLimit: number) {
   const ends = new Uint32Array(2 ** bits)
-  // By group, the visitor seen last in it, counted from 1 over all blocks.
+  // The latest visitor by group, counted from 1 over all blocks.
   const stamps = new Uint32Array(groupLimit)
   const buffer = new NumberBuffer()
   return (block: number, codes: Uint32Array): Uint32Array => {
@@ -67,7 +67,7 @@ function createDistinctPairs(bits: number, groupLimit: number) {
   }
 }
 
-/** One counting pass over the low bits. */
+/** Sorts by the low bits, in one pass of a counting sort. */
 function sortByVisitor(codes: Uint32Array, ends: Uint32Array, sorted: Uint32Array): void {
   const low = ends.length - 1
   for (let i = 0; i < codes.length; i++) ends[codes[i]! & low]!++
@@ -80,7 +80,7 @@ function sortByVisitor(codes: Uint32Array, ends: Uint32Array, sorted: Uint32Arra
   for (let i = 0; i < codes.length; i++) sorted[ends[codes[i]! & low]!++] = codes[i]!
 }
 
-/** Of one visitor, a group is new when it is not stamped with that visitor. */
+/** Keeps each pair once. A group is new for a visitor when it is not stamped with that visitor. */
 function keepDistinct(
   sorted: Uint32Array,
   count: number,
@@ -104,29 +104,29 @@ function countGroups(codes: Uint32Array, bits: number, counts: Uint32Array): voi
   for (let i = 0; i < codes.length; i++) counts[codes[i]! >>> bits]!++
 }
 
-/** An address is a place in one of the slabs: the slab's number above SLAB_BITS, the place in it below. Chunks are 512 long. */
+/** An address consists of the number of a slab, above SLAB_BITS, and a position in the slab, below. A chunk has 512 pairs. */
 const SLAB_BITS = 18
 const SLAB_LOW = 2 ** SLAB_BITS - 1
 const CHUNK_BITS = 9
 const CHUNK_LOW = 2 ** CHUNK_BITS - 1
 
 /**
- * (group, visitor) pairs in lists by block of neighbouring visitors: a pair is one number, its group above the low bits of
- * its visitor. Lists grow chunk by chunk inside large slabs, so that growing copies nothing and allocates little.
+ * Lists of (group, visitor) pairs by block of adjacent visitors. A pair is one number: the group above the low bits of the visitor.
+ * Lists grow by chunks inside large slabs, so that growing copies nothing and rarely allocates.
  */
 export class PairBlocks {
-  /** Pairs in all lists. */
+  /** Number of pairs in all lists. */
   total = 0
   private readonly slabs: Uint32Array[] = []
-  /** By block the address of its next pair; at the start of a chunk, the one before is full. 0: no pairs yet. */
+  /** Address of the next pair by block. At the start of a chunk, the previous chunk is full. 0 means that there are no pairs yet. */
   private heads: Uint32Array = new Uint32Array(64)
-  /** By chunk the one before it in its list. Chunk 0 is none. */
+  /** Previous chunk in the list by chunk. 0 means none. */
   private previous: Uint32Array = new Uint32Array(64)
   private chunks = 1
   private readonly free: number[] = []
   private readonly buffer = new NumberBuffer()
 
-  /** `visitorBits`: how many low bits of a visitor are in its number, the others name the block. */
+  /** `visitorBits` is the number of low bits of a visitor that a pair contains. The other bits are the number of the block. */
   constructor(readonly visitorBits: number) {}
 
   add(groups: Uint32Array, visitors: Uint32Array, count: number): void {
@@ -154,12 +154,12 @@ export class PairBlocks {
     this.total += count
   }
 
-  /** Blocks with pairs. */
+  /** Returns the blocks that have pairs. */
   used(): number[] {
     return Array.from(this.heads.keys()).filter((block) => this.heads[block] !== 0)
   }
 
-  /** The pairs of a block, until the next call. */
+  /** Returns the pairs of a block. Valid until the next call. */
   pairs(block: number): Uint32Array {
     const chunks = this.chunksOf(block)
     const last = ((this.heads[block]! - 1) & CHUNK_LOW) + 1
@@ -171,7 +171,7 @@ export class PairBlocks {
     return out.subarray(0, count)
   }
 
-  /** Puts fewer pairs, at least one, in the place of all those of a block. */
+  /** Replaces the pairs of a block with fewer pairs, at least one. */
   replace(block: number, pairs: Uint32Array): void {
     const chunks = this.chunksOf(block)
     this.total += pairs.length - (chunks.length - 1) * (CHUNK_LOW + 1) - (((this.heads[block]! - 1) & CHUNK_LOW) + 1)
@@ -189,7 +189,7 @@ export class PairBlocks {
     return this.heads[block]!
   }
 
-  /** A new chunk for the list that ends before this address; returns the address of its first pair. */
+  /** Adds a chunk to the list that ends before an address. Returns the address of its first pair. */
   private begin(after: number): number {
     const chunk = this.free.pop() ?? this.chunks++
     this.previous = grownNumbers(this.previous, chunk + 1)
@@ -199,7 +199,7 @@ export class PairBlocks {
     return address
   }
 
-  /** In the order in which they were filled. */
+  /** Returns the chunks of a block in the order in which they were filled. */
   private chunksOf(block: number): number[] {
     const chunks: number[] = []
     for (let chunk = (this.heads[block]! - 1) >>> CHUNK_BITS; chunk !== 0; chunk = this.previous[chunk]!) chunks.push(chunk)

@@ -4,13 +4,13 @@ import type { RowList } from "./codes.ts"
 import { keepInRange, keepMarked } from "./row-lists.ts"
 import { type Chosen, groupedLists, matchingCompletions } from "./selection.ts"
 
-/** Revenue of the events of E in the site's currency, in its minor units, by group. */
+/** Revenue of the events of E in minor units of the site's currency, by group. */
 export interface RevenueSums {
   read(part: Part): void
   total(group: number): number
-  /** Events of E with revenue in the site's currency. */
+  /** Returns the number of events of E with revenue in the site's currency. */
   count(group: number): number
-  /** Numbers of the other currencies that occurred in E; their amounts are in no sum. */
+  /** Returns the dictionary numbers of the other currencies that occurred in E. Their amounts are not included in any sum. */
   others(): number[]
 }
 
@@ -19,7 +19,7 @@ interface Sums {
   count: Uint32Array
 }
 
-/** `currency`: the number of the site's currency; undefined when no event ever carried it. `currencies`: above every number. */
+/** Creates the sums. `currency` is the dictionary number of the site's currency, undefined if it never occurred; `currencies` is greater than all. */
 export function revenueSums(chosen: Chosen, currency: number | undefined, currencies: number): RevenueSums {
   const lists = groupedLists(chosen)
   const occurred = new Uint8Array(currencies)
@@ -39,10 +39,10 @@ export function revenueSums(chosen: Chosen, currency: number | undefined, curren
   }
 }
 
-/** No currency has this number. */
+/** A number that no currency has. */
 const NONE = 0xffff_ffff
 
-/** Events of E that may carry revenue: by goal the completions, else the rows with revenue. */
+/** Returns the events of E that can have revenue: the completions if grouped by goal, otherwise the rows with revenue. */
 function candidates(part: Part, { filter, goals, range }: Chosen, lists: ReturnType<typeof groupedLists>): RowList {
   if (goals) return matchingCompletions(part, filter.rows(part), goals, lists, { range, clock: "event" })
   const { row } = part.revenue()
@@ -52,7 +52,7 @@ function candidates(part: Part, { filter, goals, range }: Chosen, lists: ReturnT
   return { rows, count: keepInRange(rows, count, times, range) }
 }
 
-/** Both the events and the rows with revenue are ascending: one walk joins them. */
+/** Adds the revenue of events. The events and the rows with revenue are both ascending, so one pass joins them. */
 function addRevenue(
   { rows, groups, count }: { rows: Uint32Array; groups: Uint32Array; count: number },
   { row, amount, currency }: RevenueColumns,

@@ -2,11 +2,11 @@ import type { Range } from "../../domain/query.ts"
 import { differs, isCounted } from "../filter/masks.ts"
 
 /**
- * Kernels that make and narrow lists of rows, ascending. Where `out` may be the list itself, a row is read before its place
- * is written. Each returns how many rows the list has.
+ * Kernels that create and reduce ascending lists of rows. `out` can be the list itself, because each row is read before its position is
+ * written. Each returns the length of the list.
  */
 
-/** Where the events of a part lie in time. */
+/** The columns that the times of events are computed from. */
 interface EventTimes {
   visit: Uint32Array
   offset: Uint32Array
@@ -16,14 +16,14 @@ interface EventTimes {
 export function listMarked(mask: Uint8Array, mark: number, out: Uint32Array): number {
   let count = 0
   for (let row = 0; row < mask.length; row++) {
-    // Written always and kept sometimes, without a branch.
+    // Every row is written, and overwritten if it is not marked, which avoids a branch.
     out[count] = row
     count += 1 - differs(mask[row]!, mark)
   }
   return count
 }
 
-/** Rows of counted events: `listMarked` of `fillCounted` in one walk. */
+/** Lists the counted events: `listMarked` of `fillCounted` in one pass. */
 export function listCounted(name: Uint32Array, out: Uint32Array): number {
   let count = 0
   for (let row = 0; row < name.length; row++) {
@@ -48,7 +48,7 @@ export function keepMarked(rows: Uint32Array, count: number, mask: Uint8Array, o
   return kept
 }
 
-/** Events whose time lies in the range. */
+/** Keeps the events in the range. */
 export function keepInRange(rows: Uint32Array, count: number, { visit, offset, starts }: EventTimes, { from, to }: Range): number {
   let kept = 0
   for (let i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ export function keepInRange(rows: Uint32Array, count: number, { visit, offset, s
   return kept
 }
 
-/** Events whose visit starts in the range. */
+/** Keeps the events whose visit starts in the range. */
 export function keepStartedInRange(
   rows: Uint32Array,
   count: number,
@@ -73,7 +73,7 @@ export function keepStartedInRange(
   return kept
 }
 
-/** Visits that start in the range. */
+/** Keeps the visits that start in the range. */
 export function keepStarts(visits: Uint32Array, count: number, starts: Float64Array, { from, to }: Range): number {
   let kept = 0
   for (let i = 0; i < count; i++) {
@@ -83,13 +83,13 @@ export function keepStarts(visits: Uint32Array, count: number, starts: Float64Ar
   return kept
 }
 
-/** What `markSplit` says of a visit. */
+/** The marks that `markSplit` writes. */
 export const WHOLE = 1
 export const SPLIT = 2
 
 /**
- * Marks each visit by its counted events: WHOLE when all of them lie in one bucket, SPLIT when an edge lies between them,
- * 0 when none lies inside the edges.
+ * Marks each visit by its counted events: WHOLE when all of them are in one bucket, SPLIT when an edge is between them, 0 when none is
+ * inside the edges.
  */
 export function markSplit(mask: Uint8Array, starts: Float64Array, duration: Uint32Array, edges: Float64Array): void {
   const last = edges.length - 1
@@ -110,7 +110,7 @@ export function markSplit(mask: Uint8Array, starts: Float64Array, duration: Uint
   }
 }
 
-/** The bucket of an instant between the first and the last edge. */
+/** Returns the bucket of an instant, which must be between the first and the last edge. */
 export function bucketAt(edges: Float64Array, at: number): number {
   let low = 0
   let high = edges.length - 2
@@ -122,7 +122,7 @@ export function bucketAt(edges: Float64Array, at: number): number {
   return low
 }
 
-/** Counted events of chosen visits; `visit` is ascending. `out` has room for all events of the part. */
+/** Lists the counted events of chosen visits. `visit` must be ascending, and `out` must have room for all events of the part. */
 export function listEventsOf(visits: Uint32Array, count: number, visit: Uint32Array, name: Uint32Array, out: Uint32Array): number {
   let found = 0
   for (let i = 0; i < count; i++) {
@@ -135,7 +135,7 @@ export function listEventsOf(visits: Uint32Array, count: number, visit: Uint32Ar
   return found
 }
 
-/** The first place of an ascending column whose number is not below the wanted one; its length when there is none. */
+/** Returns the first position in an ascending column whose number is at least `wanted`, or the length of the column. */
 export function firstAtLeast(column: Uint32Array, wanted: number): number {
   let low = 0
   let high = column.length
@@ -147,7 +147,7 @@ export function firstAtLeast(column: Uint32Array, wanted: number): number {
   return low
 }
 
-/** Kernels that narrow, in place, a list of completions: rows of events, each with its goal. Each returns the new length. */
+/** Kernels that reduce a list of completions in place: rows of events, each with its goal. Each returns the new length. */
 
 interface Pairs {
   rows: Uint32Array
@@ -165,7 +165,7 @@ export function keepMarkedPairs({ rows, goals, count }: Pairs, mask: Uint8Array)
   return kept
 }
 
-/** Those whose event, or without offsets whose visit's start, lies in the range. */
+/** Keeps the completions whose event is in the range, or without offsets those whose visit starts in the range. */
 export function keepTimedPairs(
   { rows, goals, count }: Pairs,
   { visit, offset, starts }: { visit: Uint32Array; offset: Uint32Array | undefined; starts: Float64Array },

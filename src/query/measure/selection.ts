@@ -35,9 +35,9 @@ export interface Chosen {
   sources: readonly CodeSource[]
   index: GroupIndex
   range: Range
-  /** Edges of the time grouping, or the two ends of the range. */
+  /** Edges of the buckets, or the two ends of the range without a time grouping. */
   edges: Float64Array
-  /** Events of any name, engagement included, are chosen, and none of visits (metrics.md section 14). */
+  /** Whether events of any name are selected, engagement included, and no visits (metrics.md section 14). */
   anyName?: boolean
 }
 
@@ -79,7 +79,7 @@ export function selection(chosen: Chosen): Selection & VisitSelection {
     return known.events
   }
   const started = (part: Part): Grouped => {
-    // Without a clock, and with all events in the range, what makes V is E.
+    // When no grouping is by time and the whole part is in the range, the events of V are those of E.
     if (!isTimed && isInside(part, range, "event") && isInside(part, range, "visit")) return events(part)
     return visitLists.grouped(part, matchingEvents(part, chosen, visitLists, "visit"), "visit")
   }
@@ -101,7 +101,7 @@ export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index
     rows,
     goals,
     spare,
-    /** Groups of visits, or with a clock those of events. */
+    /** Returns the groups of a list of visits, or of events if there is a clock. */
     grouped(part: Part, list: RowList, clock?: Clock): Grouped {
       const codes = sources.map((source, i) => {
         const out = columns[i]!.room(list.count)
@@ -213,7 +213,7 @@ function createOnce() {
   }
 }
 
-/** `stamps` holds, by group, the visit last seen in it, counted over all parts from `before`. */
+/** Keeps the first event of each visit and group. `stamps` contains the latest visit of each group, numbered over all parts from `before`. */
 function keepFirsts(
   { rows, groups, count }: Grouped,
   visit: Uint32Array,

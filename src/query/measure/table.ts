@@ -35,7 +35,9 @@ function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Quer
   const isRow = (group: number) =>
     events.events(group) > 0 ||
     visitors(group) > 0 ||
-    imported.hasRows(group) || visits.visits(group) > 0 || (converts && conversions.count(group) > 0)
+    imported.hasRows(group) ||
+    visits.visits(group) > 0 ||
+    (converts && conversions.count(group) > 0)
   return all.filter((group) => isRow(group) && !isInternal(group))
 }
 

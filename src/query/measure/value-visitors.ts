@@ -3,28 +3,28 @@ import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import { isCounted } from "../filter/masks.ts"
 import { PairSet } from "./pair-set.ts"
 
-/** Rows of a part by the number of their value, and whose they are. */
+/** Columns of a part with the values and the visitors. */
 export interface ValueColumns {
-  /** By event row, or by visit. */
+  /** Dictionary number of the value by event row, or by visit. */
   codes: Uint32Array
-  /** By visit. */
+  /** Visitor by visit. */
   visitor: Uint32Array
 }
 
 export interface ValueRows extends ValueColumns {
-  /** By event row. */
+  /** Visit by event row. */
   visit: Uint32Array
-  /** By event row, 1 where the event counts; without it names say so. */
+  /** 1 for each event that is counted. Without a mask the event names decide. */
   mask: Uint8Array | undefined
   name: Uint32Array
 }
 
 /**
- * Distinct visitors by value, exact, in one walk over as few columns as there can be: what a grouped report makes in several. Parts
- * come in order (`orderedPart`).
+ * Counts distinct visitors by value, exactly, in one pass over as few columns as possible; a grouped report needs several passes. Parts
+ * must be ordered (`orderedPart`).
  */
 export class ValueVisitors {
-  /** Visitors that come with one visit only, by value. */
+  /** Number of visitors with a single visit, by value. */
   private readonly singles: Uint32Array
   private readonly stamps: Uint32Array
   private readonly pairs = new PairSet()
@@ -32,7 +32,7 @@ export class ValueVisitors {
   private readonly pairVisitors = new NumberBuffer()
   private before = 1
 
-  /** `wanted` holds 1 for each value to count; `returning` a bit for each visitor that may have several visits. */
+  /** `wanted` is 1 for each value to count. `returning` has a bit for each visitor that can have several visits. */
   constructor(
     private readonly wanted: Uint8Array,
     private readonly returning: Int32Array,
@@ -41,7 +41,7 @@ export class ValueVisitors {
     this.stamps = grownNumbers(new Uint32Array(0), wanted.length)
   }
 
-  /** Events, each with a value of its own. */
+  /** Adds events, each of which has its own value. */
   addEvents(part: Part, rows: ValueRows): void {
     const sink = this.sink(rows.codes.length)
     const found = rows.mask ? addMarked(rows, rows.mask, this.wanted, sink, this.before) : addCounted(rows, this.wanted, sink, this.before)
@@ -49,14 +49,14 @@ export class ValueVisitors {
     this.pairs.add(sink.codes, sink.visitors, found, this.wanted.length)
   }
 
-  /** Visits; a mask holds 1 for those that count. */
+  /** Adds visits. The mask is 1 for each visit that is counted. */
   addVisits(part: Part, columns: ValueColumns, mask: Uint8Array | undefined): void {
     const sink = this.sink(part.visits)
     const found = addVisits(columns, part.visits, mask ?? EVERY, this.wanted, sink)
     this.pairs.add(sink.codes, sink.visitors, found, this.wanted.length)
   }
 
-  /** By value. */
+  /** Returns the number of distinct visitors by value. */
   counts(): Uint32Array {
     const counts = this.pairs.counts(this.wanted.length)
     for (let code = 0; code < counts.length; code++) counts[code]! += this.singles[code]!
@@ -71,17 +71,17 @@ export class ValueVisitors {
 
 interface Sink {
   singles: Uint32Array
-  /** By value the visit last seen with it, counted over all parts. */
+  /** Latest visit by value, numbered over all parts. */
   stamps: Uint32Array
   returning: Int32Array
   codes: Uint32Array
   visitors: Uint32Array
 }
 
-/** Instead of a mask of ones: a mask that is too short says nothing. */
+/** Stands for a mask of ones, because reading beyond its end gives undefined, which is not 0. */
 const EVERY = new Uint8Array(0)
 
-/** Each returns how many pairs of visitors that may come again it has listed. */
+/** Adds counted events. Like the two functions below, it lists the pairs of visitors with several visits and returns their number. */
 function addCounted({ codes, visit, visitor, name }: ValueRows, wanted: Uint8Array, sink: Sink, before: number): number {
   const { singles, stamps, returning, codes: outCodes, visitors: outVisitors } = sink
   let found = 0

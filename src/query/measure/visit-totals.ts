@@ -3,7 +3,7 @@ import { grownSums } from "../filter/buffers.ts"
 import type { CompiledFilter } from "../filter/filters.ts"
 import type { Grouped, VisitSelection } from "./selection.ts"
 
-/** What is summed over V, or over Vₑ, by group. Sums are of the visits' own totals, unfiltered. */
+/** Sums over V, or over Vₑ, by group. They add up the unfiltered totals of the visits. */
 export interface VisitTotals {
   read(part: Part): void
   visits(group: number): number
@@ -11,18 +11,18 @@ export interface VisitTotals {
   durationMs(group: number): number
   engagedMs(group: number): number
   bounced(group: number): number
-  /** Visits whose exit page is the page that the group or the filter names. */
+  /** Returns the number of visits whose exit page is the page of the group or of the filter. */
   exits(group: number): number
 }
 
 export interface ExitPages {
-  /** The filter with its page leaves tested on the exit page. */
+  /** The filter with its page conditions tested on the exit page. */
   filter: CompiledFilter
-  /** The page of a group; undefined without a grouping by page. */
+  /** Returns the page of a group. Undefined without a grouping by page. */
   pageOf: ((group: number) => number) | undefined
 }
 
-/** `bounceEngagedMs`: from this engaged time on a visit is no bounce; Infinity when the site counts none. */
+/** Creates the sums. A visit with at least `bounceEngagedMs` of engaged time is not a bounce; Infinity disables this. */
 export function visitTotals(selected: VisitSelection, bounceEngagedMs: number, exitPages?: ExitPages): VisitTotals {
   let cells: Float64Array = new Float64Array(0)
   const sum = (place: number) => (group: number) => cells[group * STRIDE + place] ?? 0
@@ -42,7 +42,7 @@ export function visitTotals(selected: VisitSelection, bounceEngagedMs: number, e
   }
 }
 
-/** The sums of a group lie side by side, so that a visit touches one line of memory. */
+/** The sums of a group are adjacent, so that a visit touches few cache lines. */
 const STRIDE = 6
 const VISITS = 0
 const PAGEVIEWS = 1

@@ -34,7 +34,7 @@ const Include = t.Object(
 )
 
 /** A parsed query of the array form, with limits checked and defaults filled in. */
-export interface ArrayQuestion extends ArrayRange {
+export interface ParsedArrayQuery extends ArrayRange {
   metrics: readonly Metric[]
   dimensions: readonly ArrayDimension[]
   filter?: Filter
@@ -51,16 +51,16 @@ export interface ArrayQuestion extends ArrayRange {
  * Parses the body of `POST /query`. The field `timezone` overrides the zone of the site in `moment`. The caller reads `site_id`
  * and adds its faults to `faults` beforehand. Throws `validation_failed` with all faults at once.
  */
-export function parseArrayQuestion(body: Record<string, unknown>, moment: Moment, faults: Faults, saved: SavedFilters): ArrayQuestion {
+export function parseArrayQuery(body: Record<string, unknown>, moment: Moment, faults: Faults, saved: SavedFilters): ParsedArrayQuery {
   for (const name of Object.keys(body)) if (!FIELDS.includes(name)) faults.refuse(`/${escaped(name)}`, "unknown_field", "does not exist")
   const local = { ...moment, timezone: readTimezone(body.timezone, faults) ?? moment.timezone }
-  const question = readQuestion(body, local, faults, saved)
+  const parsed = readQuery(body, local, faults, saved)
   faults.refuseAll(body)
   // It is undefined only when there are faults, and those were thrown above.
-  return question!
+  return parsed!
 }
 
-function readQuestion(body: Record<string, unknown>, moment: Moment, faults: Faults, saved: SavedFilters): ArrayQuestion | undefined {
+function readQuery(body: Record<string, unknown>, moment: Moment, faults: Faults, saved: SavedFilters): ParsedArrayQuery | undefined {
   const metrics = readMetrics(body.metrics, faults)
   const range = readDateRange(body.date_range, moment, faults)
   const dimensions = readDimensions(body.dimensions, faults)

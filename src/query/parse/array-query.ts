@@ -1,11 +1,11 @@
 import type { Key, Query, SiteFacts } from "../../domain/query.ts"
 import { groupingOf } from "./array-dimensions.ts"
-import { type ArrayQuestion, orderOf } from "./array-parse.ts"
+import { orderOf, type ParsedArrayQuery } from "./array-parse.ts"
 import { bucketsOf } from "./buckets.ts"
 
 /** Builds the engine query of a parsed query of the array form. */
-export function arrayQuery(question: ArrayQuestion, site: SiteFacts, now: number): Query {
-  const { range, metrics, dimensions, filter, order, limit, offset, isRealtime } = question
+export function arrayQuery(parsed: ParsedArrayQuery, site: SiteFacts, now: number): Query {
+  const { range, metrics, dimensions, filter, order, limit, offset, isRealtime } = parsed
   return {
     site,
     range: range.range,

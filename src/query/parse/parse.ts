@@ -41,7 +41,7 @@ const ARGUMENTS = {
 export type Report = keyof typeof ARGUMENTS
 
 /** A parsed query of the flat form, with limits checked and defaults filled in. */
-export interface Question {
+export interface ParsedQuery {
   report: Report
   range: LocalRange
   /** Whether `to` was after today and was clipped. */
@@ -78,8 +78,8 @@ const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {
   goal: ["visitors", "conversions", "conversion_rate"],
 }
 
-/** What a caller may see. */
-export interface Sight {
+/** Options by which callers differ. */
+export interface ParseOptions {
   /** Segments and cohorts that filters may name. Absent means none. */
   saved?: SavedFilters
   /** Whether revenue is hidden from the caller. */
@@ -91,13 +91,19 @@ export interface Sight {
 }
 
 /** Parses a query. The argument `timezone` overrides the zone of the site in `moment`. Throws all faults at once. */
-export function parseQuestion(report: Report, given: Record<string, unknown>, moment: Moment, form: Form, sight: Sight = {}): Question {
-  const known = report === "breakdown" && sight.comparesRows ? [...ARGUMENTS[report], ...COMPARED] : ARGUMENTS[report]
+export function parseQuery(
+  report: Report,
+  given: Record<string, unknown>,
+  moment: Moment,
+  form: Form,
+  options: ParseOptions = {},
+): ParsedQuery {
+  const known = report === "breakdown" && options.comparesRows ? [...ARGUMENTS[report], ...COMPARED] : ARGUMENTS[report]
   const reader = new ArgumentReader(form === "text" ? fromQueryString(given) : given, known)
-  const question = readQuestion(report, reader, moment, sight)
+  const parsed = readQuery(report, reader, moment, options)
   refuseArguments(reader, form)
   // It is undefined only when there are faults, and those were thrown above.
-  return question!
+  return parsed!
 }
 
 /** Parses the arguments of the realtime report, which has no range and no filters. */
@@ -108,19 +114,19 @@ export function parseRealtime(given: Record<string, unknown>, form: Form): { lim
   return { limit }
 }
 
-function readQuestion(report: Report, reader: ArgumentReader, site: Moment, sight: Sight): Question | undefined {
+function readQuery(report: Report, reader: ArgumentReader, site: Moment, options: ParseOptions): ParsedQuery | undefined {
   const grouping = report === "breakdown" ? readGrouping(reader) : {}
   const moment = { ...site, timezone: readTimezone(reader) ?? site.timezone }
   const chosen = readRange(reader, moment)
-  const { filter, dimensions: filtered } = readFilters(reader, sight.saved ?? (() => undefined))
+  const { filter, dimensions: filtered } = readFilters(reader, options.saved ?? (() => undefined))
   reader.boolean("imports")
   const compared = chosen && readComparison(reader, chosen.range, moment)
-  const metrics = readMetrics(reader, report, grouping.dimension, sight.hidesRevenue ?? false)
+  const metrics = readMetrics(reader, report, grouping.dimension, options.hidesRevenue ?? false)
   const interval = report === "timeseries" ? readInterval(reader, chosen?.range) : undefined
   const page = readPage(reader, metrics)
   refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
   if (!chosen) return undefined
-  const { minVisitors } = sight
+  const { minVisitors } = options
   return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, minVisitors }) }
 }
 

@@ -6,25 +6,25 @@ import { compileFilter, type Mask } from "../filter/filters.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 
 /**
- * The pages that visits really took from a chosen item on, or up to one (metrics.md section 13). The items with most visits
- * are known only when all visits have been counted, so the parts are walked twice: the first time counts the items of each
- * column, the second one the ways between those that are shown. What is kept meanwhile does not grow with the visits.
+ * Counts the paths of visits that start at a chosen item, or that end at one (metrics.md section 13). The items with the most visits are
+ * known only once all visits are counted, so the parts are read twice: first to count the items of each column, then to count the edges
+ * between those that are shown. Memory does not grow with the number of visits.
  */
 export function paths(snapshot: Snapshot, query: PathsQuery, check: () => void): PathsResult {
   const items = pathItems(snapshot, query)
   const walk = walker(snapshot, query, items, check)
   const counts = countColumns(walk, items, query)
-  const columns = counts.columns.map((column, at) => shownNodes(column, items, at === 0 ? 1 : query.top))
+  const columns = counts.columns.map((column, at) => topNodes(column, items, at === 0 ? 1 : query.top))
   const edges = countEdges(walk, items, query, columns)
   return { visits: counts.visits, columns: columns.map((nodes) => nodes.map(({ item: _, ...node }) => node)), ...edges }
 }
 
-/** What a path has behind its end: nothing comes after it, or before. */
+/** Item that fills a path after its last item. */
 const END = -1
 
-/** Told of each visit with the anchor: its items from the anchor on (backwards from it, when it is the end), END behind the last one. */
-type Take = (path: Int32Array) => void
-type Walk = (take: Take) => void
+/** Called with the path of each visit that has the anchor: its items from the anchor forwards, or backwards in mode `end`, then END. */
+type OnPath = (path: Int32Array) => void
+type Walk = (onPath: OnPath) => void
 
 function walker(snapshot: Snapshot, query: PathsQuery, items: PathItems, check: () => void): Walk {
   const parts = snapshot.parts.filter(
@@ -32,37 +32,37 @@ function walker(snapshot: Snapshot, query: PathsQuery, items: PathItems, check: 
   )
   const filter = compileFilter(snapshot, query.filter, query.site)
   const path = new Int32Array(query.steps)
-  return (take) => {
+  return (onPath) => {
     if (items.anchor === undefined) return
     for (const unordered of parts) {
       check()
       const part = orderedPart(unordered)
-      walkPart(part, filter.visits(part), items, query, path, take)
+      walkPart(part, filter.visits(part), items, query, path, onPath)
     }
   }
 }
 
-function walkPart(part: Part, mask: Mask, items: PathItems, { range, mode }: PathsQuery, path: Int32Array, take: Take): void {
+function walkPart(part: Part, mask: Mask, items: PathItems, { range, mode }: PathsQuery, path: Int32Array, onPath: OnPath): void {
   const [visit, name, page, starts] = [part.event("visit"), part.event("name"), part.event("page"), part.starts()]
-  let seen: Int32Array = new Int32Array(64)
+  let taken: Int32Array = new Int32Array(64)
   let length = 0
   let current = -1
   const finish = () => {
-    if (length > 0 && followed(seen, length, items.anchor!, mode, path)) take(path)
+    if (length > 0 && writePath(taken, length, items.anchor!, mode, path)) onPath(path)
     length = 0
   }
   for (let row = 0; row < part.events; row++) {
-    const its = visit[row]!
-    if (its !== current) {
+    const visitRow = visit[row]!
+    if (visitRow !== current) {
       finish()
-      current = its
+      current = visitRow
     }
-    if ((mask !== "all" && mask[its] === 0) || starts[its]! < range.from || starts[its]! >= range.to) continue
+    if ((mask !== "all" && mask[visitRow] === 0) || starts[visitRow]! < range.from || starts[visitRow]! >= range.to) continue
     const item = itemOf(name[row]!, page[row]!, items)
-    // Equal neighbours are one.
-    if (item === END || (length > 0 && seen[length - 1] === item)) continue
-    if (length === seen.length) seen = grown(seen)
-    seen[length++] = item
+    // Consecutive equal items count once.
+    if (item === END || (length > 0 && taken[length - 1] === item)) continue
+    if (length === taken.length) taken = grown(taken)
+    taken[length++] = item
   }
   finish()
 }
@@ -78,29 +78,29 @@ const grown = (numbers: Int32Array): Int32Array => {
   return larger
 }
 
-/** Writes the path that begins at the first anchor, or that ends at the last one; false for a visit without it. */
-function followed(seen: Int32Array, length: number, anchor: number, mode: PathsQuery["mode"], path: Int32Array): boolean {
-  const first = mode === "start" ? firstPlace(seen, length, anchor) : lastPlace(seen, length, anchor)
+/** Writes the path that begins at the first anchor, or that ends at the last one. Returns false for a visit without the anchor. */
+function writePath(taken: Int32Array, length: number, anchor: number, mode: PathsQuery["mode"], path: Int32Array): boolean {
+  const first = mode === "start" ? firstIndexOf(taken, length, anchor) : lastIndexOf(taken, length, anchor)
   if (first < 0) return false
   const step = mode === "start" ? 1 : -1
   for (let column = 0; column < path.length; column++) {
     const at = first + step * column
-    path[column] = at >= 0 && at < length ? seen[at]! : END
+    path[column] = at >= 0 && at < length ? taken[at]! : END
   }
   return true
 }
 
-function firstPlace(seen: Int32Array, length: number, anchor: number): number {
-  for (let at = 0; at < length; at++) if (seen[at] === anchor) return at
+function firstIndexOf(items: Int32Array, length: number, anchor: number): number {
+  for (let at = 0; at < length; at++) if (items[at] === anchor) return at
   return -1
 }
 
-function lastPlace(seen: Int32Array, length: number, anchor: number): number {
-  for (let at = length - 1; at >= 0; at--) if (seen[at] === anchor) return at
+function lastIndexOf(items: Int32Array, length: number, anchor: number): number {
+  for (let at = length - 1; at >= 0; at--) if (items[at] === anchor) return at
   return -1
 }
 
-/** How many columns of a path are counted: those up to and with the first one whose pinned item it did not take. */
+/** Returns the number of columns of a path that are counted: up to and including the first whose pinned item the path did not take. */
 function countedColumns(path: Int32Array, pins: PathItems["pins"]): number {
   for (const { column, item } of pins) if (path[column] !== item) return column + 1
   return path.length
@@ -122,13 +122,13 @@ function countColumns(walk: Walk, { pins }: PathItems, { steps }: PathsQuery) {
 }
 
 interface Node extends PathNode {
-  /** Undefined of those that stand for several. */
+  /** Undefined for a node that stands for several items. */
   item?: number
 }
 
-/** The items with most visits, ties by their text; then all others as one, and those who went no further. */
-function shownNodes(counts: ReadonlyMap<number, number>, items: PathItems, top: number): Node[] {
-  const all = [...counts].filter(([item]) => item !== END).map(([item, visits]) => ({ ...items.shown(item), visits, item }))
+/** Returns the items with the most visits, ties by text, then all other items as one node, and the visits that ended before. */
+function topNodes(counts: ReadonlyMap<number, number>, items: PathItems, top: number): Node[] {
+  const all = [...counts].filter(([item]) => item !== END).map(([item, visits]) => ({ ...items.describe(item), visits, item }))
   all.sort((a, b) => b.visits - a.visits || compareCodePoints(a.value, b.value) || compareCodePoints(a.kind, b.kind))
   const others = all.slice(top).reduce((sum, { visits }) => sum + visits, 0)
   const ended = counts.get(END) ?? 0
@@ -139,7 +139,7 @@ function shownNodes(counts: ReadonlyMap<number, number>, items: PathItems, top: 
   ]
 }
 
-/** Visits from each shown node to each of the next column. Who ends at a node is in `ended`, by column and node. */
+/** Counts the visits from each shown node to each of the next column. `ended` counts those that ended at a node, by column and node. */
 function countEdges(
   walk: Walk,
   { pins }: PathItems,
@@ -168,28 +168,29 @@ function countEdges(
   return { edges: all.filter(({ column, to }) => !isEnd(column + 1, to)), ended }
 }
 
-/** What journeys are made of: numbers of pages, or of groups of them, and above these numbers of event names. */
+/** The items of journeys by number: pages or groups of pages first, then event names. */
 export interface PathItems {
-  /** By number of the page. */
+  /** Item by dictionary number of a page. */
   ofPage: Int32Array
-  /** By number of the event name; undefined when events are no items. */
+  /** Item by dictionary number of an event name. Undefined when events are not included. */
   ofName: Int32Array | undefined
-  /** Undefined when no event of the site ever was it. */
+  /** Undefined when the site never recorded the anchor. */
   anchor: number | undefined
-  /** By column ascending. An item the site never had is one that no path takes. */
+  /** Pinned items by column, ascending. An item that the site never recorded is UNKNOWN. */
   pins: readonly { column: number; item: number }[]
-  shown(item: number): Pick<PathNode, "kind" | "value">
+  describe(item: number): Pick<PathNode, "kind" | "value">
 }
 
-const NOBODY = -2
+/** An item that no path contains. */
+const UNKNOWN = -2
 
 export function pathItems(snapshot: Snapshot, { anchor, pins, group, collapseQuery, withEvents }: PathsQuery): PathItems {
   const [pages, names] = [snapshot.dictionary("page"), snapshot.dictionary("name")]
-  const shownPage = pageShower(group, collapseQuery)
-  const grouped = groupedPages(pages, shownPage)
+  const groupOf = pageGrouping(group, collapseQuery)
+  const grouped = groupedPages(pages, groupOf)
   const ofName = withEvents ? Int32Array.from({ length: names.size }, (_, id) => grouped.values.length + id) : undefined
   const numberOf = ({ kind, value }: PathAnchor): number | undefined => {
-    if (kind === "page") return grouped.numbers.get(shownPage(value))
+    if (kind === "page") return grouped.numbers.get(groupOf(value))
     const id = names.find(value)
     return id === undefined || id < FIXED_NAMES.length ? undefined : ofName?.[id]
   }
@@ -197,16 +198,16 @@ export function pathItems(snapshot: Snapshot, { anchor, pins, group, collapseQue
     ofPage: grouped.ofPage,
     ofName,
     anchor: numberOf(anchor),
-    pins: pins.map(({ column, ...pin }) => ({ column, item: numberOf(pin) ?? NOBODY })).sort((a, b) => a.column - b.column),
-    shown: (item) =>
+    pins: pins.map(({ column, ...pin }) => ({ column, item: numberOf(pin) ?? UNKNOWN })).sort((a, b) => a.column - b.column),
+    describe: (item) =>
       item < grouped.values.length
         ? { kind: "page", value: grouped.values[item]! }
         : { kind: "event", value: names.text(item - grouped.values.length) },
   }
 }
 
-/** How a page is called. A directory is what stands before the second slash: `/blog/*` for all below it. */
-function pageShower(group: PathsQuery["group"], collapseQuery: boolean): (page: string) => string {
+/** Creates the function that returns the group of a page. The group by directory is the first path segment, such as `/blog/*`. */
+function pageGrouping(group: PathsQuery["group"], collapseQuery: boolean): (page: string) => string {
   const plain = (page: string) => (collapseQuery ? page.split("?", 1)[0]! : page)
   if (group === "page") return plain
   return (page) => {
@@ -215,12 +216,12 @@ function pageShower(group: PathsQuery["group"], collapseQuery: boolean): (page: 
   }
 }
 
-/** Pages of one name are one item. */
-function groupedPages(pages: Dictionary, shownPage: (page: string) => string) {
+/** Numbers the groups of pages. Pages of the same group are one item. */
+function groupedPages(pages: Dictionary, groupOf: (page: string) => string) {
   const numbers = new Map<string, number>()
   const values: string[] = []
   const ofPage = Int32Array.from({ length: Math.max(1, pages.size) }, (_, id) => {
-    const value = shownPage(pages.text(id))
+    const value = groupOf(pages.text(id))
     const known = numbers.get(value)
     if (known !== undefined) return known
     numbers.set(value, values.length)

@@ -8,16 +8,16 @@ import { textsOf } from "../rows/rows.ts"
 
 const MINUTE_MS = 60_000
 const MINUTES = 30
-/** How long a visitor counts as current. */
+/** Time after an event during which its visitor counts as current. */
 const CURRENT_MS = 300_000
 
 type Top = RealtimeResult["pages"]
-/** Their values lie in dictionaries of the same names. */
-type Shown = "page" | "source" | "country"
+/** Dimensions of the top lists. Their dictionaries have the same names. */
+type TopDimension = "page" | "source" | "country"
 
 /**
- * What the last minutes hold (metrics.md section 14). Visitors are those with any event, engagement included: who reads a
- * long page is there. Minutes are those of the clock, the running one included.
+ * Computes the realtime report (metrics.md section 14). Any event makes a visitor current, engagement included, because the reader of a
+ * long page is still there. Minutes are clock minutes and include the current one.
  */
 export function realtime(snapshot: Snapshot, query: RealtimeQuery, check: () => void): RealtimeResult {
   const { now, limit, latest: wanted } = query
@@ -31,7 +31,7 @@ export function realtime(snapshot: Snapshot, query: RealtimeQuery, check: () => 
     if (part.events === 0 || part.maxAt < Math.min(from, now - CURRENT_MS)) continue
     check()
     forEachEvent(part, filter.rows(part), from, now, (event) => {
-      newest.offer(part, event)
+      newest.add(part, event)
       const minute = minutes[Math.floor((event.at - from) / MINUTE_MS)]
       minute?.visitors.add(event.visitor)
       if (minute && event.isPageview) minute.pageviews++
@@ -40,33 +40,33 @@ export function realtime(snapshot: Snapshot, query: RealtimeQuery, check: () => 
       current.set(event.visitor, latest(current.get(event.visitor), event))
     })
   }
-  const seen = [...current.values()]
-  const top = (dimension: Shown, values: readonly number[]) => topValues(snapshot, dimension, values, limit)
+  const visitors = [...current.values()]
+  const top = (dimension: TopDimension, values: readonly number[]) => topValues(snapshot, dimension, values, limit)
   return {
-    visitors: seen.length,
+    visitors: visitors.length,
     pageviews,
     pages: top(
       "page",
-      seen.map(({ event, pageview }) => pageview?.page ?? event.exitPage),
+      visitors.map(({ event, pageview }) => pageview?.page ?? event.exitPage),
     ),
     sources: top(
       "source",
-      seen.map(({ event }) => event.source),
+      visitors.map(({ event }) => event.source),
     ),
     countries: top(
       "country",
-      seen.map(({ event }) => event.country),
+      visitors.map(({ event }) => event.country),
     ),
     minutes: minutes.map((minute) => ({ ...minute, visitors: minute.visitors.size })),
     ...(wanted !== undefined && { events: newest.list() }),
   }
 }
 
-export interface SeenEvent {
+export interface RecentEvent {
   row: number
   visitor: number
   at: number
-  /** Of its visit: orders events of two visits at one moment. */
+  /** Sequence of its visit, which orders events of different visits at equal times. */
   sequence: number
   isPageview: boolean
   page: number
@@ -77,21 +77,21 @@ export interface SeenEvent {
 
 /** A visitor's latest event and latest pageview. */
 interface Current {
-  event: SeenEvent
-  pageview: SeenEvent | undefined
+  event: RecentEvent
+  pageview: RecentEvent | undefined
 }
 
-function latest(before: Current | undefined, event: SeenEvent): Current {
+function latest(before: Current | undefined, event: RecentEvent): Current {
   if (!before) return { event, pageview: event.isPageview ? event : undefined }
   const pageview = event.isPageview ? later(before.pageview, event) : before.pageview
   return { event: later(before.event, event), pageview }
 }
 
-const later = (before: SeenEvent | undefined, event: SeenEvent): SeenEvent =>
+const later = (before: RecentEvent | undefined, event: RecentEvent): RecentEvent =>
   before && (before.at > event.at || (before.at === event.at && before.sequence > event.sequence)) ? before : event
 
-/** A visit's events of one moment come in their order, in segments as in the tail; few rows lie in the last half hour. */
-function forEachEvent(part: Part, mask: Mask, from: number, to: number, visit: (event: SeenEvent) => void): void {
+/** Calls `visit` for each event of the period. Events of a visit at equal times are passed in their order, in segments and in the tail. */
+function forEachEvent(part: Part, mask: Mask, from: number, to: number, visit: (event: RecentEvent) => void): void {
   const [starts, sequences, visits, offset] = [part.starts(), part.sequences(), part.event("visit"), part.event("offset")]
   const [name, page, visitor, exitPage] = [part.event("name"), part.event("page"), part.visit("visitor"), part.visit("exit_page")]
   const [source, country] = [part.visit("source"), part.visit("country")]
@@ -113,8 +113,8 @@ function forEachEvent(part: Part, mask: Mask, from: number, to: number, visit: (
   }
 }
 
-/** Largest first, then by text, a missing value as the text it is shown as. */
-function topValues(snapshot: Snapshot, dimension: Shown, values: readonly number[], limit: number): Top {
+/** Returns the values with the most visitors, ties by text, where a missing value counts as the text that it is shown as. */
+function topValues(snapshot: Snapshot, dimension: TopDimension, values: readonly number[], limit: number): Top {
   const dictionary = snapshot.dictionary(dimension)
   const [missing] = dimensionFacts(dimension).missing
   const counts = new Map<number, number>()
@@ -123,28 +123,28 @@ function topValues(snapshot: Snapshot, dimension: Shown, values: readonly number
   return rows.sort((a, b) => b.visitors - a.visitors || compareCodePoints(a.value ?? missing, b.value ?? missing)).slice(0, limit)
 }
 
-interface Kept extends SeenEvent {
+interface PartEvent extends RecentEvent {
   part: Part
 }
 
-/** Keeps the last `count` pageviews and custom events of those it is offered, and then says them in texts. */
+/** Collects events, and lists the newest `count` pageviews and custom events among them. */
 export function newestEvents(snapshot: Snapshot, count: number) {
-  let kept: Kept[] = []
-  /** Sorted now and then: most of what is offered is young, as few rows are. */
+  let newest: PartEvent[] = []
+  /** Called when the list has grown to several times its size, which is cheaper than inserting each event in order. */
   const cut = () => {
-    kept = kept.sort((a, b) => b.at - a.at || b.sequence - a.sequence || b.row - a.row).slice(0, count)
+    newest = newest.sort((a, b) => b.at - a.at || b.sequence - a.sequence || b.row - a.row).slice(0, count)
   }
   return {
-    offer(part: Part, event: SeenEvent): void {
+    add(part: Part, event: RecentEvent): void {
       const name = part.event("name")[event.row]!
       if (count === 0 || name === ENGAGEMENT || name === VITALS) return
-      kept.push({ ...event, part })
-      if (kept.length > 4 * count) cut()
+      newest.push({ ...event, part })
+      if (newest.length > 4 * count) cut()
     },
     list(): LatestEvent[] {
       cut()
       const texts = textsOf(snapshot)
-      return kept.map(({ part, row, at }) => {
+      return newest.map(({ part, row, at }) => {
         const visit = part.event("visit")[row]!
         return {
           at,
@@ -162,8 +162,8 @@ export function newestEvents(snapshot: Snapshot, count: number) {
 }
 
 /**
- * Whether a site is alive: its current visitors (metrics.md 5.2) and its last event of any name. The same number as realtime
- * has, for the price of looking at the youngest parts alone: a list of sites asks it of every one.
+ * Computes the current visitors of a site (metrics.md 5.2) and the time of its last event of any name. The number of visitors equals
+ * that of the realtime report, but only the newest parts are read, because a list of sites runs this query for every site.
  */
 export function pulse({ parts, visitorLimit }: Snapshot, { now }: PulseQuery, check: () => void): PulseResult {
   const current = new Uint8Array(visitorLimit)
@@ -179,7 +179,7 @@ export function pulse({ parts, visitorLimit }: Snapshot, { now }: PulseQuery, ch
   return { visitors: current.reduce((sum, each) => sum + each, 0), ...(lastAt !== undefined && { lastAt }) }
 }
 
-/** Later than `from`, and no later than `to`. */
+/** Marks the visitors of events after `from` and not after `to`. */
 function markCurrent(
   { visit, offset, starts, visitor }: { visit: Uint32Array; offset: Uint32Array; starts: Float64Array; visitor: Uint32Array },
   length: number,
@@ -192,7 +192,7 @@ function markCurrent(
   }
 }
 
-/** When a goal was last completed, epoch ms; undefined when it never was. The parts that can be youngest are looked at first. */
+/** Returns the time of the last completion of a goal in epoch ms, or undefined without any. Starts with the parts that have the latest events. */
 export function lastMatch(snapshot: Snapshot, { goal }: LastMatchQuery, check: () => void): number | undefined {
   const goals = compileGoals(snapshot, [goal])
   let latest: number | undefined

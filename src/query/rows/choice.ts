@@ -4,25 +4,25 @@ import type { Part, Snapshot } from "../../store/events/part.ts"
 import { compileFilter, type Mask } from "../filter/filters.ts"
 import { differs, fillByEvents, keepBoth } from "../filter/masks.ts"
 
-/** Which visits and events of a part are rows. */
+/** The visits and events that are rows. */
 export interface RowChoice {
-  /** Bounds of a visit's start, the second one exclusive. */
+  /** Bounds of the start of a visit, half-open. */
   startsFrom: number
   startsTo: number
-  /** False when no row can be in the part. */
+  /** Returns false when the part can contain no row. */
   isIn(part: Part): boolean
-  /** Visits with a row; their start is still to be looked at. */
+  /** Returns the visits with a row. The caller checks their start. */
   visits(part: Part): Mask
-  /** Events that are rows themselves. */
+  /** Returns the events that are rows. */
   events(part: Part): Uint8Array
 }
 
-/** Masks are good until another part is asked about. */
+/** Creates the choice of a query. Masks remain valid until another part is read. */
 export function rowChoice(snapshot: Snapshot, query: RowsQuery & { of: "visits" | "events" }): RowChoice {
   return query.of === "visits" ? visitChoice(snapshot, query) : eventChoice(snapshot, query)
 }
 
-/** V of metrics.md 5.1: visits that start in the range and have an event, at any time, that satisfies the filter. */
+/** Chooses V of metrics.md 5.1: visits that start in the range and have an event, at any time, that satisfies the filter. */
 function visitChoice(snapshot: Snapshot, { filter, site, range }: RowsQuery): RowChoice {
   const compiled = compileFilter(snapshot, filter, site)
   return {
@@ -34,7 +34,7 @@ function visitChoice(snapshot: Snapshot, { filter, site, range }: RowsQuery): Ro
   }
 }
 
-/** E of metrics.md 5.1, and the engagement reports that satisfy the filter themselves. */
+/** Chooses E of metrics.md 5.1, and the engagement reports that satisfy the filter. */
 function eventChoice(snapshot: Snapshot, { filter, site, range }: RowsQuery): RowChoice {
   const compiled = compileFilter(snapshot, filter, site)
   const events = (part: Part): Uint8Array => {
@@ -64,7 +64,7 @@ interface EventTimes {
   starts: Float64Array
 }
 
-/** Events in the range but vitals. */
+/** Marks the events in the range except web vitals. */
 function fillInRange(mask: Uint8Array, { name, visit, offset, starts }: EventTimes, { from, to }: Range): void {
   for (let row = 0; row < mask.length; row++) {
     const at = starts[visit[row]!]! + offset[row]!
@@ -73,11 +73,11 @@ function fillInRange(mask: Uint8Array, { name, visit, offset, starts }: EventTim
 }
 
 /**
- * What removing visits needs to know of them: whole visits that start in the range and have an event, at any time, that
- * satisfies the filter. They go with all of their events.
+ * Queries for the erasure of visits: those that start in the range and have an event, at any time, that satisfies the filter. They are
+ * erased with all of their events.
  */
 
-/** How many there are, and their pageviews and custom events. */
+/** Counts the chosen visits, and their pageviews and custom events. */
 export function visitsWeight(snapshot: Snapshot, query: RowsQuery, check: () => void): VisitsWeight {
   const weight = { visits: 0, events: 0 }
   forEachChosen(snapshot, query, check, (part, visit) => {
@@ -87,7 +87,7 @@ export function visitsWeight(snapshot: Snapshot, query: RowsQuery, check: () => 
   return weight
 }
 
-/** The sequences of their first events, ascending: what names a visit in every part that may hold it by then. */
+/** Returns the sequences of the first events, ascending. They identify the visits in whatever parts hold them by the time of the erasure. */
 export function chosenVisits(snapshot: Snapshot, query: RowsQuery, check: () => void): Float64Array {
   const found: number[] = []
   forEachChosen(snapshot, query, check, (part, visit) => void found.push(part.sequences()[visit]!))

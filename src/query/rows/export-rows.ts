@@ -5,36 +5,41 @@ import type { Query, RowsQuery, SiteFacts } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import { aggregate } from "../measure/aggregate.ts"
 import { flatMetrics, shownRows } from "../parse/flat-query.ts"
-import type { Question } from "../parse/parse.ts"
+import type { ParsedQuery } from "../parse/parse.ts"
 import { pseudonyms } from "../show/pseudonyms.ts"
 import { shownMetrics, shownValue } from "../show/result.ts"
+import { nextVisits, type PickedVisit, type RowsCursor } from "./cursor.ts"
 import { type ExportRecord, recordsText } from "./export-text.ts"
-import { nextVisits, type Pick, type RowsPlace } from "./places.ts"
 import { type EventRow, eventReader, type RowsBatch, textsOf, type VisitFacts, visitReader } from "./rows.ts"
 
-/** Raw rows as text: visits that start in the range, or the events in it, that satisfy the filter. */
+/** A query of raw rows as text: visits that start in the range, or events in the range, that satisfy the filter. */
 export interface ExportQuery extends RowsQuery {
   of: RowType
   format: ExportFormat
-  /** Makes the names of visitors and visits. */
+  /** Key of the pseudonyms of visitors and visits. */
   siteKey: Uint8Array
 }
 
-/** Some hundred kilobytes of text, and some milliseconds of work. */
+/** Yields a few hundred kilobytes of text in a few milliseconds. */
 const BATCH_ROWS = 500
 
 /**
- * The text of the batch that follows a place. A batch is bounded by events, not by visits: one visit may have ten thousand.
- * Nothing of a batch is kept for the next one.
+ * Returns the text of the batch after a cursor. A batch of events is limited by its events and not its visits, because one visit can have
+ * ten thousand events. No state is kept between batches.
  */
-export function exportRows(snapshot: Snapshot, query: ExportQuery, place: RowsPlace | undefined, check: () => void): RowsBatch<Uint8Array> {
-  const { picks, choice, next, omitted } = nextVisits(snapshot, { ...query, most: BATCH_ROWS }, place, check)
+export function exportRows(
+  snapshot: Snapshot,
+  query: ExportQuery,
+  cursor: RowsCursor | undefined,
+  check: () => void,
+): RowsBatch<Uint8Array> {
+  const { picks, choice, next, omitted } = nextVisits(snapshot, { ...query, maxRows: BATCH_ROWS }, cursor, check)
   const texts = textsOf(snapshot)
   const found = new Array<Found>(picks.length)
-  for (const [part, places] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
+  for (const [part, positions] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
     const visit = visitReader(texts, part)
     const events = query.of === "events" ? chosenEvents(choice.events(part), eventReader(texts, part)) : () => []
-    for (const i of places) found[i] = { visit: visit(picks[i]!.visit), events: events(picks[i]!) }
+    for (const i of positions) found[i] = { visit: visit(picks[i]!.visit), events: events(picks[i]!) }
   }
   return { rows: new TextEncoder().encode(recordsText(query.format, ROW_COLUMNS[query.of], recordsOf(found, query))), next, omitted }
 }
@@ -46,7 +51,7 @@ interface Found {
 
 const chosenEvents =
   (mask: Uint8Array, event: (row: number) => EventRow) =>
-  ({ from, to }: Pick): EventRow[] => {
+  ({ from, to }: PickedVisit): EventRow[] => {
     const found: EventRow[] = []
     for (let row = from; row < to; row++) if (mask[row] === 1) found.push(event(row))
     return found
@@ -68,7 +73,7 @@ interface Names {
 
 function visitRecord(visit: VisitFacts, { visitor, visit: id }: Names, { bounceEngagedSeconds }: SiteFacts): ExportRecord {
   const { started_at, duration, pageviews, interactive, engaged } = visit
-  const isKept = bounceEngagedSeconds > 0 && engaged >= bounceEngagedSeconds * 1000
+  const isEngaged = bounceEngagedSeconds > 0 && engaged >= bounceEngagedSeconds * 1000
   return {
     visit: id,
     visitor,
@@ -77,7 +82,7 @@ function visitRecord(visit: VisitFacts, { visitor, visit: id }: Names, { bounceE
     duration: Math.round(duration / 1000),
     pageviews,
     events: visit.counted_events,
-    bounce: pageviews <= 1 && interactive === 0 && !isKept,
+    bounce: pageviews <= 1 && interactive === 0 && !isEngaged,
     engaged_seconds: Math.round(engaged / 1000),
     entry_page: visit.entry_page,
     entry_page_hostname: visit.entry_page_hostname,
@@ -111,32 +116,32 @@ function eventRecords(visit: VisitFacts, events: readonly EventRow[], { visitor,
 
 const traitsOf = (visit: VisitFacts): ExportRecord => Object.fromEntries(EXPORTED_TRAITS.map((trait) => [trait, visit[trait]]))
 
-/** All rows of a breakdown as text. */
+/** A query of all rows of a breakdown as text. */
 export interface BreakdownExport {
   site: SiteFacts
   query: Query
-  question: Question
+  parsed: ParsedQuery
   format: ExportFormat
-  /** Of the site's currency. */
+  /** Decimals of the site's currency. */
   decimals: number
-  /** Codes of the dimension with their names, as JSON: one text is on its way to the thread at once, a map of it is not. */
+  /** Codes of the dimension with their names, as JSON, because a single string is sent to the worker much faster than a map. */
   names?: string | undefined
 }
 
-export const breakdownColumns = (question: Question): string[] => ["value", "label", ...flatMetrics(question)]
+export const breakdownColumns = (parsed: ParsedQuery): string[] => ["value", "label", ...flatMetrics(parsed)]
 
-/** Made where it is counted: a breakdown of a million values would hold up the main thread. */
+/** Returns a breakdown as text. The worker formats it, because a breakdown of a million values would block the main thread. */
 export function exportBreakdown(
   snapshot: Snapshot,
-  { query, question, format, decimals, names }: BreakdownExport,
+  { query, parsed, format, decimals, names }: BreakdownExport,
   check: () => void,
 ): Uint8Array {
-  const { rows } = shownRows(question, aggregate(snapshot, query, check))
-  const metrics = flatMetrics(question)
+  const { rows } = shownRows(parsed, aggregate(snapshot, query, check))
+  const metrics = flatMetrics(parsed)
   const codes = names === undefined ? undefined : new Map<string, string>(JSON.parse(names)) // written by the service
   const records = rows.map(({ keys: [key = null], values }): ExportRecord => {
-    const { value, label } = shownValue(question.dimension ?? "page", key, { most: Number.POSITIVE_INFINITY, names: codes })
+    const { value, label } = shownValue(parsed.dimension ?? "page", key, { maxChars: Number.POSITIVE_INFINITY, names: codes })
     return { value, label, ...shownMetrics(metrics, values, decimals) }
   })
-  return new TextEncoder().encode(recordsText(format, breakdownColumns(question), records))
+  return new TextEncoder().encode(recordsText(format, breakdownColumns(parsed), records))
 }

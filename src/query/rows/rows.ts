@@ -4,20 +4,20 @@ import type { RowsQuery } from "../../domain/query.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
 import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot } from "../../store/events/part.ts"
 import { firstAtLeast } from "../measure/row-lists.ts"
-import { nextVisits, type RowsPlace } from "./places.ts"
+import { nextVisits, type RowsCursor } from "./cursor.ts"
 
-/** A stored visit with all of its events, in texts; "" is the missing value. Times in epoch ms, lengths in ms. */
+/** A stored visit with all of its events. Dictionary numbers are resolved to texts; "" is the missing value. Durations are in ms. */
 export interface VisitRow extends VisitFacts {
   events: EventRow[]
 }
 
-/** What a visit is beside its events. */
+/** A stored visit without its events. */
 export interface VisitFacts extends VisitTraits {
-  /** The site's ordinal of the visitor: to be turned into a pseudonym before it leaves the house. */
+  /** Ordinal of the visitor. Must be converted to a pseudonym before it is shown to anyone. */
   visitor: number
   visitor_kind: VisitorKind
   started_at: number
-  /** Of the first event: tells visits with equal times apart. */
+  /** Sequence of the first event, which distinguishes visits with equal times. */
   sequence: number
   duration: number
   pageviews: number
@@ -45,28 +45,28 @@ export interface EventRow {
   vitals?: Vitals
 }
 
-/** Some rows, and where to go on. */
+/** A batch of rows with the cursor of the next batch. */
 export interface RowsBatch<Rows> {
   rows: Rows
-  /** Undefined when that was all. */
-  next: RowsPlace | undefined
-  /** Once that was all: visits that there were at the beginning and that have been removed meanwhile. */
+  /** Undefined for the last batch. */
+  next: RowsCursor | undefined
+  /** In the last batch: number of visits that were removed since the read began. Otherwise 0. */
   omitted: number
 }
 
 const BATCH_VISITS = 500
 
 /**
- * Visits that start in the range and have an event that satisfies the filter, each with all of its events, by their start: the
- * batch that follows a place, of a snapshot that may be younger than that of the batch before. `check` is called between parts.
+ * Returns the batch of visits after a cursor, ordered by start and each with all of its events: those that start in the range and have
+ * an event that satisfies the filter. The snapshot can be newer than that of the previous batch. `check` is called between parts.
  */
-export function visitRows(snapshot: Snapshot, query: RowsQuery, place: RowsPlace | undefined, check: () => void): RowsBatch<VisitRow[]> {
-  const { picks, next, omitted } = nextVisits(snapshot, { ...query, of: "visits", most: BATCH_VISITS }, place, check)
+export function visitRows(snapshot: Snapshot, query: RowsQuery, cursor: RowsCursor | undefined, check: () => void): RowsBatch<VisitRow[]> {
+  const { picks, next, omitted } = nextVisits(snapshot, { ...query, of: "visits", maxRows: BATCH_VISITS }, cursor, check)
   const texts = textsOf(snapshot)
   const found = new Array<VisitRow>(picks.length)
-  for (const [part, places] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
+  for (const [part, positions] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
     const [visit, event] = [visitReader(texts, part), eventReader(texts, part)]
-    for (const i of places) {
+    for (const i of positions) {
       const row = picks[i]!.visit
       const { from, to } = eventsOf(part, row)
       found[i] = { ...visit(row), events: Array.from({ length: to - from }, (_, k) => event(from + k)) }
@@ -75,13 +75,13 @@ export function visitRows(snapshot: Snapshot, query: RowsQuery, place: RowsPlace
   return { rows: found, next, omitted }
 }
 
-/** Where the events of a visit lie; in a part whose rows are ordered by visit. */
+/** Returns the range of a visit's event rows, half-open. The rows of the part must be ordered by visit. */
 export function eventsOf(part: Part, visit: number): { from: number; to: number } {
   const visits = part.event("visit")
   return { from: firstAtLeast(visits, visit), to: firstAtLeast(visits, visit + 1) }
 }
 
-/** The texts behind numbers. A dictionary is looked up once: that costs a question to the store. */
+/** Returns a dictionary by name. Each is requested from the store only once. */
 export type Texts = (name: DictionaryName) => Dictionary
 
 export function textsOf(snapshot: Snapshot): Texts {
@@ -93,7 +93,7 @@ export function textsOf(snapshot: Snapshot): Texts {
   }
 }
 
-/** Reads visits of a part by their number. */
+/** Creates the function that reads the visits of a part by row. */
 export function visitReader(texts: Texts, part: Part): (visit: number) => VisitFacts {
   const [starts, sequences] = [part.starts(), part.sequences()]
   const page = (column: "entry_page" | "exit_page", visit: number) => texts("page").text(part.visit(column)[visit]!)
@@ -123,7 +123,7 @@ function traitsOf(texts: Texts, part: Part, visit: number): VisitTraits {
   return Object.fromEntries(traits) as VisitTraits // an entry for each trait
 }
 
-/** Reads events of a part by their row. What few events have is searched for: a table of it would be made for every batch. */
+/** Creates the function that reads the events of a part by row. Sparse columns are searched, because an index would be rebuilt per batch. */
 export function eventReader(texts: Texts, part: Part): (row: number) => EventRow {
   const starts = part.starts()
   const text = (column: "name" | "page" | "hostname" | "title", row: number) => texts(column).text(part.event(column)[row]!)
@@ -157,11 +157,11 @@ function propsReader(texts: Texts, part: Part): (row: number) => EventRow["props
   }
 }
 
-/** What one row of a sparse column says of an event; nothing when the event has none. */
-function sparseReader<Said extends object>(rows: Uint32Array, said: (i: number) => Said): (row: number) => Said | undefined {
+/** Creates the function that reads a sparse column by event row. It returns undefined for events without a value. */
+function sparseReader<Value extends object>(rows: Uint32Array, valueAt: (i: number) => Value): (row: number) => Value | undefined {
   return (row) => {
     const i = firstAtLeast(rows, row)
-    return rows[i] === row ? said(i) : undefined
+    return rows[i] === row ? valueAt(i) : undefined
   }
 }
 
@@ -177,7 +177,7 @@ function engagementReader(part: Part): (row: number) => Pick<EventRow, "engageme
   }))
 }
 
-/** `cls` is stored in thousandths. */
+/** Reads web vitals. `cls` is stored in thousandths. */
 function vitalsReader(part: Part): (row: number) => Pick<EventRow, "vitals"> | undefined {
   const { row, lcp, inp, fcp, ttfb, cls } = part.vitals()
   const measured = (name: string, value: number, scale = 1) => (value === NO_VITAL ? {} : { [name]: value / scale })

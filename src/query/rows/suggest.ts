@@ -12,43 +12,43 @@ import { orderedPart } from "../measure/ordered-part.ts"
 import { ValueVisitors } from "../measure/value-visitors.ts"
 import { ArgumentReader, type Form, refuseArguments } from "../parse/arguments.ts"
 
-/** Which values of a dimension are to be proposed. */
-export interface WantedValues {
+/** The arguments of a query for suggested values. */
+export interface SuggestionArguments {
   dimension: Dimension
   property?: string
-  /** "" for those with most visitors. */
+  /** Text that the values contain. "" for all values. */
   q: string
   limit: number
-  /** Values whose names hold the text, where the engine does not know names. */
+  /** Codes whose names contain the text, for dimensions whose names the engine does not know. */
   named?: readonly string[]
 }
 
-export function readSuggestions(given: Record<string, unknown>, form: Form): WantedValues {
+export function readSuggestions(given: Record<string, unknown>, form: Form): SuggestionArguments {
   const reader = new ArgumentReader(given, ["dimension", "property", "q", "limit"])
   const dimension = reader.choice("dimension", FLAT_DIMENSIONS)
   const property = reader.text("property", { min: 1, max: QUERY.propertyChars })
   const q = reader.text("q", { min: 0, max: QUERY.wildcardChars }) ?? ""
   const limit = reader.integer("limit", QUERY.suggestions) ?? QUERY.suggestions.default
   if (!reader.has("dimension"))
-    reader.refuse({ pointer: "/dimension", code: "required", detail: "Name the dimension.", allowed: FLAT_DIMENSIONS })
+    reader.refuse({ pointer: "/dimension", code: "required", detail: "A dimension is required.", allowed: FLAT_DIMENSIONS })
   if (dimension === "property" && !reader.has("property"))
-    reader.refuse({ pointer: "/property", code: "required", detail: "Name the key of the property." })
+    reader.refuse({ pointer: "/property", code: "required", detail: "The property key is required." })
   if (dimension !== undefined && dimension !== "property" && reader.has("property"))
-    reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property goes with dimension=property only." })
+    reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property is only allowed with dimension=property." })
   refuseArguments(reader, form)
-  return { dimension: dimension!, q, limit, ...(property !== undefined && { property }) } // only faults leave it undefined
+  return { dimension: dimension!, q, limit, ...(property !== undefined && { property }) } // undefined only when there are faults, which were thrown above
 }
 
-/** What a value must pass one of: it holds the text in any case, or is a code whose name does. None: all pass. */
-export function suggestionTests({ dimension, q, named = [] }: WantedValues): TextTest[] {
+/** Returns the tests of which a value must pass one: it contains the text in any case, or is a code whose name does. Without tests all pass. */
+export function suggestionTests({ dimension, q, named = [] }: SuggestionArguments): TextTest[] {
   if (q === "") return []
-  const holds: TextTest = { op: "contains", values: [q], missing: false, caseSensitive: false }
-  if (dimension === "country") return [holds, { ...holds, named: true }]
-  return named.length > 0 ? [holds, { op: "is", values: named, missing: false, caseSensitive: true }] : [holds]
+  const contains: TextTest = { op: "contains", values: [q], missing: false, caseSensitive: false }
+  if (dimension === "country") return [contains, { ...contains, named: true }]
+  return named.length > 0 ? [contains, { op: "is", values: named, missing: false, caseSensitive: true }] : [contains]
 }
 
-/** Which values of a dimension events of the range have. Of all dimensions but `goal`. */
-export interface SuggestQuery extends WantedValues {
+/** A query of the values that a dimension has in events of the range. Supports every dimension except `goal`. */
+export interface SuggestQuery extends SuggestionArguments {
   site: SiteFacts
   range: Range
   filter?: Filter
@@ -61,8 +61,8 @@ export interface SuggestedValue {
 }
 
 /**
- * The values with most visitors among the events of the range that satisfy the filter: as the breakdown has them, and quicker,
- * because nothing else is counted. Text is compared with the dictionary alone. Ties are in the order of the texts.
+ * Returns the values with the most visitors among the events of the range that satisfy the filter, ties in the order of their texts. Equal
+ * to a breakdown, but faster, because only visitors are counted and text is compared only with the dictionary.
  */
 export function suggest(snapshot: Snapshot, query: SuggestQuery, check: () => void): SuggestedValue[] {
   const { dictionary, missing, columnOf, isOfVisits } = valuesOf(snapshot, query)
@@ -86,7 +86,7 @@ export function suggest(snapshot: Snapshot, query: SuggestQuery, check: () => vo
     visitors.addEvents(part, { codes, visitor: columns.visitor, visit, name, mask: maskOf(part, filter, range) })
   }
   const counts = visitors.counts()
-  return firstOf(counts, query.limit, (code) => dictionary?.text(code) || missing).map((code) => ({
+  return topCodes(counts, query.limit, (code) => dictionary?.text(code) || missing).map((code) => ({
     key: dictionary?.text(code) || null,
     visitors: counts[code]!,
   }))
@@ -114,8 +114,8 @@ function valuesOf(snapshot: Snapshot, { dimension, property }: SuggestQuery) {
   }
 }
 
-/** 1 for each value that holds the text. Internal names are no values of `event`. */
-function wantedCodes(dictionary: Dictionary | undefined, query: WantedValues): Uint8Array {
+/** Returns 1 for each value that passes a test. The internal names are not values of `event`. */
+function wantedCodes(dictionary: Dictionary | undefined, query: SuggestionArguments): Uint8Array {
   const wanted = new Uint8Array(Math.max(1, dictionary?.size ?? 1))
   const tests = suggestionTests(query)
   if (tests.length === 0) wanted.fill(1)
@@ -133,7 +133,7 @@ function byEvent(codes: Uint32Array, visit: Uint32Array): Uint32Array {
   return out
 }
 
-/** Undefined where all counted events of the part are in question. */
+/** Returns the events of a part that are counted, or undefined when all its counted events are. */
 function maskOf(part: Part, filter: CompiledFilter, range: Range): Uint8Array | undefined {
   const isWhole = isInside(part, range)
   if (filter.rows(part) === "all" && isWhole) return undefined
@@ -157,12 +157,12 @@ function withinRange(part: Part, chosen: Uint8Array, { from, to }: Range): Uint8
   return mask
 }
 
-/** Values that somebody has, most visitors first. */
-function firstOf(counts: Uint32Array, limit: number, textOf: (code: number) => string): number[] {
+/** Returns the values with visitors, those with the most first. */
+function topCodes(counts: Uint32Array, limit: number, textOf: (code: number) => string): number[] {
   const found = Uint32Array.from(counts.keys()).filter((code) => counts[code]! > 0)
-  // Most of many are never compared by text.
-  const least = found.length > limit ? found.map((code) => counts[code]!).sort()[found.length - limit]! : 0
-  return Array.from(found.filter((code) => counts[code]! >= least))
+  // Values that cannot be among the first are removed, so that few are compared by text.
+  const minimum = found.length > limit ? found.map((code) => counts[code]!).sort()[found.length - limit]! : 0
+  return Array.from(found.filter((code) => counts[code]! >= minimum))
     .sort((a, b) => counts[b]! - counts[a]! || compareCodePoints(textOf(a), textOf(b)))
     .slice(0, limit)
 }

@@ -4,7 +4,7 @@ import type { Part, Snapshot } from "../../store/events/part.ts"
 import { compileFilter } from "../filter/filters.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 
-/** Counts records by their properties, in one walk over the columns: no row is made. Groups are in no order. */
+/** Counts records by their properties in one pass over the columns. The groups are in no particular order. */
 export function tally(snapshot: Snapshot, { range, after, upTo = Number.POSITIVE_INFINITY, by }: TallyQuery, check: () => void): Tally {
   const keys = by.map((key) => snapshot.dictionary("property").find(key))
   const groups = new Map<string, { codes: number[]; count: number; lastAt: number }>()
@@ -30,13 +30,13 @@ export function tally(snapshot: Snapshot, { range, after, upTo = Number.POSITIVE
     }
   }
   const texts = keys.map((key) => key !== undefined && snapshot.dictionary(`property:${key}`))
-  const told = ({ codes, ...group }: { codes: number[]; count: number; lastAt: number }): TallyGroup => {
+  const withTexts = ({ codes, ...group }: { codes: number[]; count: number; lastAt: number }): TallyGroup => {
     return { ...group, values: codes.map((code, at) => (texts[at] ? texts[at].text(code) : "")) }
   }
-  return { groups: Array.from(groups.values(), told), sequence: highest }
+  return { groups: Array.from(groups.values(), withTexts), sequence: highest }
 }
 
-/** The number of the property's value by event row; 0 where there is none. */
+/** Returns the values of a property by event row, 0 for events without it. */
 function valuesOf(part: Part, wanted: number | undefined): Uint32Array {
   const values = new Uint32Array(part.events)
   if (wanted === undefined) return values
@@ -45,7 +45,7 @@ function valuesOf(part: Part, wanted: number | undefined): Uint32Array {
   return values
 }
 
-/** The keys of properties that events of the range which satisfy the filter carry, with how many do; most first, then by name. */
+/** Returns the property keys of the events in the range that satisfy the filter, with the number of events: most first, then by name. */
 export function propertyKeys(snapshot: Snapshot, { range, filter, site }: PropertyKeysQuery, check: () => void): PropertyKeyCount[] {
   const filtered = compileFilter(snapshot, filter, site)
   const dictionary = snapshot.dictionary("property")
@@ -63,7 +63,7 @@ export function propertyKeys(snapshot: Snapshot, { range, filter, site }: Proper
   return found.sort((a, b) => b.events - a.events || compareCodePoints(a.property, b.property))
 }
 
-/** A key stands once at most on an event. */
+/** Counts the events by key. An event has a key at most once. */
 function countKeys(
   { row, key }: { row: Uint32Array; key: Uint32Array },
   events: Uint8Array,

@@ -7,7 +7,7 @@ import type { Partner } from "../parse/array-query.ts"
 import { queryLabel } from "../parse/buckets.ts"
 import { changePercent } from "../parse/compare.ts"
 
-/** Without a value, and not 0, where nothing was measured (api.md 7.6). */
+/** Metrics whose value is null, and not 0, when nothing was measured (api.md 7.6). */
 const UNMEASURED: readonly Metric[] = [
   "time_on_page",
   "time_on_page_median",
@@ -21,8 +21,8 @@ const UNMEASURED: readonly Metric[] = [
   "ttfb_p75",
 ]
 
-/** How rows of a question are shown: values in the order of the request, texts whole. */
-export function rowShower({ groupings, metrics, timezone, site }: Query) {
+/** Creates the formatter for the rows of a query: values in the order of the request, texts at full length. */
+export function rowFormatter({ groupings, metrics, timezone, site }: Query) {
   const money = moneyTexts(site.revenueCurrency)
   const decimals = currencyDecimals(site.revenueCurrency) ?? 2
 
@@ -42,41 +42,41 @@ export function rowShower({ groupings, metrics, timezone, site }: Query) {
     values: (numbers: readonly (number | null)[]) => numbers.map(value),
   }
 }
-type Shower = ReturnType<typeof rowShower>
+type RowFormatter = ReturnType<typeof rowFormatter>
 
-export const shownRow = ({ keys, values }: Row, shower: Shower): AnswerRow => ({
-  dimensions: shower.labels(keys),
-  metrics: shower.values(values),
+export const shownRow = ({ keys, values }: Row, formatter: RowFormatter): AnswerRow => ({
+  dimensions: formatter.labels(keys),
+  metrics: formatter.values(values),
 })
 
 /**
- * Rows with what is compared with each. A value that did not occur then has the numbers of nothing; a time bucket that the
- * compared range does not have has none.
+ * Returns rows with the rows they are compared with. A row whose values did not occur in the compared range is compared with zeros, a
+ * row whose time bucket does not exist there with nulls.
  */
 export function comparedRows(rows: readonly Row[], compared: Table, partner: Partner, query: Query): AnswerRow[] {
-  const shower = rowShower(query)
+  const formatter = rowFormatter(query)
   const byKeys = new Map(compared.rows.map(({ keys, values }) => [JSON.stringify(keys), values]))
-  const nothing = query.metrics.map((metric) => (UNMEASURED.includes(metric) ? null : 0))
+  const zeros = query.metrics.map((metric) => (UNMEASURED.includes(metric) ? null : 0))
   const time = query.groupings.findIndex((grouping) => grouping.by === "time")
   return rows.map((row) => {
     const keys = partner(row.keys)
-    const before = keys ? (byKeys.get(JSON.stringify(keys)) ?? nothing) : nothing.map(() => null)
-    const dimensions = keys ? shower.labels(keys) : shower.labels(row.keys).map((label, place) => (place === time ? null : label))
+    const before = keys ? (byKeys.get(JSON.stringify(keys)) ?? zeros) : zeros.map(() => null)
+    const dimensions = keys ? formatter.labels(keys) : formatter.labels(row.keys).map((label, place) => (place === time ? null : label))
     const change = row.values.map((value, i) => changeOf(value, before[i] ?? null))
-    return { ...shownRow(row, shower), comparison: { dimensions, metrics: shower.values(before), change } }
+    return { ...shownRow(row, formatter), comparison: { dimensions, metrics: formatter.values(before), change } }
   })
 }
 
 const changeOf = (value: number | null, before: number | null): number | null =>
   value === null || before === null ? null : (changePercent(value, before) ?? null)
 
-/** An amount for people: `€500.2M` and `€500,200,700.25`. */
+/** An amount as text: `€500.2M` and `€500,200,700.25`. */
 interface MoneyTexts {
   short: string
   long: string
 }
 
-/** Writes amounts of one currency, in major units, as English texts. */
+/** Creates the function that formats amounts of a currency, in major units, in English. */
 export function moneyTexts(currency: string): (amount: number) => MoneyTexts {
   const style = { style: "currency", currency } as const
   const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 }

@@ -1,17 +1,17 @@
 import { createCipheriv, hkdfSync } from "node:crypto"
 
-/** What numbers of a site are named by: each kind has names of its own. */
-export type Named = "visitor" | "visit"
+/** Kind of the numbers. Equal numbers of different kinds have different pseudonyms. */
+type PseudonymKind = "visitor" | "visit"
 
 const ROUNDS = 10
 const BLOCK = 16
 
 /**
- * Names of a site's visitors and visits outside the house (metrics.md 2.1): 64 bits in 16 hex digits, one to one, and of
- * no meaning to who lacks the site key. A Feistel network over the two halves of the number; its round function is the
- * first half of an AES block. All numbers take each round together, because a call of the cipher costs more than its work.
+ * Creates the function that converts numbers of visitors or visits to pseudonyms (metrics.md 2.1): 64 bits in 16 hex digits, one to one,
+ * and meaningless without the site key. A Feistel network over the two halves of the number, whose round function is the first half
+ * of an AES block. Each round encrypts all numbers in one call, because the call costs more than the encryption.
  */
-export function pseudonyms(siteKey: Uint8Array, kind: Named): (numbers: readonly number[]) => string[] {
+export function pseudonyms(siteKey: Uint8Array, kind: PseudonymKind): (numbers: readonly number[]) => string[] {
   const mix = mixer(siteKey, kind)
   return (numbers) => {
     const left = Uint32Array.from(numbers, (number) => Math.floor(number / 2 ** 32))
@@ -29,8 +29,8 @@ export function pseudonyms(siteKey: Uint8Array, kind: Named): (numbers: readonly
   }
 }
 
-/** The way back: numbers by the names that the same key gave them. */
-export function numbersNamed(siteKey: Uint8Array, kind: Named): (names: readonly string[]) => number[] {
+/** Creates the inverse of `pseudonyms`: the function that converts pseudonyms back to numbers with the same key. */
+export function numbersOfPseudonyms(siteKey: Uint8Array, kind: PseudonymKind): (names: readonly string[]) => number[] {
   const mix = mixer(siteKey, kind)
   return (names) => {
     const left = Uint32Array.from(names, (name) => Number.parseInt(name.slice(0, 8), 16))
@@ -48,8 +48,8 @@ export function numbersNamed(siteKey: Uint8Array, kind: Named): (names: readonly
   }
 }
 
-/** The round function of the network: for so many numbers at once, what a half is mixed with in a round. */
-function mixer(siteKey: Uint8Array, kind: Named) {
+/** Creates the round function of the network: for `count` numbers at once, the bits that a half is combined with in a round. */
+function mixer(siteKey: Uint8Array, kind: PseudonymKind) {
   const key = new Uint8Array(hkdfSync("sha256", siteKey, new Uint8Array(), `footfall/pseudonym/${kind}`, 32))
   return (count: number) => {
     const cipher = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false)

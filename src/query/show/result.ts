@@ -6,32 +6,32 @@ import type { Key, Row } from "../../domain/query.ts"
 import { visibleText } from "../../domain/text.ts"
 import { zoned } from "../parse/period.ts"
 
-/** A value of a dimension as the flat form shows it. */
+/** A value of a dimension in the flat form. */
 interface ShownValue {
   value: string
-  /** A readable name, where the value is a code. */
+  /** Name of the value, if the value is a code. */
   label?: string
-  /** The value was longer and is cut. */
+  /** Present when the value was cut. */
   truncated?: true
 }
 
-interface Shown {
-  /** Characters to which a value is cut. */
-  most?: number
-  /** Of the dimension's codes, but for countries. */
+interface ValueOptions {
+  /** Number of characters to which a value is cut. */
+  maxChars?: number
+  /** Names of the dimension's codes. Not needed for countries. */
   names?: CodeNames | undefined
 }
 
-/** The missing value is `(none)`, of source and referrer `Direct`. */
-export function shownValue(dimension: Dimension, key: Key, { most = QUERY.shownValueChars, names }: Shown = {}): ShownValue {
+/** Returns a value of a dimension. The missing value is `(none)`, or `Direct` for sources and referrers. */
+export function shownValue(dimension: Dimension, key: Key, { maxChars = QUERY.shownValueChars, names }: ValueOptions = {}): ShownValue {
   if (key === null) return { value: dimensionFacts(dimension).missing[0] }
   const clean = visibleText(String(key))
-  const value = clean.length > most ? clean.slice(0, most).replace(/[\ud800-\udbff]$/, "") : clean
+  const value = clean.length > maxChars ? clean.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "") : clean
   const label = dimension === "country" ? countryName(value) : names?.get(value)
   return { value, ...(label !== undefined && { label }), ...(value.length < clean.length && { truncated: true }) }
 }
 
-/** The values of a row by name. What was not measured is left out; no revenue is 0. `decimals` are those of the currency. */
+/** Returns the values of a row by name. Values that were not measured are left out, but missing revenue is 0. `decimals` is that of the currency. */
 export function shownMetrics<Name extends FlatMetric | "share">(
   names: readonly Name[],
   values: readonly (number | null)[],
@@ -50,7 +50,7 @@ function shownMetric(name: string, value: number | null, decimals: number): numb
 const DAYS = 7
 const HOURS = 24
 
-/** Hours by their start, folded into a week: by weekday from Monday and hour of the day. An hour that comes twice counts in one cell. */
+/** Sums hours into a week: by weekday from Monday and hour of the day. An hour that a clock change repeats is added to the same cell. */
 export function foldHours(rows: readonly Row[], timezone: string): number[][] {
   const grid = Array.from({ length: DAYS }, () => new Array<number>(HOURS).fill(0))
   for (const { keys, values } of rows) {

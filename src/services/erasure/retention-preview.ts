@@ -2,22 +2,12 @@ import type { Clock } from "../../domain/clock.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Site } from "../../domain/site.ts"
+import type { RetentionPreview } from "../../domain/site-response.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
 import { dayStart, today } from "../../query/parse/period.ts"
 import type { Goals } from "../definitions/goals.ts"
 import { callerOf, siteFacts } from "../stats/open-report.ts"
-
-/** What keeping events for so many days would remove. */
-export interface RetentionPreview {
-  /** The first local day that stays. */
-  cutoff_day: string
-  /** Pageviews and custom events of the visits that would go. */
-  events: number
-  visits: number
-  /** When the daily run would first remove them. */
-  first_run_at: string
-}
 
 export interface RetentionPreviews {
   /** `days` as text of a query string; throws `invalid_query`. Changes nothing. */

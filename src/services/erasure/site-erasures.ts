@@ -7,9 +7,9 @@ import { parseId } from "../../domain/id.ts"
 import type { Job } from "../../domain/job.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Range } from "../../domain/query.ts"
-import type { ReportRange } from "../../domain/report.ts"
 import { fault, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
+import type { ErasurePreview } from "../../domain/site-response.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -21,16 +21,6 @@ import type { Jobs, JobWork } from "../jobs/jobs.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
 import type { Sites } from "../sites/sites.ts"
 import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
-
-/** What an erasure would take away, and the proof that somebody has seen it. */
-export interface ErasurePreview {
-  range: ReportRange
-  visits: number
-  /** Pageviews and custom events of these visits. */
-  events: number
-  confirm: string
-  confirm_expires_at: string
-}
 
 /**
  * Data of a site that its people take away: whole visits that start in a range and have an event that satisfies the filters,
@@ -89,7 +79,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
     if (["period", "from", "to"].every((name) => given[name] === undefined))
       refuseFaults([fault("/period", "required", "or from and to are required")])
     const report = await open("visits", site, given, { userId })
-    const { filter, range } = report.question
+    const { filter, range } = report.parsed
     return { report, question: { range: range.range, ...(filter && { filter }) } }
   }
 
@@ -119,7 +109,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
       const { report, question } = await questionOf(site, objectOf(body), userId)
       const weight = await engine.visitsWeight({ site: report.facts, ...question }, report.caller)
       const { token, until } = tokens.make({ userId, siteId: site.id, question })
-      return { range: shownRange(report.question.range, report.now), ...weight, confirm: token, confirm_expires_at: instantText(until) }
+      return { range: shownRange(report.parsed.range, report.now), ...weight, confirm: token, confirm_expires_at: instantText(until) }
     },
     async erase(site, body, by, alongside) {
       const { confirm, ...given } = objectOf(body)

@@ -1,7 +1,7 @@
 import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
 import type { ReportRange } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
-import { type ExportQuestion, parseExport } from "../../query/parse/export-query.ts"
+import { type ParsedExport, parseExport } from "../../query/parse/export-query.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
 import { breakdownColumns } from "../../query/rows/export-rows.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../../query/rows/export-text.ts"
@@ -16,7 +16,7 @@ export interface Export {
   range: ReportRange
   fileName: string
   /**
-   * The text, piece by piece as it is taken. The first piece is made of data, so that what refuses the question is thrown
+   * The text, piece by piece as it is taken. The first piece is made of data, so that what refuses the query is thrown
    * before anything is said; what fails later is thrown then, and the text that was given has no regular end.
    */
   read(signal: AbortSignal): AsyncGenerator<Uint8Array>
@@ -35,7 +35,7 @@ interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
 }
 
-interface Asked extends ExportQuestion {
+interface Asked extends ParsedExport {
   site: Site
   now: number
   range: ReportRange
@@ -52,16 +52,16 @@ export function createExports(options: ExportsOptions): Exports {
     const { userId, hidesRevenue = false, minVisitors, locked } = sight
     const saved = options.saved?.(site, userId)
     const seen = { ...(saved && { saved }), hidesRevenue, minVisitors }
-    const { question, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, seen)
-    const filter = both(locked, question.filter)
-    return { ...asked, question: { ...question, ...(filter && { filter }) }, site, now, sight, range: shownRange(question.range, now) }
+    const { parsed, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, seen)
+    const filter = both(locked, parsed.filter)
+    return { ...asked, parsed: { ...parsed, ...(filter && { filter }) }, site, now, sight, range: shownRange(parsed.range, now) }
   }
 
-  async function* rows({ site, format, range, question }: Asked, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* rows({ site, format, range, parsed }: Asked, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const query = {
       site: siteFacts(site, goals.rules(site.id)),
-      range: question.range.range,
-      ...(question.filter && { filter: question.filter }),
+      range: parsed.range.range,
+      ...(parsed.filter && { filter: parsed.filter }),
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
     }
     let before = exportHead(format, ROW_COLUMNS[of], range)
@@ -72,24 +72,24 @@ export function createExports(options: ExportsOptions): Exports {
     }
   }
 
-  async function* breakdown({ site, format, range, question, now }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* breakdown({ site, format, range, parsed, now }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
-    const names = await codeNames(options, question.dimension)
+    const names = await codeNames(options, parsed.dimension)
     const query = {
-      ...{ site: facts, query: flatQuery(question, { site: facts, now }), question, format, decimals: decimalsOf(site) },
+      ...{ site: facts, query: flatQuery(parsed, { site: facts, now }), parsed, format, decimals: decimalsOf(site) },
       ...(names && { names: JSON.stringify([...names]) }),
     }
-    const columns = breakdownColumns(question)
+    const columns = breakdownColumns(parsed)
     const text = await engine.exportBreakdown(query, callerOf(site, signal))
     yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
   }
 
   /** Reports that have few rows are those of the statistics, of the moment that fixed the range. */
-  async function* report({ type, site, format, range, question, now, sight }: Asked, given: Record<string, unknown>, signal: AbortSignal) {
+  async function* report({ type, site, format, range, parsed, now, sight }: Asked, given: Record<string, unknown>, signal: AbortSignal) {
     const { type: _, format: __, ...own } = given
     const stats = createStats({ ...options, clock: { now: () => now } })
     const asking = { ...sight, form: "text" as const, signal }
-    const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...question.metrics]
+    const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...parsed.metrics]
     const records: readonly ExportRecord[] =
       type === "goals"
         ? (await stats.goals(site, own, asking)).goals

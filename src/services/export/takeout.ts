@@ -4,7 +4,7 @@ import { RECORD_KINDS, type RecordKind } from "../../domain/record.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { VisitRow } from "../../query/rows/rows.ts"
-import { numbersNamed, pseudonyms } from "../../query/show/pseudonyms.ts"
+import { numbersOfPseudonyms, pseudonyms } from "../../query/show/pseudonyms.ts"
 import type { Slice } from "../../store/catalog/catalog.ts"
 import type { Annotations } from "../definitions/annotations.ts"
 import type { Funnels } from "../definitions/funnels.ts"
@@ -144,7 +144,7 @@ interface Taking {
 async function openTaking(options: TakeoutOptions, site: Site, signal: AbortSignal | undefined): Promise<Taking> {
   // Known to nobody afterwards: what two archives say of a visitor cannot be joined.
   const nameOf = pseudonyms(options.random(32), "visitor")
-  const numbersOf = numbersNamed(await options.siteKeys.siteKey(site.id), "visitor")
+  const numbersOf = numbersOfPseudonyms(await options.siteKeys.siteKey(site.id), "visitor")
   return { options, site, signal, nameOf, names: { visitors: (names) => nameOf(numbersOf(names)) } }
 }
 

@@ -2,7 +2,12 @@ import { dayNumber, dayText, type VisibleImport } from "../../domain/imported.ts
 import type { RecordKind } from "../../domain/record.ts"
 import { dayStart } from "../../query/parse/period.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteVisibleImports, insertVisibleImport, listVisibleImports, type VisibleImportRow } from "../../store/catalog/visible-imports.ts"
+import {
+  deleteVisibleImports,
+  insertVisibleImport,
+  listVisibleImports,
+  type VisibleImportRow,
+} from "../../store/catalog/visible-imports.ts"
 import type { EventStore } from "../../store/events/events.ts"
 
 /** An import as its area makes it visible: the last completed run, and the effective days in the zone of the import. */

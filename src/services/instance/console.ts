@@ -8,8 +8,9 @@ import type { Clock } from "../../domain/clock.ts"
 import { API } from "../../domain/limits.ts"
 import { LOG_LEVELS } from "../../domain/log.ts"
 import { parseInstant } from "../../domain/moment.ts"
+import type { ProviderTest } from "../../domain/provider-input.ts"
 import type { IngestCounts } from "../../ingest/commit/outcomes.ts"
-import type { SlowQuestions } from "../../query/engine/slow-queries.ts"
+import type { SlowQueries } from "../../query/engine/slow-queries.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
 import { type ConsoleUsers, createConsoleUsers } from "../accounts/admin-users.ts"
 import { createEndings } from "../accounts/deleted-accounts.ts"
@@ -24,7 +25,7 @@ import { beginsJobs } from "../jobs/jobs.ts"
 import type { Alarms } from "../mail/alarms.ts"
 import type { SmtpSettings } from "../mail/mail.ts"
 import { type SmtpDialogue, testMail } from "../mail/smtp-dialogue.ts"
-import { type OidcTest, testProvider } from "../oidc/provider-check.ts"
+import { testProvider } from "../oidc/provider-check.ts"
 import { type ConsoleMembers, createConsoleMembers } from "../organizations/members.ts"
 import type { Memberships } from "../organizations/memberships.ts"
 import type { Report } from "../runtime/control.ts"
@@ -67,7 +68,7 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   jobs: ConsoleJobs
   backups: Omit<ConsoleBackups, "define">
   backupSchedule: BackupSchedule
-  slowQuestions: Pick<SlowQuestions, "list">
+  slowQueries: Pick<SlowQueries, "list">
   /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
@@ -78,7 +79,7 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   /** Returns a zip archive for support, after writing an audit entry. */
   diagnostics(actor: Actor): Promise<Uint8Array>
   /** `{provider}`. Throws `validation_failed`, `provider_not_found`. */
-  oidcTest(body: unknown): Promise<OidcTest>
+  oidcTest(body: unknown): Promise<ProviderTest>
   /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
   mailTest(body: unknown): Promise<SmtpDialogue>
   updates: Omit<Updates, "task">
@@ -112,7 +113,7 @@ export interface ConsoleOptions {
   smtp: SmtpSettings | undefined
   counts: IngestCounts
   queueDepth(): number
-  slowQuestions: Pick<SlowQuestions, "list">
+  slowQueries: Pick<SlowQueries, "list">
   logLines: Pick<LogLines, "list">
   cookies: ImpersonationCookies
   backupWorkerUrl: string
@@ -161,7 +162,7 @@ export function createConsole(options: ConsoleOptions): Console {
     ingestion,
     hostDisputes: options.hostClaims,
     storage,
-    slowQuestions: options.slowQuestions,
+    slowQueries: options.slowQueries,
     logLines: (query) => readLines(options.logLines, query),
     system: system.report,
     health: (host) => options.examine(() => {}, host),

@@ -29,7 +29,7 @@ const SEALED: readonly Sealed[] = [
     holds: "stored secrets",
     keys: ["id"],
     column: "sealed",
-    beside: ["place_table", "place_row", "purpose"],
+    context: ["place_table", "place_row", "purpose"],
     placeOf: (row) => ({ table: text(row, "place_table"), row: text(row, "place_row"), purpose: text(row, "purpose") }),
   },
   { table: "users", holds: "authenticator apps", keys: ["id"], column: "totp_sealed", placeOf: (row) => totpPlace(number(row, "id")) },
@@ -38,7 +38,7 @@ const SEALED: readonly Sealed[] = [
     holds: "queued emails",
     keys: ["id"],
     column: "sealed",
-    beside: ["name"],
+    context: ["name"],
     placeOf: (row) => mailPlace(text(row, "name")),
   },
   {

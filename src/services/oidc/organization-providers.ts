@@ -5,7 +5,7 @@ import { ORGANIZATION } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Organization } from "../../domain/organization.ts"
 import type { Permissions } from "../../domain/permission.ts"
-import { type ProviderFields, readProvider } from "../../domain/provider-input.ts"
+import { type ProviderFields, type ProviderTest, readProvider } from "../../domain/provider-input.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
@@ -25,7 +25,7 @@ import type { ShownSecret, StoredSecrets } from "../key-rotation/stored-secrets.
 import type { Outbound } from "../outbound/outbound.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { refuseLockOut } from "../sign-in/sso-rule.ts"
-import { checkProvider, type OidcTest } from "./provider-check.ts"
+import { checkProvider } from "./provider-check.ts"
 import { openedProvider } from "./providers.ts"
 import { refuseMapBeyond } from "./roles.ts"
 import { callbackAddress } from "./round-trip.ts"
@@ -80,7 +80,7 @@ export interface OrganizationProviders {
   /** Removes a provider and ends its sessions. Roles granted by its map remain. */
   remove(organization: Organization, id: string | undefined, by: ProviderWriter, terms?: ProviderTerms): Promise<void>
   /** Checks whether the provider responds as a sign-in requires. The request obeys the rules for user-entered URLs. */
-  test(organizationId: number, id: string | undefined): Promise<OidcTest>
+  test(organizationId: number, id: string | undefined): Promise<ProviderTest>
 }
 
 interface OrganizationProvidersOptions {

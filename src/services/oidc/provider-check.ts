@@ -1,23 +1,16 @@
 import { Type as t } from "@sinclair/typebox"
 import { AppError } from "../../domain/error.ts"
 import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import type { ProviderTest } from "../../domain/provider-input.ts"
 import { isObject } from "../../domain/shape.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
 import type { Outbound } from "../outbound/outbound.ts"
 import { ALGORITHMS } from "./discovery.ts"
 import type { OidcProviders } from "./providers.ts"
 
-/** The result of checking an identity provider. */
-export interface OidcTest {
-  ok: boolean
-  steps: { name: string; ok: boolean; detail: string; ms: number }[]
-  /** Claims that a sign-in needs or uses. `offered` is null if the provider does not list its claims. */
-  claims: { name: string; needed: boolean; offered: boolean | null }[]
-}
-
 /** Checks a provider's discovery document and keys, without signing in and without sending the client secret. */
-export async function checkProvider(outbound: Pick<Outbound, "fetch">, provider: IdentityProvider): Promise<OidcTest> {
-  const steps: OidcTest["steps"] = []
+export async function checkProvider(outbound: Pick<Outbound, "fetch">, provider: IdentityProvider): Promise<ProviderTest> {
+  const steps: ProviderTest["steps"] = []
   const ask = async (name: string, url: string, judge: (found: Record<string, unknown>) => string | undefined) => {
     const { found, detail, ms } = await jsonAt(outbound, url, provider)
     const wrong = detail ?? judge(found)
@@ -62,7 +55,7 @@ function judgeKeys({ keys }: Record<string, unknown>): string | undefined {
   return usable.length === 0 ? "The provider publishes no key for verifying ID tokens." : undefined
 }
 
-function claimsOf({ roleMap }: IdentityProvider, metadata: Record<string, unknown> | undefined): OidcTest["claims"] {
+function claimsOf({ roleMap }: IdentityProvider, metadata: Record<string, unknown> | undefined): ProviderTest["claims"] {
   const offered = listOf(metadata?.claims_supported)
   const needed = ["sub", "email", "email_verified", ...(Object.keys(roleMap).some((group) => group !== "*") ? ["groups"] : [])]
   return [...new Set([...needed, "name", "groups"])].map((name) => ({
@@ -84,7 +77,7 @@ const OidcTestInput = t.Object(
 export async function testProvider(
   { providers, outbound }: { providers: Pick<OidcProviders, "get">; outbound: Pick<Outbound, "fetch"> },
   body: unknown,
-): Promise<OidcTest> {
+): Promise<ProviderTest> {
   const provider = await providers.get(parsed(OidcTestInput, body).provider)
   if (!provider) throw new AppError("provider_not_found", "There is no identity provider with this id.")
   return checkProvider(outbound, provider)

@@ -6,7 +6,7 @@ import type { Suggestions } from "../../domain/insight.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { normalizePassword } from "../../domain/password.ts"
 import { isObject } from "../../domain/shape.ts"
-import { type Section, type Share, sectionOf } from "../../domain/share.ts"
+import { type Section, type Share, type SharedViewResponse, sectionOf } from "../../domain/share.ts"
 import type { Site } from "../../domain/site.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"
 import { readFilterList } from "../../query/parse/flat-filters.ts"
@@ -26,19 +26,6 @@ export interface Visit {
   tokenFor(shareId: number): string | undefined
 }
 
-/** A view as its page needs it; one that is locked says nothing but that. */
-export type SharedView =
-  | { password_required: true }
-  | {
-      password_required: false
-      name: string
-      site: { name: string; timezone: string; revenue_currency?: string }
-      sections: readonly Section[]
-      allow_range: boolean
-      allow_filters: boolean
-      allow_export: boolean
-    }
-
 const SHARED_REPORTS = ["summary", "timeseries", "breakdown", "goals", "realtime", "busy-hours", "events", "properties", "values"] as const
 export type SharedReport = (typeof SHARED_REPORTS)[number]
 
@@ -48,7 +35,7 @@ export type SharedReport = (typeof SHARED_REPORTS)[number]
  * `not_allowed`.
  */
 export interface ShareVisits {
-  view(visit: Visit): Promise<SharedView>
+  view(visit: Visit): Promise<SharedViewResponse>
   /** Returns the origins whose pages may embed the view; undefined if there is no such view. */
   embedOrigins(slug: string): Promise<readonly string[] | undefined>
   /**
@@ -130,7 +117,7 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
         password_required: false,
         name,
         site: sections.includes("revenue") ? { ...shown, revenue_currency: site.revenue_currency } : shown,
-        sections,
+        sections: [...sections],
         allow_range,
         allow_filters,
         allow_export,

@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/error.ts"
 import { parseFactor, parseLogin } from "../../domain/sign-in-input.ts"
+import type { FactorRequiredResponse } from "../../domain/sign-in-response.ts"
 import { caseKey } from "../../domain/text.ts"
 import type { User } from "../../domain/user.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
@@ -14,20 +15,13 @@ import type { Guest, OpenSession, SignedIn } from "./session.ts"
 import type { SsoRule } from "./sso-rule.ts"
 import { type Tickets, ticketInvalid } from "./tickets.ts"
 
-/** The response to a correct password of a user with a second factor. */
-export interface FactorRequired {
-  mfa_required: true
-  methods: ("totp" | "passkey" | "recovery")[]
-  ticket: string
-}
-
 /**
  * Sign-in with password and second factor. An unknown address, a disabled user and a wrong password give the same error,
  * `invalid_credentials`, after the same amount of work.
  */
 export interface SignIn {
   /** Checks a password. The body has `email` and `password`. Throws `invalid_credentials`, `rate_limited`, `sso_required`. */
-  byPassword(body: unknown, guest: Guest): Promise<SignedIn | FactorRequired>
+  byPassword(body: unknown, guest: Guest): Promise<SignedIn | FactorRequiredResponse>
   /** Checks a second factor. The body has `ticket`, and `code` or `recovery_code`. Throws `ticket_invalid`, `invalid_code`, `rate_limited`. */
   byFactor(body: unknown, guest: Guest): Promise<SignedIn & { recoveryCodesLeft?: number }>
   /**
@@ -100,11 +94,11 @@ export function createSignIn(options: SignInOptions): SignIn {
     throw invalidCode()
   }
 
-  async function factorRequired(user: User): Promise<FactorRequired | undefined> {
+  async function factorRequired(user: User): Promise<FactorRequiredResponse | undefined> {
     const { totp, passkeys, recovery_codes_left } = await factors.of(user)
     if (!totp && passkeys === 0) return undefined
     const ticket = await tickets.issue(catalog, { kind: "mfa", userId: user.id, payload: {}, lifeMs: TICKET_MS })
-    const methods: FactorRequired["methods"] = [...(totp ? ["totp" as const] : []), ...(passkeys > 0 ? ["passkey" as const] : [])]
+    const methods: FactorRequiredResponse["methods"] = [...(totp ? ["totp" as const] : []), ...(passkeys > 0 ? ["passkey" as const] : [])]
     return { mfa_required: true, methods: recovery_codes_left > 0 ? [...methods, "recovery"] : methods, ticket }
   }
 

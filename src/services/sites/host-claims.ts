@@ -23,6 +23,7 @@ import { ORGANIZATION } from "../../domain/limits.ts"
 import { domainNotVerified, domainTaken, proofOf } from "../../domain/mail-domain.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
+import type { HostDisputeResponse } from "../../domain/site-response.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   deleteHostDecision,
@@ -67,15 +68,6 @@ export const HostDecisionInput = t.Object(
   { additionalProperties: false, title: "HostDecisionInput" },
 )
 
-/** A dispute as members of one of its sites see it. The names of the other organizations are not included. */
-export interface SiteHostDispute {
-  host: string
-  belongs_to: "this_organization" | "another_organization" | null
-  reason: ClaimReason | null
-  /** Name whose TXT record would prove the host for this site. Null if the DNS cannot contain one. */
-  provable_host: string | null
-}
-
 /** A dispute as instance admins see it. Times are epoch milliseconds. */
 export interface InstanceHostDispute {
   host: string
@@ -93,7 +85,7 @@ export interface InstanceHostDispute {
 
 export interface HostClaims {
   /** Returns the disputes that involve a site, by host. */
-  disputesOf(site: Site): SiteHostDispute[]
+  disputesOf(site: Site): HostDisputeResponse[]
   /** Returns the proofs of the hosts that a site claims, verified or not, by id ascending. */
   proofs(site: Site): Promise<HostProof[]>
   /** Returns one proof. Throws `host_proof_not_found`. */

@@ -1,4 +1,4 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import { type Fault, refuseFaults } from "../../domain/error.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { SECRET_PARAMETERS } from "../../domain/secret-parameter.ts"
@@ -6,6 +6,7 @@ import { fault, inDocumentOrder, inspect, isObject } from "../../domain/shape.ts
 import { SHIELD_KINDS } from "../../domain/shield.ts"
 import { COMPAT_PRODUCTS, type CompatProduct, type Site, type SiteSettings } from "../../domain/site.ts"
 import { readSitePatch, type SiteFields, SiteInput } from "../../domain/site-input.ts"
+import type { SettingsResponse } from "../../domain/site-response.ts"
 import { IDENTITY_MODES } from "../../domain/visit.ts"
 import { readShields, ShieldInput } from "../definitions/shield-input.ts"
 import type { Terms } from "../definitions/site-things.ts"
@@ -102,34 +103,6 @@ function readCompatIds(current: SiteSettings["compat_ids"], patch: Partial<Recor
   }
   return { ids, faults }
 }
-
-const Texts = t.Array(t.String())
-
-/** All settings of a site except its name, its hosts and its shields. */
-export const SettingsResponse = t.Object({
-  timezone: t.String(),
-  retention_days: t.Union([t.Integer(), t.Null()]),
-  revenue_currency: t.String(),
-  strict_origin: t.Boolean(),
-  accept_any_host: t.Boolean(),
-  identity_mode: t.String(),
-  persistent_days: t.Integer(),
-  store_user_ids: t.Boolean(),
-  consent_default: t.Union([t.Literal("granted"), t.Literal("denied")]),
-  respect_gpc: t.Boolean(),
-  drop_bots: t.Boolean(),
-  drop_spam: t.Boolean(),
-  drop_probes: t.Boolean(),
-  drop_datacenters: t.Boolean(),
-  min_group: t.Integer(),
-  bounce_engaged_seconds: t.Integer(),
-  allowed_query_params: Texts,
-  hash_routing: t.Boolean(),
-  compat_ids: t.Object({ plausible: Texts, umami: Texts, goatcounter: Texts }),
-  public: t.Boolean(),
-  version: t.Integer(),
-})
-export type SettingsResponse = Static<typeof SettingsResponse>
 
 export function toSettingsResponse({ timezone, retention_days, revenue_currency, settings, version }: Site): SettingsResponse {
   const { shields: _, allowed_query_params, compat_ids, ...plain } = settings

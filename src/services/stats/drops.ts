@@ -1,31 +1,13 @@
 import type { Clock } from "../../domain/clock.ts"
 import { type Counter, DROP_REASONS, type DropReason } from "../../domain/event.ts"
-import type { ReportRange } from "../../domain/report.ts"
+import type { DropReport } from "../../domain/insight.ts"
 import type { Shield } from "../../domain/shield.ts"
 import type { Site } from "../../domain/site.ts"
-import { parseQuestion } from "../../query/parse/parse.ts"
+import { parseQuery } from "../../query/parse/parse.ts"
 import { today } from "../../query/parse/period.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { DropSample } from "../../store/events/writer.ts"
 import { shownRange } from "./open-report.ts"
-
-/** Events dropped for one reason, by local day. Reasons without drops are included. */
-export interface DropRow {
-  reason: DropReason
-  total: number
-  /** Counts in the order of the report's `days`. */
-  counts: number[]
-  /** The hosts, pages or shields that caused the drops, most frequent first, for reasons that record them. */
-  entries: { entry: string; count: number }[]
-}
-
-export interface DropReport {
-  range: ReportRange
-  days: string[]
-  rows: DropRow[]
-  /** Events that were stored without a part of their content, counted by what was left out. */
-  counters: { counter: Counter; total: number }[]
-}
 
 /** Reports on events that a site's rules dropped (metrics.md 19.2). Counts are stored for 90 days. */
 export interface Drops {
@@ -54,7 +36,7 @@ export function createDrops({ events, clock }: { events: Pick<EventStore, "drops
     report(site, given) {
       const now = clock.now()
       const firstAt = site.created_at
-      const { range } = parseQuestion("days", given, { now, timezone: site.timezone, firstAt }, "text")
+      const { range } = parseQuery("days", given, { now, timezone: site.timezone, firstAt }, "text")
       const days = daysOf(range.from, range.to)
       const found = events.drops(site.id, range.from, range.to)
       const whole = Map.groupBy(
@@ -94,7 +76,7 @@ function daysOf(from: string, to: string): string[] {
   return Array.from({ length: count }, (_, day) => first.add({ days: day }).toString())
 }
 
-function entriesOf(rows: readonly { entry: string; count: number }[]): DropRow["entries"] {
+function entriesOf(rows: readonly { entry: string; count: number }[]): DropReport["rows"][number]["entries"] {
   const totals = new Map<string, number>()
   for (const { entry, count } of rows) totals.set(entry, (totals.get(entry) ?? 0) + count)
   return [...totals].map(([entry, count]) => ({ entry, count })).sort((a, b) => b.count - a.count || (a.entry < b.entry ? -1 : 1))

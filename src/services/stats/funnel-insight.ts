@@ -29,7 +29,7 @@ export async function funnelInsight(
     open: (rest) => open("compared_funnel", site, rest, reportOptions),
   })
   const [opened, split] = await withAllFaults(form, opening, () => readSplit(own, form))
-  const { compared } = opened.report.question
+  const { compared } = opened.report.parsed
   const ask: Ask = async (variants) => {
     const results = await options.engine.funnels({ ...opened.query, variants }, opened.report.caller)
     return results.map((result) => shownFunnel(opened.funnel, result))
@@ -66,7 +66,7 @@ async function breakdownOf(options: StatsOptions, { query, report }: OpenFunnel,
     {
       site: report.facts,
       range: query.range,
-      timezone: report.question.range.timezone,
+      timezone: report.parsed.range.timezone,
       now: report.now,
       metrics: ["visitors"],
       groupings: [{ by: "dimension", dimension }],

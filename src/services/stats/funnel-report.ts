@@ -86,18 +86,18 @@ const refusal = (errors: Fault[]) => new AppError("validation_failed", "The funn
 /** For how many hours a visitor without a person key is known. */
 const HORIZON_HOURS: Record<IdentityMode, number> = { daily: 24, weekly: 168, monthly: 744, identified: 24, persistent: 24 }
 
-function funnelQuery({ site, facts, question }: OpenReport, { steps, order, window_hours }: AskedFunnel): FunnelQuery {
+function funnelQuery({ site, facts, parsed }: OpenReport, { steps, order, window_hours }: AskedFunnel): FunnelQuery {
   const mode = site.settings.identity_mode
   const isTooLong = window_hours !== null && window_hours > HORIZON_HOURS[mode]
   const hasPersonKeys = mode === "identified" || mode === "persistent"
   if (isTooLong && !hasPersonKeys) throw identityInsufficient(window_hours, mode)
   return {
     site: facts,
-    range: question.range.range,
+    range: parsed.range.range,
     steps: steps.map(({ type, match, value }) => ({ type, match, value })),
     order,
     ...(window_hours !== null && { windowMs: window_hours * 3_600_000 }),
-    ...(question.filter && { filter: question.filter }),
+    ...(parsed.filter && { filter: parsed.filter }),
     ...(isTooLong && { identifiedOnly: true }),
   }
 }

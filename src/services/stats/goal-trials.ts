@@ -1,4 +1,5 @@
 import type { Clock } from "../../domain/clock.ts"
+import type { GoalSuggestion, GoalTrial } from "../../domain/goal.ts"
 import { type GoalFields, parseGoal } from "../../domain/goal.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Site } from "../../domain/site.ts"
@@ -8,29 +9,12 @@ import type { Goals } from "../definitions/goals.ts"
 import { callerOf, siteFacts } from "./open-report.ts"
 import type { Stats } from "./stats.ts"
 
-/** Conversions that a goal would have counted in the last seven days. */
-export interface GoalTrial {
-  conversions_7d: number
-  visitors_7d: number
-  /** Time of the latest conversion ever, or null if there is none. */
-  last_match_at: string | null
-}
-
-export interface SuggestedGoal {
-  kind: "event"
-  match: "exact"
-  value: string
-  name: string
-  events_30d: number
-  visitors_30d: number
-}
-
 /** Tries out and suggests goals. Nothing is stored. */
 export interface GoalTrials {
   /** Tests a goal that does not exist yet. Throws `validation_failed` as creating it would. */
   test(site: Site, body: unknown, signal?: AbortSignal): Promise<GoalTrial>
   /** Suggests custom events of the last 30 days that no goal covers yet, most visitors first. */
-  suggestions(site: Site, signal?: AbortSignal): Promise<{ data: SuggestedGoal[] }>
+  suggestions(site: Site, signal?: AbortSignal): Promise<{ data: GoalSuggestion[] }>
 }
 
 interface GoalTrialsOptions {

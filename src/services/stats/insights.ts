@@ -73,7 +73,7 @@ export function createInsights(options: InsightsOptions): Insights {
       const report = await openReports(options)("visits", site, given, reportOptions)
       const query = queryOf(report, { metrics: ["visits"], groupings: [{ by: "time", interval: "hour" }] })
       const { rows } = await options.engine.aggregate(query, report.caller)
-      return { ...reportFacts(report, { otherCurrencies: [] }, false), grid: foldHours(rows, report.question.range.timezone) }
+      return { ...reportFacts(report, { otherCurrencies: [] }, false), grid: foldHours(rows, report.parsed.range.timezone) }
     },
     events: (site, given, reportOptions) => {
       const metrics = given.metrics ?? (reportOptions?.form === "text" ? "visitors,events" : ["visitors", "events"])
@@ -125,13 +125,13 @@ export async function suggestedValues(
     readSuggestions(own, form),
   )
   const { dimension, q, limit } = wanted
-  const { facts, question, caller } = report
+  const { facts, parsed, caller } = report
   const names = await codeNames(options, dimension)
   const named = names && q !== "" ? codesNamed(names, q) : []
   const found =
     dimension === "goal"
       ? await goalNames(options, report, q)
-      : await options.engine.suggest({ ...wanted, named, site: facts, range: question.range.range, ...withFilter(report) }, caller)
+      : await options.engine.suggest({ ...wanted, named, site: facts, range: parsed.range.range, ...withFilter(report) }, caller)
   return { data: found.slice(0, limit).map(({ key, visitors }) => ({ ...shownValue(dimension, key, { names }), visitors })) }
 }
 
@@ -165,8 +165,8 @@ export async function propertyInsight(
   const opening = openReports(options)("visits", site, ranged, reportOptions)
   const [report, { event, limit }] = await withAllFaults(form, opening, () => readProperties(own, form))
   const isEvent = event === undefined ? undefined : nameIs(event)
-  const { facts, caller, question } = report
-  const keys = await options.engine.propertyKeys({ site: facts, range: question.range.range, ...withFilter(report, isEvent) }, caller)
+  const { facts, caller, parsed } = report
+  const keys = await options.engine.propertyKeys({ site: facts, range: parsed.range.range, ...withFilter(report, isEvent) }, caller)
   const shown = keys.slice(0, limit)
   const tables = await Promise.all(shown.map(({ property }) => valuesOf(options, report, property, isEvent)))
   return {
@@ -218,10 +218,10 @@ export async function campaignMatrix(
   const { own, ranged } = splitArguments(given, OWN)
   const form = reportOptions.form ?? "json"
   const [report, page] = await withAllFaults(form, openReports(options)("visits", site, ranged, reportOptions), () => readPage(own, form))
-  const filter = both(report.question.filter, TAGGED)
+  const filter = both(report.parsed.filter, TAGGED)
   const { rows, totalRows } = await options.engine.aggregate(
     {
-      ...flatQuery(report.question, { site: report.facts, now: report.now }),
+      ...flatQuery(report.parsed, { site: report.facts, now: report.now }),
       metrics: ["visitors", "conversions", "group_conversion_rate"],
       groupings: TAGS.map((dimension) => ({ by: "dimension", dimension })),
       ...(filter && { filter }),

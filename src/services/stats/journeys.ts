@@ -21,7 +21,7 @@ export async function journeysReport(
   const { own, ranged } = splitArguments(given, Object.keys(JourneyInput.properties))
   const opening = openReports(options)("visits", site, ranged, reportOptions)
   const [report, wanted] = await withAllFaults(reportOptions.form ?? "json", opening, () => readJourney(own))
-  const { filter, range } = report.question
+  const { filter, range } = report.parsed
   const found = await options.engine.paths({ site: report.facts, range: range.range, ...wanted, ...(filter && { filter }) }, report.caller)
   const shown = (node: PathNode) => shownNode(node, wanted.mode)
   return {

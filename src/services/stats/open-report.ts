@@ -14,7 +14,7 @@ import type { Caller } from "../../query/engine/pool.ts"
 import type { Form } from "../../query/parse/arguments.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
-import { parseQuestion, type Question, type Report } from "../../query/parse/parse.ts"
+import { type ParsedQuery, parseQuery, type Report } from "../../query/parse/parse.ts"
 import { dayStart, type LocalRange, localDay, today } from "../../query/parse/period.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Goals } from "../definitions/goals.ts"
@@ -56,12 +56,12 @@ export function openReports({ events, goals, clock, saved }: OpenReportOptions):
     const firstAt = given.period === "all" ? events.firstAt(site.id, records) : undefined
     const now = clock.now()
     const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, minVisitors }
-    const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
-    const filter = both(locked, question.filter)
+    const parsed = parseQuery(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
+    const filter = both(locked, parsed.filter)
     return {
       site,
       facts: siteFacts(site, goals.rules(site.id)),
-      question: { ...question, ...(filter && { filter }) },
+      parsed: { ...parsed, ...(filter && { filter }) },
       now,
       caller,
       ...(records && { records }),
@@ -82,7 +82,7 @@ export const both = (one: Filter | undefined, other: Filter | undefined): Filter
 export interface OpenReport {
   site: Site
   facts: SiteFacts
-  question: Question
+  parsed: ParsedQuery
   now: number
   caller: Caller
   /** Records to count instead of visits. */
@@ -100,12 +100,12 @@ export const decimalsOf = ({ revenue_currency }: Site): number => currencyDecima
 
 /** Returns the part of a report that explains its numbers: the range that was used, how visitors are counted, and notes. */
 export function reportFacts(report: OpenReport, table: Pick<Table, "otherCurrencies" | "smallRows">, showsRevenue: boolean): ReportFacts {
-  const { site, question, now } = report
+  const { site, parsed, now } = report
   const notes = notesOf(report, table)
   return {
     site_id: site.id,
-    range: shownRange(question.range, now),
-    ...visitorFacts(site, question.range),
+    range: shownRange(parsed.range, now),
+    ...visitorFacts(site, parsed.range),
     ...(notes.length > 0 && { notes }),
     ...(showsRevenue && { revenue_currency: site.revenue_currency }),
   }
@@ -118,18 +118,18 @@ export function shownRange({ range, from, to, timezone, hours }: LocalRange, now
 }
 
 function notesOf(
-  { site, facts, question, now }: OpenReport,
+  { site, facts, parsed, now }: OpenReport,
   { otherCurrencies, smallRows = 0 }: Pick<Table, "otherCurrencies" | "smallRows">,
 ): string[] {
-  const { report, metrics, dimension, filtered } = question
-  const notes = rangeNotes(site, question, now)
+  const { report, metrics, dimension, filtered } = parsed
+  const notes = rangeNotes(site, parsed, now)
   // Events and properties have conversion rates of their own, which do not depend on goals.
   const hasOwnRate = dimension === "event" || dimension === "property"
   const asksGoals = report !== "funnel" && (metrics.includes("conversions") || (metrics.includes("conversion_rate") && !hasOwnRate))
   const isByGoal = asksGoals || dimension === "goal" || filtered.includes("goal")
   if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
   if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))
-  if (smallRows > 0) notes.push(`Groups of fewer than ${question.minVisitors} visitors are not shown.`)
+  if (smallRows > 0) notes.push(`Groups of fewer than ${parsed.minVisitors} visitors are not shown.`)
   return notes
 }
 
@@ -193,7 +193,7 @@ function retentionStart({ retention_days, timezone }: Site, now: number): number
 
 /** Returns a query over the report's range and filter with other metrics and groupings: unordered and without a limit. */
 export const queryOf = (report: OpenReport, rest: Partial<Query>): Query => ({
-  ...flatQuery(report.question, { site: report.facts, now: report.now }),
+  ...flatQuery(report.parsed, { site: report.facts, now: report.now }),
   order: [],
   offset: 0,
   limit: Number.MAX_SAFE_INTEGER,
@@ -202,7 +202,7 @@ export const queryOf = (report: OpenReport, rest: Partial<Query>): Query => ({
 
 /** Returns the report's filter, combined with another one if given. */
 export function withFilter(report: OpenReport, more?: Filter): { filter?: Filter } {
-  const filter = both(report.question.filter, more)
+  const filter = both(report.parsed.filter, more)
   return filter ? { filter } : {}
 }
 

@@ -11,12 +11,12 @@ import type { Engine } from "../../query/engine/engine.ts"
 import type { Caller } from "../../query/engine/pool.ts"
 import { hasLeafOf } from "../../query/filter/filter-variants.ts"
 import type { SavedFilters } from "../../query/parse/array-filters.ts"
-import { type ArrayQuestion, parseArrayQuestion } from "../../query/parse/array-parse.ts"
+import { type ParsedArrayQuery, parseArrayQuery } from "../../query/parse/array-parse.ts"
 import { arrayQuery, partnerOf } from "../../query/parse/array-query.ts"
 import { bucketsOf, queryLabel } from "../../query/parse/buckets.ts"
 import { Faults } from "../../query/parse/faults.ts"
 import { zoned } from "../../query/parse/period.ts"
-import { comparedRows, rowShower, shownRow } from "../../query/show/array-result.ts"
+import { comparedRows, rowFormatter, shownRow } from "../../query/show/array-result.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Goals } from "../definitions/goals.ts"
 import { namedSites, type Sites } from "../sites/sites.ts"
@@ -46,17 +46,17 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
   return {
     async answer(key, body, signal) {
       if (!isObject(body)) throw noObject()
-      const { site, question, now, caller } = await readBody(options, key, body, signal)
-      const query = arrayQuery(question, siteFacts(site, goals.rules(site.id)), now)
-      const { compared } = question
+      const { site, parsed, now, caller } = await readBody(options, key, body, signal)
+      const query = arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now)
+      const { compared } = parsed
       const facts = (table: Table) => ({
-        meta: queryMeta({ site, question, query, now }, table),
-        query: resolvedQuery(site, question, query),
+        meta: queryMeta({ site, parsed, query, now }, table),
+        query: resolvedQuery(site, parsed, query),
       })
       if (!compared) {
         const table = await engine.aggregate(query, caller)
-        const shower = rowShower(query)
-        return { results: table.rows.map((row) => shownRow(row, shower)), ...facts(table) }
+        const formatter = rowFormatter(query)
+        return { results: table.rows.map((row) => shownRow(row, formatter)), ...facts(table) }
       }
       const { table, before } = await engine.compare({ ...query, compared: compared.range }, caller)
       return { results: comparedRows(table.rows, before, partnerOf(query, compared.range), query), ...facts(table) }
@@ -77,9 +77,9 @@ async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<str
   const now = clock.now()
   // Without a visible site, days are computed in UTC, so that faults are reported before `site_not_found`.
   const moment = { now, timezone: site?.timezone ?? "UTC", firstAt }
-  const question = parseArrayQuestion(body, moment, faults, (site && saved?.(site)) ?? NOTHING_SAVED)
+  const parsed = parseArrayQuery(body, moment, faults, (site && saved?.(site)) ?? NOTHING_SAVED)
   if (!site) throw siteNotFound()
-  return { site, question, now, caller }
+  return { site, parsed, now, caller }
 }
 
 const NOTHING_SAVED: SavedFilters = () => undefined
@@ -106,15 +106,15 @@ const noObject = () =>
 
 interface Asked {
   site: Site
-  question: ArrayQuestion
+  parsed: ParsedArrayQuery
   query: Query
   now: number
 }
 
 /** Returns the metadata of an answer in the array form (api.md 7.5, 7.6). */
 export function queryMeta(asked: Asked, { totalRows, otherCurrencies }: Table): QueryAnswer["meta"] {
-  const { site, question, query } = asked
-  const { include, metrics, range } = question
+  const { site, parsed, query } = asked
+  const { include, metrics, range } = parsed
   const notes = notesOf(asked)
   return {
     ...visitorFacts(site, range),
@@ -127,8 +127,8 @@ export function queryMeta(asked: Asked, { totalRows, otherCurrencies }: Table): 
 }
 
 /** Returns the query as it was understood: defaults are filled in, and ranges are pairs of instants. */
-export function resolvedQuery(site: Site, question: ArrayQuestion, query: Query): QueryAnswer["query"] {
-  const { metrics, dimensions, filters, order, limit, offset, range } = question
+export function resolvedQuery(site: Site, parsed: ParsedArrayQuery, query: Query): QueryAnswer["query"] {
+  const { metrics, dimensions, filters, order, limit, offset, range } = parsed
   const resolved = new Map(dimensions.map(({ name }, i) => [name, resolvedName(name, query.groupings[i]!)] as const))
   return {
     site_id: site.id,
@@ -137,7 +137,7 @@ export function resolvedQuery(site: Site, question: ArrayQuestion, query: Query)
     dimensions: [...resolved.values()],
     filters: [...filters],
     order_by: order.map(({ name, descending }) => [resolved.get(name) ?? name, descending ? "desc" : "asc"]),
-    include: resolvedInclude(question),
+    include: resolvedInclude(parsed),
     pagination: { limit, offset },
     timezone: range.timezone,
   }
@@ -150,8 +150,8 @@ const NO_IMPORTS = {
   imports_warning: "Imported totals are not included: none lie in the range.",
 }
 
-function notesOf({ site, question, query, now }: Asked): string[] {
-  const notes = rangeNotes(site, question, now)
+function notesOf({ site, parsed, query, now }: Asked): string[] {
+  const notes = rangeNotes(site, parsed, now)
   const { metrics, groupings, filter } = query
   const isByGoal =
     metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate")) ||
@@ -178,7 +178,7 @@ const resolvedName = (name: string, grouping: Query["groupings"][number]): strin
   grouping.by === "time" ? `time:${grouping.interval}` : name
 
 /** Returns only the options that are enabled. */
-function resolvedInclude({ include, compared }: ArrayQuestion): QueryAnswer["query"]["include"] {
+function resolvedInclude({ include, compared }: ParsedArrayQuery): QueryAnswer["query"]["include"] {
   const { imports, time_labels, total_rows, comparisons } = include
   return {
     ...(imports && { imports }),

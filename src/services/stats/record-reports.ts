@@ -92,7 +92,7 @@ export function createRecordReports(dependencies: RecordReportsOptions): RecordR
   }
 
   async function pointsIn(report: OpenReport, options: RecordReportOptions, { range, timezone }: LocalRange): Promise<RecordPoint[]> {
-    const { interval = "day" } = report.question
+    const { interval = "day" } = report.parsed
     const buckets = bucketsOf(range, interval, timezone)
     const byStart = Map.groupBy(await countedRows(report, options, { range, timezone }), ({ keys: [start] }) => start)
     return Array.from(buckets.edges.subarray(0, -1), (start, i) => ({
@@ -105,14 +105,14 @@ export function createRecordReports(dependencies: RecordReportsOptions): RecordR
   return {
     async summary(site, given, options) {
       const report = await open("summary", site, given, options)
-      const { range, compared } = report.question
+      const { range, compared } = report.parsed
       const [counts, before] = await Promise.all([countsIn(report, options, range), compared && countsIn(report, options, compared)])
       const comparison = compared && before && { range: shownRange(compared, report.now), counts: before }
       return { ...factsOf(report), counts, ...(comparison && { comparison }) }
     },
     async timeseries(site, given, options) {
       const report = await open("timeseries", site, given, options)
-      const { range, compared, interval = "day" } = report.question
+      const { range, compared, interval = "day" } = report.parsed
       const [points, before] = await Promise.all([pointsIn(report, options, range), compared && pointsIn(report, options, compared)])
       const comparison = compared &&
         before && { range: shownRange(compared, report.now), points: before.map(({ partial: _, ...point }): RecordPoint => point) }
@@ -120,7 +120,7 @@ export function createRecordReports(dependencies: RecordReportsOptions): RecordR
     },
     async breakdown(site, given, options) {
       const report = await open("breakdown", site, given, options)
-      const { sort, dimension = "page", offset } = report.question
+      const { sort, dimension = "page", offset } = report.parsed
       const query = recordQuery(report, options)
       const ranked = both(options.ranked, sort === "visitors" ? IDENTIFIED : undefined)
       const filter = both(query.filter, ranked)
@@ -139,8 +139,8 @@ export function createRecordReports(dependencies: RecordReportsOptions): RecordR
   }
 }
 
-const recordQuery = ({ question, facts, now }: OpenReport, { records }: RecordReportOptions): Query => ({
-  ...flatQuery(question, { site: facts, now }),
+const recordQuery = ({ parsed, facts, now }: OpenReport, { records }: RecordReportOptions): Query => ({
+  ...flatQuery(parsed, { site: facts, now }),
   records,
 })
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
+import type { OverviewResponse } from "../../domain/insight.ts"
 import { API } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
-import type { ReportRange } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
@@ -29,18 +29,6 @@ export interface Week {
   change_percent?: number
 }
 
-/** A row of the table of all sites. If the site's report failed, `problem` contains the error code. */
-export interface OverviewRow {
-  site_id: number
-  name: string
-  organization_id: number
-  current_visitors: number
-  range?: ReportRange
-  metrics?: Record<string, number>
-  change_percent?: Record<string, number>
-  problem?: string
-}
-
 export interface SiteOverview {
   /** Lists sites. Arguments are text of a query string. Throws `invalid_query` with all faults at once, or `invalid_cursor`. */
   list(
@@ -50,7 +38,7 @@ export interface SiteOverview {
     signal?: AbortSignal,
   ): Promise<PrivatePage<ListedSite>>
   /** Returns a summary of each site over the days in its own time zone. */
-  table(sites: readonly SiteAccess[], given: Record<string, unknown>, signal?: AbortSignal): Promise<OverviewRow[]>
+  table(sites: readonly SiteAccess[], given: Record<string, unknown>, signal?: AbortSignal): Promise<OverviewResponse["data"]>
 }
 
 interface SiteOverviewOptions {

@@ -9,7 +9,7 @@ import type { Engine } from "../../query/engine/engine.ts"
 import { bucketsOf, flatLabel, isPartial } from "../../query/parse/buckets.ts"
 import { changePercent } from "../../query/parse/compare.ts"
 import { flatMetrics, flatQuery, shownRows } from "../../query/parse/flat-query.ts"
-import { parseQuestion, parseRealtime } from "../../query/parse/parse.ts"
+import { parseQuery, parseRealtime } from "../../query/parse/parse.ts"
 import type { LocalRange } from "../../query/parse/period.ts"
 import { shownMetrics, shownValue } from "../../query/show/result.ts"
 import type { Funnels } from "../definitions/funnels.ts"
@@ -58,10 +58,10 @@ export function createStats(options: StatsOptions): Stats {
   const open = openReports(options)
 
   /** Runs the query of a report, and the same query over the compared range if there is one. */
-  const tablesOf = async ({ question, facts, now, caller, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
-    const query = { ...flatQuery(question, { site: facts, now }), ...(records && { records }) }
-    return question.compared
-      ? engine.compare({ ...query, compared: question.compared.range }, caller)
+  const tablesOf = async ({ parsed, facts, now, caller, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
+    const query = { ...flatQuery(parsed, { site: facts, now }), ...(records && { records }) }
+    return parsed.compared
+      ? engine.compare({ ...query, compared: parsed.compared.range }, caller)
       : { table: await engine.aggregate(query, caller) }
   }
 
@@ -79,7 +79,7 @@ export function createStats(options: StatsOptions): Stats {
     async breakdown(site, given, reportOptions) {
       const report = await open("breakdown", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
-      const names = await codeNames(options, report.question.dimension)
+      const names = await codeNames(options, report.parsed.dimension)
       return { ...factsOf(report, table), ...breakdownOf(report, table, before, names) }
     },
     async realtime(site, given, reportOptions = {}) {
@@ -114,14 +114,14 @@ export function createStats(options: StatsOptions): Stats {
   }
 }
 
-const factsOf = (report: OpenReport, table: Table) => reportFacts(report, table, report.question.metrics.includes("revenue"))
+const factsOf = (report: OpenReport, table: Table) => reportFacts(report, table, report.parsed.metrics.includes("revenue"))
 
 /** Returns the values of a row by metric. */
-const shown = ({ question, site }: OpenReport, values: readonly (number | null)[]) =>
-  shownMetrics(flatMetrics(question), values, decimalsOf(site))
+const shown = ({ parsed, site }: OpenReport, values: readonly (number | null)[]) =>
+  shownMetrics(flatMetrics(parsed), values, decimalsOf(site))
 
 function summaryOf(report: OpenReport, table: Table, before: Table | undefined): Pick<Summary, "metrics" | "comparison"> {
-  const { compared } = report.question
+  const { compared } = report.parsed
   const metrics = shown(report, table.rows[0]?.values ?? [])
   if (!compared || !before) return { metrics }
   const old = shown(report, before.rows[0]?.values ?? [])
@@ -135,7 +135,7 @@ function changes(metrics: Record<string, number>, before: Record<string, number>
 }
 
 function timeseriesOf(report: OpenReport, table: Table, before: Table | undefined): Pick<Timeseries, "interval" | "points" | "comparison"> {
-  const { range, compared, interval = "day" } = report.question
+  const { range, compared, interval = "day" } = report.parsed
   const points = pointsOf(report, range, table)
   if (!compared || !before) return { interval, points }
   const old = pointsOf(report, compared, before).map(({ partial: _, ...point }) => point)
@@ -144,7 +144,7 @@ function timeseriesOf(report: OpenReport, table: Table, before: Table | undefine
 
 /** Returns a point per time bucket. The table has a row for every bucket, in order. */
 function pointsOf(report: OpenReport, { range, timezone }: LocalRange, { rows }: Table): Timeseries["points"] {
-  const { interval = "day" } = report.question
+  const { interval = "day" } = report.parsed
   const buckets = bucketsOf(range, interval, timezone)
   return rows.map(({ values }, i) => ({
     time: flatLabel(buckets.edges[i]!, interval, timezone),
@@ -156,9 +156,9 @@ function pointsOf(report: OpenReport, { range, timezone }: LocalRange, { rows }:
 type BreakdownRows = Pick<ComparedBreakdown, "dimension" | "property" | "rows" | "total_rows" | "has_more" | "comparison">
 
 function breakdownOf(report: OpenReport, table: Table, before: Table | undefined, names: CodeNames | undefined): BreakdownRows {
-  const { dimension = "page", property, offset, compared } = report.question
+  const { dimension = "page", property, offset, compared } = report.parsed
   const compare = compared && before && rowComparison(report, before)
-  const { rows, totalRows } = shownRows(report.question, table)
+  const { rows, totalRows } = shownRows(report.parsed, table)
   return {
     dimension,
     ...(property !== undefined && { property }),
@@ -178,13 +178,13 @@ function breakdownOf(report: OpenReport, table: Table, before: Table | undefined
  * times, which were not measured.
  */
 function rowComparison(report: OpenReport, before: Table) {
-  const names = flatMetrics(report.question)
+  const names = flatMetrics(report.parsed)
   const byKey = new Map(before.rows.map(({ keys: [key = null], values }) => [key, values]))
   const nothing = names.map((name) => (UNMEASURED.includes(name) ? null : 0))
   return (key: Key, values: readonly (number | null)[]) => {
     const old = byKey.get(key)
     // With a minimum group size, "no visitors" and "a small group" must look the same.
-    if (!old && report.question.minVisitors !== undefined) return {}
+    if (!old && report.parsed.minVisitors !== undefined) return {}
     const metrics = shown(report, old ?? nothing)
     const { share: _, ...changed } = changes(shown(report, values), metrics)
     return { comparison: { metrics, change_percent: changed } }
@@ -215,9 +215,9 @@ export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages
  * Returns all goals, including those without conversions unless small groups are hidden. Revenue is included for goals that
  * earned some.
  */
-function goalsOf({ question, facts, site }: OpenReport, { rows }: Table): GoalReport["goals"] {
+function goalsOf({ parsed, facts, site }: OpenReport, { rows }: Table): GoalReport["goals"] {
   const byName = new Map(rows.map(({ keys, values }) => [keys[0], values]))
-  const goals = question.minVisitors === undefined ? facts.goals : facts.goals.filter(({ name }) => byName.has(name))
+  const goals = parsed.minVisitors === undefined ? facts.goals : facts.goals.filter(({ name }) => byName.has(name))
   return goals.map(({ id, name, kind, match, value, threshold }) => {
     const [visitors, conversions, rate, revenue] = byName.get(name) ?? []
     return {
@@ -252,11 +252,11 @@ const shownFunnel = ({ id, name, steps, order, window_hours }: SavedFunnel): Goa
 export function argumentFaults(report: keyof Stats, given: Record<string, unknown>, now: number): readonly Fault[] {
   if (report === "realtime") return faultsOf(() => parseRealtime(given, "json"))
   const moment = { now, timezone: "UTC" }
-  if (report !== "funnel") return faultsOf(() => parseQuestion(report, given, moment, "json", ANY_SAVED))
+  if (report !== "funnel") return faultsOf(() => parseQuery(report, given, moment, "json", ANY_SAVED))
   const { asked, ranged } = splitFunnel(given)
   const parsers = [
     () => funnelAsked(asked, { settings: DEFAULT_SETTINGS }, []),
-    () => parseQuestion(report, ranged, moment, "json", ANY_SAVED),
+    () => parseQuery(report, ranged, moment, "json", ANY_SAVED),
   ]
   return parsers.flatMap(faultsOf)
 }

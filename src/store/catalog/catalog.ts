@@ -10,7 +10,7 @@ import type { Client, Transaction } from "@libsql/client"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
-import { translated } from "./fault.ts"
+import { translateErrors } from "./fault.ts"
 import { createClient, isLibsqlError } from "./libsql.ts"
 
 const APPLICATION_ID = 0x46464341
@@ -81,7 +81,7 @@ export const catalogUrl = (path: string): string => `file:${path.replace(/[%?#]/
  */
 export async function openCatalog(url: string, { authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
   const remote = !url.startsWith("file:")
-  const client = await whileLocked(() => translated(async () => (remote ? connect(url, authToken) : connectFile(url))))
+  const client = await whileLocked(() => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url))))
   const queue = createQueue(onFault)
   const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
   const local = <T>(work: () => Promise<T>): Promise<T> => {
@@ -164,7 +164,7 @@ type Queue = <T>(work: () => Promise<T>) => Promise<T>
 function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue {
   let last: Promise<unknown> = Promise.resolve()
   const once: Queue = (work) => {
-    const result = last.then(() => translated(work))
+    const result = last.then(() => translateErrors(work))
     last = result.catch(() => {})
     return result
   }

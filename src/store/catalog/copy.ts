@@ -1,7 +1,7 @@
 import type { Client } from "@libsql/client"
 import { sql } from "../sql.ts"
 import { catalogUrl, type Statements } from "./catalog.ts"
-import { translated } from "./fault.ts"
+import { translateErrors } from "./fault.ts"
 import { createClient } from "./libsql.ts"
 
 /** The result of examining a closed catalog file with SQLite. */
@@ -51,7 +51,7 @@ export async function examineCatalogFile(path: string, { full }: { full: boolean
 }
 
 async function withFile<T>(path: string, work: (client: Client) => Promise<T>): Promise<T> {
-  return translated(async () => {
+  return translateErrors(async () => {
     const client = await createClient({ url: catalogUrl(path) })
     try {
       return await work(client)

@@ -3,7 +3,7 @@ import { type FaultKind, StoreFault } from "../events/fault.ts"
 import { isLibsqlError } from "./libsql.ts"
 
 /** Runs work on the catalog. Throws `StoreFault` for a failure of file, disk, lock or server, and other errors unchanged. */
-export async function translated<T>(work: () => Promise<T>): Promise<T> {
+export async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -46,20 +46,20 @@ export interface SealedColumn {
   keys: readonly string[]
   column: string
   /** Other columns that are part of the name for which a value is sealed. */
-  beside?: readonly string[]
+  context?: readonly string[]
 }
 
-/** A sealed value with the primary key of its row and the `beside` columns. */
+/** A sealed value with the primary key of its row and the `context` columns. */
 export type SealedRow = Readonly<Record<string, Value>>
 
 /** Lists the rows after `after` that have a sealed value, by primary key. */
 export function listSealedRows(
   catalog: Statements,
-  { table, keys, column, beside = [] }: SealedColumn,
+  { table, keys, column, context = [] }: SealedColumn,
   after: SealedRow | undefined,
   limit: number,
 ): Promise<SealedRow[]> {
-  const names = [...keys, column, ...beside].join(", ")
+  const names = [...keys, column, ...context].join(", ")
   const last = after ? keys.map((key) => after[key] ?? null) : []
   const behind = after ? ` and (${keys.join(", ")}) > (${keys.map(() => "?").join(", ")})` : ""
   return catalog.all(

@@ -30,11 +30,11 @@ async function bytesByTable(catalog: Statements): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, bytes }) => [name, bytes]))
 }
 
-/** The storage that a site used on a day. */
+/** The storage that a site, or a whole file, used on a day. */
 export interface StorageDay {
   day: string
   site_id: number
-  /** `catalog` and `events` also have one row each for the whole file. Kinds of columnar segments have one row per site. */
+  /** The row of a whole file has site 0 and the kind `file`. The others are those of columnar segments, by site and kind. */
   store: "catalog" | "events"
   kind: string
   rows: number

@@ -1,25 +1,25 @@
 import type { Numbers } from "./bytes/codec.ts"
 
 /**
- * The collector does not see how much memory waits behind typed arrays that nobody holds any more: left alone, a thread
- * that reads many columns grows to several times its cache. So it is called after this many bytes, which takes half a millisecond.
+ * Number of decoded bytes after which the garbage collector is called. It underestimates the memory behind unreachable typed arrays:
+ * without the call, a thread that reads many columns grows to several times the size of its cache. A call takes half a millisecond.
  */
 const COLLECT_AFTER_BYTES = 8 << 20
 
-/** How many candidates to look at when something has to go. */
+/** Number of random candidates to examine when a column must be evicted. */
 const SAMPLES = 8
 
 interface Entry {
   key: string
   column: Numbers
-  /** The report that used it last. */
+  /** The last report that used the column. */
   report: number
 }
 
 /**
- * Decoded columns by key, at most so many bytes of them. When there is no room, what the last two reports did not use goes
- * first; of the rest chance decides. The same report often comes again, and reads its columns in the same order: if they
- * are a little more than there is room for, throwing out the one used longest ago would throw out just the next ones.
+ * A cache of decoded columns, bounded by their bytes. It prefers to evict columns that the last two reports did not use, and otherwise
+ * evicts at random. Eviction of the least recently used column would be worse: the same report is often repeated and reads its columns
+ * in the same order, so if they slightly exceed the cache, each eviction would remove the column that is needed next.
  */
 export class ColumnCache {
   readonly #places = new Map<string, number>()
@@ -30,8 +30,8 @@ export class ColumnCache {
 
   constructor(readonly limit: number) {}
 
-  /** Another report begins. */
-  turn(): void {
+  /** Marks the start of another report. */
+  beginReport(): void {
     this.#report++
   }
 

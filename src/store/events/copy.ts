@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
 import { StoreRefusal } from "../migrations.ts"
-import { unsealed } from "./bytes/bytes.ts"
+import { unseal } from "./bytes/bytes.ts"
 import { applicationId, EVENTS_ID, type EventVersion, openForReading, pendingEventMigrations } from "./database.ts"
-import { translated } from "./fault.ts"
+import { translateErrors } from "./fault.ts"
 
 /** The result of examining an event store file. */
 export interface Examination {
@@ -16,12 +16,11 @@ export interface Examination {
 }
 
 /**
- * Copies a store to a new file while it may be written: the copy holds what was committed before, and maybe a part of
- * what came during. It blocks the thread for as long as it takes: call it in a worker. The file is closed afterwards and
- * may then be read by anyone.
+ * Copies a store to a new file, even while the store is written. The copy contains everything committed before the call, and perhaps
+ * some of what was committed during it. Blocks the thread, so call it in a worker.
  */
 export function copyEventFile(source: string, target: string): void {
-  translated(() => {
+  translateErrors(() => {
     const db = openForReading(source)
     try {
       db.query("vacuum into ?").run(target)
@@ -32,11 +31,11 @@ export function copyEventFile(source: string, target: string): void {
 }
 
 /**
- * Writes a store's file anew without what is free in it. Its writer waits meanwhile, as for any other that holds the file: call
- * it in a worker, and for a file that takes less than writers are ready to wait.
+ * Rewrites the file of a store without its free pages. Call it in a worker, and only for a file that is small enough: the writer is
+ * locked out meanwhile, and gives up after a time limit.
  */
 export function compactEventFile(path: string): void {
-  translated(() => {
+  translateErrors(() => {
     const db = new Database(path, { readwrite: true, strict: true })
     try {
       db.run("pragma busy_timeout = 5000")
@@ -48,9 +47,9 @@ export function compactEventFile(path: string): void {
   })
 }
 
-/** Takes the way from rotating ids to visitors out of a copy: it must not outlive the salts, which no backup holds. */
+/** Deletes the lookup from rotating ids to visitors from a copy. It must not outlive the salts, which no backup contains. */
 export function forgetVisitorsOfCopy(path: string): void {
-  translated(() => {
+  translateErrors(() => {
     const db = new Database(path, { readwrite: true, strict: true })
     try {
       db.run("pragma journal_mode = delete")
@@ -64,12 +63,11 @@ export function forgetVisitorsOfCopy(path: string): void {
 }
 
 /**
- * Examines a file beside or without its writer: the shape of every page, with `full` also every index and every checksum of
- * columns and log. Throws `StoreRefusal` for one of another program, `StoreFault` for one that cannot be
- * read.
+ * Examines a file, open or not: the structure of every page; with `full` also every index and every checksum of columns and log.
+ * Throws `StoreRefusal` for a file of another program, and `StoreFault` for a file that cannot be read.
  */
 export function examineEventFile(path: string, { full }: { full: boolean }): Examination {
-  return translated(() => {
+  return translateErrors(() => {
     const db = new Database(path, { readonly: true, strict: true })
     try {
       if (applicationId(db) !== EVENTS_ID) throw new StoreRefusal("foreign", `${path} is not a Footfall event store`)
@@ -83,28 +81,30 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   })
 }
 
+/** The state of a store's file before the store is opened. Disposing of it closes the file. */
 export interface EventFileInspection extends Disposable {
   /** Names of pending migrations. */
   pending: string[]
-  /** It has had none. */
+  /** Whether no migration was applied yet. */
   isNew: boolean
-  /** Readers may open it at once: nothing that opening does would get in their way, nor they in its way. */
+  /** Whether readers can open the file before the writer does, because opening it for writing changes nothing. */
   isReadable: boolean
 }
 
 /**
- * Looks into the file of a store before it is opened. Changes nothing; throws `StoreRefusal` for a file of another program or
- * of a newer version. Keeps the file open until disposed of: the first to open it recovers its log, and holds up others.
+ * Inspects the file of a store before it is opened, without changing it. Throws `StoreRefusal` for a file of another program or of a
+ * newer version. The file stays open until the result is disposed of: the first connection recovers the log and blocks others
+ * meanwhile, which would otherwise happen again.
  */
 export function inspectEventFile(path: string, ours: EventVersion): EventFileInspection {
   const all = ours.schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))
   const nothing = { pending: all, isNew: true, isReadable: false }
   if (!existsSync(path)) return { ...nothing, [Symbol.dispose]: () => undefined }
-  return translated(() => {
+  return translateErrors(() => {
     const db = openForReading(path)
     try {
       const { pending, applied } = pendingEventMigrations(db, path, ours)
-      // A restored copy changes into WAL mode when it is opened, for which nobody else may read.
+      // The writer switches a restored copy to WAL mode, which fails while another connection is open.
       const isWal = db.query<{ journal_mode: string }, []>("pragma journal_mode").get()!.journal_mode === "wal"
       return { pending, isNew: applied.length === 0, isReadable: pending.length === 0 && isWal, [Symbol.dispose]: () => db.close() }
     } catch (error) {
@@ -114,7 +114,7 @@ export function inspectEventFile(path: string, ours: EventVersion): EventFileIns
   })
 }
 
-/** Damage inside a column or a record leaves its page well formed: only the checksums tell. */
+/** Lists columns and log records with wrong checksums. Only these reveal damage inside a value, which leaves its page well-formed. */
 function brokenChecksums(db: Database): string[] {
   const lists = [
     ["segment_columns", "data"],
@@ -125,12 +125,12 @@ function brokenChecksums(db: Database): string[] {
   )
 }
 
-/** In slices: a read transaction of a store that is being written must not last. */
+/** Checks the rows in slices, because a long read transaction would keep the writer's log from shrinking. */
 function brokenIn(db: Database, sql: string, table: string): string[] {
   const faults: string[] = []
   const next = db.query<{ id: number; sealed: Uint8Array }, [number]>(sql)
   for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.id)) {
-    for (const { id, sealed } of rows) if (!unsealed(sealed)) faults.push(`the checksum of row ${id} in ${table} is wrong`)
+    for (const { id, sealed } of rows) if (!unseal(sealed)) faults.push(`the checksum of row ${id} in ${table} is wrong`)
   }
   return faults
 }
@@ -145,6 +145,6 @@ function countsOf(db: Database): Record<string, number> {
   const tables = db
     .query<{ name: string }, []>("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name")
     .all()
-  // The names come from the schema of a file of ours.
+  // The names come from the schema of a file that Footfall wrote, so they need no quoting.
   return Object.fromEntries(tables.map(({ name }) => [name, db.query<{ n: number }, []>(`select count(*) as n from "${name}"`).get()!.n]))
 }

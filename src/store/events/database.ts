@@ -9,7 +9,7 @@ import {
   pendingOf,
   toMigrationFault,
 } from "../migrations.ts"
-import { StoreFault, toFault, translated } from "./fault.ts"
+import { StoreFault, toFault, translateErrors } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
 import imports from "./migrations/0003_imports.sql" with { type: "text" }
@@ -47,7 +47,7 @@ const SETTINGS: readonly (readonly [name: string, value: number | string, readBa
 
 /** Opens the only writing connection and runs pending migrations. */
 export function openDatabase(path: string, stamp: MigrationStamp, schemas: readonly MigrationList[] = [EVENT_SCHEMA]): Database {
-  return translated(() => {
+  return translateErrors(() => {
     const db = new Database(path, { create: true, strict: true })
     try {
       claim(db, path)
@@ -63,7 +63,7 @@ export function openDatabase(path: string, stamp: MigrationStamp, schemas: reado
 
 /** Opens a read-only connection, for another thread. */
 export function openForReading(path: string): Database {
-  return translated(() => {
+  return translateErrors(() => {
     rollBackJournal(path)
     const db = new Database(path, { readonly: true, strict: true })
     db.run("pragma busy_timeout = 5000")
@@ -73,8 +73,8 @@ export function openForReading(path: string): Database {
 }
 
 /**
- * Rolls back the write that a kill has cut off while the file was not in WAL mode yet: in the first moments of a new store. A
- * connection that only reads may not do so, and is refused (SQLITE_READONLY_ROLLBACK).
+ * Rolls back a write that was interrupted by a kill before the file was in WAL mode, in the first moments of a new store. A read-only
+ * connection cannot do that and fails with SQLITE_READONLY_ROLLBACK.
  */
 function rollBackJournal(path: string): void {
   if (!existsSync(`${path}-journal`)) return
@@ -87,16 +87,15 @@ function rollBackJournal(path: string): void {
   }
 }
 
-/** The version and schemas that a program expects of the store. */
+/** The program's version and the migrations it knows. */
 export interface EventVersion {
   schemas: readonly MigrationList[]
-  /** Of the program itself. */
   version: string
 }
 
 /**
- * Names of migrations that opening the file would run, and of those it has had. Changes nothing. Throws `StoreRefusal` for
- * a file of another program or of a newer version.
+ * Returns the names of the migrations that opening the file would run, and of those already applied. Changes nothing. Throws
+ * `StoreRefusal` for a file of another program or of a newer version.
  */
 export function pendingEventMigrations(
   db: Database,

@@ -2,31 +2,32 @@ import type { Database } from "bun:sqlite"
 import { HashTable } from "./dictionary/hash-table.ts"
 import { PendingIds } from "./dictionary/pending-ids.ts"
 import { readState, writeState } from "./tail/tails.ts"
-import type { Commit } from "./upkeep/upkeep.ts"
+import type { Commit } from "./upkeep/segments.ts"
 import type { Hash64 } from "./writer.ts"
 
 const HOUR = 3_600_000
-/** Bits of the filter for one id: about one unknown id in a hundred asks the disk. */
+/** Bits per id in a Bloom filter. About one unknown id in a hundred then needs a lookup in the table. */
 const FILTER_BITS = 12
-/** Where a 64-bit hash is taken apart: shifting it would make two more big integers an event. */
+/** Buffer for splitting a 64-bit hash. Shifting would allocate two more bigints per event. */
 const halves = new DataView(new ArrayBuffer(8))
-/** Ids that are done with before others may run: some milliseconds. */
+/** Number of ids to process before yielding to the event loop: a few milliseconds of work. */
 const SLICE = 50_000
 
 /**
- * Event ids seen within 24 hours of arrival, as keyed hashes in one table an hour. The ids of the running hour are exact
- * in memory too; a filter for each hour that is over then answers nearly every look-up without the disk.
+ * The event ids of the last 24 hours, by arrival, as keyed hashes in one table per hour. The ids of the current hour are also kept in
+ * memory. Past hours have a Bloom filter, which answers nearly every lookup without reading the table.
  */
 export class EventIds {
   readonly #db: Database
   readonly #seed: bigint
   readonly #hours: number
-  /** By hour of arrival: what has come since the start. */
+  /** Ids that arrived since the start of the process, by hour of arrival. */
   readonly #recent = new Map<number, HashTable>()
-  /** By hour: what its table holds. Absent for an hour that was running when the process last ended. */
+  /** Filters over the tables, by hour. The hour in which the process last ended has none. */
   readonly #filters = new Map<number, BloomFilter>()
+  /** Hours that have a table. */
   readonly #stored = new Set<number>()
-  /** Known to the log only, by hour. */
+  /** Ids that are only in the log so far, by hour. */
   readonly #pending = new Map<number, PendingIds>()
 
   constructor(db: Database, seed: bigint, hours: number) {
@@ -38,7 +39,7 @@ export class EventIds {
     for (const { hour, bits } of filters) this.#filters.set(hour, BloomFilter.of(bits))
   }
 
-  /** The hash under which the id is remembered. Keyed, so that nobody can make an id that collides with another's. */
+  /** Returns the hash under which an id is stored. It is keyed, so that an id cannot be crafted to collide with another one. */
   hash(siteId: number, eventId: string): Hash64 {
     halves.setBigUint64(0, Bun.hash.xxHash64(`${siteId} ${eventId}`, this.#seed))
     return { high: halves.getUint32(0), low: halves.getUint32(4) }
@@ -48,7 +49,7 @@ export class EventIds {
     const oldest = Math.floor(now / HOUR) - this.#hours
     for (const [hour, ids] of this.#recent) if (hour >= oldest && ids.get(id) !== undefined) return true
     for (const hour of this.#stored) {
-      // An hour with a table in memory as well is asked there, unless part of it was stored by an earlier process.
+      // Without a filter the hour began in an earlier process, and only its table has all ids.
       if (hour < oldest || !(this.#filters.get(hour)?.mayHave(id) ?? true)) continue
       if (this.#isStored(hour, id)) return true
     }
@@ -75,14 +76,14 @@ export class EventIds {
     return this.#pending.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** What is pending now is what `flush` writes until the next call. */
+  /** Selects the ids that `flush` writes: those that are pending now. */
   gather(): void {
     for (const pending of this.#pending.values()) pending.gather()
   }
 
   /**
-   * Writes up to `count` of the gathered ids into their tables, in the transaction of the caller; false when there were none.
-   * Doing it twice does no harm.
+   * Writes up to `count` of the gathered ids into their tables, in the caller's transaction. Returns false when there were none.
+   * Writing an id twice is harmless.
    */
   flush(count: number): boolean {
     for (const [hour, pending] of this.#pending) {
@@ -98,14 +99,14 @@ export class EventIds {
     return false
   }
 
-  /** Forgets hours that are too old, some rows at a time, each time in a transaction. One that was cut off is gone on with. */
+  /** Deletes the tables of hours that are too old, in short transactions. An interrupted deletion is continued by the next call. */
   async dropHours(now: number, commit: Commit): Promise<void> {
     const current = Math.floor(now / HOUR)
     for (const hour of storedHours(this.#db)) {
       if (hour >= current - this.#hours) continue
       this.#stored.delete(hour)
       const table = `event_ids_${hour}`
-      // What is deleted is overwritten: a whole hour at once would take its time.
+      // Deleted rows are overwritten, so deleting a whole hour at once would take too long.
       const sql = `delete from ${table} where id in (select id from ${table} order by id limit ${SLICE})`
       while (commit(() => this.#db.run(sql).changes) > 0) await Bun.sleep(0)
       commit(() => {
@@ -115,7 +116,7 @@ export class EventIds {
     }
   }
 
-  /** Exchanges hours that are over for a filter, each in a transaction. */
+  /** Replaces the ids in memory of past hours with a filter, each in one transaction. */
   async closeHours(now: number, commit: Commit): Promise<void> {
     const current = Math.floor(now / HOUR)
     for (const [hour, ids] of this.#recent) {
@@ -126,7 +127,7 @@ export class EventIds {
       }
       const size = ids.size
       const filter = await filterOf(ids)
-      // The clock was set back into this hour meanwhile: another time.
+      // The clock was set back into this hour meanwhile. A later call closes it.
       if (this.#recent.get(hour) !== ids || ids.size !== size) continue
       commit(() => this.#closeHour(hour, filter, size))
       this.#recent.delete(hour)
@@ -135,7 +136,7 @@ export class EventIds {
   }
 
   #closeHour(hour: number, filter: BloomFilter, size: number): void {
-    // Part of this hour came in an earlier process, or before the clock was set back: the table alone has all its ids.
+    // Part of this hour was stored by an earlier process or before the clock was set back, so only the table has all ids.
     if (this.#countOf(hour) !== size) this.#dropFilter(hour)
     else {
       this.#db.query("insert or replace into event_id_filters (hour, bits) values (?, ?)").run(hour, filter.bytes)
@@ -157,7 +158,7 @@ export class EventIds {
   }
 }
 
-/** Event ids are remembered under a key of this store's own, made when it is opened first. */
+/** Returns the key under which this store hashes event ids. It is created when the store is first opened. */
 export function eventIdSeed(db: Database): bigint {
   if (readState(db, "event_id_seed") === 0) writeState(db, "event_id_seed", crypto.getRandomValues(new Uint32Array(1))[0]! + 1)
   return BigInt(readState(db, "event_id_seed"))
@@ -169,10 +170,10 @@ const storedHours = (db: Database): number[] =>
     .all()
     .map(({ name }) => Number(name.slice("event_ids_".length)))
 
-/** As SQLite keeps 64 bits. */
+/** Converts a hash to a signed integer, because SQLite has no unsigned ones. */
 const signed = ({ high, low }: Hash64): bigint => BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low))
 
-/** Lets others run now and then. */
+/** Builds the filter of an hour, yielding to the event loop at intervals. */
 async function filterOf(ids: HashTable): Promise<BloomFilter> {
   const filter = new BloomFilter(ids.size)
   let left = SLICE
@@ -185,7 +186,7 @@ async function filterOf(ids: HashTable): Promise<BloomFilter> {
   return filter
 }
 
-/** Says "surely not" or "perhaps". */
+/** A set that can report an id as present by mistake, but never as absent. */
 class BloomFilter {
   readonly #bits: Uint32Array
 
@@ -216,7 +217,7 @@ class BloomFilter {
     return true
   }
 
-  /** Double hashing: the halves of the id are independent already. */
+  /** Returns the bit of a round by double hashing, which works because the halves of the hash are independent. */
   #bit(high: number, low: number, round: number): number {
     return ((low + Math.imul(round, high | 1)) >>> 0) % (this.#bits.length * 32)
   }

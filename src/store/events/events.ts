@@ -1,65 +1,68 @@
 /**
- * The event store contains the recorded traffic. Everything that `write` stored is on disk when it returns, and part of the next
- * answer; what `append` stored is on disk after the next `sync`. There is one writer, on the main thread; readers (reader.ts) use
- * their own file handles.
+ * The event store contains the recorded traffic. Everything that `write` stored is on disk when it returns and included in the next
+ * query; what `append` stored is on disk after the next `sync`. There is one writer, on the main thread; readers (reader.ts) have
+ * connections of their own.
  *
- * Closed visits move from the log and the tail into columnar segments (`seal`); all upkeep works on segments, each change
- * in one transaction.
+ * Closed visits move from the log and the tail into columnar segments (`seal`). Upkeep merges, rewrites and deletes segments; each
+ * change becomes visible in one transaction.
  */
 import type { MigrationList } from "../migrations.ts"
 import { openDatabase } from "./database.ts"
 import { DiskSync } from "./disk-sync.ts"
 import { type Extent, extentOf } from "./extent.ts"
-import { translated } from "./fault.ts"
+import { translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
 import { readState, writeState } from "./tail/tails.ts"
-import { type Upkeep, upkeepRuns } from "./upkeep/runs.ts"
-import { dropRetired } from "./upkeep/upkeep.ts"
+import { dropRetired } from "./upkeep/segments.ts"
+import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { KeptValues, Writer } from "./writer.ts"
 
 export interface EventStore extends Upkeep, Extent, Tallies {
-  /** One group commit. `arrivedAt` is the server's clock. Throws StoreFault, and whatever `work` throws; then nothing was stored. */
+  /**
+   * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
+   * then.
+   */
   write<T>(arrivedAt: number, work: (writer: Writer) => T): T
-  /** The same without waiting for the disk: nothing of it may be acknowledged before `sync` or `syncNow`. */
+  /** The same without waiting for the disk. The caller may acknowledge the events only after `sync` or `syncNow`. */
   append<T>(arrivedAt: number, work: (writer: Writer) => T): T
-  /** Resolves when everything appended before is on disk. Rejects with the StoreFault `fsync`: then nobody knows. */
+  /** Resolves when everything appended before is on disk. Rejects with the StoreFault `fsync` when that is uncertain. */
   sync(): Promise<void>
-  /** The same, while the caller waits. */
+  /** The same, but blocks the thread. */
   syncNow(): void
-  /** One transaction on row tables of areas. Throws what `work` throws; then nothing was stored. */
+  /** Runs one transaction on the row tables of areas. Throws any error of `work`; nothing was stored then. */
   rows<T>(work: (rows: RowStatements) => T): T
-  /** Counts how values are spread, for the planner; looks at a thousand rows of each index at most. */
+  /** Updates the statistics of the query planner. Reads at most 1,000 rows of each index. */
   analyze(): void
   checkpoint(mode: "passive" | "truncate"): void
-  /** Throws StoreFault while nothing can be written; a write that changes nothing. */
+  /** Commits a write without effect. Throws StoreFault when the store cannot be written. */
   probe(): void
   close(): void
 }
 
 interface EventStoreOptions {
   now: number
-  /** Of this Footfall, for the record of migrations. */
+  /** The program's version, which is recorded with applied migrations. */
   version?: string
   keptValues?: KeptValues
-  /** The core's own unless those of plugins are given with them. */
+  /** Default: the core's migrations without those of plugins. */
   schemas?: readonly MigrationList[]
 }
 
 export function openEventStore(path: string, { now, version = "", keptValues = () => false, schemas }: EventStoreOptions): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
-  // Nothing reads yet: what upkeep replaced, or left half-written, before the last stop can go.
+  // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
-  return storeOver(new Journal(db, keptValues))
+  return createStore(new Journal(db, keptValues))
 }
 
-function storeOver(journal: Journal): EventStore {
+function createStore(journal: Journal): EventStore {
   const { db } = journal
   const disk = new DiskSync(db.filename)
-  /** Used again for every group commit. */
+  /** Reused for every group commit. */
   const logRecord = new LogRecord()
 
   function groupCommit<T>(arrivedAt: number, work: (writer: Writer) => T): T {
@@ -77,13 +80,13 @@ function storeOver(journal: Journal): EventStore {
   }
 
   return {
-    ...upkeepRuns(journal),
+    ...createUpkeep(journal),
     ...extentOf(journal),
     ...talliesOf(journal),
     write: (arrivedAt, work) => journal.change(() => groupCommit(arrivedAt, work)),
     append: (arrivedAt, work) => journal.change(() => groupCommit(arrivedAt, work), true),
-    sync: () => disk.later(),
-    syncNow: () => disk.now(),
+    sync: () => disk.sync(),
+    syncNow: () => disk.syncNow(),
     rows: (work) => journal.commit(() => work(rowStatements(db))),
     analyze() {
       journal.commit(() => {
@@ -92,7 +95,7 @@ function storeOver(journal: Journal): EventStore {
       })
     },
     checkpoint(mode) {
-      translated(() => db.run(`pragma wal_checkpoint(${mode})`))
+      translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
     },
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))

@@ -14,7 +14,7 @@ export class StoreFault extends Error {
 }
 
 /** Runs work on the database. Throws `StoreFault` for errors of SQLite, and other errors unchanged. */
-export function translated<T>(work: () => T): T {
+export function translateErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -31,7 +31,7 @@ export function toFault(error: unknown): unknown {
 }
 
 function kindOf(code: string): FaultKind | undefined {
-  // The shared memory of the log grows by writing to its file, which only a full disk refuses.
+  // SQLite extends the shared memory of the log by writing to its file, which fails only on a full disk.
   if (code === "SQLITE_FULL" || code === "SQLITE_IOERR_SHMSIZE" || code === "ENOSPC" || code === "EDQUOT") return "full"
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return "locked"
   if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB") return "damaged"

@@ -11,7 +11,7 @@ import { DropCounts } from "./tables/drops.ts"
 import type { LogPlace, TailEvent } from "./tail/rows.ts"
 import type { DropSample, Hash64, OpenVisit, Writer } from "./writer.ts"
 
-/** One group commit in the making: writes the log record and brings memory along, with the calls that replay makes later. */
+/** A group commit in progress. It writes the log record and updates memory with the same calls that a later replay makes. */
 export class Group implements Writer {
   readonly #record: LogRecord
   readonly #drops = new DropCounts()
@@ -26,7 +26,7 @@ export class Group implements Writer {
     this.firstSequence = memory.sequence
   }
 
-  /** The finished record, or undefined when there is nothing to replay. Drop counts go into their table. */
+  /** Saves the drop counts and returns the finished log record, or undefined when there is nothing to replay. */
   finish(): Uint8Array | undefined {
     this.#drops.save(this.#memory.db)
     return this.#record.isEmpty ? undefined : this.#record.seal()
@@ -112,15 +112,15 @@ export class Group implements Writer {
     day: string,
   ): void {
     const lane = laneOf(siteId, kind)
-    const ordinal = visitor ?? this.visitor(siteId, NOBODY, { high: 0, low: 0 })
+    const ordinal = visitor ?? this.visitor(siteId, ANONYMOUS_PERIOD, { high: 0, low: 0 })
     const numbers = this.#traitNumbers(siteId, traits, day)
     const row = { id: this.#memory.sequence, rotating: ordinal, visitor: ordinal, kind: VISITOR_KINDS.indexOf("rotating"), traits: numbers }
     const tail = this.#memory.tails.tail(lane)
     this.#record.visit(lane, row)
     tail.openVisit(row, this.#place)
-    const told = this.#tailEvent(siteId, event, day)
-    this.#record.event(lane, row.id, told)
-    tail.addEvent(row.id, told, this.#place)
+    const eventRow = this.#tailEvent(siteId, event, day)
+    this.#record.event(lane, row.id, eventRow)
+    tail.addEvent(row.id, eventRow, this.#place)
   }
 
   drop(...args: Parameters<Writer["drop"]>): void {
@@ -172,8 +172,8 @@ export class Group implements Writer {
   }
 }
 
-/** No period of a salt: the one visitor of a site who stands for all that objected. */
-const NOBODY = "nobody"
+/** The period, not that of any salt, of the one visitor per site that represents all people who opted out. */
+const ANONYMOUS_PERIOD = "nobody"
 
 const NO_PROPS: readonly number[] = []
 

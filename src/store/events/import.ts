@@ -80,16 +80,17 @@ interface Importing {
 
 function addVisits(memory: Memory, importing: Importing, visits: readonly ImportedVisit[]): void {
   const { siteId, importId, tails } = importing
-  const apart: Memory = { ...memory, tails }
-  const group = new Group(apart, { record: 0, arrivedAt: 0 })
+  const importMemory: Memory = { ...memory, tails }
+  const group = new Group(importMemory, { record: 0, arrivedAt: 0 })
   for (const visit of visits) {
     const { visitorKind = "rotating", traits, events, day } = visit
     const ordinal = visit.person ? group.person(siteId, visit.person) : ordinalOf(memory, importing, visit.visitor)
+    // New values of an import are counted apart from those that the site itself collects on that day.
     const counted = `${day} import ${importId}`
     const visitId = group.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind, traits }, counted)
     for (const event of events) group.add(siteId, visitId, event, counted)
   }
-  memory.sequence = apart.sequence
+  memory.sequence = importMemory.sequence
   saveCounters(memory)
 }
 
@@ -98,7 +99,7 @@ function ordinalOf(memory: Memory, { siteId, ordinals, firstOrdinal }: Importing
   const known = ordinals.get(visitor)
   if (known !== undefined) return known
   const ordinal = memory.visitors.nextOrdinal(siteId)
-  memory.visitors.passed(siteId, ordinal)
+  memory.visitors.reserve(siteId, ordinal)
   ordinals.set(visitor, ordinal)
   return ordinal
 }
@@ -106,7 +107,7 @@ function ordinalOf(memory: Memory, { siteId, ordinals, firstOrdinal }: Importing
 /** Reserves ordinals for visitors that are numbered from 0. Returns the first one. In the transaction of the caller. */
 export function reserveVisitors(memory: Memory, siteId: number, count: number): number {
   const first = memory.visitors.nextOrdinal(siteId)
-  if (count > 0) memory.visitors.passed(siteId, first + count - 1)
+  if (count > 0) memory.visitors.reserve(siteId, first + count - 1)
   saveCounters(memory)
   return first
 }
@@ -126,7 +127,11 @@ function* slicesOf(visits: Iterable<ImportedVisit>): Generator<ImportedVisit[]> 
 }
 
 /** Stores how far a run has come. In the transaction of the caller. */
-export function writeCursor(db: Database, { siteId, importId, run = 1 }: ImportTarget, { position, visits, rows, batches }: ImportCursor): void {
+export function writeCursor(
+  db: Database,
+  { siteId, importId, run = 1 }: ImportTarget,
+  { position, visits, rows, batches }: ImportCursor,
+): void {
   const sql = `insert into import_cursors (import_id, run, site_id, position, visits, rows, batches) values (?, ?, ?, ?, ?, ?, ?)
     on conflict do update set position = excluded.position, visits = excluded.visits, rows = excluded.rows, batches = excluded.batches`
   db.query(sql).run(importId, run, siteId, position, visits, rows, batches)

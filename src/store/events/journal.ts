@@ -1,33 +1,33 @@
 import type { Database } from "bun:sqlite"
-import { StoreFault, toFault, translated } from "./fault.ts"
+import { StoreFault, toFault, translateErrors } from "./fault.ts"
 import { loadMemory, type Memory } from "./memory.ts"
-import type { Commit } from "./upkeep/upkeep.ts"
+import type { Commit } from "./upkeep/segments.ts"
 import type { KeptValues } from "./writer.ts"
 
-/** How the connection is opened, and how it stands between two transactions. */
+/** The setting of the connection between two transactions. */
 const SYNCED = "pragma synchronous = full"
 
-/** Together some 10 ms. */
-const BRIEF_TRIES = 100
-const BRIEF_PAUSE_MS = 0.1
+/** Number of attempts and pause between them: about 10 ms together. */
+const LOCK_TRIES = 100
+const LOCK_PAUSE_MS = 0.1
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * A reader that meets the log while it is being written takes the writer's lock for a moment, to look again. That is waited for
- * here; who holds it longer is another program, and what then is for the caller to say.
+ * Retries while the store is locked for a moment. A reader that finds the log being written takes the writer's lock briefly to read
+ * again. If the lock is held longer, another program has it, and the caller gets the fault.
  */
-function unlessBriefly<T>(begin: () => T): T {
-  for (let left = BRIEF_TRIES; ; left--) {
+function retryWhileLocked<T>(begin: () => T): T {
+  for (let left = LOCK_TRIES; ; left--) {
     try {
-      return translated(begin)
+      return translateErrors(begin)
     } catch (error) {
       if (left === 0 || !(error instanceof StoreFault) || error.kind !== "locked") throw error
-      Atomics.wait(pause, 0, 0, BRIEF_PAUSE_MS)
+      Atomics.wait(pause, 0, 0, LOCK_PAUSE_MS)
     }
   }
 }
 
-/** The writing connection, and what the writer knows without asking it: the two never differ. */
+/** The writing connection and the writer's memory, which it keeps consistent with the tables. */
 export class Journal {
   readonly db: Database
   readonly #keptValues: KeptValues
@@ -44,12 +44,12 @@ export class Journal {
     return this.#memory
   }
 
-  /** A transaction that leaves memory alone. */
-  commit: Commit = (work) => unlessBriefly(() => this.db.transaction(work).immediate())
+  /** Runs a transaction that does not change memory. */
+  commit: Commit = (work) => retryWhileLocked(() => this.db.transaction(work).immediate())
 
   /**
-   * A transaction that changes memory with the tables: when it fails, memory is read anew from what is on disk. With
-   * `unsynced` its end does not wait for the disk.
+   * Runs a transaction that changes memory together with the tables. If it fails, memory is reloaded from the disk. With `unsynced`,
+   * the commit does not wait for the disk.
    */
   change<T>(work: () => T, unsynced = false): T {
     if (this.#isStale) this.#reload()
@@ -58,14 +58,14 @@ export class Journal {
     try {
       return this.#changed(work)
     } finally {
-      // Inside of a transaction that cannot end it is refused; `reload` makes up for it.
+      // SQLite ignores the pragma inside a transaction that could not be ended. `#reload` sets it then.
       if (!this.db.inTransaction) this.db.run(SYNCED)
     }
   }
 
   #changed<T>(work: () => T): T {
-    // Prepared once: `run` would read these words anew for every group of events.
-    unlessBriefly(() => this.db.query("begin immediate").run())
+    // `query` caches the prepared statement; `run` would parse it again for every group commit.
+    retryWhileLocked(() => this.db.query("begin immediate").run())
     try {
       const result = work()
       this.db.query("commit").run()
@@ -77,7 +77,7 @@ export class Journal {
     }
   }
 
-  /** On a disk that fails this may fail too; the next change tries it again, and tells. The first error says more. */
+  /** Reloads memory if possible. On a failing disk this fails too: the next change tries again and throws. The first error matters more. */
   #recover(): void {
     try {
       this.#reload()
@@ -85,7 +85,7 @@ export class Journal {
   }
 
   #reload(): void {
-    this.#memory = translated(() => {
+    this.#memory = translateErrors(() => {
       if (this.db.inTransaction) this.db.run("rollback")
       this.db.run(SYNCED)
       return loadMemory(this.db, this.#keptValues)

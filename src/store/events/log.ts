@@ -1,33 +1,33 @@
 import { TRAITS } from "../../domain/visit.ts"
-import { ByteReader, ByteWriter, unsealed } from "./bytes/bytes.ts"
+import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { StoreFault } from "./fault.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./tail/rows.ts"
 import type { SiteTail } from "./tail/tail.ts"
 import type { Hash64 } from "./writer.ts"
 
-/** What a record of the log can say. The numbers are on disk: never change one. */
+/** The operations of a log record. The numbers are stored on disk and must not change. */
 const OP = {
-  /** What follows is of this site. */
+  /** Sets the site of the following operations. */
   site: 1,
-  /** The visitors that follow belong to this salt period. */
+  /** Sets the salt period of the following visitors. */
   period: 2,
   visitor: 3,
   person: 4,
   eventId: 5,
   visit: 6,
-  /** A visit that a seal left in the tail, with the arrival of its last event; skipped, with its events, by who still has it. */
-  kept: 7,
+  /** A visit that a seal left in the tail, with its last arrival. A reader that still has the visit skips it and its events. */
+  carried: 7,
   event: 8,
   traits: 9,
   identify: 10,
-  /** The next event has this sequence number. */
+  /** Sets the sequence number of the next event. */
   sequence: 11,
 } as const
 
-/** Which optional parts an event has. */
+/** Flags for the optional parts of an event. */
 const HAS = { interactive: 1, props: 2, revenue: 4, engagement: 8, vitals: 16 } as const
 
-/** Writes one record: everything of one group commit, or what a seal leaves behind. */
+/** Writes one record: the changes of one group commit, or the visits that a seal leaves in the log. */
 export class LogRecord {
   readonly #out = new ByteWriter()
   #site = 0
@@ -50,7 +50,7 @@ export class LogRecord {
     this.#out.uint(ordinal)
   }
 
-  /** An ordinal that is in use, although no rotating id leads to it. */
+  /** Records that an ordinal is in use although no rotating id refers to it. */
   person(site: number, ordinal: number): void {
     this.#enter(site)
     this.#out.byte(OP.person)
@@ -68,9 +68,9 @@ export class LogRecord {
     this.#visit(visit)
   }
 
-  kept(site: number, visit: TailVisit, arrivedAt: number): void {
+  carriedVisit(site: number, visit: TailVisit, arrivedAt: number): void {
     this.#enter(site)
-    this.#out.byte(OP.kept)
+    this.#out.byte(OP.carried)
     this.#visit(visit)
     this.#out.uint(arrivedAt)
   }
@@ -118,12 +118,12 @@ export class LogRecord {
     if (event.vitals) this.#list(event.vitals)
   }
 
-  /** The finished record with its checksum. */
+  /** Returns the finished record with its checksum. */
   seal(): Uint8Array {
     return this.#out.seal()
   }
 
-  /** Starts anew, in the same memory. */
+  /** Starts an empty record in the same buffer. */
   reset(): this {
     this.#out.length = 0
     this.#site = 0
@@ -166,7 +166,7 @@ const partsOf = (event: TailEvent): number =>
   (event.engagement ? HAS.engagement : 0) |
   (event.vitals ? HAS.vitals : 0)
 
-/** Who replays: gives the tails, and takes what only the writer remembers. */
+/** The receiver of a replay: its tails, and callbacks for what only the writer keeps in memory. */
 export interface Replayer {
   tail(siteId: number): SiteTail
   visitor?(siteId: number, period: string, id: Hash64, ordinal: number, record: number): void
@@ -175,9 +175,9 @@ export interface Replayer {
   event?(sequence: number): void
 }
 
-/** The one way back from the log to tails: at start, after a failed commit, and in every reader. Throws `damaged` on a bad checksum. */
+/** Applies a log record to the tails: at start, after a failed commit, and in every reader. Throws `damaged` for a wrong checksum. */
 export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void {
-  const content = unsealed(sealed)
+  const content = unseal(sealed)
   if (!content) throw new StoreFault("damaged", `Record ${place.record} of the event log is damaged`)
   const bytes = new ByteReader(content)
   const skipped = new Set<number>()
@@ -196,7 +196,7 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     else if (op === OP.site) {
       site = bytes.uint()
       tail = to.tail(site)
-    } else if (op === OP.kept) {
+    } else if (op === OP.carried) {
       const visit = readVisit(bytes)
       const arrivedAt = bytes.uint()
       if (tail!.has(visit.id)) skipped.add(visit.id)
@@ -215,12 +215,12 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     } else if (op === OP.traits) tail!.replaceTraits(bytes.uint(), readTraits(bytes))
     else if (op === OP.identify) tail!.identify(bytes.uint(), bytes.uint(), bytes.byte(), place)
     else if (op === OP.sequence) sequence = bytes.uint()
-    else throw new StoreFault("damaged", `Record ${place.record} of the event log holds the unknown sign ${op}`)
+    else throw new StoreFault("damaged", `Record ${place.record} of the event log has the unknown operation ${op}`)
   }
 }
 
-/** Read again and again into one object: replay of a long log allocates next to nothing. */
 const NO_NUMBERS: readonly number[] = []
+/** The object that every event is read into, so that replaying a long log allocates almost nothing. */
 const scratch: TailEvent = {
   at: 0,
   sequence: 0,
@@ -235,7 +235,7 @@ const scratch: TailEvent = {
   vitals: undefined,
 }
 
-/** Fills `scratch`; returns the event's visit. */
+/** Reads an event into `scratch` and returns the id of its visit. */
 function readEvent(bytes: ByteReader, sequence: number): number {
   const parts = bytes.byte()
   const visitId = bytes.uint()

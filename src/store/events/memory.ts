@@ -8,7 +8,7 @@ import type { Replayer } from "./log.ts"
 import { readState, Tails, writeState } from "./tail/tails.ts"
 import type { KeptValues } from "./writer.ts"
 
-/** What the writer knows without asking the disk. All of it can be rebuilt from the tables and the log, and after a failed commit it is. */
+/** The writer's state in memory. It can be rebuilt from the tables and the log at any time, which happens after a failed commit. */
 export interface Memory {
   readonly db: Database
   readonly tails: Tails
@@ -20,7 +20,7 @@ export interface Memory {
   sequence: number
 }
 
-/** Writes how far numbers have been given out, in the transaction of the caller. */
+/** Saves the next numbers to assign, in the caller's transaction. */
 export function saveCounters({ db, visitors, sequence }: Memory): void {
   visitors.saveOrdinals()
   writeState(db, "sequence", sequence)
@@ -38,14 +38,14 @@ export function loadMemory(db: Database, keptValues: KeptValues): Memory {
     sequence: Math.max(1, readState(db, "sequence")),
   }
   const all: Omit<Replayer, "tail"> = {
-    person: (siteId, ordinal) => memory.visitors.passed(siteId, ordinal),
+    person: (siteId, ordinal) => memory.visitors.reserve(siteId, ordinal),
     event: (sequence) => {
       if (sequence >= memory.sequence) memory.sequence = sequence + 1
     },
   }
   const stored: typeof all = {
     ...all,
-    visitor: (siteId, period, _, ordinal, record) => memory.visitors.stored(siteId, period, ordinal, record),
+    visitor: (siteId, period, _, ordinal, record) => memory.visitors.rememberStored(siteId, period, ordinal, record),
   }
   const onlyInLog: typeof all = {
     ...all,

@@ -6,12 +6,12 @@ import type { SentStatement } from "./tables/row-tables.ts"
 import type { TotalsPart } from "./totals.ts"
 
 /**
- * How the kernels see stored rows. A part is one columnar segment or the tail of a site; it holds whole visits with all
- * of their events, so a report reads parts one by one, in any order, and merges small partial results.
+ * A part of a site's stored rows: one columnar segment or the tail. It contains whole visits with all of their events, so a report
+ * reads the parts one by one, in any order, and merges their small partial results.
  *
- * Every column but the 64-bit ones is a Uint32Array, whatever its width on disk: a kernel then always meets one shape of
- * array, which the engine compiles to one fast loop. Columns are shared: never write into one, never keep one longer than
- * the report. A dictionary number of 0 is the missing value.
+ * Every column except the 64-bit ones is a Uint32Array, whatever its width on disk: with a single array type, the JavaScript engine
+ * compiles each kernel to one fast loop. Columns are shared: do not write to a column or keep it longer than the report. The
+ * dictionary number 0 is the missing value.
  */
 export interface Part {
   readonly siteId: number
@@ -28,13 +28,13 @@ export interface Part {
 
   /** Start of each visit, epoch ms. */
   starts(): Float64Array
-  /** Sequence of each visit's first event: orders visits with equal times. */
+  /** Sequence number of each visit's first event, which orders visits with equal starts. */
   sequences(): Float64Array
   visit(column: VisitColumn): Uint32Array
   event(column: EventColumn): Uint32Array
   /**
-   * Event rows in the order visit, time, sequence; null when they lie in that order already (segments). Rows of the tail
-   * lie in order of arrival.
+   * Event rows sorted by visit, time and sequence, or null when the rows are stored in that order, as in segments. The tail stores
+   * them in order of arrival.
    */
   order(): Uint32Array | null
   /** The four below are sparse: `row` is an event row, ascending. */
@@ -44,7 +44,7 @@ export interface Part {
   vitals(): VitalColumns
 }
 
-/** Numbers of a visit that are no dictionary values. Times in ms; `duration` is last counted event minus start. */
+/** Columns of a visit that are not dictionary numbers. Times are in milliseconds; `duration` is from the start to the last counted event. */
 const VISIT_NUMBERS = ["visitor", "visitor_kind", "duration", "pageviews", "events", "interactive", "engaged"] as const
 const VISIT_PAGES = ["entry_page", "exit_page", "entry_page_hostname", "exit_page_hostname"] as const
 
@@ -52,32 +52,32 @@ export const VISIT_COLUMNS = [...VISIT_NUMBERS, ...VISIT_PAGES, ...TRAITS] as co
 export type VisitColumn = (typeof VISIT_COLUMNS)[number]
 
 /**
- * `visit` is the row of the event's visit in the same part, `offset` milliseconds since that visit's start,
- * `interactive` 0 or 1, the others dictionary numbers. `engagement` and `vitals` events are rows too.
+ * Columns of an event. `visit` is the row of its visit in the same part, `offset` the milliseconds since the visit's start,
+ * `interactive` 0 or 1; the others are dictionary numbers. `engagement` and `vitals` events are rows too.
  */
 export const EVENT_COLUMNS = ["visit", "offset", "name", "page", "hostname", "title", "interactive"] as const
 export type EventColumn = (typeof EVENT_COLUMNS)[number]
 
-/** One row per property of an event. `key` is a number of dictionary `property`, `value` of dictionary `property:<key>`. */
+/** One row per property of an event. `key` is a number of the dictionary `property`, `value` one of the dictionary `property:<key>`. */
 export interface PropColumns {
   row: Uint32Array
   key: Uint32Array
   value: Uint32Array
 }
-/** Signed minor units of the currency (a number of dictionary `currency`). */
+/** `amount` is in signed minor units; `currency` is a number of the dictionary `currency`. */
 export interface RevenueColumns {
   row: Uint32Array
   amount: Float64Array
   currency: Uint32Array
 }
-/** `scroll` is 0..100, or NO_SCROLL where the report carried none. */
+/** `scroll` is 0 to 100, or NO_SCROLL when the tracker sent none. */
 export interface EngagementColumns {
   row: Uint32Array
   engaged: Uint32Array
   scroll: Uint32Array
 }
 export const NO_SCROLL = 255
-/** Milliseconds, `cls` in thousandths; NO_VITAL where not measured. */
+/** In milliseconds, `cls` in thousandths. NO_VITAL when not measured. */
 export interface VitalColumns {
   row: Uint32Array
   lcp: Uint32Array
@@ -88,39 +88,42 @@ export interface VitalColumns {
 }
 export const NO_VITAL = 0xffff_ffff
 
-/** Texts of one dictionary of a site, by number. Number 0 and blanked values are "". */
+/** The texts of one dictionary of a site, by number. The text of number 0 and of blanked values is empty. */
 export interface Dictionary {
   /** Numbers run from 0 to `size` − 1. */
   readonly size: number
   text(id: number): string
-  /** The number of a text, or undefined when the site never had it. */
+  /** Returns the number of a text, or undefined when the site does not have it. */
   find(text: string): number | undefined
 }
 
-/** A site's data as it was at one moment; stays readable and unchanged while a report runs. */
+/** A site's data at one moment. It stays readable and unchanged while a report runs. */
 export interface Snapshot {
   readonly siteId: number
-  /** Above every visitor ordinal in the parts: the size of a bitset. */
+  /** Exclusive upper bound of the visitor ordinals in the parts, such as the size of a bitset. */
   readonly visitorLimit: number
-  /** Segments first, oldest first, the tail last. Of imports only the visible days. Columns are decoded when asked for. */
+  /** The segments, oldest first, then the tail. Hidden imports are left out. Columns are decoded when they are first requested. */
   readonly parts: readonly Part[]
   dictionary(name: DictionaryName): Dictionary
   /** Imports that the snapshot includes. */
   readonly imports: readonly VisibleImport[]
-  /** Returns the totals of visible imports, with days that are not effective among them. */
+  /** Returns the totals of visible imports. Some of their days may not be effective. */
   totals(kind: ImportedKind): readonly TotalsPart[]
 }
 
-/** Imports to include: those that are visible, or the visits of every import, hidden and masked ones too. */
+/** Imports of a snapshot: those that are visible, or the visits of every import, hidden and masked ones too. */
 export type Imports = readonly VisibleImport[] | "all"
 
-/** Reads the event store beside the writer, in a worker or a test. Not for two threads at once. */
+/** A reader of the event store, in a worker or a test. Each thread needs its own. */
 export interface EventReader {
-  /** Follows the log to its end first: what was committed before this call is in the snapshot. */
+  /** Returns a snapshot that contains everything committed before the call. */
   snapshot(siteId: number, kind?: SegmentKind, imports?: Imports): Snapshot
-  /** Rows of row tables: at most so many, one more when there are more. `check` throws when nobody waits any more. */
-  rows(statement: SentStatement, most: number, check: () => void): object[]
-  /** The site with the most events in the latest segments; undefined while there are none. */
+  /**
+   * Reads row tables. Returns at most `limit` rows, or `limit` + 1 to indicate that there are more. `check` is called at intervals and
+   * throws when the query was cancelled.
+   */
+  rows(statement: SentStatement, limit: number, check: () => void): object[]
+  /** Returns the site with the most events in the latest segments, or undefined when there are none. */
   fullestSite(): number | undefined
   close(): void
 }

@@ -5,7 +5,7 @@ import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
 import { ReadDictionary } from "./dictionary/dictionary.ts"
-import { translated } from "./fault.ts"
+import { translateErrors } from "./fault.ts"
 import { visiblePart } from "./masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot } from "./part.ts"
 import { listSegments, Segment } from "./segment.ts"
@@ -14,15 +14,15 @@ import { readState, Tails } from "./tail/tails.ts"
 import { openTotals, type Totals } from "./totals.ts"
 
 /**
- * Opens the event store beside its writer. `cacheBytes` bounds the decoded columns that are kept. A snapshot reads what
- * was committed before it; its columns stay readable for 15 s after upkeep has replaced them.
+ * Opens the event store for reading while the writer has it open. `cacheBytes` limits the cache of decoded columns. A snapshot
+ * contains what was committed before it; its columns stay readable for at least 15 seconds after upkeep has replaced them.
  */
 export function openEventReader(path: string, { cacheBytes }: { cacheBytes: number }): EventReader {
   return new Reader(openForReading(path), new ColumnCache(cacheBytes))
 }
 
-/** Segments that tell which site is busy. */
-const LATEST = 200
+/** Number of latest segments that determine the busiest site. */
+const LATEST_SEGMENTS = 200
 
 class Reader implements EventReader {
   readonly #db: Database
@@ -42,18 +42,18 @@ class Reader implements EventReader {
   }
 
   snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = []): Snapshot {
-    this.#cache.turn()
-    return translated(() => this.#db.transaction(() => this.#read(siteId, kind, imports))())
+    this.#cache.beginReport()
+    return translateErrors(() => this.#db.transaction(() => this.#read(siteId, kind, imports))())
   }
 
-  rows(statement: SentStatement, most: number, check: () => void): object[] {
-    return translated(() => readRows(this.#db, statement, most, check))
+  rows(statement: SentStatement, limit: number, check: () => void): object[] {
+    return translateErrors(() => readRows(this.#db, statement, limit, check))
   }
 
   fullestSite(): number | undefined {
-    const latest = `select site_id, events from segments where retired_at is null order by id desc limit ${LATEST}`
+    const latest = `select site_id, events from segments where retired_at is null order by id desc limit ${LATEST_SEGMENTS}`
     const sql = `select site_id as siteId from (${latest}) group by site_id order by sum(events) desc limit 1`
-    return translated(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
+    return translateErrors(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
   }
 
   close(): void {
@@ -62,20 +62,22 @@ class Reader implements EventReader {
 
   #read(siteId: number, kind: SegmentKind, imports: Imports): Snapshot {
     this.#follow()
-    const segments = visibleParts(this.#segmentsOf(siteId, kind), imports)
+    const segments = this.#segmentsOf(siteId, kind)
+    const visible = visibleParts(segments, imports)
     const tail = this.#tails.find(laneOf(siteId, kind))
-    const parts: Part[] = tail && tail.events > 0 ? [...segments, tail] : segments
+    const parts: Part[] = tail && tail.events > 0 ? [...visible, tail] : visible
     let visitorLimit = 0
-    for (const segment of this.#segmentsOf(siteId, kind)) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
+    for (const segment of segments) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
     for (const ordinal of tail?.visit("visitor") ?? []) visitorLimit = Math.max(visitorLimit, ordinal + 1)
-    const visible = imports === "all" ? [] : imports
+    const shown = imports === "all" ? [] : imports
+    const isShown = ({ importId, run }: Totals) => shown.some((one) => one.id === importId && run <= one.run)
     return {
       siteId,
       visitorLimit,
       parts,
       dictionary: (name) => this.#dictionary(siteId, name),
-      imports: visible,
-      totals: (kind) => this.#totalsOf(siteId, kind).filter(({ importId, run }) => visible.some((one) => one.id === importId && run <= one.run)),
+      imports: shown,
+      totals: (kind) => this.#totalsOf(siteId, kind).filter(isShown),
     }
   }
 
@@ -113,7 +115,7 @@ class Reader implements EventReader {
     return totals
   }
 
-  /** Values are only ever added, so a dictionary that has grown since the snapshot answers the same for its numbers. */
+  /** Returns a dictionary. Values are only added, so one that has grown since the snapshot still gives the same texts for its numbers. */
   #dictionary(siteId: number, name: DictionaryName): Dictionary {
     const key = `${siteId} ${name}`
     let dictionary = this.#dictionaries.get(key)

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite"
-import { ByteReader, ByteWriter, unsealed } from "./bytes/bytes.ts"
+import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { decodeFloat64, decodeUint32, type Numbers } from "./bytes/codec.ts"
 import { type Column, columnNumber, columnRow, type SegmentHeader } from "./bytes/columns.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "./bytes/lanes.ts"
@@ -38,7 +38,7 @@ export function listSegments(db: Database, siteId: number, kind: SegmentKind): S
   return db.query<SegmentRow, [number, string]>(sql).all(siteId, kind)
 }
 
-/** Lists a site's segments of all kinds whose rows are visits. */
+/** Lists a site's segments of all kinds whose rows are visits, by start. */
 export function listAllSegments(db: Database, siteId: number): SegmentRow[] {
   const sql = `select ${FIELDS} from segments
     where site_id = ? and kind in (${KINDS}) and retired_at is null order by min_start, id`
@@ -52,9 +52,9 @@ export function sealHeader(header: SegmentHeader): Uint8Array {
 }
 
 function readHeader(row: SegmentRow): SegmentHeader {
-  const content = unsealed(row.header)
+  const content = unseal(row.header)
   if (!content) throw new StoreFault("damaged", `The header of segment ${row.id} is damaged`)
-  return JSON.parse(new ByteReader(content).text()) as SegmentHeader // sealed by sealHeader
+  return JSON.parse(new ByteReader(content).text()) as SegmentHeader // written by sealHeader
 }
 
 /** A stored run of closed visits. Columns are read and decoded when they are first requested. */
@@ -150,13 +150,13 @@ export class Segment implements Part {
     return this.#header
   }
 
-  /** On disk an event keeps its distance from the event before it in the visit, which is a smaller number. */
+  /** Computes the offsets of events. Segments store the distance from the previous event of the visit, which is a smaller number. */
   #offsets(): Uint32Array {
     const key = `${this.#id} offset`
     const known = this.#cache.get(key)
     if (known) return known as Uint32Array // this key is only ever set below
     const constant = this.#constant("event.step")
-    // Decoded apart from the cache, and summed up in place: nobody asks for the steps themselves.
+    // The steps are not cached: they are summed up in place, and nothing else reads them.
     const offsets = constant === undefined ? decodeUint32(this.#bytes("event.step")) : new Uint32Array(this.events).fill(constant)
     const visits = this.event("visit")
     for (let row = 1; row < offsets.length; row++) if (visits[row] === visits[row - 1]) offsets[row]! += offsets[row - 1]!
@@ -167,7 +167,7 @@ export class Segment implements Part {
   #uint32(name: Column, count: number): Uint32Array {
     const constant = this.#constant(name)
     if (constant === 0) return zeros(count)
-    // The key tells the type: a column is always read by the same of the two functions.
+    // A column is always read by the same one of the two functions, so the cached type is right.
     return this.#column(name, () =>
       constant === undefined ? decodeUint32(this.#bytes(name)) : new Uint32Array(count).fill(constant),
     ) as Uint32Array
@@ -204,7 +204,7 @@ export class Segment implements Part {
 }
 
 let shared = new Uint32Array(0)
-/** Most sites leave many columns empty: these all share one array. */
+/** Returns an array of zeros. Many columns of most sites are empty, so they share one array. */
 function zeros(count: number): Uint32Array {
   if (shared.length < count) shared = new Uint32Array(count)
   return shared.subarray(0, count)

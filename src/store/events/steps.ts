@@ -1,7 +1,8 @@
 /** Work in steps of a few milliseconds, between which other work can run. */
 export type Steps<Result> = Generator<void, Result>
 
-export function atOnce<Result>(steps: Steps<Result>): Result {
+/** Runs all steps at once. */
+export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
@@ -9,7 +10,7 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
 }
 
 /** Runs the steps and yields to the event loop after each. */
-export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+export async function runStepsYielding<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite"
 import { dayNumber, IMPORTED_KINDS, IMPORTED_TABLES, type ImportedKind, type ImportedRow, WHOLE_DAY } from "../../domain/imported.ts"
-import { ByteReader, ByteWriter, unsealed } from "./bytes/bytes.ts"
+import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { constantOf, decodeFloat64, decodeUint32, encodeColumn } from "./bytes/codec.ts"
 import type { ColumnCache } from "./cache.ts"
 import { propertyDictionary } from "./dictionary/dictionary.ts"
@@ -180,7 +180,7 @@ export class Totals implements TotalsPart {
   readonly #cache: ColumnCache
 
   constructor(db: Database, row: TotalsRow, cache: ColumnCache) {
-    const content = unsealed(row.header)
+    const content = unseal(row.header)
     if (!content) throw new StoreFault("damaged", `The header of segment ${row.id} is damaged`)
     this.#db = db
     this.#cache = cache

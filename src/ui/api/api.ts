@@ -1,5 +1,6 @@
 /** The client of the private API: JSON in and out, problems as errors, and a sign-in dialog when the server asks for one. */
-import { askForProof, askForProvider, askForSignIn } from "./proof.ts"
+import { type Query, QueryClient } from "@tanstack/react-query"
+import { createStore } from "../browser/store.ts"
 
 export interface Fault {
   pointer: string
@@ -21,7 +22,7 @@ export class Problem extends Error {
   }
 }
 
-export interface Sending {
+interface Sending {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** A `Blob` is sent as it is, with the `content-type` in `headers`; anything else as JSON. */
   body?: unknown
@@ -88,3 +89,93 @@ export const put = <Answer>(path: string, body: unknown, sending: Sending = {}):
 export const patch = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
   send<Answer>(path, { ...sending, method: "PATCH", body })
 export const remove = (path: string, sending: Sending = {}): Promise<void> => send<void>(path, { ...sending, method: "DELETE" })
+
+const A_PAGE = 200
+
+/** Fetches all pages of a list. `path` must end in `?` or `&`. */
+export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<Thing[]> {
+  const all: Thing[] = []
+  let cursor: string | null = null
+  do {
+    const page: { data: Thing[]; next_cursor: string | null } = await get(
+      `${path}limit=${A_PAGE}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+      signal,
+    )
+    all.push(...page.data)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  return all
+}
+
+/** A request to confirm the user's identity in a dialog: the session has ended, the action needs a recent confirmation, or the organization requires its identity provider. */
+export interface Asked {
+  reason: "signed-out" | "proof" | "provider"
+  done(): void
+  cancel(): void
+}
+
+/** Thrown when the user cancels the dialog. */
+export class Cancelled extends Error {}
+
+/** The open request, shown by `shell/proof-dialog.tsx`. */
+export const asked = createStore<Asked | undefined>(undefined)
+
+let waiting: Promise<void> | undefined
+
+/** Resolves when the user has signed in again. Concurrent requests share one dialog. */
+const askForSignIn = (): Promise<void> => ask("signed-out")
+/** Resolves when the user has confirmed their identity. Rejects with `Cancelled` if they cancel. */
+export const askForProof = (): Promise<void> => ask("proof")
+/** Resolves when the user has signed in through an identity provider. Rejects with `Cancelled` if they cancel. */
+const askForProvider = (): Promise<void> => ask("provider")
+
+function ask(reason: Asked["reason"]): Promise<void> {
+  waiting ??= new Promise<void>((resolve, reject) => {
+    asked.set({
+      reason,
+      done: resolve,
+      cancel: () => reject(new Cancelled("Nothing was changed, because you did not confirm your identity.")),
+    })
+  }).finally(() => {
+    waiting = undefined
+    asked.set(undefined)
+  })
+  return waiting
+}
+
+/** Returns whether an error may be temporary. Other errors are not retried, because the server would refuse again. */
+const isPassing = (error: Error): boolean => error instanceof Problem && (error.status === 503 || error.status === 429)
+
+/** Creates the query client of all screens. */
+export function createQueryClient(): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        retry: (failures, error) => failures < 2 && isPassing(error),
+        // Without a network, queries fail at once instead of leaving the figures of another query on the page.
+        networkMode: "always",
+        refetchOnReconnect: true,
+      },
+    },
+  })
+  keepFailures(client)
+  return client
+}
+
+/**
+ * Keeps a failed query in the state `error` until it succeeds. The library clears the error at every refetch, so the message would
+ * flicker on the screen.
+ */
+function keepFailures(client: QueryClient): void {
+  const failures = new WeakMap<Query, Error>()
+  client.getQueryCache().subscribe((event) => {
+    if (event.type !== "updated") return
+    const { query, action } = event
+    const { error } = query.state
+    const before = failures.get(query)
+    if (error) failures.set(query, error)
+    // Cache listeners run before components render, so the cleared error is never visible.
+    else if (before && action.type === "fetch") query.setState({ status: "error", error: before })
+    else failures.delete(query)
+  })
+}

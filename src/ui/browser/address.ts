@@ -8,7 +8,7 @@ import { type AddressFilter, readSiteAddress, type SiteAddress, writeSiteAddress
 export const useSiteId = (): number => Number(useParams<{ site: string }>().site)
 
 /** A page with the URL parameters of a dashboard outside of `/sites/:site`, such as a shared view. */
-export interface AddressPlace {
+interface AddressPlace {
   /** Path of the page, to which rows and cards link. */
   base: string
   /** Key under which the browser stores the last period. */

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "preact/compat"
 
 /** A value that several parts of the page observe. */
-export interface Store<Value> {
+interface Store<Value> {
   get(): Value
   set(value: Value): void
   /** Returns the value and rerenders the component whenever it changes. */

@@ -3,10 +3,10 @@
  * while a dialog or menu is open, and if the preferences disable them.
  */
 import { useEffect, useRef } from "preact/hooks"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 
 /** Actions by key. Letters are lower case, other keys have their DOM names, such as `Escape`. */
-export type Bindings = Readonly<Record<string, () => void>>
+type Bindings = Readonly<Record<string, () => void>>
 
 const bound: { current: Bindings }[] = []
 /** Maximum time between the two keys of a sequence, in milliseconds. */

@@ -1,8 +1,31 @@
+import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
-import { Problem } from "../api/api.ts"
-import { Cancelled } from "../api/proof.ts"
-import { Button } from "./button.tsx"
+import { Cancelled, Problem } from "../api/api.ts"
+import { Button, ButtonLink } from "./button.tsx"
+
+interface AnswerProps<Data> {
+  of: UseQueryResult<Data, Error>
+  /** Number of rows for which space is reserved from the start. */
+  rows?: number
+  children(data: Data): ComponentChildren
+}
+
+/** The states of a query: loading, failed, loaded. `children` handles an empty answer. The previous answer stays, dimmed, while a new one loads. */
+export function Answer<Data>({ of, rows = 9, children }: AnswerProps<Data>) {
+  const { data, error, isPlaceholderData, isPending, refetch } = of
+  return (
+    <div class="card-body" data-rows={rows} aria-busy={isPending || isPlaceholderData}>
+      {error && !data ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Skeleton rows={rows} />
+      ) : (
+        children(data)
+      )}
+    </div>
+  )
+}
 
 /** Loading state: nothing for 150 ms, then placeholder lines of the content's size, and a hint after 5 s. */
 export function Skeleton({ rows = 9 }: { rows?: number }) {
@@ -71,4 +94,43 @@ export const SystemPage = ({ title, children }: { title: string; children: Compo
     <h1>{title}</h1>
     <div class="stack">{children}</div>
   </main>
+)
+
+/** The 404 page. It is the same for pages that do not exist and pages that the user cannot see. */
+export function NotFound() {
+  useEffect(() => {
+    document.title = "Not found · Footfall"
+  }, [])
+  return (
+    <SystemPage title="Page not found">
+      <p>It doesn't exist, or you don't have access.</p>
+      <p>
+        <ButtonLink href="/sites">All sites</ButtonLink>
+      </p>
+    </SystemPage>
+  )
+}
+
+/** The 403 page. It names the missing permission and who can grant it. */
+export const Forbidden = ({ permission, giver }: { permission: string; giver: string }) => (
+  <SystemPage title="You don't have access to this page">
+    <p>
+      You need the permission to {permission}. {giver} can grant it.
+    </p>
+    <p>
+      <ButtonLink href="/sites">All sites</ButtonLink>
+    </p>
+  </SystemPage>
+)
+
+/** Shown when a script of the page can't be loaded: the server runs a newer build or can't be reached. */
+export const NewVersion = () => (
+  <SystemPage title="Reload this page">
+    <p>A newer version of Footfall is running, or the server can't be reached.</p>
+    <p>
+      <Button kind="primary" onClick={() => location.reload()}>
+        Reload page
+      </Button>
+    </p>
+  </SystemPage>
 )

@@ -1,4 +1,4 @@
-import { dismiss, toasts } from "../browser/toasts.ts"
+import { createStore } from "../browser/store.ts"
 import { Button, IconButton } from "./button.tsx"
 
 /** Short messages about completed actions, with *Undo* where possible. */
@@ -26,3 +26,23 @@ export function Toasts() {
     </div>
   )
 }
+
+interface Toast {
+  id: number
+  text: string
+  /** Undoes the action; offered for ten seconds. */
+  undo?: () => void
+}
+
+const SECONDS = 10
+export const toasts = createStore<readonly Toast[]>([])
+let last = 0
+
+export function toast(text: string, undo?: () => void): void {
+  last += 1
+  const id = last
+  toasts.set([...toasts.get(), { id, text, ...(undo && { undo }) }])
+  setTimeout(() => dismiss(id), SECONDS * 1_000)
+}
+
+const dismiss = (id: number): void => toasts.set(toasts.get().filter((one) => one.id !== id))

@@ -5,14 +5,12 @@ import { comparisonArguments, rangeArguments } from "../../domain/site-address.t
 import { useSiteAddress } from "../browser/address.ts"
 import { Change } from "../parts/change.tsx"
 import { exact, short } from "../text/format.ts"
+import { RankedList } from "./cards/ranked-list.tsx"
 import ChartTable from "./chart/chart-table.tsx"
-import { IntervalField } from "./chart/interval-field.tsx"
-import { Drawing } from "./chart/time-chart.tsx"
-import { changeOf } from "./data/point-change.ts"
-import { asQuery } from "./data/source.ts"
-import { useNotes } from "./notes/notes.ts"
-import { comparisonText } from "./other-text.ts"
-import { RankedList } from "./rows/ranked-list.tsx"
+import { changeOf, comparisonText } from "./chart/points.ts"
+import { Drawing, IntervalField } from "./chart/time-chart.tsx"
+import { asQuery } from "./data/reports.ts"
+import { useNotes } from "./notes.ts"
 
 /** Returns the page's period and filters as query strings: plain, with the comparison, and with comparison and interval. */
 export function useRangeQuery(): { plain: string; compared: string; interval: string } {

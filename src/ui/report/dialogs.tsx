@@ -1,12 +1,12 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../parts/lazy-screen.ts"
-import { closeDialog, type OpenDialog, openDialog } from "./open-dialog.ts"
+import { createStore } from "../browser/store.ts"
+import { lazyPart } from "../parts/loading.ts"
 
 const FilterDialog = lazyPart(() => import("./filters/filter-dialog.tsx"))
 const SegmentDialog = lazyPart(() => import("./filters/segment-dialog.tsx"))
-const RangeDialog = lazyPart(() => import("./range/range-dialog.tsx"))
-const NotesDialog = lazyPart(() => import("./notes/notes-dialog.tsx"))
-const DropsDialog = lazyPart(() => import("./drops/drops-dialog.tsx"))
+const RangeDialog = lazyPart(() => import("./range-dialog.tsx"))
+const NotesDialog = lazyPart(() => import("./notes-dialog.tsx"))
+const DropsDialog = lazyPart(() => import("./drops-dialog.tsx"))
 
 /** The dialog that is open over a page with a period, if any. */
 export function RangeDialogs() {
@@ -28,3 +28,15 @@ function dialogOf(open: OpenDialog) {
       return <RangeDialog of={open.name} onClose={closeDialog} />
   }
 }
+
+/** The dialogs of a page with a period. Each is loaded when it is opened. */
+type OpenDialog =
+  | { name: "filter" /** Index of the edited filter; undefined adds one. */; index?: number }
+  | { name: "segment" }
+  | { name: "range" | "comparison" }
+  | { name: "notes" /** Day of a new note. */; day?: string }
+  | { name: "drops" }
+
+export const openDialog = createStore<OpenDialog | undefined>(undefined)
+
+const closeDialog = (): void => openDialog.set(undefined)

@@ -1,18 +1,17 @@
 import { Redirect, Route, Switch } from "wouter"
 import { isGuestPath } from "../../domain/own-path.ts"
-import { boot } from "../api/boot.ts"
-import { ReloadPage } from "../browser/load-again.ts"
-import { lazyScreen } from "../parts/lazy-screen.ts"
-import { NotFound } from "../parts/system-pages.tsx"
+import { boot } from "../api/session.ts"
+import { lazyScreen, ReloadPage } from "../parts/loading.ts"
+import { NotFound } from "../parts/states.tsx"
 
 const screens = {
   "/signin": lazyScreen(() => import("../screens/access/sign-in.tsx")),
-  "/signin/second-factor": lazyScreen(() => import("../screens/access/second-factor.tsx")),
-  "/signin/link": lazyScreen(() => import("../screens/access/link-identity.tsx")),
-  "/forgot": lazyScreen(() => import("../screens/access/forgot.tsx")),
-  "/reset/:token": lazyScreen(() => import("../screens/access/reset.tsx")),
-  "/confirm-email/:token": lazyScreen(() => import("../screens/access/confirm-email.tsx")),
-  "/undo-email/:token": lazyScreen(() => import("../screens/access/undo-email.tsx")),
+  "/signin/second-factor": lazyScreen(() => import("../screens/access/sign-in-steps.tsx"), "SecondFactor"),
+  "/signin/link": lazyScreen(() => import("../screens/access/sign-in-steps.tsx"), "LinkIdentity"),
+  "/forgot": lazyScreen(() => import("../screens/access/password-reset.tsx"), "Forgot"),
+  "/reset/:token": lazyScreen(() => import("../screens/access/password-reset.tsx"), "Reset"),
+  "/confirm-email/:token": lazyScreen(() => import("../screens/access/email-links.tsx"), "ConfirmEmail"),
+  "/undo-email/:token": lazyScreen(() => import("../screens/access/email-links.tsx"), "UndoEmail"),
   "/invite/:token": lazyScreen(() => import("../screens/access/invite.tsx")),
 }
 const Setup = lazyScreen(() => import("../screens/access/setup.tsx"))

@@ -1,8 +1,13 @@
-import { Route, Switch } from "wouter"
-import { lazyScreen } from "../parts/lazy-screen.ts"
-import { NotFound } from "../parts/system-pages.tsx"
-import { sections } from "../shell/plugin-pages.ts"
-import { sectionScreen } from "../shell/section-frame.tsx"
+import type { ComponentType } from "preact"
+import { Suspense } from "preact/compat"
+import { Route, Switch, useLocation } from "wouter"
+import { useMe } from "../api/session.ts"
+import { lazyScreen } from "../parts/loading.ts"
+import { Forbidden, NotFound } from "../parts/states.tsx"
+import { mayOpen, type OwnedSection, type PluginSection, type SectionPage, sections } from "../shell/plugin-pages.ts"
+import { BottomBar, RailGroup } from "../shell/rail.tsx"
+import { PlainShell } from "../shell/sections-shell.tsx"
+import { TopBar } from "../shell/top-bar.tsx"
 
 const accountScreens = {
   "/account/:section?": lazyScreen(() => import("../screens/account/account.tsx")),
@@ -27,3 +32,72 @@ export default function OtherScreens() {
     </Switch>
   )
 }
+
+/** Loads a plugin's section as one screen: its pages and the frame around them. */
+async function sectionScreen({ plugin, section }: OwnedSection): Promise<{ default: ComponentType }> {
+  const { default: pages } = await section.load()
+  const screens = pages.map((page) => ({ page, Screen: lazyScreen(page.load) }))
+  return {
+    default: function Section() {
+      const me = useMe()
+      if (!me?.features.includes(plugin)) return <NotFound />
+      if (mayOpen(me, section)) return <SectionShell section={section} screens={screens} />
+      return (
+        <PlainShell>
+          <Forbidden permission="manage this instance" giver="An instance admin" />
+        </PlainShell>
+      )
+    },
+  }
+}
+
+/** Number of entries in the bottom bar on phones. The others are in its menu. */
+const ON_PHONES = 3
+
+interface SectionShellProps {
+  section: PluginSection
+  screens: readonly { page: SectionPage; Screen: ComponentType }[]
+}
+
+/** Renders the frame of a plugin's section: its title, its rail and the page of the URL. */
+function SectionShell({ section: { path, title }, screens }: SectionShellProps) {
+  const [here] = useLocation()
+  const entries = entriesOf(
+    path,
+    screens.map(({ page }) => page),
+    here,
+  )
+  const headings = [...new Set(entries.map(({ heading }) => heading))]
+  return (
+    <>
+      <TopBar>
+        <span class="mark">{title}</span>
+      </TopBar>
+      <div class="frame">
+        <nav class="rail" aria-label={title}>
+          {headings.map((heading) => (
+            <RailGroup key={heading} title={heading} entries={entries.filter((entry) => entry.heading === heading)} />
+          ))}
+        </nav>
+        <div class="content">
+          <Suspense fallback={<div class="progress-line" />}>
+            <Switch>
+              {screens.map(({ page, Screen }) => (
+                <Route key={page.path} path={path + page.path} component={Screen} />
+              ))}
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </div>
+      </div>
+      <BottomBar label={title} entries={entries.slice(0, ON_PHONES)} others={entries.slice(ON_PHONES)} />
+    </>
+  )
+}
+
+/** Returns the rail's entries. An entry is current on its own page and on pages below it; the first page only on itself, because all others are below it. */
+const entriesOf = (base: string, pages: readonly SectionPage[], here: string) =>
+  pages.flatMap(({ path, rail }) => {
+    const href = base + path
+    return rail ? [{ ...rail, href, isCurrent: here === href || (path !== "" && here.startsWith(`${href}/`)) }] : []
+  })

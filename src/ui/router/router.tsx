@@ -1,8 +1,7 @@
 import { Redirect, Route, Switch, useLocation } from "wouter"
 import { isGuestPath } from "../../domain/own-path.ts"
-import { boot } from "../api/boot.ts"
-import { ReloadPage } from "../browser/load-again.ts"
-import { lazyScreen } from "../parts/lazy-screen.ts"
+import { boot } from "../api/session.ts"
+import { lazyScreen, ReloadPage } from "../parts/loading.ts"
 import { Dashboard } from "../screens/dashboard/dashboard.tsx"
 import { SiteShell } from "../shell/site-shell.tsx"
 

@@ -1,7 +1,7 @@
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { Dialog } from "../parts/dialog.tsx"
-import { PERIOD_WORDS } from "../text/period-words.ts"
-import { entriesFor } from "./navigation.ts"
+import { PERIOD_WORDS } from "../report/data/ranges.ts"
+import { entriesFor } from "./rail.tsx"
 
 /** All shortcuts and their actions. A shortcut to a plugin's page also has the path of that page. */
 const KEYS: readonly (readonly [key: string, act: string, path?: string])[] = [

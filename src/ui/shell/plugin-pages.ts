@@ -1,7 +1,6 @@
 import type { ComponentType } from "preact"
 import { pages } from "../../../plugins/pages.ts"
-import type { Me } from "../api/boot.ts"
-import { canOnSite } from "../api/me.ts"
+import { canOnSite, type Me } from "../api/session.ts"
 import type { AnyIcon } from "../parts/icon.tsx"
 
 type Loading = () => Promise<{ default: ComponentType }>

@@ -1,8 +1,8 @@
 import { Link, useLocation } from "wouter"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { type AnyIcon, Icon } from "../parts/icon.tsx"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { entriesFor, GROUPS, type Group, type NavigationEntry } from "./navigation.ts"
+import { areas } from "./plugin-pages.ts"
 
 /** Returns the entries of a site that the user may open, with their URLs. The URLs keep the current period and filters. */
 function useEntries(siteId: number, search: string) {
@@ -95,3 +95,36 @@ export const BottomBar = ({ label, entries, others }: { label: string; entries: 
     </Popover>
   </nav>
 )
+
+const GROUPS = { traffic: "Traffic", behaviour: "Behaviour", tools: "Tools" } as const
+type Group = keyof typeof GROUPS
+
+/** Entry in the rail of a site's pages. */
+interface NavigationEntry {
+  group: Group
+  label: string
+  icon: AnyIcon
+  /** Below `/sites/:site`. */
+  path: string
+  permission: string
+  /** Plugin that must be on. */
+  feature?: string
+}
+
+const CORE: readonly NavigationEntry[] = [
+  { group: "traffic", label: "Overview", icon: "overview", path: "", permission: "site:read" },
+  { group: "traffic", label: "Realtime", icon: "realtime", path: "/realtime", permission: "site:read" },
+  { group: "traffic", label: "Campaigns", icon: "campaigns", path: "/campaigns", permission: "site:read" },
+  { group: "traffic", label: "Events", icon: "events", path: "/events", permission: "site:read" },
+  { group: "behaviour", label: "Goals", icon: "goals", path: "/goals", permission: "site:read" },
+  { group: "behaviour", label: "Funnels", icon: "funnels", path: "/funnels", permission: "site:read" },
+  { group: "behaviour", label: "Journeys", icon: "journeys", path: "/journeys", permission: "site:read" },
+  { group: "tools", label: "Settings", icon: "settings", path: "/settings", permission: "site:write" },
+]
+
+/** Returns the entries that the permissions allow, in the order of the rail. */
+export function entriesFor(permissions: readonly string[], features: readonly string[]): NavigationEntry[] {
+  const ofPlugins = areas().map(({ plugin, area }) => ({ ...area, feature: plugin }))
+  const all = [...CORE.slice(0, -1), ...ofPlugins, ...CORE.slice(-1)]
+  return all.filter(({ permission, feature }) => permissions.includes(permission) && (feature === undefined || features.includes(feature)))
+}

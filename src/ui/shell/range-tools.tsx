@@ -2,17 +2,15 @@ import { Suspense } from "preact/compat"
 import { useSiteAddress } from "../browser/address.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { Icon } from "../parts/icon.tsx"
-import { lazyPart } from "../parts/lazy-screen.ts"
+import { lazyPart } from "../parts/loading.ts"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { stepped, todayIn } from "../report/data/ranges.ts"
-import { useStatsSource } from "../report/data/source.ts"
-import { RangeDialogs } from "../report/dialogs.tsx"
-import { openDialog } from "../report/open-dialog.ts"
+import { COMPARISON_WORDS, PERIOD_WORDS, periodLabel, stepped, todayIn } from "../report/data/ranges.ts"
+import { useStatsSource } from "../report/data/reports.ts"
+import { openDialog, RangeDialogs } from "../report/dialogs.tsx"
 import { rangeText } from "../text/format.ts"
-import { COMPARISON_WORDS, PERIOD_WORDS, periodLabel } from "../text/period-words.ts"
 
 // Lazy, and rendered only with the wide tools, so that the shortcuts are bound once.
-const RangeKeys = lazyPart(() => import("./range-keys.ts"))
+const RangeKeys = lazyPart(() => import("./shortcuts.tsx"), "RangeKeys")
 
 /** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
 export function RangeTools({ place }: { place: "wide" | "narrow" }) {

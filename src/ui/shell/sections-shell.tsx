@@ -2,6 +2,16 @@ import type { ComponentChildren } from "preact"
 import { BottomBar, type RailEntry, RailGroup } from "./rail.tsx"
 import { TopBar } from "./top-bar.tsx"
 
+/** Renders the frame of pages that belong to no single site: the top bar without a rail. */
+export const PlainShell = ({ children }: { children: ComponentChildren }) => (
+  <>
+    <TopBar />
+    <div class="frame" data-rail="none">
+      <div class="content">{children}</div>
+    </div>
+  </>
+)
+
 interface SectionsShellProps {
   /** Name of the area for assistive technology, such as Organization. */
   label: string

@@ -1,21 +1,23 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { useMemo, useState } from "preact/hooks"
-import { useMe } from "../api/me.ts"
-import { useSite } from "../api/site.ts"
+import { Link } from "wouter"
+import type { Realtime } from "../../domain/report.ts"
+import { useMe, useSite } from "../api/session.ts"
 import { useSiteAddress } from "../browser/address.ts"
-import { lazyPart } from "../parts/lazy-screen.ts"
-import { NotFound } from "../parts/system-pages.tsx"
-import { createBatch } from "../report/data/batch.ts"
-import { asFileQuery, type StatsSource, StatsSourceContext } from "../report/data/source.ts"
-import { FreshnessBar } from "../report/summary/freshness.tsx"
-import { CurrentVisitors } from "./current-visitors.tsx"
+import { Icon } from "../parts/icon.tsx"
+import { lazyPart } from "../parts/loading.ts"
+import { MenuItem, Popover } from "../parts/menu.tsx"
+import { NotFound } from "../parts/states.tsx"
+import { asFileQuery, createBatch, type StatsSource, StatsSourceContext, useReport, useStatsSource } from "../report/data/reports.ts"
+import { FreshnessBar } from "../report/trust.tsx"
+import { short } from "../text/format.ts"
+import { visible } from "../text/safe-text.tsx"
 import { SiteBottomBar, SiteRail } from "./rail.tsx"
 import { RangeTools } from "./range-tools.tsx"
-import { SiteSwitcher } from "./site-switcher.tsx"
 import { TopBar } from "./top-bar.tsx"
 
-const SiteKeys = lazyPart(() => import("./site-keys.tsx"))
+const SiteKeys = lazyPart(() => import("./shortcuts.tsx"), "SiteKeys")
 
 interface SiteShellProps {
   children: ComponentChildren
@@ -74,4 +76,64 @@ function useSource(siteId: number): StatsSource {
     shows: () => true,
     can: (permission) => permissions.includes(permission),
   }
+}
+
+/** Shows the number of visitors in the last five minutes and links to the realtime page. */
+function CurrentVisitors() {
+  const { siteId } = useStatsSource()
+  const { data } = useReport("realtime", {}, { refetchMs: 30_000 })
+  const visitors = (data as Realtime | undefined)?.visitors
+  return (
+    <Link href={`/sites/${siteId}/realtime`} class="button" data-kind="quiet">
+      <span class="dot" data-state={visitors ? "on" : "quiet"} />
+      {visitors === undefined ? "–" : short(visitors)} online
+    </Link>
+  )
+}
+
+/** Number of sites above which a search field is shown. */
+const MANY = 8
+
+/** Renders the name of the site and a menu of the other sites. */
+function SiteSwitcher({ siteId, openSignal }: { siteId: number; openSignal?: number }) {
+  const sites = useMe()?.sites ?? []
+  const [wanted, setWanted] = useState("")
+  const here = sites.find(({ id }) => id === siteId)
+  const shown = sites.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
+  return (
+    <Popover
+      kind="quiet"
+      button={
+        <>
+          <strong class="site-name">{visible(here?.name ?? "")}</strong>
+          <Icon name="down" />
+        </>
+      }
+      label={`Site: ${visible(here?.name ?? "")}`}
+      openSignal={openSignal}
+    >
+      {() => (
+        <>
+          {sites.length > MANY && (
+            <input
+              class="input"
+              type="search"
+              aria-label="Search sites"
+              placeholder="Search sites"
+              value={wanted}
+              onInput={(event) => setWanted(event.currentTarget.value)}
+              autofocus
+            />
+          )}
+          {shown.map(({ id, name }) => (
+            <MenuItem key={id} href={`/sites/${id}`}>
+              {visible(name)}
+            </MenuItem>
+          ))}
+          <hr class="menu-line" />
+          <MenuItem href="/sites">All sites</MenuItem>
+        </>
+      )}
+    </Popover>
+  )
 }

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Link } from "wouter"
-import { useMe } from "../api/me.ts"
-import { lazyPart } from "../parts/lazy-screen.ts"
-import { Mark } from "../parts/mark.tsx"
-import { AccountMenu } from "./account-menu.tsx"
+import { signOut, useMe } from "../api/session.ts"
+import { Mark } from "../parts/icon.tsx"
+import { lazyPart } from "../parts/loading.ts"
+import { MenuItem, Popover } from "../parts/menu.tsx"
+import { mayOpen, sections } from "./plugin-pages.ts"
 
-const StateBar = lazyPart(() => import("./state-bar.tsx"))
+const StateBar = lazyPart(() => import("./status-bars.tsx"), "StateBar")
 
 /** Shows the state of the instance to instance admins. */
 const StateOfInstance = () =>
@@ -34,3 +35,39 @@ export const TopBar = ({ children, tools }: { children?: ComponentChildren; tool
     <StateOfInstance />
   </>
 )
+
+/** Renders the menu with the user's account, organizations, plugin sections, help and sign-out. */
+function AccountMenu() {
+  const me = useMe()
+  if (!me) return null
+  const initials = me.user.name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => word.charAt(0).toUpperCase())
+    .join("")
+  const ofPlugins = sections().filter(({ plugin, section }) => me.features.includes(plugin) && mayOpen(me, section))
+  return (
+    <Popover button={initials || "?"} label={`${initials || "?"}: account of ${me.user.name}`} kind="quiet">
+      {() => (
+        <>
+          <p class="menu-head">{me.user.email}</p>
+          <MenuItem href="/sites">All sites</MenuItem>
+          <MenuItem href="/account">Account</MenuItem>
+          {me.organizations.map(({ id, name }) => (
+            <MenuItem key={id} href={`/org/${id}`}>
+              {name}
+            </MenuItem>
+          ))}
+          {ofPlugins.map(({ section: { path, title } }) => (
+            <MenuItem key={path} href={path}>
+              {title}
+            </MenuItem>
+          ))}
+          <MenuItem href="/help">Help</MenuItem>
+          <hr class="menu-line" />
+          <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+        </>
+      )}
+    </Popover>
+  )
+}

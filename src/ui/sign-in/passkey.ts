@@ -2,7 +2,7 @@
 import { Problem, post } from "../api/api.ts"
 
 /** Response of a passkey in the form that the server expects. */
-export type PasskeyAnswer = { challenge_id: string; response: object }
+type PasskeyAnswer = { challenge_id: string; response: object }
 type Challenge<Options> = { options: Options; challenge_id: string }
 
 export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === "function"

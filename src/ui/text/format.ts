@@ -1,5 +1,4 @@
-import { boot } from "../api/boot.ts"
-import { memoize } from "./memoize.ts"
+import { boot } from "../api/session.ts"
 
 /** Formats of numbers, money, times and days by `Intl` in the user's locale. A missing value is a dash. */
 
@@ -140,3 +139,14 @@ export function bytesText(bytes: number | undefined): string {
 
 /** Formats a count with its noun: `1 visit`, `1,204 visits`. */
 export const counted = (count: number, thing: string): string => `${exact(count)} ${thing}${count === 1 ? "" : "s"}`
+
+/** Memoizes a function by its arguments. `Intl` formatters are expensive to construct. */
+export function memoize<Given extends unknown[], Result>(create: (...given: Given) => Result): (...given: Given) => Result {
+  const all = new Map<string, Result>()
+  return (...given) => {
+    const key = JSON.stringify(given)
+    const result = all.get(key) ?? create(...given)
+    all.set(key, result)
+    return result
+  }
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { browserCurrency } from "../../../src/ui/parts/form/browser-currency.ts"
+import { browserCurrency } from "../../../src/ui/parts/form/locale-fields.tsx"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { ADA, openAccess } from "./access-stand.ts"
 

@@ -7,7 +7,7 @@ const PHONE =
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
 
 interface Seen {
-  /** Minutes after the one before. */
+  /** Minutes since the previous action. */
   after: number
   address: string
   agent: string
@@ -24,7 +24,7 @@ const ana = { address: "198.51.100.1", agent: BROWSER, language: "de-DE", width:
 const ben = { address: "198.51.100.2", agent: PHONE, language: "en-US", width: 390 }
 const cleo = { address: "198.51.100.3", agent: FIREFOX, language: "fr-FR", width: 1_024 }
 
-/** What three people did on one afternoon, as each of the scripts sees it. */
+/** The actions of three people on one afternoon, as each tracker would report them. */
 const SEEN: Seen[] = [
   { ...ana, after: 0, path: "/", query: "utm_source=news&utm_medium=email&utm_campaign=spring", title: "Shop" },
   { ...ben, after: 1, path: "/shoes/", referrer: "https://www.google.com/search?q=shoes", title: "Shoes" },
@@ -102,7 +102,7 @@ const DIMENSIONS = [
   "device size browser browser_version os os_version language country",
 ].flatMap((names) => names.split(" "))
 
-/** Every report of the day on an instance of its own, to which this door told what was seen. */
+/** Returns every report of the day, on an instance that received the actions through one endpoint. */
 async function reportsThrough(door: Sender): Promise<Record<string, unknown>> {
   await using instance = await startInstance()
   await instance.app.instance.sites.configure(1, { compat_ids: { umami: [WEBSITE], goatcounter: ["shop"] } })
@@ -124,9 +124,9 @@ async function reportsThrough(door: Sender): Promise<Record<string, unknown>> {
   return Object.fromEntries(reports)
 }
 
-test("the same visits through each door give the same reports", async () => {
+test("the same visits through each endpoint produce the same reports", async () => {
   const native = await reportsThrough(DOORS.native!)
-  // Three people; one came back after 45 minutes, and one after 46: five visits, of which only the first had two views, and lasted four minutes.
+  // Three people; one came back after 45 minutes and one after 46: five visits, of which only the first had two views and lasted four minutes.
   expect(native["summary?period=today&metrics=visitors,visits,pageviews,events,views_per_visit,bounce_rate,visit_duration"]).toMatchObject({
     metrics: { visitors: 3, visits: 5, pageviews: 6, events: 7, views_per_visit: 1.2, bounce_rate: 80, visit_duration: 48 },
   })

@@ -9,12 +9,12 @@ beforeAll(async () => {
   compat = await openCompat()
 })
 afterAll(async () => {
-  // A 5xx that hides behind another status leaves a line in the log.
+  // An internal error that another status hides leaves a line in the log.
   expect(compat.log.lines.filter(({ level }) => level === "error")).toEqual([])
   await compat[Symbol.asyncDispose]()
 })
 
-/** Share of the calls of a full run. */
+/** Fraction of the calls of a full run. */
 const SHARE = bySize({ check: 0.25, full: 1, release: 20 })
 const strange = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
@@ -65,7 +65,7 @@ const expectAll = (tally: Tally) => {
   for (const [kind, count] of Object.entries(tally)) expect({ kind, isEnough: count > 15 }).toEqual({ kind, isEnough: true })
 }
 
-test("no payload makes /api/send fail, and what is acknowledged is counted", async () => {
+test("no payload causes an internal error in /api/send, and every acknowledged event is counted", async () => {
   const tally = { taken: 0, dropped: 0, refused: 0 }
   const { events: before } = await compat.counted()
   let events = 0
@@ -89,7 +89,7 @@ test("no payload makes /api/send fail, and what is acknowledged is counted", asy
   expect((await compat.counted()).events).toBe(before! + events)
 }, 60_000)
 
-test("no list makes /api/batch fail, and its figures are those of the store", async () => {
+test("no batch causes an internal error in /api/batch, and its counts equal those of the store", async () => {
   const tally = { taken: 0, dropped: 0, refused: 0 }
   const { events: before } = await compat.counted()
   let events = 0
@@ -104,7 +104,7 @@ test("no list makes /api/batch fail, and its figures are those of the store", as
       tally.refused += errors!
       tally.dropped += dropped
       tally.taken += processed!
-      // Of a list without a drop every event that was taken is one.
+      // Without drops, every accepted event of a batch is stored.
       const passed = sent.filter((_, index) => !failed.has(index))
       if (dropped === 0) events += passed.filter((item) => (item as { type?: unknown }).type === "event").length
       else events += await eventsStored(before! + events)
@@ -115,7 +115,7 @@ test("no list makes /api/batch fail, and its figures are those of the store", as
   expect((await compat.counted()).events).toBe(before! + events)
 }, 60_000)
 
-/** How many more events there are than were known. */
+/** Number of stored events beyond the known ones. */
 const eventsStored = async (known: number): Promise<number> => (await compat.counted()).events! - known
 
 const FIELDS = "p t r e s q b site ns rnd".split(" ")
@@ -133,7 +133,7 @@ const query = fc
     [...pairs, ["p", "/page"] as const].map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join("=")).join("&"),
   )
 
-test("no query makes /count fail, and what is acknowledged is counted", async () => {
+test("no query causes an internal error in /count, and every acknowledged event is counted", async () => {
   const tally = { taken: 0, dropped: 0, refused: 0 }
   const { events: before } = await compat.counted()
   await fc.assert(
@@ -160,7 +160,7 @@ const bytes = fc.oneof(
   }),
 )
 
-test("no bytes make a door fail", async () => {
+test("no byte sequence causes an internal error in an endpoint", async () => {
   await fc.assert(
     fc.asyncProperty(bytes, fc.constantFrom("/api/send", "/api/batch", "/count?p=/"), async (sent, path) => {
       const answer = await fetch(compat.url + path, { method: "POST", body: sent, headers: { "user-agent": BROWSER } })

@@ -25,25 +25,27 @@ async function pictureOf(answer: Response) {
   }
 }
 
-/** Asks, and tells by how much the counts of the site have grown. */
-async function growth(ask: () => Promise<unknown>): Promise<Record<string, number>> {
+/** Runs requests and returns by how much the site's counts have grown. */
+async function growth(send: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await compat.counted()
-  await ask()
+  await send()
   const after = await compat.counted()
   return { pageviews: after.pageviews! - before.pageviews!, events: after.events! - before.events! }
 }
 
-test("Umami's own client counts, once its address is changed", async () => {
+test("Umami's own client counts after changing its URL", async () => {
   const client = new Umami({ websiteId: WEBSITE, hostUrl: compat.url, userAgent: BROWSER })
   const answers: unknown[] = []
-  const told = async (asked: Promise<Response>) => {
-    const answer = await asked
+  const record = async (request: Promise<Response>) => {
+    const answer = await request
     answers.push([answer.status, await answer.json()])
   }
   const grown = await growth(async () => {
-    await told(client.track({ hostname: "shop.example", url: "/node", title: "Node", language: "de-DE", screen: "800x600", referrer: "" }))
-    await told(client.track("signup", { plan: "pro" }))
-    await told(client.identify({ plan: "pro" }))
+    await record(
+      client.track({ hostname: "shop.example", url: "/node", title: "Node", language: "de-DE", screen: "800x600", referrer: "" }),
+    )
+    await record(client.track("signup", { plan: "pro" }))
+    await record(client.identify({ plan: "pro" }))
   })
   expect(answers).toEqual([
     [200, COUNTED],
@@ -53,13 +55,13 @@ test("Umami's own client counts, once its address is changed", async () => {
   expect(grown).toEqual({ pageviews: 1, events: 2 })
 })
 
-describe("POST /api/send answers", () => {
+describe("POST /api/send", () => {
   test.each([
     ["an event", view(), {}, 200, COUNTED, null, 1],
     ["an event as plain text", view(), { "content-type": "text/plain;charset=UTF-8" }, 200, COUNTED, null, 1],
-    ["an event with what it was given before", view(), { "x-umami-cache": "footfall" }, 200, COUNTED, null, 1],
+    ["an event with a cache token", view(), { "x-umami-cache": "footfall" }, 200, COUNTED, null, 1],
     ["a bot", view(), { "user-agent": BOT }, 200, { beep: "boop" }, "1", 0],
-    ["an event of another host", view({ hostname: "evil.org" }), {}, 200, COUNTED, "1", 0],
+    ["an event of a foreign host", view({ hostname: "evil.org" }), {}, 200, COUNTED, "1", 0],
     [
       "an identification without a visit",
       view({ id: "u", hostname: "shop.example" }, "identify"),
@@ -69,12 +71,12 @@ describe("POST /api/send answers", () => {
       "1",
       0,
     ],
-  ])("%s", async (_, body, headers, status, said, dropped, events) => {
+  ])("answers %s", async (_, body, headers, status, answerBody, dropped, events) => {
     let answer: Response | undefined
     const grown = await growth(async () => {
       answer = await compat.post("/api/send", body, headers as Record<string, string>)
     })
-    expect([answer!.status, await answer!.json(), answer!.headers.get("x-plausible-dropped")]).toEqual([status, said, dropped])
+    expect([answer!.status, await answer!.json(), answer!.headers.get("x-plausible-dropped")]).toEqual([status, answerBody, dropped])
     expect(grown.events).toBe(events)
     expect(answer!.headers.get("content-type")).toBe("application/json")
     expect(answer!.headers.get("access-control-allow-origin")).toBe("*")
@@ -92,10 +94,10 @@ describe("POST /api/send answers", () => {
         ["/payload/website", "required"],
       ],
     ],
-    ["no JSON", "{", 400, "invalid_event", [["", "invalid_type"]]],
+    ["text that is not JSON", "{", 400, "invalid_event", [["", "invalid_type"]]],
     ["a long name", view({ name: "n".repeat(51) }), 400, "invalid_event", [["/payload/name", "too_long"]]],
-    ["too much", view({ title: "t".repeat(65_536) }), 413, "body_too_large", []],
-  ])("%s with a refusal", async (_, body, status, code, faults) => {
+    ["a large body", view({ title: "t".repeat(65_536) }), 413, "body_too_large", []],
+  ])("rejects %s", async (_, body, status, code, faults) => {
     let answer: Response | undefined
     const grown = await growth(async () => {
       answer = await compat.post("/api/send", body)
@@ -111,7 +113,7 @@ describe("POST /api/send answers", () => {
     expect(grown.events).toBe(0)
   })
 
-  test("another media type, another method, a preflight", async () => {
+  test("rejects other media types and methods, and answers preflights", async () => {
     expect((await compat.post("/api/send", view(), { "content-type": "text/html" })).status).toBe(415)
     const got = await fetch(`${compat.url}/api/send`)
     expect([got.status, got.headers.get("allow")]).toEqual([405, "POST, OPTIONS"])
@@ -123,8 +125,8 @@ describe("POST /api/send answers", () => {
   })
 })
 
-describe("POST /api/batch answers", () => {
-  test("what was refused one by one, and stores the rest", async () => {
+describe("POST /api/batch", () => {
+  test("answers with the rejection of each invalid event and stores the rest", async () => {
     const items = [view(), view({ website: NOBODY }), view({ name: "signup" }), { type: "event" }, view({ hostname: "evil.org" })]
     let answer: Response | undefined
     const grown = await growth(async () => {
@@ -150,16 +152,16 @@ describe("POST /api/batch answers", () => {
 
   test.each([
     ["an empty list", [], 200, { size: 0, processed: 0, errors: 0, details: [], cache: "footfall" }],
-    ["no list", view(), 400, { code: "invalid_event" }],
+    ["an object", view(), 400, { code: "invalid_event" }],
     ["101 events", Array.from({ length: 101 }, () => view()), 400, { code: "invalid_event", errors: [{ code: "too_many" }] }],
-    ["256 KiB and more", JSON.stringify([view({ title: "t".repeat(262_144) })]), 413, { code: "body_too_large" }],
-  ])("%s", async (_, body, status, said) => {
+    ["a body over 256 KiB", JSON.stringify([view({ title: "t".repeat(262_144) })]), 413, { code: "body_too_large" }],
+  ])("answers %s", async (_, body, status, answerBody) => {
     const answer = await compat.post("/api/batch", body)
     expect(answer.status).toBe(status)
-    expect(await answer.json()).toMatchObject(said)
+    expect(await answer.json()).toMatchObject(answerBody)
   })
 
-  test("100 events of more than the single door takes", async () => {
+  test("accepts 100 events that exceed the size limit of /api/send", async () => {
     const items = Array.from({ length: 100 }, (_, i) => view({ url: `/many/${i}`, title: "t".repeat(1_000) }))
     let answer: Response | undefined
     const grown = await growth(async () => {
@@ -170,12 +172,12 @@ describe("POST /api/batch answers", () => {
   })
 })
 
-describe("/count answers", () => {
+describe("/count", () => {
   test.each([
     ["GET", {}],
     ["POST", { method: "POST" }],
-    ["POST with a body that says nothing", { method: "POST", body: "p=/other" }],
-  ])("%s with the picture", async (_, init) => {
+    ["POST with an ignored body", { method: "POST", body: "p=/other" }],
+  ])("answers %s with the image", async (_, init) => {
     let picture: unknown
     const grown = await growth(async () => {
       const answer = await compat.count("p=%2Fa&t=A&s=800%2C600%2C1&b=0&rnd=abcde&q=", init)
@@ -187,17 +189,17 @@ describe("/count answers", () => {
   })
 
   test.each([
-    ["a look", "p=%2Fa", { method: "HEAD" }, { status: 200, reason: null, type: "image/gif", size: 0, begin: "" }],
+    ["HEAD", "p=%2Fa", { method: "HEAD" }, { status: 200, reason: null, type: "image/gif", size: 0, begin: "" }],
     ["a bot", "p=%2Fa", { headers: { "user-agent": BOT } }, { status: 200, reason: "bot", ...GIF }],
-    ["what says it is one", "p=%2Fa&b=153", {}, { status: 200, reason: "bot", ...GIF }],
+    ["a browser reported as a bot by the script", "p=%2Fa&b=153", {}, { status: 200, reason: "bot", ...GIF }],
     ["a prefetch", "p=%2Fa", { headers: { "sec-purpose": "prefetch" } }, { status: 200, reason: "prefetch", ...GIF }],
-    ["another host", "p=%2Fa&site=shop", { headers: { referer: "https://evil.org/" } }, { status: 200, reason: "host", ...GIF }],
+    ["a foreign host", "p=%2Fa&site=shop", { headers: { referer: "https://evil.org/" } }, { status: 200, reason: "host", ...GIF }],
     ["an unknown code", "p=%2Fa&site=nobody", {}, { status: 200, reason: "unknown_site", ...GIF }],
     ["no page", "", {}, { status: 400, reason: "p is required.", ...GIF }],
     ["a b of 7", "p=%2Fa&b=7", {}, { status: 400, reason: "b must be 0 or at least 150.", ...GIF }],
-    ["a wrong escape", "p=%ff%00", {}, { status: 400, reason: "p contains characters that cannot be stored.", ...GIF }],
-    ["too large a body", "p=%2Fa", { method: "POST", body: "x".repeat(65_537) }, { status: 413, reason: "body_too_large", ...GIF }],
-  ])("%s, and counts nothing", async (_, query, init, expected) => {
+    ["an invalid escape", "p=%ff%00", {}, { status: 400, reason: "p contains characters that cannot be stored.", ...GIF }],
+    ["a large body", "p=%2Fa", { method: "POST", body: "x".repeat(65_537) }, { status: 413, reason: "body_too_large", ...GIF }],
+  ])("answers %s with the image and counts nothing", async (_, query, init, expected) => {
     let picture: unknown
     const grown = await growth(async () => {
       picture = await pictureOf(await compat.count(query, init as RequestInit))
@@ -206,34 +208,34 @@ describe("/count answers", () => {
     expect(grown.events).toBe(0)
   })
 
-  test("other methods and preflights as every door", async () => {
+  test("answers other methods and preflights like every collect address", async () => {
     const removed = await compat.count("p=%2Fa", { method: "DELETE" })
     expect([removed.status, removed.headers.get("allow")]).toEqual([405, "GET, HEAD, POST, OPTIONS"])
     expect((await compat.count("", { method: "OPTIONS" })).status).toBe(204)
   })
 })
 
-test("a question is answered by every door, and stores nothing", async () => {
+test("every endpoint answers a debug request without storing anything", async () => {
   const headers = { "x-debug-request": "true" }
   const grown = await growth(async () => {
-    const asked = [
+    const answers = [
       await compat.post("/api/send", view(), headers),
       await compat.post("/api/send", view({ hostname: "evil.org" }), headers),
       await compat.post("/api/batch", [view()], headers),
       await compat.count("p=%2Fa", { headers }),
     ]
-    expect(asked.map((answer) => [answer.status, answer.headers.get("x-footfall-dropped")])).toEqual([
+    expect(answers.map((answer) => [answer.status, answer.headers.get("x-footfall-dropped")])).toEqual([
       [200, null],
       [200, "host"],
       [200, null],
       [200, null],
     ])
-    for (const answer of asked) expect(await answer.text()).toBe("127.0.0.1")
+    for (const answer of answers) expect(await answer.text()).toBe("127.0.0.1")
   })
   expect(grown.events).toBe(0)
 })
 
-test("an address behind a shield is told so, as there", async () => {
+test("a shielded address receives the same response as in the other product", async () => {
   await using shielded = await openCompat()
   await shielded.app.instance.sites.configure(1, { shields: [{ kind: "ip", value: "127.0.0.1" }] })
   const sent = await shielded.post("/api/send", view())
@@ -247,7 +249,7 @@ test("an address behind a shield is told so, as there", async () => {
   expect(await shielded.counted()).toEqual({ pageviews: 0, events: 0 })
 })
 
-test("what comes too fast is told when to come again", async () => {
+test("rejects requests over the rate limit with the time to wait", async () => {
   await using limited = await openCompat({ limit_visitor_events: "2" })
   const batch = await limited.post("/api/batch", [view(), view(), view()])
   expect([batch.status, await batch.json()]).toMatchObject([
@@ -264,7 +266,7 @@ test("what comes too fast is told when to come again", async () => {
   expect(await limited.counted()).toEqual({ pageviews: 2, events: 2 })
 })
 
-test("what cannot be stored for now is not acknowledged by any door", async () => {
+test("no endpoint acknowledges an event that cannot be stored", async () => {
   await using stopped = await openCompat()
   stopped.app.collector.stop()
   const refused = [

@@ -5,7 +5,7 @@ export const WEBSITE = "0f8fad5b-d9cb-469f-a165-70867728950e"
 const NIL = "00000000-0000-0000-0000-000000000000"
 export const COUNTED = { cache: "footfall", sessionId: NIL, visitId: NIL }
 
-/** The real application behind a real socket, whose first site has ids of Umami and GoatCounter. */
+/** Starts the real application behind a real socket. Its first site has ids of Umami and GoatCounter. */
 export async function openCompat(settings: Record<string, string> = {}) {
   const instance = await startInstance({ settings: { limit_visitor_events: "0", ...settings } })
   const { app, api, statsKey } = instance
@@ -23,7 +23,7 @@ export async function openCompat(settings: Record<string, string> = {}) {
       }),
     count: (query: string, init: RequestInit = {}) =>
       fetch(`${url}/count?${query}`, { ...init, headers: { "user-agent": BROWSER, referer: "https://shop.example/", ...init.headers } }),
-    /** What a reader sees of the first site. */
+    /** Counts of the first site, as the API reports them. */
     async counted(): Promise<Record<string, number>> {
       const { body } = await api.get("/api/public/v1/sites/1/stats/summary?period=all&metrics=pageviews,events", statsKey)
       return (body as { metrics: Record<string, number> }).metrics

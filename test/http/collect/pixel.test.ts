@@ -3,7 +3,7 @@ import { openTarget } from "../target.ts"
 
 const GIF = "474946383961010001008000"
 
-test("the pixel counts a page without scripts, and is a picture whatever happens", async () => {
+test("the pixel counts a page without scripts and always answers with an image", async () => {
   await using target = await openTarget()
   const ask = async (query: string, init: RequestInit = {}) => {
     const headers = { "user-agent": target.browser["user-agent"], "accept-language": "de", "sec-fetch-dest": "image" }
@@ -15,7 +15,7 @@ test("the pixel counts a page without scripts, and is a picture whatever happens
   const page = encodeURIComponent("https://shop.example/plain")
   expect(await ask(`?d=shop.example&u=${page}`)).toEqual(picture)
   expect(await target.pageviews()).toBe(1)
-  // Looking counts nothing, neither do a bot, an unknown site and what cannot be read.
+  // HEAD requests, bots, unknown sites and unreadable requests are not counted.
   expect(await ask(`?d=shop.example&u=${page}`, { method: "HEAD" })).toEqual({ ...picture, size: 0, begin: "" })
   expect(await ask(`?d=shop.example&u=${page}`, { headers: { "user-agent": "curl/8" } })).toEqual(picture)
   expect(await ask(`?d=nowhere.example&u=${encodeURIComponent("https://nowhere.example/")}`)).toEqual(picture)
@@ -34,7 +34,7 @@ test("the pixel counts a page without scripts, and is a picture whatever happens
   expect(await target.pageviews()).toBe(1)
 })
 
-test("a pixel that could not be counted for now is not acknowledged", async () => {
+test("answers 503 if the view cannot be stored", async () => {
   await using target = await openTarget()
   target.stopCollecting()
   const headers = { "user-agent": target.browser["user-agent"], "accept-language": "de" }
@@ -47,7 +47,7 @@ test("a pixel that could not be counted for now is not acknowledged", async () =
   expect(answer.headers.get("retry-after")).toMatch(/^\d+$/)
 })
 
-test("the additional collect path takes events like the usual one", async () => {
+test("the additional collect path accepts events like the default one", async () => {
   await using target = await openTarget({ collect_path: "/x/collect" })
   const body = '{"n":"pageview","u":"https://shop.example/"}'
   const answer = await fetch(`${target.url}/x/collect`, { method: "POST", body, headers: target.browser })

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => target.close())
 
-/** Asked for without the client's own unpacking and headers. */
+/** Requests without the client's automatic decompression and headers. */
 const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(target.url + path, { method, headers: { "accept-encoding": "identity", ...headers } })
 
@@ -36,7 +36,7 @@ test.each([
   expect((await ask(path)).status).toBe(status)
 })
 
-test("a script may be loaded by any page, for a day", async () => {
+test("any page can load a script, cached for a day", async () => {
   const answer = await ask("/js/script.js")
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "content-type": "text/javascript; charset=utf-8",
@@ -55,14 +55,14 @@ test.each([
   ["gzip, deflate, br, zstd", "zstd", (body: Uint8Array<ArrayBuffer>) => Bun.zstdDecompressSync(body)],
   ["br", null, (body: Uint8Array<ArrayBuffer>) => body],
   ["gzip;q=0", null, (body: Uint8Array<ArrayBuffer>) => body],
-])("with Accept-Encoding %p it is sent as %p", async (accepted, encoding, unpack) => {
+])("with Accept-Encoding %p, the content encoding is %p", async (accepted, encoding, unpack) => {
   const plain = await (await ask("/js/script.js")).text()
   const answer = await fetch(`${target.url}/js/script.js`, { headers: { "accept-encoding": accepted }, decompress: false })
   expect(answer.headers.get("content-encoding")).toBe(encoding)
   expect(new TextDecoder().decode(unpack(new Uint8Array(await answer.arrayBuffer())))).toBe(plain)
 })
 
-test("a script that the browser has is not sent again", async () => {
+test("does not send a script again that the browser has cached", async () => {
   const etag = (await ask("/js/script.js")).headers.get("etag")!
   for (const known of [etag, `"other", ${etag}`, etag.slice(2), "*"]) {
     const answer = await ask("/js/script.js", { "if-none-match": known })
@@ -73,13 +73,13 @@ test("a script that the browser has is not sent again", async () => {
   expect((await ask("/js/plausible.js", { "if-none-match": etag })).status).toBe(200)
 })
 
-test("the order of extensions does not matter, what they ask for does", async () => {
+test("the order of extensions in a file name does not matter", async () => {
   const tag = async (path: string) => (await ask(path)).headers.get("etag")
   expect(await tag("/js/script.hash.local.js")).toBe(await tag("/js/script.local.revenue.hash.js"))
   expect(await tag("/js/script.hash.js")).not.toBe(await tag("/js/script.local.js"))
 })
 
-test("scripts send events to the path of the instance's choice", async () => {
+test("scripts send events to the path configured for the instance", async () => {
   for (const path of ["/js/script.js", "/js/plausible.js", "/own/s.js"]) {
     const text = await (await ask(path)).text()
     expect(text).toContain('"/own/c"')
@@ -93,7 +93,7 @@ test.each([
   ["OPTIONS", 204],
   ["POST", 405],
   ["DELETE", 405],
-])("%s answers %d without a body of the script", async (method, status) => {
+])("%s answers %d without the body of the script", async (method, status) => {
   const answer = await ask("/js/script.js", {}, method)
   expect(answer.status).toBe(status)
   expect(await answer.text()).not.toContain("footfall_ignore")

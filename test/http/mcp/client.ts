@@ -9,7 +9,7 @@ export interface ToolResult {
   isError?: true
 }
 
-/** What a tool's failure says. */
+/** Error content of a failed tool call. */
 export interface Failure {
   code: string
   message: string
@@ -18,11 +18,11 @@ export interface Failure {
 
 export type McpInstance = Awaited<ReturnType<typeof openMcp>>
 
-/** The real application with ways to speak to its MCP endpoint. */
+/** Starts the real application with functions that call its MCP endpoint. */
 export async function openMcp(options: StartOptions = {}) {
   const instance = await startInstance(options)
 
-  /** One POST; a string or bytes go as they are. */
+  /** Sends one POST; a string or bytes are sent verbatim. */
   const post = (body: unknown, headers: Record<string, string> = {}, key: string | undefined = instance.statsKey): Promise<Answer> =>
     instance.api.post(MCP, body, key, headers)
 
@@ -32,9 +32,9 @@ export async function openMcp(options: StartOptions = {}) {
     if (status !== 200 || jsonrpc !== "2.0" || id !== 7) throw new Error(`${method}: ${status} ${JSON.stringify(body)}`)
     return rest
   }
-  /** The result of a tool, whether it answered or failed. */
+  /** Returns the result of a tool, whether it succeeded or failed. */
   const call = async (name: string, given?: unknown, key?: string): Promise<ToolResult> =>
-    (await request("tools/call", { name, ...(given !== undefined && { arguments: given }) }, key)).result as ToolResult // of a tool that exists
+    (await request("tools/call", { name, ...(given !== undefined && { arguments: given }) }, key)).result as ToolResult // the tool exists
 
   async function failure(name: string, given?: unknown, key?: string): Promise<Failure> {
     const { isError, content, ...rest } = await call(name, given, key)
@@ -44,7 +44,7 @@ export async function openMcp(options: StartOptions = {}) {
   return { ...instance, post, request, call, failure, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
 }
 
-/** A key as `instance.makeKey` makes them, with more of its own. */
+/** Creates a key like `instance.makeKey`, with further properties. */
 export async function keyWith(
   { app, site }: TestInstance,
   more: { scopes?: readonly Scope[]; site_ids?: readonly number[] | null; rate_limit?: number },

@@ -140,7 +140,7 @@ test.each<[tool: string, given: object, code: string, errors: [field: string, co
   ["list_sites", { search: "x".repeat(201) }, "invalid_argument", [["search", "too_long"]]],
   ["list_sites", { cursor: "nonsense" }, "invalid_argument", [["cursor", "invalid_cursor"]]],
   ["list_sites", { site_id: 1 }, "invalid_argument", [["site_id", "unknown_field"]]],
-])("%s of %j is refused as %s", async (tool, given, code, errors) => {
+])("rejects %s of %j as %s", async (tool, given, code, errors) => {
   const failure = await mcp.failure(tool, given)
   expect({ code: failure.code, errors: failure.errors?.map(({ field, code }) => [field, code]) }).toEqual({ code, errors })
   expect(failure.message).toBe(failure.errors!.map(({ message }) => message).join(" "))
@@ -158,7 +158,7 @@ test.each<[string, object, Failure]>([
     },
   ],
   [
-    "a wrong choice",
+    "an invalid choice",
     on({ period: "8d" }),
     {
       code: "invalid_argument",
@@ -166,34 +166,34 @@ test.each<[string, object, Failure]>([
         'period must be one of: today, yesterday, 24h, 7d, 28d, 30d, 90d, 91d, 6mo, 12mo, month, last_month, year, all. Example: {"period":"7d"}.',
     },
   ],
-  ["a bound", on({ limit: 500 }), { code: "invalid_argument", message: 'limit must be 1 to 100. Example: {"limit":10}.' }],
+  ["a value out of range", on({ limit: 500 }), { code: "invalid_argument", message: 'limit must be 1 to 100. Example: {"limit":10}.' }],
   [
-    "a choice that depends on others",
+    "a choice that depends on other arguments",
     on({ metrics: ["visits"], sort: "visitors" }),
     { code: "invalid_argument", message: 'sort must be one of: visits. Example: {"sort":"visits"}.' },
   ],
   [
-    "half a range",
+    "an incomplete range",
     on({ from: "2026-11-01" }),
     { code: "invalid_range", message: 'to: Give from and to together. Example: {"from":"2025-01-01","to":"2025-01-31"}.' },
   ],
-])("%s is refused in words that tell a model what to send", async (_, given, { code, message }) => {
+])("rejects %s with a message that tells a model what to send", async (_, given, { code, message }) => {
   const failure = await mcp.failure("get_breakdown", { dimension: "page", ...given })
   expect({ code: failure.code, message: failure.message }).toEqual({ code, message })
 })
 
-test("the example of a whole call is one that works", async () => {
+test("the example of a complete call works", async () => {
   const { message } = await mcp.failure("run_funnel", { site_id: 1, colour: "red", steps })
   expect(message).toEndWith('Example: {"site_id":1,"steps":[{"type":"page","value":"/pricing"},{"type":"event","value":"signup"}]}.')
   const example = JSON.parse(/Example: (.*)\.$/.exec(message)![1]!)
   expect(await mcp.call("run_funnel", example)).toMatchObject({ structuredContent: { entered: 4, completed: 2 } })
 })
 
-test("the bounds of a list's limit are its bounds alone", async () => {
+test("the message about a limit lists only its bounds", async () => {
   expect((await mcp.failure("list_sites", { limit: 101 })).errors![0]!.allowed).toEqual({ min: 1, max: 100 })
 })
 
-test("too many points name the interval that fits", async () => {
+test("too many points name an interval that fits", async () => {
   expect(await mcp.failure("get_timeseries", on({ from: "2020-01-01", to: "2025-12-31", interval: "day" }))).toEqual({
     code: "too_many_points",
     message: 'interval: At most 1000 points are allowed: use interval=week. Allowed: week, month. Example: {"interval":"week"}.',
@@ -208,7 +208,7 @@ test("too many points name the interval that fits", async () => {
   })
 })
 
-test("the first argument at fault gives the code, and all are named", async () => {
+test("the first invalid argument determines the code, and all are listed", async () => {
   const codesOf = async (tool: string, given: object) => {
     const { code, errors } = await mcp.failure(tool, given)
     return [code, ...errors!.map(({ field, code }) => `${field} ${code}`)]
@@ -224,7 +224,7 @@ test("the first argument at fault gives the code, and all are named", async () =
     "period invalid_choice",
     "timezone invalid_timezone",
   ])
-  // What is missing comes last, and without a site the rest is judged all the same.
+  // Missing arguments come last, and the others are validated even without a site.
   expect(await codesOf("get_summary", { ...zone, period: "x" })).toEqual([
     "invalid_timezone",
     "timezone invalid_timezone",
@@ -248,7 +248,7 @@ test("the first argument at fault gives the code, and all are named", async () =
 test.each<[string, object, Failure]>([
   ["funnel", on({ funnel_id: 9 }), { code: "funnel_not_found", message: "Site 1 has no funnel 9. Call list_goals for the saved funnels." }],
   [
-    "window that outlasts the identity",
+    "window longer than the identity",
     on({ steps, window_hours: 48 }),
     {
       code: "identity_insufficient",
@@ -256,11 +256,11 @@ test.each<[string, object, Failure]>([
         'This site recognizes visitors for 24 hours, but the window is 48 hours. Give a shorter window_hours, for example {"window_hours":24}, or leave it out.',
     },
   ],
-])("run_funnel says what it needs of a %s", async (_, given, expected) => {
+])("run_funnel explains the requirements of a %s", async (_, given, expected) => {
   expect(await mcp.failure("run_funnel", given)).toEqual(expected)
 })
 
-test("a server that cannot answer now says when to try again", () => {
+test("a temporary failure says when to retry", () => {
   const full = new AppError("unavailable", "Too many reports are waiting.", { retry_after: 1.5 })
   expect(failedCall(full, "get_summary", on({}))).toEqual({
     code: "unavailable",

@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000
 
 type Page = string | { event: string; page: string; revenue?: string }
 
-/** Visits of the last three days: hours before now, the visitor's address, where they come from, and what they did. */
+/** Visits of the last three days: hours before now, the visitor's address, the referrer, and the recorded pages and events. */
 const VISITS: readonly [hoursAgo: number, address: string, referrer: string | undefined, did: readonly Page[]][] = [
   [50, "203.0.113.1", "https://www.google.com/", ["/", "/pricing"]],
   [49, "203.0.113.2", undefined, ["/"]],
@@ -16,7 +16,7 @@ const VISITS: readonly [hoursAgo: number, address: string, referrer: string | un
   [0, "203.0.113.6", undefined, ["/"]],
 ]
 
-/** The endpoint over a site with three days of visits, two goals (ids 1, 2) and a saved funnel (id 1). It is now `NOW`. */
+/** Starts the endpoint with a site that has three days of visits, two goals (ids 1 and 2) and a saved funnel (id 1). The time is `NOW`. */
 export async function openFilled(): Promise<McpInstance> {
   const mcp = await openMcp({ now: new Date(Date.parse(NOW) - 50 * HOUR_MS).toISOString(), settings: { api_rate_limit: "0" } })
   const { app, site, clock } = mcp

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => mcp[Symbol.asyncDispose]())
 afterEach(() => expect(mcp.log.lines).toEqual([]))
 
-/** Share of the requests of a full run. */
+/** Fraction of the requests of a full run. */
 const SHARE = bySize({ check: 0.25, full: 1, release: 20 })
 const NAMES = TOOLS.map(({ name }) => name)
 const validator = new AjvJsonSchemaValidator()
@@ -70,7 +70,7 @@ const filters = fc.array(
   }),
   { maxLength: 2 },
 )
-/** Values that are right for some tool. */
+/** Values that are valid for some tool. */
 const right: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   site_id: fc.constantFrom(1, "1", 2),
   period: fc.constantFrom(...PERIODS),
@@ -98,7 +98,7 @@ const right: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   cursor: fc.constant("c2l0ZXM6MQ"),
 }
 
-/** A call whose arguments are the tool's own, mostly right ones; then some are spoiled. */
+/** A call with mostly valid arguments of its tool, some of which are then mutated. */
 const call = fc.constantFrom(...TOOLS).chain(({ name, inputSchema }) => {
   const names = Object.keys(inputSchema.properties)
   const chosen = fc
@@ -133,7 +133,7 @@ const request = fc.oneof(
     ),
   }),
 )
-/** A request with a member taken out, doubled or exchanged. */
+/** A request with a member removed, duplicated or exchanged. */
 const mutated = fc
   .tuple(request, fc.constantFrom("jsonrpc", "id", "method", "params"), anything, fc.nat(2))
   .map(([good, name, value, how]) => {
@@ -141,19 +141,21 @@ const mutated = fc
     if (how === 1) return JSON.stringify({ ...good, [name]: value })
     return JSON.stringify(good).replace("{", `{${JSON.stringify(name)}:${JSON.stringify(value ?? null)},`)
   })
-/** The text of a request with some of its bytes turned. */
-const turned = fc.tuple(request, fc.array(fc.tuple(fc.nat(400), fc.nat(255)), { minLength: 1, maxLength: 4 })).map(([good, turns]) => {
-  const bytes = new TextEncoder().encode(JSON.stringify(good))
-  for (const [at, byte] of turns) if (at < bytes.length) bytes[at] = byte
-  return bytes
-})
+/** The text of a request with some of its bytes changed. */
+const withChangedBytes = fc
+  .tuple(request, fc.array(fc.tuple(fc.nat(400), fc.nat(255)), { minLength: 1, maxLength: 4 }))
+  .map(([good, turns]) => {
+    const bytes = new TextEncoder().encode(JSON.stringify(good))
+    for (const [at, byte] of turns) if (at < bytes.length) bytes[at] = byte
+    return bytes
+  })
 
 const CODES = [
   ...["invalid_argument", "site_not_found", "funnel_not_found", "invalid_range", "invalid_timezone", "too_many_points"],
   ...["unsupported_combination", "unsupported_metric", "identity_insufficient"],
 ]
 
-/** Which of the declared shapes an answer has; throws for any other. */
+/** Returns which declared shape a response has. Throws for any other response. */
 function shapeOf({ status, headers, body }: Answer, sent: unknown): string {
   if (status === 202) {
     expect({ body, type: headers.get("content-type") }).toEqual({ body: "", type: null })
@@ -178,14 +180,14 @@ function resultShape(result: Record<string, unknown>, sent: unknown): string {
   }
   const { content, structuredContent, ...rest } = result as { content: { type: string; text: string }[]; structuredContent?: object }
   expect(content).toHaveLength(1)
-  const told = JSON.parse(content[0]!.text)
+  const answer = JSON.parse(content[0]!.text)
   if (structuredContent) {
-    expect({ told, rest }).toEqual({ told: structuredContent as never, rest: {} })
+    expect({ answer, rest }).toEqual({ answer: structuredContent as never, rest: {} })
     const name = (sent as { params: { name: string } } | undefined)?.params.name
     if (name !== undefined) expect(isValid.get(name)!(structuredContent)).toMatchObject({ valid: true })
     return "answered"
   }
-  const { code, message, errors, ...more } = told
+  const { code, message, errors, ...more } = answer
   expect({ rest, more, message }).toEqual({ rest: { isError: true }, more: {}, message: expect.any(String) })
   expect(code).toBeOneOf(CODES)
   for (const { field, code, message, allowed: _, ...unknown } of errors ?? [])
@@ -195,17 +197,17 @@ function resultShape(result: Record<string, unknown>, sent: unknown): string {
 
 test.each<[string, fc.Arbitrary<unknown>, number, Readonly<Record<string, number>>]>([
   [
-    "calls of the tools, right and spoiled",
+    "valid and mutated tool calls",
     call.map((params) => ({ jsonrpc: "2.0", id: 7, method: "tools/call", params })),
     2_000,
     { answered: 300, failed: 300, error: 20 },
   ],
   ["requests of every method", request, 1_000, { answered: 100, failed: 100, error: 50, refused: 15, result: 10, acknowledged: 1 }],
   ["requests with a member changed", mutated, 1_000, { answered: 50, refused: 100, acknowledged: 30, error: 30 }],
-  ["requests with bytes turned", turned, 1_000, { refused: 300, answered: 10 }],
+  ["requests with changed bytes", withChangedBytes, 1_000, { refused: 300, answered: 10 }],
   ["any JSON", fc.jsonValue({ maxDepth: 12 }).map((value) => JSON.stringify(value)), 500, { refused: 490 }],
   ["any bytes", fc.uint8Array({ maxLength: 100 }), 500, { refused: 490 }],
-])("%s have answers of declared shapes", async (_, bodies, numRuns, least) => {
+])("%s receive responses of declared shapes", async (_, bodies, numRuns, minimum) => {
   const seen: Record<string, number> = {}
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
@@ -215,7 +217,7 @@ test.each<[string, fc.Arbitrary<unknown>, number, Readonly<Record<string, number
     }),
     { seed: SEED, numRuns: numRuns * SHARE },
   )
-  for (const [shape, count] of Object.entries(least))
+  for (const [shape, count] of Object.entries(minimum))
     expect({ shape, seen: seen[shape] ?? 0, isEnough: (seen[shape] ?? 0) >= Math.floor((count * SHARE) / 2) }).toMatchObject({
       shape,
       isEnough: true,

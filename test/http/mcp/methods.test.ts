@@ -9,7 +9,7 @@ afterAll(() => mcp[Symbol.asyncDispose]())
 
 const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } }
 
-test("initialize says who answers, in which version, and what a model must know", async () => {
+test("initialize returns the server's name, its version and the instructions for the model", async () => {
   expect(await mcp.request("initialize", hello)).toEqual({
     result: {
       protocolVersion: "2025-06-18",
@@ -20,12 +20,12 @@ test("initialize says who answers, in which version, and what a model must know"
   })
 })
 
-test("ping answers nothing, whatever its params", async () => {
+test("ping returns nothing, whatever its params", async () => {
   for (const params of [undefined, null, {}, { _meta: { progressToken: 1 } }])
     expect(await mcp.request("ping", params)).toEqual({ result: {} })
 })
 
-test("methods need no initialize before them", async () => {
+test("methods need no preceding initialize", async () => {
   await using fresh = await openMcp()
   expect(await fresh.request("tools/call", { name: "list_sites" })).toMatchObject({
     result: { structuredContent: { sites: [{ site_id: 1 }] } },
@@ -35,14 +35,14 @@ test("methods need no initialize before them", async () => {
 test.each<[string, string, unknown, number, string]>([
   ["without params", "initialize", undefined, -32602, "Invalid params: protocolVersion must be a string"],
   [
-    "with a version that is a number",
+    "with a number as the version",
     "initialize",
     { ...hello, protocolVersion: 2025 },
     -32602,
     "Invalid params: protocolVersion must be a string",
   ],
   ["without capabilities", "initialize", { ...hello, capabilities: undefined }, -32602, "Invalid params: capabilities must be an object"],
-  ["with a list of capabilities", "initialize", { ...hello, capabilities: [] }, -32602, "Invalid params: capabilities must be an object"],
+  ["with an array of capabilities", "initialize", { ...hello, capabilities: [] }, -32602, "Invalid params: capabilities must be an object"],
   [
     "without clientInfo",
     "initialize",
@@ -51,51 +51,57 @@ test.each<[string, string, unknown, number, string]>([
     "Invalid params: clientInfo must have the strings name and version",
   ],
   [
-    "with a nameless client",
+    "with a client without a name",
     "initialize",
     { ...hello, clientInfo: { version: "1" } },
     -32602,
     "Invalid params: clientInfo must have the strings name and version",
   ],
   [
-    "with a version-less client",
+    "with a client without a version",
     "initialize",
     { ...hello, clientInfo: { name: "a" } },
     -32602,
     "Invalid params: clientInfo must have the strings name and version",
   ],
-  ["with a list of params", "ping", [], -32602, "Invalid params: params must be an object"],
-  ["with a text as params", "tools/list", "all", -32602, "Invalid params: params must be an object"],
-  ["with a list of params", "tools/call", ["list_sites"], -32602, "Invalid params: params must be an object"],
+  ["with an array of params", "ping", [], -32602, "Invalid params: params must be an object"],
+  ["with a string as params", "tools/list", "all", -32602, "Invalid params: params must be an object"],
+  ["with an array of params", "tools/call", ["list_sites"], -32602, "Invalid params: params must be an object"],
   ["with a cursor", "tools/list", { cursor: "a" }, -32602, "Invalid cursor"],
   ["with a null cursor", "tools/list", { cursor: null }, -32602, "Invalid cursor"],
   ["without a name", "tools/call", {}, -32602, "Unknown tool: undefined"],
-  ["with a name that is no text", "tools/call", { name: 5 }, -32602, "Unknown tool: number"],
-  ["of an unknown tool", "tools/call", { name: "drop_site" }, -32602, "Unknown tool: drop_site"],
-  ["of a tool with an inherited name", "tools/call", { name: "toString" }, -32602, "Unknown tool: toString"],
-  ["of a tool with a long name", "tools/call", { name: "x".repeat(5_000) }, -32602, `Unknown tool: ${"x".repeat(100)}`],
-  ["with a list of arguments", "tools/call", { name: "list_sites", arguments: [] }, -32602, "Invalid params: arguments must be an object"],
+  ["with a number as the name", "tools/call", { name: 5 }, -32602, "Unknown tool: number"],
+  ["for an unknown tool", "tools/call", { name: "drop_site" }, -32602, "Unknown tool: drop_site"],
+  ["for a tool with an inherited name", "tools/call", { name: "toString" }, -32602, "Unknown tool: toString"],
+  ["for a tool with a long name", "tools/call", { name: "x".repeat(5_000) }, -32602, `Unknown tool: ${"x".repeat(100)}`],
+  [
+    "with an array of arguments",
+    "tools/call",
+    { name: "list_sites", arguments: [] },
+    -32602,
+    "Invalid params: arguments must be an object",
+  ],
   ["with null arguments", "tools/call", { name: "list_sites", arguments: null }, -32602, "Invalid params: arguments must be an object"],
   [
-    "with a text as arguments",
+    "with a string as arguments",
     "tools/call",
     { name: "get_summary", arguments: "{}" },
     -32602,
     "Invalid params: arguments must be an object",
   ],
-  ["of resources", "resources/list", {}, -32601, "Method not found: resources/list"],
-  ["of prompts", "prompts/list", undefined, -32601, "Method not found: prompts/list"],
-  ["of logging", "logging/setLevel", { level: "info" }, -32601, "Method not found: logging/setLevel"],
-  ["of completion", "completion/complete", {}, -32601, "Method not found: completion/complete"],
-  ["of a later protocol", "server/discover", {}, -32601, "Method not found: server/discover"],
-  ["of an inherited name", "constructor", {}, -32601, "Method not found: constructor"],
-  ["in other case", "Ping", {}, -32601, "Method not found: Ping"],
-  ["without a name", "", [], -32601, "Method not found: "],
-])("a request %s (%s) is an error of the protocol", async (_, method, params, code, message) => {
+  ["for resources", "resources/list", {}, -32601, "Method not found: resources/list"],
+  ["for prompts", "prompts/list", undefined, -32601, "Method not found: prompts/list"],
+  ["for logging", "logging/setLevel", { level: "info" }, -32601, "Method not found: logging/setLevel"],
+  ["for completion", "completion/complete", {}, -32601, "Method not found: completion/complete"],
+  ["of a later protocol version", "server/discover", {}, -32601, "Method not found: server/discover"],
+  ["with an inherited name", "constructor", {}, -32601, "Method not found: constructor"],
+  ["with different case", "Ping", {}, -32601, "Method not found: Ping"],
+  ["with an empty name", "", [], -32601, "Method not found: "],
+])("answers a request %s (%s) with a protocol error", async (_, method, params, code, message) => {
   expect(await mcp.request(method, params)).toEqual({ error: { code, message } })
 })
 
-test("tools/list takes absent, null and empty params and has one page", async () => {
+test("tools/list accepts absent, null and empty params and returns one page", async () => {
   for (const params of [undefined, null, {}]) {
     const { result } = await mcp.request("tools/list", params)
     expect(Object.keys(result as object)).toEqual(["tools"])

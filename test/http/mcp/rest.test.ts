@@ -41,7 +41,7 @@ const some = (members: Record<string, fc.Arbitrary<unknown>>, requiredKeys: stri
 const pick = (all: Record<string, unknown>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(all).filter(([name, value]) => names.includes(name) && value !== undefined))
 
-/** Arguments as a query string has them. */
+/** Formats arguments as a query string. */
 function queryOf(given: Record<string, unknown>): string {
   const text = (name: string, value: unknown) => (name === "filters" ? JSON.stringify(value) : String(value))
   return new URLSearchParams(Object.entries(given).map(([name, value]) => [name, text(name, value)])).toString()
@@ -75,16 +75,16 @@ test.each<[tool: string, path: string, given: fc.Arbitrary<Record<string, unknow
   ["get_realtime", "stats/realtime", some({ limit }), {}],
   ["list_goals", "stats/goals", some(ranged), {}],
   ["run_funnel", "funnels/1/report", some(ranged), { funnel_id: 1 }],
-])("%s and %s answer the same, and refuse the same for the same reasons", async (tool, path, given, own) => {
+])("%s and %s return the same results and reject the same arguments for the same reasons", async (tool, path, given, own) => {
   const seen = { answered: 0, refused: 0 }
   await fc.assert(
-    fc.asyncProperty(given, async (asked) => {
-      const rest = await mcp.api.get(`/api/public/v1/sites/1/${path}?${queryOf(asked)}`, mcp.statsKey)
-      const { structuredContent, isError, content } = await mcp.call(tool, { site_id: 1, ...own, ...asked })
+    fc.asyncProperty(given, async (args) => {
+      const rest = await mcp.api.get(`/api/public/v1/sites/1/${path}?${queryOf(args)}`, mcp.statsKey)
+      const { structuredContent, isError, content } = await mcp.call(tool, { site_id: 1, ...own, ...args })
       if (rest.status === 200) {
         seen.answered++
-        return expect({ asked, answer: structuredContent, isError }).toEqual({
-          asked,
+        return expect({ args, answer: structuredContent, isError }).toEqual({
+          args,
           answer: rest.body as never,
           isError: undefined as never,
         })
@@ -92,8 +92,8 @@ test.each<[tool: string, path: string, given: fc.Arbitrary<Record<string, unknow
       seen.refused++
       const { errors } = rest.body as { errors: { pointer: string; code: string }[] }
       const failure = JSON.parse(content[0]!.text) as { errors: { field: string; code: string }[] }
-      expect({ asked, status: rest.status, isError, errors: failure.errors.map(({ field, code }) => [field, code]) }).toEqual({
-        ...{ asked, status: 400, isError: true },
+      expect({ args, status: rest.status, isError, errors: failure.errors.map(({ field, code }) => [field, code]) }).toEqual({
+        ...{ args, status: 400, isError: true },
         errors: errors.map(({ pointer, code }) => [
           pointer
             .slice(1)

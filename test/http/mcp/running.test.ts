@@ -12,7 +12,7 @@ import { WORKERS } from "../../kit.ts"
 import { MCP, type McpInstance, type ToolResult } from "./client.ts"
 import { openFilled } from "./filled.ts"
 
-/** The endpoint alone, over the instance's services but the statistics, behind a real socket. */
+/** Serves only the endpoint behind a real socket, with the instance's services except the given statistics. */
 function serve({ app, clock, log }: McpInstance, stats: Stats) {
   const { keys, sites, events } = app.instance
   const { now } = clock
@@ -31,13 +31,13 @@ function summaryRequest({ statsKey }: McpInstance): RequestInit {
   return { method: "POST", body, headers: { authorization: `Bearer ${statsKey}`, "content-type": "application/json" } }
 }
 
-test("a client that goes away ends its report", async () => {
+test("aborts the report when the client disconnects", async () => {
   await using instance = await openFilled()
   const { engine, instance: services } = instance.app
   const stats = createStats({ ...services, engine, clock: instance.clock })
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<unknown>()
-  // A report that lasts as long as somebody waits for it.
+  // A report that runs until it is aborted.
   const summary: Stats["summary"] = async (site, given, asking = {}) => {
     begun.resolve()
     await new Promise((resolve) => asking.signal?.addEventListener("abort", resolve))
@@ -56,7 +56,7 @@ test("a client that goes away ends its report", async () => {
   expect(instance.log.lines).toEqual([])
 })
 
-test("a report that takes too long is a failure that says what to ask instead", async () => {
+test("a report that takes too long fails with a suggestion for a smaller one", async () => {
   await using instance = await openFilled()
   const engine = openEngine({ workerUrl: WORKERS.query, path: join(instance.dataDir, "events.db"), cacheBytes: 32 << 20, timeoutMs: 0 })
   await using served = serve(instance, createStats({ ...instance.app.instance, engine, clock: instance.clock }))
@@ -73,9 +73,9 @@ test("a report that takes too long is a failure that says what to ask instead", 
   })
 })
 
-test("an unexpected failure is told without its cause, which is in the log under the request's id", async () => {
+test("hides the cause of an unexpected failure and logs it under the request id", async () => {
   await using instance = await openFilled()
-  // A bug, as it were: the workers meet an event store without one of its tables.
+  // Simulates a bug: one table of the event store is missing.
   const store = new Database(join(instance.dataDir, "events.db"))
   store.run("alter table segments rename to lost")
   store.close()
@@ -88,7 +88,7 @@ test("an unexpected failure is told without its cause, which is in the log under
   expect(instance.log.lines).toMatchObject([{ level: "error", message: "request failed", fields: { request_id: "trace-1" } }])
 })
 
-test("tools change nothing that is stored", async () => {
+test("tools change no stored data", async () => {
   await using instance = await openFilled()
   const { app, call } = instance
   const stored = async () => [

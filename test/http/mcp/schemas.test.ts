@@ -11,7 +11,7 @@ const METRICS = words(
 const text = (more: object) => ({ type: "string", ...more })
 const day = (description: string) => text({ format: "date", description })
 
-/** The shared properties as the public document has them. */
+/** The shared properties, as the public document describes them. */
 const SHARED: Readonly<Record<string, object>> = {
   site_id: { type: "integer", minimum: 1, description: "Numeric site id from list_sites." },
   period: text({
@@ -59,7 +59,7 @@ const RANGED = words("period from to timezone filters imports")
 const COMPARED = words("compare compare_from compare_to match_weekday metrics")
 const COMMON = words("site_id range visitor_window imports visitors_estimated notes")
 
-/** Each tool's title, description, arguments and answer: names, and of the answer those that are always there. */
+/** Title, description, arguments and result of each tool. Of the result, only the members that are always present. */
 const DOCUMENTED: readonly [name: string, title: string, description: string, input: string[], output: string[], required: string[]][] = [
   [
     "list_sites",
@@ -119,7 +119,7 @@ const DOCUMENTED: readonly [name: string, title: string, description: string, in
   ],
 ]
 
-test("there are seven tools, in this order, each as documented", () => {
+test("lists seven tools in order, each as documented", () => {
   const shown = TOOLS.map(({ name, title, description, inputSchema, outputSchema }) => [
     name,
     title,
@@ -136,7 +136,7 @@ test("there are seven tools, in this order, each as documented", () => {
   }
 })
 
-test("what tools share is the same in each, word for word", () => {
+test("properties shared by several tools are identical in each", () => {
   for (const { inputSchema } of TOOLS)
     for (const [name, schema] of Object.entries(inputSchema.properties))
       if (name in SHARED) expect({ name, schema }).toEqual({ name, schema: SHARED[name]! })
@@ -213,19 +213,19 @@ test.each<[string, Readonly<Record<string, object>>]>([
       },
     },
   ],
-])("%s takes of its own what is documented", (tool, expected) => {
+])("%s has the documented properties of its own", (tool, expected) => {
   const { properties } = TOOLS.find(({ name }) => name === tool)!.inputSchema
   expect(Object.fromEntries(Object.entries(properties).filter(([name]) => name in expected))).toEqual(expected)
 })
 
-/** Every object inside a value. */
+/** Yields every object inside a value. */
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return
-  if (!Array.isArray(value)) yield value as Record<string, unknown> // what is left of objects
+  if (!Array.isArray(value)) yield value as Record<string, unknown> // only objects remain
   for (const inner of Object.values(value)) yield* objectsIn(inner)
 }
 
-test("schemas hold nothing that some clients cannot read", () => {
+test("schemas use only keywords that all clients support", () => {
   for (const { inputSchema, outputSchema } of TOOLS) {
     for (const schema of [...objectsIn(inputSchema), ...objectsIn(outputSchema)]) {
       for (const unread of ["$ref", "$defs", "anyOf", "oneOf", "allOf", "const", "nullable"])
@@ -237,7 +237,7 @@ test("schemas hold nothing that some clients cannot read", () => {
   }
 })
 
-test("the list of tools has at most 24 KiB, the instructions 1,500 characters", () => {
+test("the list of tools is at most 24 KiB, the instructions at most 1,500 characters", () => {
   expect(Buffer.byteLength(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { tools: TOOLS } }))).toBeLessThanOrEqual(24 << 10)
   expect(INSTRUCTIONS.length).toBeLessThanOrEqual(1_500)
 })

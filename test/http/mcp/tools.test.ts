@@ -213,14 +213,14 @@ test.each<[string, object | undefined, object]>([
       ],
     },
   ],
-])("%s of %j answers its numbers, once for programs and once as text", async (name, given, expected) => {
+])("%s of %j returns its figures as structured content and as text", async (name, given, expected) => {
   const { content, structuredContent, ...rest } = await mcp.call(name, given)
   expect({ structuredContent, rest }).toEqual({ structuredContent: expected as Record<string, unknown>, rest: {} })
   expect(content).toEqual([{ type: "text", text: JSON.stringify(structuredContent) }])
   expect(isValid[name]!(structuredContent)).toMatchObject({ valid: true })
 })
 
-test("list_sites shows what the key reaches, in pages, by name or host", async () => {
+test("list_sites lists the sites of the key page by page, and searches names and hosts", async () => {
   await using large = await openFilled()
   const { sites } = large.app.instance
   for (const number of [2, 3, 4, 5])
@@ -248,14 +248,14 @@ test("list_sites shows what the key reaches, in pages, by name or host", async (
   expect((await idsOf({}, limited.secret)).ids).toEqual([2])
 })
 
-test("a site outside the key, an unknown and a deleted one are the same to every tool", async () => {
+test("a site outside the key, an unknown site and a deleted one are the same to every tool", async () => {
   await using instance = await openFilled()
   const { sites } = instance.app.instance
   const second = await sites.create(instance.site.organization_id, { name: "Second", hosts: ["second.example"] })
   const gone = await sites.create(instance.site.organization_id, { name: "Gone", hosts: ["gone.example"] })
   await sites.remove(gone.id)
   const { secret } = await keyWith(instance, { site_ids: [1] })
-  // Before what else is wrong.
+  // This check precedes the validation of other arguments.
   for (const name of ["get_summary", "get_timeseries", "get_breakdown", "get_realtime", "list_goals", "run_funnel"])
     for (const site_id of [second.id, gone.id, 99, Number.MAX_SAFE_INTEGER])
       expect(await instance.failure(name, { site_id, colour: "red" }, secret)).toEqual({
@@ -264,7 +264,7 @@ test("a site outside the key, an unknown and a deleted one are the same to every
       })
 })
 
-test("a goal and a funnel made a moment ago are there, a revoked key is not", async () => {
+test("new goals and funnels are available immediately, a revoked key is not accepted", async () => {
   await using instance = await openFilled()
   const { app, site } = instance
   const { key, secret } = await keyWith(instance, {})
@@ -291,7 +291,7 @@ test("a goal and a funnel made a moment ago are there, a revoked key is not", as
   expect((await instance.post({ jsonrpc: "2.0", id: 1, method: "ping" }, {}, secret)).status).toBe(401)
 })
 
-test("what visitors wrote stands in values alone, without what is not seen, and cut", async () => {
+test("visitors' text appears only in values, truncated and without invisible characters", async () => {
   await using instance = await openFilled()
   const { collect, call } = instance
   const hidden = "a\u200bb\u202ec\u2066d\ufeffe\u00adf\u061cg\u{e0041}\u{e0042}h\u2028i"

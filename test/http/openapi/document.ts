@@ -1,6 +1,6 @@
 /**
- * The API's own description, as tests use it: its operations with all references resolved, and a check that finds what an
- * answer has beyond what is declared.
+ * The API's own description, as tests use it: its operations with all references resolved, and a check that reports every
+ * deviation of a response from what is declared.
  */
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
@@ -19,11 +19,11 @@ export interface Declared {
   ids: readonly string[]
   scopes: readonly string[]
   needsUnrestricted: boolean
-  /** Of private operations. */
+  /** Only in the private API. */
   permission: string
   gate: Gate
   parameters: readonly DeclaredParameter[]
-  /** Media types of bodies that it takes, with an example of each. */
+  /** Accepted media types of the body, with an example of each. */
   bodies: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>>
   answers: Readonly<
     Record<string, { headers: readonly string[]; content: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>> }>
@@ -35,13 +35,13 @@ export interface DeclaredParameter {
   in: "path" | "query" | "header"
   required: boolean
   schema: JsonSchema
-  /** A list of words, written with commas; or JSON. */
+  /** `words`: a comma-separated list. `json`: JSON text. */
   form: "plain" | "words" | "json"
 }
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** A part of the document, or what it refers to. */
+/** A part of the document, or the target of its reference. */
 function resolved<T>(document: OpenApiDocument, part: T | { $ref: string }): T {
   if (typeof part !== "object" || part === null || !("$ref" in part)) return part as T
   const steps = part.$ref.replace("#/", "").split("/")
@@ -87,7 +87,7 @@ function declaredParameter({ name, in: place, required = false, schema, explode 
   return { name, in: place, required, schema: (json ?? schema)!, form: json ? "json" : explode === false ? "words" : "plain" }
 }
 
-/** Compiles schemas of the document. Closed ones also find members that are not declared, although callers must not mind them. */
+/** Compiles schemas of the document. With `closed`, undeclared members are faults, although clients must ignore them. */
 export function compiler(document: OpenApiDocument, { closed }: { closed: boolean }) {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, allErrors: true, validateFormats: true })
   addFormats(ajv)
@@ -119,7 +119,7 @@ const withRefs = (schema: unknown) =>
     return { ...object, $ref: object.$ref.replace("#/components/schemas/", ADDRESS) }
   })
 
-/** What stands beside a reference lists only what it narrows. */
+/** A schema beside a reference lists only the members that it narrows, so it stays open. */
 const closedSchema = (schema: unknown) =>
   mapped(schema, (object) =>
     object.type === "object" && "properties" in object && !("additionalProperties" in object) && !("$ref" in object)
@@ -127,7 +127,7 @@ const closedSchema = (schema: unknown) =>
       : object,
   )
 
-/** What of an answer is not as declared; empty when all is. */
+/** Returns a function that lists the differences between a response and its declaration. */
 export function answerChecker(document: OpenApiDocument) {
   const compile = compiler(document, { closed: true })
 
@@ -145,12 +145,12 @@ export function answerChecker(document: OpenApiDocument) {
   }
 }
 
-/** Only some answers of a status have these. */
+/** Headers that only some responses of a status have. */
 const SOMETIMES = /^(Idempotency-Replayed|Retry-After|WWW-Authenticate|Cache-Control)$/
 const OF_KEY = /RateLimit/
 
 function missingHeaders(declared: readonly string[], { status, headers, body }: Answer): string[] {
-  // These may come before the key is known.
+  // These responses can be sent before the key is known.
   const isEarly = status >= 500 || /"code":"(not_found|invalid_header|origin_not_allowed)"/.test(JSON.stringify(body))
   const isOptional = (name: string) => SOMETIMES.test(name) || (isEarly && OF_KEY.test(name))
   return declared.filter((name) => !isOptional(name) && !headers.has(name)).map((name) => `the header ${name} is missing`)

@@ -3,25 +3,25 @@ import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import type { Declared, DeclaredParameter } from "./document.ts"
 import { strangeText, strangeValue, valuesOf } from "./schema-values.ts"
 
-/** A call as it goes over the wire. */
+/** A request to send. */
 export interface FuzzCall {
   operation: Declared
-  /** How far it is from what the document describes. */
-  kind: "valid" | "spoiled" | "wild"
+  /** How far the request deviates from the document. */
+  kind: "valid" | "mutated" | "wild"
   method: string
   path: string
   headers: Record<string, string>
   body: string | Uint8Array<ArrayBuffer> | undefined
 }
 
-/** What the document does not tell of valid calls. */
+/** Knowledge about valid requests that is not in the document. */
 export interface FuzzTerms {
-  /** Ids that may be there. */
+  /** Ids that may exist. */
   idOf(operation: Declared, id: string): fc.Arbitrary<string>
   exampleOf(operation: Declared): unknown
 }
 
-/** Calls of all operations, in equal parts as the document describes them, with something spoiled, and wild. */
+/** Generates calls of all operations in three equal parts: valid according to the document, mutated, and wild. */
 export function fuzzCalls(
   document: OpenApiDocument,
   operations: readonly Declared[],
@@ -32,7 +32,7 @@ export function fuzzCalls(
     const valid = validCalls(operation, values, terms)
     return fc.oneof(
       { weight: 2, arbitrary: valid },
-      { weight: 2, arbitrary: valid.chain(spoiled) },
+      { weight: 2, arbitrary: valid.chain(mutated) },
       { weight: 1, arbitrary: valid.chain(wild) },
     )
   })
@@ -41,7 +41,7 @@ export function fuzzCalls(
 
 const shown = ({ kind, method, path, headers, body }: FuzzCall): string => `${kind} ${method} ${path} ${JSON.stringify(headers)} ${body}`
 
-/** Parts of a call that can be spoiled one by one. */
+/** Parts of a call that can be mutated independently. */
 interface Parts {
   operation: Declared
   ids: Record<string, string>
@@ -69,7 +69,7 @@ function validParts(operation: Declared, values: Values, terms: FuzzTerms): fc.A
       ids,
       query: sparse(record("query")),
       headers: sparse(record("header")),
-      // Of questions few that are made by chance make sense; the example does.
+      // Few random queries are valid, so the example is included.
       body: body
         ? fc.oneof({ weight: 3, arbitrary: values(body.schema) }, { weight: 1, arbitrary: fc.constant(terms.exampleOf(operation)) })
         : fc.constant(undefined),
@@ -77,13 +77,13 @@ function validParts(operation: Declared, values: Values, terms: FuzzTerms): fc.A
     .map(({ query, ...parts }) => ({ ...parts, operation, query: Object.entries(query) }))
 }
 
-/** Of each kind of thing the first one stays, for most calls ask about it. */
+/** The first resource of each kind is never deleted, because most calls use it. */
 function idOf({ method, ids }: Declared, id: string): fc.Arbitrary<string> {
   const isDeleted = method === "DELETE" && id === ids.at(-1)
   return (isDeleted ? fc.integer({ min: 2, max: 40 }) : fc.constantFrom(1, 1, 1, 1, 2, 3, 999)).map(String)
 }
 
-/** Few parameters at once: of many some always contradict each other. */
+/** Keeps only a few parameters, because random values of many always contradict each other. */
 const sparse = (all: fc.Arbitrary<Record<string, string>>) =>
   fc.tuple(all, fc.infiniteStream(fc.nat(3))).map(([record, dice]) => {
     const required = ["dimension", "type", "property"]
@@ -107,18 +107,18 @@ function assembled({ operation, ids, query, headers, body }: Parts, kind: FuzzCa
   }
 }
 
-/** A lone surrogate cannot be escaped; as it stands it becomes U+FFFD. */
+/** A lone surrogate cannot be percent-encoded, so it is replaced by U+FFFD. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-/** One to three things about it are not as described. */
-const spoiled = (call: FuzzCall): fc.Arbitrary<FuzzCall> =>
+/** Makes one to three changes that violate the document. */
+const mutated = (call: FuzzCall): fc.Arbitrary<FuzzCall> =>
   fc
-    .array(SPOILS(call), { minLength: 1, maxLength: 3 })
-    .map((changes) => changes.reduce<FuzzCall>((spoilt, change) => change(spoilt), { ...call, kind: "spoiled" as const }))
+    .array(MUTATIONS(call), { minLength: 1, maxLength: 3 })
+    .map((changes) => changes.reduce<FuzzCall>((changed, change) => change(changed), { ...call, kind: "mutated" as const }))
 
 type Change = (call: FuzzCall) => FuzzCall
 
-const SPOILS = (call: FuzzCall): fc.Arbitrary<Change> =>
+const MUTATIONS = (call: FuzzCall): fc.Arbitrary<Change> =>
   fc.oneof(
     fc.tuple(fc.constantFrom(...parameterNames(call)), strangeText).map(([name, text]): Change => withQuery(name, text)),
     strangeText.map((name): Change => withQuery(name, "1")),
@@ -139,7 +139,7 @@ const SPOILS = (call: FuzzCall): fc.Arbitrary<Change> =>
       )
       .map(
         ([name, text]): Change =>
-          (spoilt) => ({ ...spoilt, headers: { ...spoilt.headers, [name]: text } }),
+          (changed) => ({ ...changed, headers: { ...changed.headers, [name]: text } }),
       ),
     fc
       .tuple(fc.nat(200), strangeValue, fc.constantFrom("replace", "remove", "add"))
@@ -154,7 +154,7 @@ const parameterNames = ({ operation }: FuzzCall): string[] => [
   ...operation.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name),
 ]
 
-/** What the client library can send at all. */
+/** Characters that the client library can send. */
 const headerText = fc.string({ unit: fc.constantFrom(..."abcXYZ019 \"'*,;=/+-_~{}[]<>!ä"), maxLength: 30 }).map((text) => text.trim())
 
 const withQuery =
@@ -165,7 +165,7 @@ const withId =
   (id: string): Change =>
   (call) => ({ ...call, path: call.path.replace(/\/\d+(?=[/?]|$)/, `/${id}`) })
 
-/** Changes the value that stands at a place of the body, counted through. */
+/** Changes the value at the nth position of the body. */
 const withBody =
   (at: number, value: unknown, how: string): Change =>
   (call) => {
@@ -195,7 +195,7 @@ function placesIn(value: unknown): { holder: Record<string, unknown>; key: strin
   return Object.keys(holder).flatMap((key) => [{ holder, key }, ...placesIn(holder[key])])
 }
 
-/** Nothing about it but its address is as described. */
+/** Keeps only the path of the operation. */
 const wild = (call: FuzzCall): fc.Arbitrary<FuzzCall> =>
   fc
     .record({

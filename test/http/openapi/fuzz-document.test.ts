@@ -7,7 +7,7 @@ import { answerChecker, DOCUMENT_PATH, operationsIn } from "./document.ts"
 import { type FuzzCall, fuzzCalls } from "./fuzz-calls.ts"
 
 /**
- * Calls of all operations, made from the document: as it describes them, spoiled, and wild.
+ * Calls of all operations, generated from the document: valid, mutated, and wild.
  */
 const CALLS = bySize({ check: 1_500, full: 4_000, release: 240_000 })
 
@@ -53,7 +53,7 @@ async function answerOf({ method, path, headers, body }: FuzzCall) {
   return { status: answer.status, headers: answer.headers, text, body: isJson ? (JSON.parse(text) as unknown) : text }
 }
 
-/** Beside what is declared: an error tells nobody what it was called with, and is found again by its id. */
+/** Rules beyond the document: an error does not echo secrets or reveal internals, and carries the request id. */
 function faultsOfError({ status, headers, text, body }: Awaited<ReturnType<typeof answerOf>>): string[] {
   if (status < 400 || headers.get("content-type") === "application/json") return []
   const { request_id, code } = body as { request_id?: string; code?: string }
@@ -67,7 +67,7 @@ function faultsOfError({ status, headers, text, body }: Awaited<ReturnType<typeo
 }
 
 test(
-  "whatever is sent, the answer is one that the document declares",
+  "every response to any request is one that the document declares",
   async () => {
     const document = (await (await fetch(target.url + DOCUMENT_PATH)).json()) as OpenApiDocument
     const operations = operationsIn(document)
@@ -83,7 +83,7 @@ test(
       { seed: SEED, numRuns: CALLS },
     )
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
-    // The calls are neither too tame nor too wild: nearly every operation accepts some and refuses some, in a full run every one.
+    // The calls are neither too valid nor too broken: nearly every operation accepts some and rejects some, in a full run every one.
     const oneSided = [...seen].filter(([, kinds]) => kinds.size < 2).map(([name]) => name)
     expect(oneSided.length).toBeLessThanOrEqual(bySize({ check: 3, full: 0, release: 0 }))
   },

@@ -1,6 +1,6 @@
 import type { Declared, DeclaredParameter } from "./document.ts"
 
-/** What a request is made of, for `api.send`. */
+/** Arguments of `api.send`. */
 export interface Call {
   method: string
   path: string
@@ -12,8 +12,8 @@ export type Ids = Readonly<Record<string, number>>
 let made = 0
 
 /**
- * A call that an operation takes: ids as given, each required parameter with its first value, the body of the example. What
- * is made has a name of its own each time, for goals and funnels exist once.
+ * Returns a valid call of an operation: the given ids, the first value of each required parameter, the example body. Goals and
+ * funnels get a new name each time, because they must be unique.
  */
 export function goodCall({ name, method, path, parameters, bodies }: Declared, ids: Ids): Call {
   const query = parameters.filter((parameter) => parameter.in === "query" && parameter.required).map(firstValue)

@@ -4,7 +4,7 @@ import { type Answer, startInstance, type TestInstance } from "../../kit.ts"
 import { answerChecker, type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
 import { type Call, goodCall, type Ids } from "./good-call.ts"
 
-/** Every status that an operation declares is really answered, and every real answer is as declared. */
+/** Provokes every status that an operation declares and compares every response with its declaration. */
 
 const SETTINGS = { base_url: "https://stats.example.org", api_rate_limit: "100000" }
 let instance: TestInstance
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
-// The operations must be known before a test runs.
+// `test.each` needs the operations before any test runs.
 const described = await startInstance({ settings: SETTINGS })
 const document = (await described.api.get(DOCUMENT_PATH)).body as OpenApiDocument
 await described[Symbol.asyncDispose]()
@@ -49,8 +49,8 @@ const send = ({ method, path, body }: Call, key: string | undefined, headers: Re
 const good = (operation: Declared) => goodCall(operation, ids)
 const withBody = (operation: Declared, body: unknown): Call => ({ ...good(operation), body })
 
-/** What is deleted is made for it. */
-async function doomed(operation: Declared): Promise<Call> {
+/** Creates the resource that a DELETE removes. */
+async function callWithNewResource(operation: Declared): Promise<Call> {
   if (operation.method !== "DELETE") return good(operation)
   const maker = operations.find(({ name }) => name === operation.name.replace("delete", "create"))!
   const { body } = await send(good(maker), instance.key)
@@ -62,7 +62,7 @@ const otherScopes = (operation: Declared) =>
     (scope) => !operation.scopes.includes(scope.replace("write", "read")) && !operation.scopes.includes(scope),
   )
 
-/** How each refusal is come by, whatever the operation is. */
+/** Provokes each error status for any operation. */
 const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>>> = {
   "304": async (operation) => {
     const { headers } = await send(good(operation), instance.key)
@@ -82,7 +82,7 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
   },
   "406": (operation) => send(good(operation), instance.key, { accept: "image/png" }),
   "409": (operation) => (operation.name.startsWith("create") ? inProgress(operation) : taken(operation)),
-  "412": async (operation) => send(await doomed(operation), instance.key, { "if-match": '"99"' }),
+  "412": async (operation) => send(await callWithNewResource(operation), instance.key, { "if-match": '"99"' }),
   "413": (operation) => send(withBody(operation, "x".repeat((1 << 20) + 1)), instance.key),
   "415": (operation) => send(withBody(operation, "a=1"), instance.key, { "content-type": "text/csv" }),
   "422": (operation) => (operation.name === "getFunnelReport" ? longWindow() : send(withBody(operation, { odd: 1 }), instance.key)),
@@ -93,11 +93,11 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
       site_access: "all",
       rate_limit: 1,
     })
-    const call = await doomed(operation)
+    const call = await callWithNewResource(operation)
     await send(call, secret)
     return send(call, secret)
   },
-  // A failure of ours that nobody foresaw.
+  // Simulates an unexpected internal failure.
   "500": async (operation) => {
     const { keys, health } = instance.app.instance
     const [find, has] = [keys.find, health.has]
@@ -122,7 +122,7 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
   },
 }
 
-/** Of many requests under one key all but one come too early. */
+/** Of many simultaneous requests with one idempotency key, all but one are too early. */
 async function inProgress(operation: Declared): Promise<Answer> {
   const call = good(operation)
   const headers = { "idempotency-key": operation.name }
@@ -160,10 +160,10 @@ const CODES: Readonly<Record<string, string>> = {
 afterEach(() => expect(instance.log.lines.filter(({ level }) => level === "error")).toEqual([]))
 
 test.each(operations.map((operation) => [operation.name, operation] as const))(
-  "%s answers every status it declares, as it declares it",
+  "%s returns every status it declares, as declared",
   async (_, operation) => {
     for (const status of Object.keys(operation.answers)) {
-      const provoke = status < "300" ? async () => send(await doomed(operation), instance.key) : REFUSALS[status]!
+      const provoke = status < "300" ? async () => send(await callWithNewResource(operation), instance.key) : REFUSALS[status]!
       const isRpc = operation.name === "callMcp"
       const answer = isRpc && status === "202" ? await notification(operation) : await provoke(operation)
       expect({ status: answer.status, faults: faultsOf(operation, answer) }).toEqual({ status: Number(status), faults: [] })
@@ -195,14 +195,14 @@ const QUERIES: readonly (readonly [operation: string, query: string])[] = [
   ["exportSite", "type=timeseries&format=csv&interval=day"],
 ]
 
-test.each(QUERIES)("%s?%s is answered as declared", async (name, query) => {
+test.each(QUERIES)("%s?%s returns a declared response", async (name, query) => {
   const operation = operations.find((one) => one.name === name)!
   const { path } = good(operation)
   const answer = await instance.api.get(`${path.split("?")[0]}?${query}`, instance.key)
   expect({ status: answer.status, faults: faultsOf(operation, answer) }).toEqual({ status: 200, faults: [] })
 })
 
-const QUESTIONS: readonly object[] = [
+const BODIES: readonly object[] = [
   { metrics: ["visitors"], date_range: "realtime" },
   { metrics: ["visitors", "bounce_rate"], date_range: "7d", dimensions: ["time:day"], include: { time_labels: true, imports: true } },
   { metrics: ["total_revenue", "average_revenue"], date_range: "all", dimensions: ["event:page"], include: { total_rows: true } },
@@ -223,7 +223,7 @@ const QUESTIONS: readonly object[] = [
   },
 ]
 
-test.each(QUESTIONS)("the question %j is answered as declared", async (question) => {
+test.each(BODIES)("the query %j returns a declared response", async (question) => {
   for (const name of ["query", "queryPlausible"]) {
     const operation = operations.find((one) => one.name === name)!
     const answer = await send(withBody(operation, { site_id: 1, ...question }), instance.key)
@@ -231,7 +231,7 @@ test.each(QUESTIONS)("the question %j is answered as declared", async (question)
   }
 })
 
-test("several faults, a limit and a kept answer are as declared", async () => {
+test("several faults, a reached limit and a replayed response match their declarations", async () => {
   const { api, key } = instance
   const creation = operations.find(({ name }) => name === "createGoal")!
   const faulty = await api.post(`${SITE}/goals`, { kind: "odd", threshold: 900, props: 1, colour: 2 }, key)

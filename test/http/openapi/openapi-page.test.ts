@@ -11,7 +11,7 @@ afterAll(() => instance[Symbol.asyncDispose]())
 const answer = await instance.api.get(PAGE_PATH)
 const page = String(answer.body)
 
-test("the page may load nothing, and needs nothing but its own style", () => {
+test("the page may load nothing, and uses only its inline style", () => {
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8")
   const style = /<style>([\s\S]*)<\/style>/.exec(page)![1]!
   const hash = createHash("sha256").update(style).digest("base64")
@@ -22,7 +22,7 @@ test("the page may load nothing, and needs nothing but its own style", () => {
   expect(style).not.toMatch(/url\(|@import/)
 })
 
-test("the page shows every operation and schema of the document, and its links lead somewhere", async () => {
+test("the page shows every operation and schema of the document, and all its links work", async () => {
   const document = (await instance.api.get(DOCUMENT_PATH)).body as OpenApiDocument
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
   expect(new Set(ids).size).toBe(ids.length)
@@ -38,7 +38,7 @@ test("the page shows every operation and schema of the document, and its links l
 })
 
 test.skipIf(noBrowser)(
-  "the page asks for nothing else, complains of nothing and fits a phone and a desk, by day and by night",
+  "the page makes no further requests, logs no errors and fits phones and desktops in both themes",
   async () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, peers) => instance.app.fetch(request, peers) })
     const browser = await openBrowser()

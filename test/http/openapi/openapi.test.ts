@@ -12,7 +12,7 @@ const answer = await instance.api.get(DOCUMENT_PATH)
 const document = answer.body as OpenApiDocument
 const operations = operationsIn(document)
 
-test("the document needs no key, may be kept for five minutes and has a tag", async () => {
+test("the document needs no key, is cached for five minutes and has an ETag", async () => {
   expect(answer.status).toBe(200)
   expect(answer.headers.get("cache-control")).toBe("public, max-age=300")
   const again = await instance.api.get(DOCUMENT_PATH, undefined, { "if-none-match": answer.headers.get("etag")! })
@@ -31,7 +31,7 @@ test("the document is OpenAPI 3.1", async () => {
   })
 })
 
-// By hand, from the table of the specification: the document must not follow the routes into a mistake.
+// Written by hand from the table of the specification, so that a mistake in the routes cannot carry over into the test.
 const V1 = "/api/public/v1"
 const SITE = `${V1}/sites/{site_id}`
 const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
@@ -74,14 +74,14 @@ const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
   [`POST ${V1}/mcp`, "stats:read"],
 ]
 
-test("it lists the routes of the specification with their scopes, and no others", () => {
+test("lists the routes of the specification with their scopes, and no others", () => {
   const listed = operations.map(({ method, path, scopes }) => [`${method} ${path}`, scopes.join(" ")] as readonly [string, string])
   expect(new Map(listed)).toEqual(new Map(ROUTES))
   const unrestricted = operations.filter(({ needsUnrestricted }) => needsUnrestricted).map(({ name }) => name)
   expect(unrestricted).toEqual(["createSite", "deleteSite"])
 })
 
-test("every operation listed is there: under each address only the listed methods are known", async () => {
+test("every listed operation exists, and each path accepts only the listed methods", async () => {
   for (const path of Object.keys(document.paths)) {
     const methods = Object.keys(document.paths[path]!).map((method) => method.toUpperCase())
     const address = path.replaceAll(/\{\w+\}/g, "1")
@@ -93,13 +93,13 @@ test("every operation listed is there: under each address only the listed method
   }
 })
 
-test("a public route that does not say what it is stops the start", () => {
+test("the server does not start with an undocumented public route", () => {
   const silent = new Elysia().get(`${V1}/silent`, () => ({}), { detail: { "x-required-scopes": ["stats:read"] } as object })
   const start = () => router({ baseUrl: "", log: memoryLog(), headers: {} }, [silent])
   expect(start).toThrow(`GET ${V1}/silent is missing in the OpenAPI document`)
 })
 
-test("names of operations are unique, and each has a summary, a known tag and examples of its bodies", () => {
+test("names of operations are unique, and each operation has a summary, a known tag and example bodies", () => {
   expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length)
   const tags = new Set(document.tags.map(({ name }) => name))
   for (const path of Object.values(document.paths))
@@ -118,7 +118,7 @@ test("names of operations are unique, and each has a summary, a known tag and ex
   }
 })
 
-test("every example is as its schema says, without members of its own", () => {
+test("every example conforms to its schema, without additional members", () => {
   const compile = compiler(document, { closed: true })
   let examples = 0
   const check = (where: string, content: Readonly<Record<string, { schema: object; example?: unknown }>>) => {
@@ -139,7 +139,7 @@ test("every example is as its schema says, without members of its own", () => {
   }
 })
 
-test("nothing is declared that nothing refers to, and every reference leads somewhere", () => {
+test("every component is referenced, and every reference resolves", () => {
   const text = JSON.stringify(document)
   const referred = new Set([...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name!))
   const there = Object.entries(document.components)

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import type { JsonSchema } from "./document.ts"
 
-/** What no careful program sends. */
+/** Strings that no well-behaved client sends. */
 export const strangeText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.string({ unit: "grapheme", maxLength: 40 }),
@@ -32,7 +32,7 @@ export const strangeValue: fc.Arbitrary<unknown> = fc.oneof(
     .map((text) => JSON.parse(text) as unknown),
 )
 
-/** Texts whose rules a schema cannot say, by the name of the member they stand in. */
+/** Strings whose format a schema cannot express, by member name. */
 const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   timezone: fc.constantFrom("UTC", "Europe/Berlin", "Asia/Kathmandu", "America/New_York"),
   hosts: fc.constantFrom("shop.example", "*.shop.example", "a.b.example", "localhost", "münchen.de"),
@@ -85,7 +85,7 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   "date-time": fc.constantFrom("2026-11-20T10:00:00Z", "2026-11-19T23:59:59+01:00"),
 }
 
-/** Values that a schema of the document admits. */
+/** Generates values that conform to a schema of the document. */
 export function valuesOf(document: OpenApiDocument) {
   return function values(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
     const { $ref, anyOf, type, items } = schema as { $ref?: string; anyOf?: JsonSchema[]; type?: string | string[]; items?: JsonSchema }

@@ -2,26 +2,26 @@ import { serveOthers, type TestInstance } from "../../kit.ts"
 
 export interface Page {
   status: number
-  /** Of a problem. */
+  /** The code of a problem. */
   code: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for.
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the body it expects.
   body: Record<string, any>
   headers: Headers
 }
 
-/** Somebody with a browser: keeps cookies as browsers do, and says where its requests come from. */
+/** A simulated browser: stores cookies like one and sends the headers that name the origin of a request. */
 export interface Browser {
   get(path: string): Promise<Page>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Page>
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Page>
-  /** By name; what the server has ended is not there. */
+  /** Cookies by name, without those that the server has cleared. */
   cookies: Map<string, string>
   address: string
 }
 
 const BASE = "http://localhost"
 
-/** Paths are those below `/api/private`. */
+/** Paths are relative to `/api/private`. */
 export function browserOf(instance: TestInstance, address = "198.51.100.7", base = BASE): Browser {
   const cookies = new Map<string, string>()
   const send: Browser["send"] = async (method, path, body, headers = {}) => {
@@ -62,7 +62,7 @@ function keep(line: string, cookies: Map<string, string>): void {
 
 export const ADA = { email: "ada@example.org", password: "a fine long password", name: "Ada", organization: "Acme" }
 
-/** An instance that Ada has set up through the front door, beside an organization of others; she is signed in. */
+/** Sets up an instance as Ada through the public set-up, next to an organization of others. Returns her signed-in browser. */
 export async function setUp(instance: TestInstance): Promise<Browser> {
   await serveOthers(instance)
   const browser = browserOf(instance)

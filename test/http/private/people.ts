@@ -2,37 +2,37 @@ import { createAuditList } from "../../../src/services/audit/audit-list.ts"
 import type { AuditRow } from "../../../src/store/catalog/audit.ts"
 import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
 
-/** Somebody who is signed in, and what they can send. Answers are read as what the test expects of them. */
-export interface Someone {
+/** A signed-in user and the requests they send. Bodies are untyped, because tests compare them with expected values. */
+export interface SignedInUser {
   id: number
   email: string
-  /** As it is now. */
+  /** The current cookie. */
   readonly cookie: string
-  get(path: string): Promise<Told>
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Told>
+  get(path: string): Promise<UntypedResponse>
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<UntypedResponse>
 }
 
-/** An answer whose body a test looks into. */
-export interface Told extends Answer {
-  // biome-ignore lint/suspicious/noExplicitAny: tests compare it with what should be there
+/** A response whose body a test inspects. */
+export interface UntypedResponse extends Answer {
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare it with expected values
   body: any
 }
 
 export const ORGANIZATION = "/api/private/organizations/1"
 
-/** A new user with a role in the organization of the site, or another standing. */
-export async function someone(instance: TestInstance, as: SignInAs = {}): Promise<Someone> {
+/** Signs in a new user with a role in the site's organization, or with other rights. */
+export async function newUser(instance: TestInstance, as: SignInAs = {}): Promise<SignedInUser> {
   return signedIn(instance, await instance.signIn(as))
 }
 
-/** Whoever has this session. As a browser does, they go on with the cookie that an answer gives them. */
-export async function signedIn({ api }: TestInstance, first: string): Promise<Someone> {
+/** Continues an existing session. Like a browser, it adopts the cookie that a response sets. */
+export async function signedIn({ api }: TestInstance, first: string): Promise<SignedInUser> {
   let cookie = first
-  const send: Someone["send"] = async (method, path, body, headers = {}) => {
-    const told = await api.send(method, path, body, undefined, { cookie, ...headers })
-    const given = /^sid=[^;]+/.exec(told.headers.get("set-cookie") ?? "")?.[0]
+  const send: SignedInUser["send"] = async (method, path, body, headers = {}) => {
+    const answer = await api.send(method, path, body, undefined, { cookie, ...headers })
+    const given = /^sid=[^;]+/.exec(answer.headers.get("set-cookie") ?? "")?.[0]
     if (given !== undefined) cookie = given
-    return told
+    return answer
   }
   const get = (path: string) => send("GET", path)
   const { user } = (await get("/api/private/me")).body
@@ -47,10 +47,10 @@ export async function signedIn({ api }: TestInstance, first: string): Promise<So
   }
 }
 
-/** The newest rows of the log, newest first. */
+/** The newest audit entries, newest first. */
 export const newestEntries = ({ app }: TestInstance, limit = 1): Promise<AuditRow[]> =>
   createAuditList(app.instance).list({}, undefined, limit)
 
-/** What a refusal says of its fields. */
-export const faultsIn = ({ body }: Told): string[] =>
+/** The faults of a rejection, as `pointer code`. */
+export const faultsIn = ({ body }: UntypedResponse): string[] =>
   (body.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`)

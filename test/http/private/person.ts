@@ -1,6 +1,6 @@
 import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
 
-/** Somebody who is signed in, and asks below `/api/private`. */
+/** A signed-in user who sends requests below `/api/private`. */
 export interface Person {
   cookie: string
   get(path: string): Promise<Answer>
@@ -24,12 +24,12 @@ export async function signedIn(instance: TestInstance, as: SignInAs): Promise<Pe
   }
 }
 
-/** What the audit log has of actions, oldest first. */
+/** Returns the actions in the audit log, oldest first. */
 export async function auditOf(instance: TestInstance): Promise<string[]> {
   const { sql } = await import("../../../src/store/sql.ts")
   const rows = await instance.app.instance.catalog.all<{ action: string }>(sql`select action from audit_log order by id`)
   return rows.map(({ action }) => action)
 }
 
-/** Bodies of two answers without what is each request's own. */
+/** Returns status and body without the request id. */
 export const withoutId = ({ status, body }: Answer) => ({ status, body: { ...(body as object), request_id: "" } })

@@ -9,18 +9,18 @@ import { type SmtpServer, smtpServer } from "../../services/mail/smtp-server.ts"
 import { type Declared, operationsIn, PRIVATE_DOCUMENT_PATH } from "../openapi/document.ts"
 import { identityProvider } from "./sign-in/identity-provider.ts"
 
-/** Where the instances of these tests say they are. */
+/** Base URL of the instances in these tests. */
 export const BASE = "http://localhost:9000"
 export const PASSWORD = "a fine long password"
 
-/** An instance with all that private routes need around them: a mail server, an identity provider, room for many requests. */
+/** An instance with everything that private routes depend on: a mail server, an identity provider, and a high rate limit. */
 export interface World extends AsyncDisposable {
   instance: TestInstance
   provider: ReturnType<typeof identityProvider>
   document: OpenApiDocument
   operations: readonly Declared[]
   passwordHash: string
-  /** The last link that was mailed to somebody: its token. */
+  /** Returns the token of the last link mailed to an address. */
   mailedToken(address: string): Promise<string>
 }
 
@@ -30,10 +30,10 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   const provider = identityProvider({ now: () => now })
   const plugins = [...programPlugins, SPARE]
   const instance = await startInstance({ settings: { ...settingsOf(mail, provider), ...settings }, plugins })
-  // Nobody cuts the power: thousands of small writes need not wait for the disk.
+  // Durability is not needed, and thousands of small writes are faster without syncing.
   await instance.app.instance.catalog.run(sql`pragma synchronous = off`)
   await instance.app.instance.settings.change({ organization_creation: "users" }, null)
-  // Only then there are schedules.
+  // The first run creates the schedules.
   await instance.runJobs()
   const cookie = await instance.signIn({ isInstanceAdmin: true })
   const document = (await instance.api.get(PRIVATE_DOCUMENT_PATH, undefined, { cookie })).body as OpenApiDocument
@@ -42,7 +42,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
     provider,
     document,
     operations: operationsIn(document),
-    // One for all: computing it takes its time.
+    // Computed once, because hashing is slow.
     passwordHash: await Bun.password.hash(PASSWORD, { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 }),
     async mailedToken(address) {
       const { background, mail: post } = instance.app.instance.accounts
@@ -59,7 +59,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   }
 }
 
-/** There to be switched on and off. */
+/** A plugin to be switched on and off. */
 const SPARE = definePlugin({ id: "spare", title: "Spare", setup: () => ({}) })
 
 const settingsOf = (mail: SmtpServer, provider: ReturnType<typeof identityProvider>) => ({
@@ -73,7 +73,7 @@ const settingsOf = (mail: SmtpServer, provider: ReturnType<typeof identityProvid
   oidc_client_secret: provider.clientSecret,
 })
 
-/** Who calls, in the words of the specification's matrix. */
+/** Kinds of callers, in the words of the specification's matrix. */
 export const KINDS = [
   "no session",
   "bearer key",
@@ -95,27 +95,27 @@ export interface Person {
   cookie: string
 }
 
-/** One call in the making: where it happens, who makes it, and who prepares it. */
+/** The context of one call: where it happens, who makes it, and who prepares it. */
 export interface Scene {
   world: World
   kind: Kind
   organization: number
   site: number
-  /** Who calls; made when first asked for, with the standing of the kind where the scene is. */
+  /** The caller; created on first use, with the rights of the kind in this organization and site. */
   caller(): Promise<Person>
   /** The owner of the organization. */
-  boss(): Promise<Person>
+  organizationOwner(): Promise<Person>
   /** An instance admin who belongs to no organization. */
-  chief(): Promise<Person>
-  /** Another user with a standing in the organization. */
-  somebody(as?: SignInAs): Promise<Person>
-  /** The cookie of a session that looks on in the name of somebody. */
+  instanceAdmin(): Promise<Person>
+  /** Creates another user with rights in the organization. */
+  createUser(as?: SignInAs): Promise<Person>
+  /** Returns the cookie of a read-only impersonation. */
   impersonating(by: Person, user: Person): Promise<string>
-  /** Makes somebody a member of another organization. */
+  /** Adds a user to another organization. */
   join(who: Person, organizationId: number, role?: Role): Promise<void>
-  /** Goes on in an organization and on a site of its own, for what cannot be undone. */
+  /** Moves the scene to a new organization and site, for irreversible calls. */
   moveApart(): Promise<void>
-  /** A call that must succeed, of whoever prepares; its body. */
+  /** Sends a preparing call that must succeed, and returns its body. */
   prepare(who: Person, method: string, path: string, body?: unknown): Promise<Json>
 }
 
@@ -123,13 +123,13 @@ export interface Scene {
 export type Json = any
 
 let words = 0
-/** A word that was not there before. */
+/** Returns a unique word. */
 export const fresh = (word: string): string => `${word}-${++words}`
 
-const chiefs = new WeakMap<World, Preparer>()
-const bosses = new WeakMap<World, Map<number, Preparer>>()
+const instanceAdmins = new WeakMap<World, Preparer>()
+const organizationOwners = new WeakMap<World, Map<number, Preparer>>()
 type Preparer = Person & { since: number }
-/** Who prepares must have proved who it is within the last ten minutes. */
+/** Preparing users need a recent proof of identity, which expires after ten minutes. */
 const GOOD_FOR_MS = 5 * 60_000
 
 export function sceneOf(world: World, kind: Kind, where: { organization?: number; site?: number } = {}): Scene {
@@ -145,22 +145,22 @@ export function sceneOf(world: World, kind: Kind, where: { organization?: number
       caller ??= callerOf(scene)
       return caller
     },
-    somebody: (as = {}) => signedIn(world, { organizationId: scene.organization, siteId: scene.site, ...as }),
-    async boss() {
-      const known = bosses.get(world) ?? new Map<number, Preparer>()
-      bosses.set(world, known)
+    createUser: (as = {}) => signedIn(world, { organizationId: scene.organization, siteId: scene.site, ...as }),
+    async organizationOwner() {
+      const known = organizationOwners.get(world) ?? new Map<number, Preparer>()
+      organizationOwners.set(world, known)
       const present = known.get(scene.organization)
       if (present && now() - present.since < GOOD_FOR_MS) return present
-      const boss = { ...(await scene.somebody({ role: "owner" })), since: now() }
-      known.set(scene.organization, boss)
-      return boss
+      const organizationOwner = { ...(await scene.createUser({ role: "owner" })), since: now() }
+      known.set(scene.organization, organizationOwner)
+      return organizationOwner
     },
-    async chief() {
-      const present = chiefs.get(world)
+    async instanceAdmin() {
+      const present = instanceAdmins.get(world)
       if (present && now() - present.since < GOOD_FOR_MS) return present
-      const chief = { ...(await signedIn(world, { isInstanceAdmin: true })), since: now() }
-      chiefs.set(world, chief)
-      return chief
+      const instanceAdmin = { ...(await signedIn(world, { isInstanceAdmin: true })), since: now() }
+      instanceAdmins.set(world, instanceAdmin)
+      return instanceAdmin
     },
     impersonating: (by, user) => impersonating(world, by, user, "read_only"),
     async join({ id: userId }, organizationId, role = "viewer") {
@@ -192,14 +192,14 @@ async function callerOf({ world, kind, organization, site }: Scene): Promise<Per
   }
   if (kind === "member of another organization") {
     const other = await world.instance.app.instance.organizations.create({ name: fresh("Elsewhere") })
-    // Not the last one: who is may not go.
+    // A second owner, because the last owner may not leave.
     await signedIn(world, { organizationId: other.id, role: "owner" })
     return signedIn(world, { organizationId: other.id, role: "owner" })
   }
   return signedIn(world, { ...here, role: kind })
 }
 
-/** A new user, with the password of all of them. */
+/** Signs in a new user with the shared password. */
 export async function signedIn(world: World, as: SignInAs): Promise<Person> {
   const cookie = await world.instance.signIn(as)
   const { catalog } = world.instance.app.instance
@@ -208,7 +208,7 @@ export async function signedIn(world: World, as: SignInAs): Promise<Person> {
   return { ...user, cookie }
 }
 
-/** The cookie of a session in the name of somebody else. */
+/** Returns the cookie of a session that impersonates a user. */
 export async function impersonating({ instance }: World, by: Person, user: Person, mode: "read_only" | "full"): Promise<string> {
   const { catalog, sessions, cookieSecrets } = instance.app.instance
   const impersonation = { by: by.id, mode, reason: "help", minutes: 30 }
@@ -227,10 +227,10 @@ export interface Sending {
 }
 
 let callers = 0
-/** Who fails too often is slowed down by address, which is no question of these tests. */
+/** Repeated failures are throttled by address, which these tests do not cover. */
 const newAddress = () => `10.${++callers >> 16}.${(callers >> 8) & 255}.${callers & 255}`
 
-/** A request and the beginning of its answer; what streams without end is left there. */
+/** Sends a request. Of an event stream, only the headers are read. */
 export async function send(
   { instance }: Pick<World, "instance">,
   method: string,

@@ -1,6 +1,6 @@
 /**
- * Reads CSV as RFC 4180 has it and not otherwise: CRLF after every record, quotes only around whole cells and doubled
- * inside, as many cells in every record as in the header. A cell that was not quoted comes as `{ bare }`.
+ * Reads CSV strictly by RFC 4180: CRLF after every record, quotes only around whole cells and doubled inside, and as many cells
+ * in every record as in the header. A cell that was not quoted is returned as `{ bare }`.
  */
 export type CsvCell = string | { bare: string }
 
@@ -44,7 +44,7 @@ function bare(text: string, from: number): { cell: { bare: string }; end: number
   return { cell: { bare: text.slice(from, end) }, end }
 }
 
-/** Records by column; numbers, true and false as such, empty cells left out. Unmarks what a spreadsheet would have run. */
+/** Returns records by column, with numbers and booleans parsed and empty cells omitted. Removes the prefix that protects spreadsheets from formulas. */
 export function recordsOf(text: string): Record<string, unknown>[] {
   const { header, records } = readCsv(text)
   return records.map((cells) =>

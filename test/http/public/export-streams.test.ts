@@ -13,10 +13,10 @@ const NOW = "2026-11-21T12:00:00Z"
 const MIDNIGHT = Date.parse("2026-11-20T23:00:00Z")
 const MIB = 2 ** 20
 
-// Every trait is given.
+// The type requires every trait.
 const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>
 
-/** Visits of today, one every so many milliseconds, each of so many pageviews. */
+/** Visits of today, one every `every` milliseconds, with `events` pageviews each. */
 function* visitsOf(count: number, { events = 1, every = 10 } = {}): Generator<ImportedVisit> {
   const traits = { ...NO_TRAITS, source: "News", country: "DE", browser: "Firefox", os: "Linux", device: "Desktop" }
   for (let visit = 0; visit < count; visit++) {
@@ -29,7 +29,7 @@ function* visitsOf(count: number, { events = 1, every = 10 } = {}): Generator<Im
   }
 }
 
-/** The application behind a real socket, with as many visits as told. */
+/** Starts the application behind a real socket, with the given visits. */
 async function openShop(...visits: Parameters<typeof visitsOf>) {
   const instance = await startInstance({ now: NOW, settings: { trusted_proxies: "127.0.0.0/8" } })
   await instance.app.instance.events.importVisits({ siteId: 1, importId: 1 }, visitsOf(...visits))
@@ -39,10 +39,10 @@ async function openShop(...visits: Parameters<typeof visitsOf>) {
   return {
     instance,
     port: server.port!,
-    /** Over the socket. */
+    /** Requests through the socket. */
     fetch: (query: string, as = key) =>
       fetch(`http://127.0.0.1:${server.port}${path(query)}`, { headers: { authorization: `Bearer ${as}` } }),
-    /** Without one: each read makes one piece. */
+    /** Requests without a socket, so that each read produces one chunk. */
     ask: (query: string, as = key) =>
       instance.fetch(new Request(`http://localhost${path(query)}`, { headers: { authorization: `Bearer ${as}` } })),
     async status(query: string, as = key): Promise<number> {
@@ -50,17 +50,17 @@ async function openShop(...visits: Parameters<typeof visitsOf>) {
       await answer.text()
       return answer.status
     },
-    /** How many bytes another process gets: a reader in this one would be measured with it. */
+    /** Returns how many bytes another process receives. A reader in this process would be included in the measured memory. */
     async read(query: string): Promise<number> {
-      const asked = { url: `http://127.0.0.1:${server.port}${path(query)}`, headers: { authorization: `Bearer ${key}` } }
+      const request = { url: `http://127.0.0.1:${server.port}${path(query)}`, headers: { authorization: `Bearer ${key}` } }
       const script = `let size = 0
-        const { url, headers } = ${JSON.stringify(asked)}
+        const { url, headers } = ${JSON.stringify(request)}
         for await (const chunk of (await fetch(url, { headers })).body) size += chunk.length
         console.log(size)`
       const reader = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" })
       return Number(await new Response(reader.stdout).text())
     },
-    /** A client that does with its socket as it likes. */
+    /** Opens a client whose socket the test controls. */
     async connect(query: string): Promise<Socket> {
       const socket = connect(server.port!, "127.0.0.1")
       socket.on("error", () => {})
@@ -75,7 +75,7 @@ async function openShop(...visits: Parameters<typeof visitsOf>) {
   }
 }
 
-/** How often a text comes in chunks, one after the other. Cut where the chunks of the transfer begin it is not seen. */
+/** Counts a text in successive chunks. An occurrence across a boundary of the transfer encoding is missed. */
 function counter(wanted: string) {
   const count = {
     found: 0,
@@ -98,7 +98,7 @@ async function eventually(isSo: () => Promise<boolean> | boolean): Promise<void>
   throw new Error("It never became so")
 }
 
-test("a reader that pauses holds up nobody and gets all of it later", async () => {
+test("a reader that pauses delays no one else and receives everything later", async () => {
   await using shop = await openShop(60_000)
   const socket = await shop.connect("type=events&format=ndjson")
   await Bun.sleep(500)
@@ -108,7 +108,7 @@ test("a reader that pauses holds up nobody and gets all of it later", async () =
   expect(count.found).toBe(60_000)
 })
 
-test("a reader that leaves gives its place free and stops the reading", async () => {
+test("a reader that disconnects frees its slot and stops the export", async () => {
   await using shop = await openShop(60_000)
   const sockets = [await shop.connect("type=events"), await shop.connect("type=visits")]
   expect((await shop.ask("type=page")).status).toBe(429)
@@ -118,14 +118,14 @@ test("a reader that leaves gives its place free and stops the reading", async ()
     await answer.body?.cancel()
     return answer.status === 200
   })
-  // Both places are free again, and a file that nobody reads to its end is none that runs.
+  // Both slots are free again, and an export that was cancelled no difference counts as running.
   const both = [await shop.ask("type=visits"), await shop.ask("type=events")]
   expect(both.map(({ status }) => status)).toEqual([200, 200])
   for (const answer of both) await answer.body?.cancel()
   expect(shop.instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
 })
 
-test("a failure on the way cuts the connection: a short file is no whole one", async () => {
+test("a failure in the middle aborts the connection, so that a truncated file is not mistaken for a complete one", async () => {
   await using shop = await openShop(100_000)
   damageLastSegment(shop.instance)
   const answer = await shop.fetch("type=events")
@@ -136,17 +136,17 @@ test("a failure on the way cuts the connection: a short file is no whole one", a
   }
   await expect(read()).rejects.toThrow()
   expect(size).toBeGreaterThan(MIB)
-  // The place is free again.
+  // The slot is free again.
   for (let i = 0; i < 3; i++) expect(await shop.status("type=goals")).toBe(200)
 })
 
-test("what fails before the first row is an answer of its own", async () => {
+test("a failure before the first row is answered as an error", async () => {
   await using shop = await openShop(10)
   damageLastSegment(shop.instance)
   for (let i = 0; i < 3; i++) expect(await shop.status("type=events")).toBe(503)
 })
 
-/** A column that is read with the rows and not before. */
+/** Damages a column that is read only with the rows. */
 function damageLastSegment({ dataDir }: TestInstance): void {
   using db = new Database(join(dataDir, "events.db"))
   db.run("delete from segment_columns where id in (select max(id) from segment_columns group by id / 128 order by id / 128 desc limit 1)")
@@ -157,11 +157,11 @@ test.each([
   ["csv", (rest: string) => rest.trimEnd().split("\r\n").at(-1)!.split(",")[0], '"# omitted_visits=1000"'],
   ["ndjson", (rest: string) => rest.trimEnd().split("\n").at(-1), '{"omitted_visits":1000}'],
   ["json", (rest: string) => rest.trimEnd().slice(rest.lastIndexOf("]")), '],"omitted_visits":1000}'],
-] as const)("what is erased while %s is read is left out, and said at its end", async (format, endOf, expected) => {
+] as const)("omits data erased during an export as %s, and notes it at the end of the file", async (format, endOf, expected) => {
   await using shop = await openShop(4_000)
   const reader = (await shop.ask(`type=visits&format=${format}`)).body!.getReader()
   const first = new TextDecoder().decode((await reader.read()).value)
-  // Some of the first five hundred, which were read, and the last thousand, which were not.
+  // Part of the first five hundred, already read, and the last thousand, not yet read.
   const isErased = (start: number) => start < MIDNIGHT + 2_000 || start >= MIDNIGHT + 30_000
   const choose = (starts: Float64Array) => Uint8Array.from(starts, (start) => (isErased(start) ? 1 : 0))
   await shop.instance.app.instance.events.erase(1, (part) => choose(part.starts()), Date.parse(NOW))
@@ -179,7 +179,7 @@ test.each([
   if (format === "csv") expect(recordsOf(first + rest)).toHaveLength(3_001)
 })
 
-test("two exports run at a time, of each key", async () => {
+test("allows two concurrent exports per key", async () => {
   await using shop = await openShop(3_000)
   const other = await shop.instance.makeKey(["export:read"])
   const [first, second] = [await shop.ask("type=events"), await shop.ask("type=visits")]
@@ -194,10 +194,10 @@ test("two exports run at a time, of each key", async () => {
   await third.body?.cancel()
 })
 
-test("raw rows are exported 60 times an hour", async () => {
+test("allows 60 exports of raw rows per hour", async () => {
   await using shop = await openShop(5)
   const other = await shop.instance.makeKey(["export:read"])
-  // Kept open, it keeps the worker: sixty would be started otherwise.
+  // An open export keeps the worker alive; otherwise sixty would be started.
   const open = await shop.ask("type=visits")
   for (let i = 0; i < 59; i++) expect(await shop.status(i % 2 === 0 ? "type=events" : "type=visits")).toBe(200)
   const refused = await shop.ask("type=events")
@@ -210,9 +210,9 @@ test("raw rows are exported 60 times an hour", async () => {
   expect(await shop.status("type=events")).toBe(429)
 })
 
-test("half a million events take no more memory than some thousand, nor does a reader who pauses", async () => {
+test("exporting half a million events needs no more memory than a few thousand, even if the reader pauses", async () => {
   await using shop = await openShop(125_000, { events: 4, every: 300 })
-  // Kept open, it keeps the worker, so that what a worker costs is in both figures.
+  // An open export keeps the worker alive, so that its cost is part of both figures.
   const open = await shop.ask("type=visits")
   const onFirstPages = encodeURIComponent('[{"dimension":"page","operator":"starts_with","values":["/shop/page-1"]}]')
   const few = await growthWhile(() => shop.read(`type=events&filters=${onFirstPages}`))
@@ -221,7 +221,7 @@ test("half a million events take no more memory than some thousand, nor does a r
   const took = performance.now() - began
   const paused = await growthWhile(async () => {
     const socket = await shop.connect("type=events")
-    // Long enough to make all of it, if anybody did.
+    // Long enough to produce the whole file, if the server did not wait for the reader.
     await Bun.sleep(2 * took)
     const held = process.memoryUsage.rss()
     socket.destroy()
@@ -230,13 +230,13 @@ test("half a million events take no more memory than some thousand, nor does a r
   await open.body?.cancel()
   expect(few.result).toBeLessThan(25 * MIB)
   expect(all.result).toBeGreaterThan(85 * MIB)
-  // Whoever held the file, and be it as bytes, would hold as much as it is longer.
-  const longer = all.result - few.result
-  expect(paused.result - paused.before).toBeLessThan(longer)
-  expect(all.growth - few.growth).toBeLessThan(longer)
+  // A server that buffered the file would use at least as much more memory as the file is longer.
+  const difference = all.result - few.result
+  expect(paused.result - paused.before).toBeLessThan(difference)
+  expect(all.growth - few.growth).toBeLessThan(difference)
 }, 120_000)
 
-/** What work resolves with, and how much memory this process had more meanwhile than before, at most. */
+/** Returns the result of `work`, and the peak growth of this process's memory while it ran. */
 async function growthWhile<T>(work: () => Promise<T>): Promise<{ result: T; before: number; growth: number }> {
   Bun.gc(true)
   await Bun.sleep(500)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
-/** One visitor with two pages, a purchase and some reading; another one who comes back with hostile texts. */
+/** Records one visitor with two pages, a purchase and engagement, and a returning one with hostile text. */
 async function recordTraffic({ app, clock, collect, site }: TestInstance): Promise<void> {
   await app.instance.goals.create(site, { kind: "event", value: "Buy" })
   const shop = (path: string, more: object = {}) => ({ n: "pageview", u: `https://shop.example${path}`, d: "shop.example", ...more })
@@ -43,7 +43,7 @@ async function ask(query: string, { as = key, method = "GET", headers = {} }: { 
   return { status: answer.status, headers: answer.headers, text: await answer.text() } satisfies Exported
 }
 
-/** Rows as JSON has them, whatever the format. */
+/** Returns rows as parsed JSON, whatever the format. */
 function rowsOf(format: ExportFormat, text: string): Record<string, unknown>[] {
   if (format === "json") return (JSON.parse(text) as { data: Record<string, unknown>[] }).data
   if (format === "csv") return recordsOf(text).map(asJson)
@@ -59,8 +59,8 @@ const asJson = ({ props, partial, ...row }: Record<string, unknown>) => ({
   ...(typeof props === "string" && { props: JSON.parse(props) as object }),
 })
 
-/** Pseudonyms hang on a random key: they are shown by the order they come in. */
-function plainly(rows: Record<string, unknown>[]): Record<string, unknown>[] {
+/** Pseudonyms depend on a random key, so they are replaced by their order of appearance. */
+function withStableNames(rows: Record<string, unknown>[]): Record<string, unknown>[] {
   const names = new Map<unknown, string>()
   const short = (kind: string, name: unknown) => {
     expect(name).toMatch(/^[0-9a-f]{16}$/)
@@ -174,7 +174,7 @@ test.each(EXPORT_FORMATS.flatMap((format) => EXPECTED.map(([query, rows]) => [fo
         format
       ],
     })
-    expect(plainly(rowsOf(format, text))).toEqual(rows as Record<string, unknown>[])
+    expect(withStableNames(rowsOf(format, text))).toEqual(rows as Record<string, unknown>[])
   },
 )
 
@@ -191,13 +191,13 @@ test.each([
   ["goals", "goal_id,name,kind,match,value,threshold,visitors,conversions,conversion_rate,revenue"],
   ["event", "value,label,visitors,events,conversion_rate,share"],
   ["page&metrics=time_on_page,visits", "value,label,time_on_page,visits"],
-])("the columns of %s", async (type, header) => {
+])("exports the columns of %s", async (type, header) => {
   const { text } = await ask(`type=${type}`)
   expect(text.split("\r\n")[0]).toBe(header)
   expect(readCsv(text).header).toEqual(header.split(","))
 })
 
-test("the file is named after what is in it, and JSON says the range", async () => {
+test("names the file after its content, and JSON includes the range", async () => {
   const { headers, text } = await ask("type=events&from=2026-11-20&to=2026-12-24&format=json&timezone=UTC")
   expect(headers.get("content-disposition")).toBe('attachment; filename="1-events-2026-11-20-2026-11-21.json"')
   expect(JSON.parse(text)).toMatchObject({ range: { from: "2026-11-20", to: TODAY, timezone: "UTC", includes_today: true } })
@@ -206,7 +206,7 @@ test("the file is named after what is in it, and JSON says the range", async () 
   )
 })
 
-test("a filter chooses events by themselves, and visits by one of their events", async () => {
+test("a filter selects individual events, and visits with a matching event", async () => {
   const filters = encodeURIComponent('[{"dimension":"page","values":["/b"]}]')
   const events = rowsOf("csv", (await ask(`type=events&period=today&filters=${filters}`)).text)
   expect(events.map(({ name }) => name)).toEqual(["Buy", "pageview", "-1+1"])
@@ -214,7 +214,7 @@ test("a filter chooses events by themselves, and visits by one of their events",
   expect(visits.map(({ entry_page }) => entry_page)).toEqual(["/a", "/b"])
 })
 
-test.each(FLAT_DIMENSIONS)("a breakdown by %s is that of the statistics, page after page", async (dimension) => {
+test.each(FLAT_DIMENSIONS)("a breakdown by %s equals that of the statistics, page by page", async (dimension) => {
   const named = dimension === "property" ? "&property=plan" : ""
   const shown: unknown[] = []
   for (let offset = 0, more = true; more; offset += 1) {
@@ -230,7 +230,7 @@ test.each(FLAT_DIMENSIONS)("a breakdown by %s is that of the statistics, page af
   }
 })
 
-test("the answer to HEAD is that to GET without a body, and counts as no export", async () => {
+test("HEAD returns the headers of GET and does not count as an export", async () => {
   const get = await ask("type=visits&format=ndjson")
   for (let i = 0; i < 3; i++) {
     const head = await ask("type=visits&format=ndjson", { method: "HEAD" })
@@ -264,7 +264,7 @@ test.each([
       ["/timezone", "invalid_timezone"],
     ],
   ],
-] as const)("refuses ?%s", async (query, faults) => {
+] as const)("rejects ?%s", async (query, faults) => {
   const { status, text } = await ask(query)
   const { code, errors } = JSON.parse(text) as { code: string; errors: { pointer: string; code: string }[] }
   expect({ status, code, faults: errors.map(({ pointer, code }) => [pointer, code]) }).toEqual({
@@ -275,17 +275,22 @@ test.each([
 })
 
 test.each([
-  ["of another scope", () => ask("type=hits", { as: instance.statsKey }), 403, "insufficient_scope"],
+  ["with another scope", () => ask("type=hits", { as: instance.statsKey }), 403, "insufficient_scope"],
   [
-    "without a type that its format admits",
+    "without a type that its format supports",
     () => ask("type=events&format=json", { headers: { accept: "text/csv" } }),
     406,
     "not_acceptable",
   ],
-  ["of no format that there is", () => ask("type=hits", { headers: { accept: "text/html" } }), 406, "not_acceptable"],
-  ["with faults, in another format", () => ask("type=hits&format=ndjson", { headers: { accept: "text/csv" } }), 406, "not_acceptable"],
-  ["by another method", () => ask("type=events", { method: "POST" }), 405, "method_not_allowed"],
-])("an export %s", async (_, answer, status, code) => {
+  ["without an acceptable format", () => ask("type=hits", { headers: { accept: "text/html" } }), 406, "not_acceptable"],
+  [
+    "with invalid parameters, in an unacceptable format",
+    () => ask("type=hits&format=ndjson", { headers: { accept: "text/csv" } }),
+    406,
+    "not_acceptable",
+  ],
+  ["with another method", () => ask("type=events", { method: "POST" }), 405, "method_not_allowed"],
+])("rejects an export %s", async (_, answer, status, code) => {
   const { text, ...rest } = await answer()
   expect({ status: rest.status, code: (JSON.parse(text) as { code: string }).code }).toEqual({ status, code })
 })
@@ -296,6 +301,6 @@ test.each([
   ["json", "application/json"],
   ["ndjson", "application/x-ndjson, text/html"],
   ["ndjson", "*/*"],
-])("as %s for who accepts %s", async (format, accept) => {
+])("exports %s for Accept %s", async (format, accept) => {
   expect((await ask(`type=goals&format=${format}`, { headers: { accept } })).status).toBe(200)
 })

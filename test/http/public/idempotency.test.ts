@@ -18,7 +18,7 @@ async function goalsNamed(name: string): Promise<number> {
   return rules.filter((rule) => rule.name === name).length
 }
 
-test("without the header equal requests make two things", async () => {
+test("without the header, equal requests create two resources", async () => {
   const { api, key } = instance
   const site = { name: "Twice", hosts: ["twice.example"] }
   const [first, second] = [await api.post("/api/public/v1/sites", site, key), await api.post("/api/public/v1/sites", site, key)]
@@ -26,7 +26,7 @@ test("without the header equal requests make two things", async () => {
   expect((first.body as { id: number }).id).not.toBe((second.body as { id: number }).id)
 })
 
-test("a request that comes again gets the first answer, also after the thing has changed", async () => {
+test("a repeated request receives the first response, even after the resource has changed", async () => {
   const { api, key } = instance
   const first = await api.post(GOALS, goal("again"), key, under("a-1"))
   expect(first.status).toBe(201)
@@ -36,18 +36,18 @@ test("a request that comes again gets the first answer, also after the thing has
   expect(second).toMatchObject({ status: 201, body: first.body as object })
   for (const name of ["location", "etag"]) expect(second.headers.get(name)).toBe(first.headers.get(name))
   expect(second.headers.get("idempotency-replayed")).toBe("true")
-  // The slash at the end of a path changes nothing of what it names.
+  // A trailing slash does not change the path.
   expect((await api.post(`${GOALS}/`, goal("again"), key, under("a-1"))).headers.get("idempotency-replayed")).toBe("true")
 })
 
-test("another body under the same key is refused, and so are bytes that differ", async () => {
+test("rejects another body with the same key, even if it differs only in its bytes", async () => {
   const { api, key } = instance
   await api.post(GOALS, '{"kind":"event","value":"bytes"}', key, under("b-1"))
   for (const body of ['{"kind":"event", "value":"bytes"}', '{"kind":"event","value":"other"}'])
     expect(await api.post(GOALS, body, key, under("b-1"))).toMatchObject({ status: 422, body: { code: "idempotency_key_reused" } })
 })
 
-test("a key belongs to API key, method and path", async () => {
+test("an idempotency key belongs to the API key, method and path", async () => {
   const { api, key, goalsKey, app } = instance
   const other = await app.instance.sites.create(1, { name: "Scope", hosts: ["scope.example"] })
   for (const [path, token] of [
@@ -61,7 +61,7 @@ test("a key belongs to API key, method and path", async () => {
   }
 })
 
-test("of parallel requests under one key one makes the thing", async () => {
+test("of simultaneous requests with one key, only one creates the resource", async () => {
   const { api, key } = instance
   const answers = await Promise.all(Array.from({ length: 30 }, () => api.post(GOALS, goal("parallel"), key, under("d-1"))))
   const codes = answers.map(({ status, body, headers }) =>
@@ -73,7 +73,7 @@ test("of parallel requests under one key one makes the thing", async () => {
   expect(await goalsNamed("parallel")).toBe(1)
 })
 
-test("refusals of the content are kept, failures of the service are not", async () => {
+test("stores responses to invalid content, but not to failures of the service", async () => {
   const { api, key, app } = instance
   const bad = await api.post(GOALS, { kind: "page", value: "x" }, key, under("e-1"))
   const again = await api.post(GOALS, { kind: "page", value: "x" }, key, under("e-1"))
@@ -90,7 +90,7 @@ test("refusals of the content are kept, failures of the service are not", async 
   await api.send("DELETE", `${GOALS}/${existing_id}`, undefined, key)
   expect(await api.post(GOALS, goal("taken"), key, under("e-2"))).toMatchObject({ status: 409, body: { existing_id } })
 
-  // The store fails in the middle of the first try: nothing is made, nothing is kept, the next try goes through.
+  // The store fails in the middle of the first attempt: nothing is created or stored, and the next attempt succeeds.
   const goals: SiteThings<unknown> = app.instance.goals
   const { create } = goals
   goals.create = async (site, body, alongside) =>
@@ -106,7 +106,7 @@ test("refusals of the content are kept, failures of the service are not", async 
   expect([made.status, made.headers.has("idempotency-replayed")]).toEqual([201, false])
 })
 
-test("answers are kept for 24 hours, and no longer", async () => {
+test("stores responses for exactly 24 hours", async () => {
   const { api, key, clock, app } = instance
   await api.post(GOALS, goal("a day"), key, under("f-1"))
   clock.advance(24 * 3_600_000 - 1)
@@ -127,7 +127,7 @@ test.each([
   ["~".repeat(255), 201],
 ])("Idempotency-Key %p answers %d", async (name, status) => {
   const { api, key } = instance
-  // Headers carry bytes: what is no ASCII arrives as Latin-1.
+  // Headers consist of bytes; other than ASCII they are read as Latin-1.
   const answer = await api.post(GOALS, goal(`key ${status} ${name.length}`), key, under(name))
   expect(answer.status).toBe(status)
   if (status === 400) expect(answer.body).toMatchObject({ code: "invalid_header" })

@@ -6,13 +6,13 @@ import { startInstance, type TestInstance } from "../../kit.ts"
 import { type Declared, DOCUMENT_PATH, operationsIn } from "../openapi/document.ts"
 import { type Call, goodCall, type Ids } from "../openapi/good-call.ts"
 
-/** Every operation of the document with every kind of key: who is let in, who is turned away and how, and that nobody sees or changes what is another's. */
+/** Calls every operation of the document with every kind of key: which are accepted, how the others are rejected, and that no key reads or changes data of another organization. */
 
 const described = await startInstance()
 const operations = operationsIn((await described.api.get(DOCUMENT_PATH)).body as OpenApiDocument)
 await described[Symbol.asyncDispose]()
 
-/** Stand in every text of the other organization, and of the own one. */
+/** Appear in every text of the other organization and of our own one. */
 const SENTINEL = "zzforeignzz"
 const OWN = "zzownzz"
 const STEPS = [
@@ -86,10 +86,10 @@ async function fill(siteId: number, key: string, text: string): Promise<Ids> {
 }
 
 let callers = 0
-/** Who fails too often is slowed down by address, which is not the question here. */
+/** Repeated failures are throttled by address, which this test does not cover. */
 const newAddress = () => `10.0.${++callers >> 8}.${callers & 255}`
 
-/** An answer as it came. */
+/** Sends a call and returns the response unparsed. */
 async function send({ method, path, body }: Call, key: string | undefined): Promise<{ status: number; headers: Headers; text: string }> {
   const headers = {
     "x-request-id": "same",
@@ -105,7 +105,7 @@ async function send({ method, path, body }: Call, key: string | undefined): Prom
 
 const codeOf = (text: string): string | undefined => (text.startsWith('{"type"') ? (JSON.parse(text) as { code: string }).code : undefined)
 
-/** By hand, from the rules of the specification. */
+/** Written by hand from the rules of the specification. */
 const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
   "sites:write": ["sites:read"],
   "goals:write": ["goals:read"],
@@ -114,7 +114,7 @@ const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
 }
 const SITE_IN_BODY = ["query", "queryPlausible"]
 
-/** A status of success, or the code of the refusal. */
+/** The status of success, or the code of the error. */
 function expected(operation: Declared, kind: KeyKind): string {
   const { ids, scopes, needsUnrestricted, name, answers } = operation
   const good = Object.keys(answers)[0]!
@@ -130,7 +130,7 @@ function expected(operation: Declared, kind: KeyKind): string {
   return namesSite && kind !== "this site" ? "site_not_found" : good
 }
 
-/** What is deleted is made for it. */
+/** Returns a call; for DELETE, of a newly created resource. */
 async function callFor(operation: Declared, isAllowed: boolean): Promise<Call> {
   const call = goodCall(operation, own)
   if (operation.method !== "DELETE" || !isAllowed) return call
@@ -139,7 +139,7 @@ async function callFor(operation: Declared, isAllowed: boolean): Promise<Call> {
   return goodCall(operation, { ...own, [operation.ids.at(-1)!]: made.id })
 }
 
-/** All that people have made, and what visitors did. */
+/** All stored definitions and figures of both organizations. */
 async function state(): Promise<string> {
   const tables = ["organizations", "sites", "goals", "funnels", "annotations", "idempotent_answers"].map((table) =>
     instance.app.instance.catalog.all(sql`select * from ${raw(table)}`),
@@ -151,7 +151,7 @@ async function state(): Promise<string> {
   return JSON.stringify([await Promise.all(tables), counted.text])
 }
 
-test.each(operations.map((operation) => [operation.name, operation] as const))("%s lets in whom it should", async (_, operation) => {
+test.each(operations.map((operation) => [operation.name, operation] as const))("%s accepts the right keys", async (_, operation) => {
   const before = await state()
   const kinds = (Object.keys(keys) as KeyKind[]).map((kind) => ({ kind, wanted: expected(operation, kind) }))
   const isRefusal = ({ wanted }: { wanted: string }) => !/^2/.test(wanted)
@@ -162,14 +162,14 @@ test.each(operations.map((operation) => [operation.name, operation] as const))("
     expect(text).not.toContain(SENTINEL)
     if (keys[kind]) expect(text).not.toContain(keys[kind])
   }
-  // What was turned away has changed nothing.
+  // Rejected calls have changed nothing.
   expect(await state()).toBe(before)
   for (const { kind, wanted } of kinds.filter((one) => !isRefusal(one))) {
     const { status, text } = await send(await callFor(operation, true), keys[kind])
     expect({ kind, status: String(status), text: status < 300 ? "" : text }).toEqual({ kind, status: wanted, text: "" })
-    // The document is the same for all; its examples are of a shop too.
+    // The document is public; its examples mention a shop as well.
     if (operation.scopes.length === 0) continue
-    // The key of the other organization sees its own texts, and no others.
+    // The key of the other organization reads its own texts and no others.
     if (kind === "another organization") expect(text).not.toMatch(new RegExp(`${OWN}|${instance.site.tracking_id}`))
     else expect(text).not.toContain(SENTINEL)
   }
@@ -183,8 +183,8 @@ const STATUS: Readonly<Record<string, string>> = {
   site_not_found: "404",
 }
 
-/** All that a caller could tell two answers apart by. */
-function seen({ status, headers, text }: Awaited<ReturnType<typeof send>>): object {
+/** Everything by which a caller could distinguish two responses. */
+function observable({ status, headers, text }: Awaited<ReturnType<typeof send>>): object {
   return { status, text, headers: [...headers].sort() }
 }
 
@@ -196,16 +196,16 @@ const ABSENT = 999_999
 const withSite = operations.filter(({ ids, name }) => ids.length > 0 || SITE_IN_BODY.includes(name))
 
 test.each(withSite.map((operation) => [operation.name, operation] as const))(
-  "%s answers alike for a site of others, a site out of the key's sight and one that does not exist",
+  "%s responds identically for a foreign site, a site outside the key and one that does not exist",
   async (_, operation) => {
     const absent = await send(named(operation, { ...own, site_id: ABSENT }), instance.key)
     expect({ status: absent.status, code: codeOf(absent.text) }).toEqual({ status: 404, code: "site_not_found" })
-    expect(seen(await send(named(operation, foreign), instance.key))).toEqual(seen(absent))
-    expect(seen(await send(named(operation, { ...own, site_id: foreign.site_id! }), instance.key))).toEqual(seen(absent))
+    expect(observable(await send(named(operation, foreign), instance.key))).toEqual(observable(absent))
+    expect(observable(await send(named(operation, { ...own, site_id: foreign.site_id! }), instance.key))).toEqual(observable(absent))
     if (operation.needsUnrestricted) return
     const limited = keys["this site"]
-    expect(seen(await send(named(operation, sibling), limited))).toEqual(
-      seen(await send(named(operation, { ...own, site_id: ABSENT }), limited)),
+    expect(observable(await send(named(operation, sibling), limited))).toEqual(
+      observable(await send(named(operation, { ...own, site_id: ABSENT }), limited)),
     )
   },
 )
@@ -213,12 +213,12 @@ test.each(withSite.map((operation) => [operation.name, operation] as const))(
 const withThing = operations.filter(({ ids }) => ids.length > 1)
 
 test.each(withThing.map((operation) => [operation.name, operation] as const))(
-  "%s answers alike for a thing of another site, of others and one that does not exist",
+  "%s responds identically for a resource of another site, of another organization and one that does not exist",
   async (_, operation) => {
     const id = operation.ids.at(-1)!
     const absent = await send(named(operation, { ...own, [id]: ABSENT }), instance.key)
     expect({ status: absent.status, code: codeOf(absent.text) }).toEqual({ status: 404, code: id.replace("_id", "_not_found") })
     for (const { [id]: theirs } of [sibling, foreign])
-      expect(seen(await send(named(operation, { ...own, [id]: theirs! }), instance.key))).toEqual(seen(absent))
+      expect(observable(await send(named(operation, { ...own, [id]: theirs! }), instance.key))).toEqual(observable(absent))
   },
 )

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { startInstance, type TestInstance } from "../../kit.ts"
 
-/** Noon of a Saturday, 13:00 in Berlin. */
+/** Noon of a Saturday in UTC, 13:00 in Berlin. */
 const NOW = "2026-11-21T12:00:00Z"
 const OURS = "/api/public/v1/query"
 const PLAUSIBLE = "/api/v2/query"
@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { app, site, clock, collect } = instance
   await app.instance.goals.create(site, { kind: "event", value: "Signup" })
   const sites = app.instance.sites
-  // Site 2 has a host of its own and shares one with the first; 3 belongs to somebody else.
+  // Site 2 has a host of its own and shares one with site 1; site 3 belongs to another organization.
   await sites.create(site.organization_id, { name: "Docs", hosts: ["docs.example", "*.shop.example", "shared.example"] })
   await sites.update(site.id, { hosts: ["shop.example", "shared.example"] })
   const other = await app.instance.organizations.create({ name: "Other" })
@@ -41,7 +41,7 @@ const rowsOf = async (body: object) => {
   return (answer.body as { results: unknown }).results
 }
 
-describe("what the documents of Plausible send", () => {
+describe("queries from Plausible's documentation", () => {
   test("a simple aggregate", async () => {
     const answer = await post({ site_id: "shop.example", metrics: ["visitors", "events"], date_range: "7d" }, PLAUSIBLE)
     expect(answer).toMatchObject({ status: 200 })
@@ -104,7 +104,7 @@ describe("what the documents of Plausible send", () => {
       [{ dimensions: [], metrics: [2] }],
     ],
     [
-      "parts without case",
+      "terms in any case",
       { metrics: ["visitors"], date_range: "7d", filters: [["contains", "event:page", ["DOC"], { case_sensitive: false }]] },
       [{ dimensions: [], metrics: [2] }],
     ],
@@ -139,7 +139,7 @@ describe("what the documents of Plausible send", () => {
       [{ dimensions: ["Signup"], metrics: [{ value: 9.9, currency: "EUR", short: "€9.9", long: "€9.90" }, 33.3] }],
     ],
     [
-      "what else was done",
+      "other events of the same visitors",
       {
         metrics: ["visitors"],
         date_range: "all",
@@ -154,7 +154,7 @@ describe("what the documents of Plausible send", () => {
     expect(await rowsOf(body)).toEqual(results)
   })
 
-  test("a page of rows with their number", async () => {
+  test("a page of rows with the total count", async () => {
     const answer = await post({
       site_id: "shop.example",
       metrics: ["visitors"],
@@ -166,7 +166,7 @@ describe("what the documents of Plausible send", () => {
     expect(answer.body).toMatchObject({ results: [{ dimensions: ["/pricing"], metrics: [1] }], meta: { total_rows: 2 } })
   })
 
-  test("the labels of all hours, for rows of some", async () => {
+  test("the labels of all hours, with rows for some", async () => {
     const answer = await post({
       site_id: "shop.example",
       metrics: ["visitors"],
@@ -185,7 +185,7 @@ describe("what the documents of Plausible send", () => {
     expect([query.dimensions, query.order_by]).toEqual([["time:hour"], [["time:hour", "asc"]]])
   })
 
-  test("imported totals, of which there are none", async () => {
+  test("imported totals when there are none", async () => {
     const answer = await post({ site_id: 1, metrics: ["visitors"], date_range: "7d", include: { imports: true, total_rows: false } })
     expect(answer.body).toMatchObject({
       meta: { imports_included: false, imports_skip_reason: "none_in_range", imports_warning: expect.any(String) },
@@ -194,13 +194,13 @@ describe("what the documents of Plausible send", () => {
     expect((answer.body as { query: object }).query).toMatchObject({ include: { imports: true } })
   })
 
-  test("a segment that nobody saved", async () => {
+  test("an unknown segment", async () => {
     const body = { site_id: "shop.example", metrics: ["visitors", "events"], filters: [["is", "segment", [2]]], date_range: "7d" }
     expect(await post(body)).toMatchObject({ status: 422, body: { errors: [{ pointer: "/filters/0/2/0", code: "invalid_choice" }] } })
   })
 })
 
-test("each row is compared with the same value before", async () => {
+test("compares each row with its previous value", async () => {
   const answer = await post({
     site_id: 1,
     metrics: ["visitors", "total_revenue"],
@@ -218,7 +218,7 @@ test("each row is compared with the same value before", async () => {
         comparison: { dimensions: ["/pricing"], metrics: [0, null], change: [null, null] },
       },
     ],
-    // Amounts in another currency are named and not added.
+    // Amounts in another currency are listed but not added.
     meta: { metric_warnings: { total_revenue: { code: "other_currencies", warning: expect.stringContaining("USD") } } },
     query: {
       include: { comparisons: { mode: "previous_period", date_range: ["2026-11-20T00:00:00+01:00", "2026-11-20T23:59:59+01:00"] } },
@@ -226,7 +226,7 @@ test("each row is compared with the same value before", async () => {
   })
 })
 
-test("realtime is the last five minutes", async () => {
+test("realtime covers the last five minutes", async () => {
   const answer = await post({ site_id: 1, metrics: ["visitors", "pageviews"], date_range: "realtime" })
   expect(answer.body).toMatchObject({
     results: [{ dimensions: [], metrics: [2, 2] }],
@@ -234,7 +234,7 @@ test("realtime is the last five minutes", async () => {
   })
 })
 
-test("what was cut is said", async () => {
+test("notes every limit that was applied", async () => {
   const answer = await post({ site_id: 1, metrics: ["visitors"], date_range: ["2026-11-21", "2026-12-31"] })
   expect(answer.body).toMatchObject({
     meta: { notes: ["to lay in the future and was set to today, 2026-11-21."] },
@@ -242,7 +242,7 @@ test("what was cut is said", async () => {
   })
 })
 
-test("rows and totals are those of the flat form", async () => {
+test("rows and totals equal those of the flat endpoints", async () => {
   const flat = async (path: string) => (await instance.api.get(`/api/public/v1/sites/1/stats/${path}`, instance.statsKey)).body
   const names = "visitors,visits,pageviews,views_per_visit,bounce_rate,visit_duration,events"
   const metrics = names.split(",")
@@ -260,7 +260,7 @@ test("rows and totals are those of the flat form", async () => {
   )
 })
 
-test("the connection stays open for as long as reports may take", async () => {
+test("the connection stays open as long as a report may take", async () => {
   const seconds: number[] = []
   const server = { requestIP: () => ({ address: "198.51.100.7" }), timeout: (_: Request, idle: number) => void seconds.push(idle) }
   const headers = { authorization: `Bearer ${instance.statsKey}`, "content-type": "application/json" }
@@ -270,27 +270,27 @@ test("the connection stays open for as long as reports may take", async () => {
 })
 
 describe("the site", () => {
-  const asked = { metrics: ["visitors"], date_range: "day" }
+  const base = { metrics: ["visitors"], date_range: "day" }
   test.each<[string, () => unknown, number]>([
     ["its id", () => 1, 1],
-    ["its id as text", () => "1", 1],
-    ["its id as text with blanks", () => " 1 ", 1],
+    ["its id as a string", () => "1", 1],
+    ["its id as a string with spaces", () => " 1 ", 1],
     ["its tracking id", () => instance.site.tracking_id, 1],
     ["its tracking id in upper case", () => instance.site.tracking_id.toUpperCase(), 1],
     ["its host", () => "Shop.Example.", 1],
     ["its host with www", () => "www.shop.example", 1],
-    ["a host below another one", () => "blog.shop.example", 2],
-    ["that other one", () => "*.shop.example", 2],
+    ["a host below a wildcard", () => "blog.shop.example", 2],
+    ["that wildcard", () => "*.shop.example", 2],
     ["a host of its own", () => "docs.example", 2],
   ])("is found by %s", async (_, name, id) => {
-    expect(await post({ site_id: name(), ...asked })).toMatchObject({ status: 200, body: { query: { site_id: id } } })
+    expect(await post({ site_id: name(), ...base })).toMatchObject({ status: 200, body: { query: { site_id: id } } })
   })
 
-  test("of a host that several visible sites have is asked for again", async () => {
-    const answer = await post({ site_id: "shared.example", ...asked })
+  test("must be named by id if several visible sites have the host", async () => {
+    const answer = await post({ site_id: "shared.example", ...base })
     expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: "/site_id", code: "ambiguous_site", allowed: [1, 2] }] } })
     const limited = await instance.makeKey(["stats:read"], [2])
-    expect(await post({ site_id: "shared.example", ...asked }, OURS, limited)).toMatchObject({
+    expect(await post({ site_id: "shared.example", ...base }, OURS, limited)).toMatchObject({
       status: 200,
       body: { query: { site_id: 2 } },
     })
@@ -317,35 +317,35 @@ describe("the site", () => {
     [[1], 422, "validation_failed"],
     [true, 422, "validation_failed"],
     [undefined, 422, "validation_failed"],
-  ])("%j is refused", async (site_id, status, code) => {
-    expect(await post({ site_id, ...asked })).toMatchObject({ status, body: { code } })
+  ])("rejects %j", async (site_id, status, code) => {
+    expect(await post({ site_id, ...base })).toMatchObject({ status, body: { code } })
   })
 })
 
-describe("checks come in their order", () => {
+describe("order of checks", () => {
   const good = { site_id: 1, metrics: ["visitors"], date_range: "day" }
   test.each<[string, string | undefined, unknown, Record<string, string>, number, string]>([
-    ["no key and a broken body", undefined, "{", {}, 401, "missing_api_key"],
-    ["no scope and an unknown site", "events", { ...good, site_id: 9 }, {}, 403, "insufficient_scope"],
-    ["a format that is not offered", "stats", good, { accept: "text/csv" }, 406, "not_acceptable"],
+    ["no key, malformed body", undefined, "{", {}, 401, "missing_api_key"],
+    ["missing scope, unknown site", "events", { ...good, site_id: 9 }, {}, 403, "insufficient_scope"],
+    ["unacceptable Accept", "stats", good, { accept: "text/csv" }, 406, "not_acceptable"],
     ["a large body", "stats", JSON.stringify({ ...good, zz: "x".repeat(70_000) }), {}, 413, "body_too_large"],
-    ["another type", "stats", "{", { "content-type": "text/plain" }, 415, "unsupported_media_type"],
+    ["unsupported media type", "stats", "{", { "content-type": "text/plain" }, 415, "unsupported_media_type"],
     ["no body", "stats", undefined, {}, 400, "invalid_json"],
-    ["half a body", "stats", '{"site_id":', {}, 400, "invalid_json"],
-    ["thirteen levels", "stats", `{"filters":${"[".repeat(12)}${"]".repeat(12)}}`, {}, 400, "invalid_json"],
-    ["bad content and an unknown site", "stats", { ...good, site_id: 9, metrics: [] }, {}, 422, "validation_failed"],
+    ["a truncated body", "stats", '{"site_id":', {}, 400, "invalid_json"],
+    ["thirteen levels of nesting", "stats", `{"filters":${"[".repeat(12)}${"]".repeat(12)}}`, {}, 400, "invalid_json"],
+    ["invalid content, unknown site", "stats", { ...good, site_id: 9, metrics: [] }, {}, 422, "validation_failed"],
     ["an unknown site", "stats", { ...good, site_id: 9 }, {}, 404, "site_not_found"],
-    ["a list", "stats", "[]", {}, 422, "validation_failed"],
+    ["an array", "stats", "[]", {}, 422, "validation_failed"],
     ["null", "stats", "null", {}, 422, "validation_failed"],
     ["a number", "stats", "5", {}, 422, "validation_failed"],
-    ["a text", "stats", '"x"', {}, 422, "validation_failed"],
-  ])("%s", async (_, key, body, headers, status, code) => {
+    ["a string", "stats", '"x"', {}, 422, "validation_failed"],
+  ])("reports %s", async (_, key, body, headers, status, code) => {
     const keys: Record<string, string> = { stats: instance.statsKey, events: instance.eventsKey }
     for (const path of [OURS, PLAUSIBLE])
       expect(await instance.api.post(path, body, key && keys[key], headers)).toMatchObject({ status, body: { status, code } })
   })
 
-  test("other methods", async () => {
+  test("rejects other methods", async () => {
     for (const path of [OURS, PLAUSIBLE]) {
       const answer = await instance.api.get(path, instance.statsKey)
       expect(answer).toMatchObject({ status: 405, body: { code: "method_not_allowed" } })
@@ -353,12 +353,12 @@ describe("checks come in their order", () => {
     }
   })
 
-  test("an unknown parameter of the address", async () => {
+  test("rejects an unknown query parameter", async () => {
     expect(await post(good, `${OURS}?debug=1`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
   })
 })
 
-test("four operators may be nested, and a fifth is said to be one too many", async () => {
+test("accepts four nested operators and rejects five", async () => {
   const leaf = ["is", "event:page", ["/pricing"], { case_sensitive: true }]
   const nested = (operators: number, name: "and" | "or"): unknown => (operators === 0 ? leaf : [name, [nested(operators - 1, name)]])
   const ask = (filter: unknown) => post({ site_id: 1, metrics: ["visitors"], date_range: "day", filters: [filter] })
@@ -368,7 +368,7 @@ test("four operators may be nested, and a fifth is said to be one too many", asy
   }
 })
 
-test("hostile bodies are refused in words, never with a fault of ours", async () => {
+test("hostile bodies are rejected and never cause an internal error", async () => {
   const leaf = ["is", "event:page", ["/"]]
   const odd = [null, true, -0, 1e21, "", "\ud800", "\u0000", [], {}, [[]], { length: 3 }, JSON.parse('{"__proto__":[1]}'), "__proto__"]
   const bodies = [
@@ -413,7 +413,7 @@ test("hostile bodies are refused in words, never with a fault of ours", async ()
   expect(instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
 }, 30_000)
 
-test("back-filled pageviews around a past midnight are one visit, whose exits has_done does not narrow", async () => {
+test("backfilled pageviews around a past midnight are one visit, whose exits has_done does not narrow", async () => {
   await using other = await startInstance({ now: NOW })
   const visitor = { ip: "203.0.113.7", user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0" }
   const view = (page: string, timestamp: string) => ({ ...visitor, name: "pageview", url: `https://shop.example${page}`, timestamp })

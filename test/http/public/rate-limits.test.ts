@@ -3,7 +3,7 @@ import { openTarget } from "../target.ts"
 
 const SUMMARY = "/api/public/v1/sites/1/stats/summary"
 
-test("a key's requests are limited, other keys' are not, and time refills", async () => {
+test("limits a key's requests, independently of other keys, and refills over time", async () => {
   await using target = await openTarget({ api_rate_limit: "5" })
   const ask = (key: string, path = SUMMARY) => fetch(target.url + path, { headers: { authorization: `Bearer ${key}` } })
   for (let left = 4; left >= 0; left--) {
@@ -17,7 +17,7 @@ test("a key's requests are limited, other keys' are not, and time refills", asyn
     limit: '"default";r=0;t=60',
   })
   expect(await refused.json()).toMatchObject({ code: "rate_limited", status: 429 })
-  // Before the site is looked for, after the scope.
+  // Checked after the scope and before the site is looked up.
   expect((await ask(target.keys.stats, "/api/public/v1/sites/99/stats/summary")).status).toBe(429)
   expect((await ask(target.keys.stats, "/api/public/v1/sites/1/events")).status).toBe(405)
   expect((await ask(target.keys.all)).status).toBe(200)
@@ -26,7 +26,7 @@ test("a key's requests are limited, other keys' are not, and time refills", asyn
   expect((await ask(target.keys.stats)).status).toBe(429)
 })
 
-test("who guesses keys is slowed down, a valid key behind the same address is not", async () => {
+test("throttles a client that guesses keys, but not a valid key from the same address", async () => {
   await using target = await openTarget()
   const ask = (key: string, from = "203.0.113.7") =>
     fetch(target.url + SUMMARY, { headers: { authorization: `Bearer ${key}`, "x-forwarded-for": from } })
@@ -40,7 +40,7 @@ test("who guesses keys is slowed down, a valid key behind the same address is no
   expect((await ask(target.unknownKey)).status).toBe(429)
 })
 
-test("an IPv6 network of 64 bits guesses as one", async () => {
+test("an IPv6 network of 64 bits is throttled as one client", async () => {
   await using target = await openTarget()
   const ask = (from: string) =>
     fetch(target.url + SUMMARY, { headers: { authorization: `Bearer ${target.unknownKey}`, "x-forwarded-for": from } })

@@ -5,7 +5,7 @@ import { startInstance } from "../../kit.ts"
 
 const SITES = "/api/public/v1/sites"
 
-test("defaults of new sites and their number are settings of the instance", async () => {
+test("defaults of new sites and the maximum number of sites are instance settings", async () => {
   await using instance = await startInstance({
     settings: { default_timezone: "Asia/Tokyo", default_retention_days: "90", default_currency: "JPY", max_sites: "2" },
   })
@@ -20,7 +20,7 @@ test("defaults of new sites and their number are settings of the instance", asyn
   })
 })
 
-test("a key is in no answer, no log line and no file after it was made", async () => {
+test("a key appears in no response, log line or file after it was created", async () => {
   await using instance = await startInstance()
   const { api, key, log, dataDir } = instance
   const secret = key.slice("ff_".length + 9)

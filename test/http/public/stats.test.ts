@@ -5,7 +5,7 @@ const NOW = "2026-11-21T12:00:00Z"
 const stats = "/api/public/v1/sites/1/stats"
 const today = { from: "2026-11-21", to: "2026-11-21", timezone: "Europe/Berlin", includes_today: true }
 
-test("what was collected is in every report at once", async () => {
+test("collected events appear in every report immediately", async () => {
   await using instance = await startInstance({ now: NOW })
   const { api, collect, statsKey } = instance
   await instance.app.instance.goals.create(instance.site, { kind: "event", value: "Join" })
@@ -72,21 +72,21 @@ test.each([
   ["breakdown?dimension=event&metrics=bounce_rate", 400, "invalid_query", [["/metrics", "unsupported_combination"]]],
   ["realtime?limit=51", 400, "invalid_query", [["/limit", "out_of_range"]]],
   ["goals?metrics=visitors", 400, "invalid_query", [["/metrics", "unknown_field"]]],
-])("refuses %s", async (path, status, code, faults) => {
+])("rejects %s", async (path, status, code, faults) => {
   await using instance = await startInstance({ now: NOW })
   const answer = await instance.api.get(`${stats}/${path}`, instance.statsKey)
   expect(answer).toMatchObject({ status, body: { code } })
-  // A problem lists its faults.
+  // A problem lists its errors.
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
   expect(errors.map((fault) => [fault.pointer, fault.code])).toEqual(faults)
 })
 
 test.each([
   ["without a key", undefined, `${stats}/summary?period=8d`, 401, "missing_api_key"],
-  ["without the scope", "events", `${stats}/summary?period=8d`, 403, "insufficient_scope"],
+  ["without the required scope", "events", `${stats}/summary?period=8d`, 403, "insufficient_scope"],
   ["on an unknown site", "stats", "/api/public/v1/sites/9/stats/summary?period=8d", 404, "site_not_found"],
-  ["by another method", "stats", `${stats}/summary`, 405, "method_not_allowed"],
-])("refuses statistics %s", async (_, key, path, status, code) => {
+  ["with another method", "stats", `${stats}/summary`, 405, "method_not_allowed"],
+])("rejects statistics %s", async (_, key, path, status, code) => {
   await using instance = await startInstance({ now: NOW })
   const keys: Record<string, string> = { stats: instance.statsKey, events: instance.eventsKey }
   const { api } = instance

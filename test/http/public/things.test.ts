@@ -20,7 +20,7 @@ const FUNNEL = {
 test.each([
   ["/api/public/v1/sites/1", { confirm: true }],
   ["/api/public/v1/sites/1/goals/1", { zz: 1 }],
-])("refuses to delete %s with a body that names fields", async (path, body) => {
+])("rejects deleting %s with a non-empty body", async (path, body) => {
   await using instance = await startInstance()
   const goal = { kind: "event", value: "signup" }
   expect((await instance.api.post("/api/public/v1/sites/1/goals", goal, instance.key)).status).toBe(201)
@@ -33,7 +33,7 @@ test.each([
   expect((await instance.api.send("DELETE", path, {}, instance.key)).status).toBe(204)
 })
 
-test("a site is made, read, changed and deleted", async () => {
+test("creates, reads, updates and deletes a site", async () => {
   const { api, key } = instance
   const made = await api.post(`${V1}/sites`, { name: "Blog", hosts: ["Blog.Example.", "münchen.de", "blog.example"] }, key)
   const id = (made.body as { id: number }).id
@@ -56,7 +56,7 @@ test("a site is made, read, changed and deleted", async () => {
   expect(made.headers.get("etag")).toBe('"1"')
   expect(await api.get(made.headers.get("location")!, key)).toMatchObject({ status: 200, body: made.body as object })
 
-  // What GET gave can be sent back, and changes nothing.
+  // The response of GET can be sent back unchanged.
   const same = await api.send("PATCH", `${V1}/sites/${id}`, made.body, key)
   expect(same).toMatchObject({ status: 200, body: made.body as object })
   expect(same.headers.get("etag")).toBe('"1"')
@@ -79,7 +79,7 @@ test.each([
   ["192.168.1.20", " data-local"],
   ["testing.example", ""],
   ["localhost.example", ""],
-])("the snippet of a site whose host is %s has the attribute %p", async (host, attribute) => {
+])("the snippet of a site with host %s has the attribute %p", async (host, attribute) => {
   const { api, key } = instance
   const { body } = await api.post(`${V1}/sites`, { name: "Local", hosts: ["shop.example", host] }, key)
   const { id, tracking_id, snippet } = body as { id: number; tracking_id: string; snippet: string }
@@ -87,7 +87,7 @@ test.each([
   await api.send("DELETE", `${V1}/sites/${id}`, undefined, key)
 })
 
-test("a site tells of its first event, and does not hide it behind a tag", async () => {
+test("a site reports its first event, and its ETag changes with it", async () => {
   const { api, key, collect, site, clock } = instance
   const before = await api.get(SITE, key)
   expect(before.body).not.toHaveProperty("first_event_at")
@@ -96,7 +96,7 @@ test("a site tells of its first event, and does not hide it behind a tag", async
   const after = await api.get(SITE, key, { "if-none-match": before.headers.get("etag")! })
   expect(after).toMatchObject({ status: 200, body: { first_event_at: "2026-11-21T12:00:01Z" } })
   expect((await api.get(SITE, key, { "if-none-match": after.headers.get("etag")! })).status).toBe(304)
-  // The version alone decides whether a change goes through.
+  // Only the version determines whether an update is accepted.
   expect((await api.send("PATCH", SITE, {}, key, { "if-match": before.headers.get("etag")! })).status).toBe(200)
 })
 
@@ -109,7 +109,7 @@ test.each([
     { at: "2026-11-20T23:30:00Z" },
     { at: "2026-11-20", day: "2026-11-20", text: "Launch" },
   ],
-])("of %s one is made, listed, read, changed and deleted", async (kind, body, patch, shown) => {
+])("creates, lists, reads, updates and deletes %s", async (kind, body, patch, shown) => {
   const { api, key } = instance
   const made = await api.post(`${SITE}/${kind}`, body, key)
   const { id } = made.body as { id: number }
@@ -139,7 +139,7 @@ test.each([
     expect(await api.get(`${SITE}/${kind}/${odd}`, key)).toMatchObject({ status: 404, body: { code: `${kind.slice(0, -1)}_not_found` } })
 })
 
-test("an instant of an annotation belongs to the day of the site's zone", async () => {
+test("an annotation's instant belongs to a day in the site's time zone", async () => {
   const { api, key } = instance
   const made = await api.post(`${SITE}/annotations`, { at: "2026-10-31T23:30:00+00:00", text: "Late" }, key)
   expect(made.body).toMatchObject({ at: "2026-10-31T23:30:00Z", day: "2026-11-01" })
@@ -161,7 +161,7 @@ test("an instant of an annotation belongs to the day of the site's zone", async 
     })
 })
 
-test("a list comes page by page, without gaps or doubles while it changes", async () => {
+test("pages through a list without gaps or duplicates while it changes", async () => {
   const { api, key } = instance
   const ids: number[] = []
   for (let i = 0; i < 7; i++) {
@@ -175,7 +175,7 @@ test("a list comes page by page, without gaps or doubles while it changes", asyn
     const page = (await api.get(`${SITE}/goals?${query}`, key)).body as { data: { id: number }[]; has_more: boolean; next_cursor?: string }
     expect(page.has_more).toBe(page.next_cursor !== undefined)
     seen.push(...page.data.map(({ id }) => id))
-    // The last one seen goes away: the cursor stays good.
+    // The last item of the page is deleted; the cursor remains valid.
     if (seen.length === 3) await api.send("DELETE", `${SITE}/goals/${seen[2]}`, undefined, key)
     cursor = page.next_cursor
   } while (cursor !== undefined)
@@ -196,7 +196,7 @@ test("a list comes page by page, without gaps or doubles while it changes", asyn
     })
 })
 
-test("a limited key lists its sites alone", async () => {
+test("a limited key lists only its own sites", async () => {
   const { api, makeKey, key } = instance
   const other = ((await api.post(`${V1}/sites`, { name: "Other shop", hosts: ["other.example"] }, key)).body as { id: number }).id
   const listed = async (token: string, query = "") => {
@@ -210,7 +210,7 @@ test("a limited key lists its sites alone", async () => {
   expect(await listed(await makeKey(["sites:read"], []))).toEqual([])
 })
 
-test("the key in use is shown without its secret", async () => {
+test("describes the key in use without its secret", async () => {
   const { api, makeKey, clock } = instance
   const limited = await makeKey(["goals:write", "stats:read"], [1])
   const { body } = await api.get(`${V1}/key`, limited)
@@ -228,7 +228,7 @@ test("the key in use is shown without its secret", async () => {
   expect((await api.get(`${V1}/key`, instance.key)).body).not.toHaveProperty("site_ids")
 })
 
-test("a saved funnel's report equals its steps", async () => {
+test("the report of a saved funnel equals that of its steps", async () => {
   const { api, key, collect, site } = instance
   await collect({ n: "pageview", u: "https://shop.example/pricing", d: site.tracking_id })
   await collect({ n: "signup", u: "https://shop.example/pricing", d: site.tracking_id })

@@ -24,7 +24,7 @@ const QUERY: Query = {
 }
 const caller = { organizationId: 1 }
 
-test("a worker answers with what was committed before the question", async () => {
+test("a worker sees everything committed before the query", async () => {
   using traffic = openTraffic(START)
   const engine = openEngine({ workerUrl, path: traffic.path, cacheBytes: 8 << 20, workers: 1 })
   expect(await engine.aggregate(QUERY, caller)).toEqual({ rows: [], totalRows: 0, otherCurrencies: [] })
@@ -41,7 +41,7 @@ test("a worker answers with what was committed before the question", async () =>
   await engine.close()
 })
 
-test("a question that is stopped ends at its next check, and the worker goes on", async () => {
+test("a cancelled query ends at its next check, and the worker continues", async () => {
   using traffic = openTraffic(START)
   traffic.visit({ visitor: 1, events: [{ at: START, page: "/a" }] })
   let reply = Promise.withResolvers<FromWorker>()
@@ -60,7 +60,7 @@ test("a question that is stopped ends at its next check, and the worker goes on"
   thread.end()
 })
 
-test("a store that cannot be read is told, and read again when it can be", async () => {
+test("reports an unreadable store, and reads it as soon as it becomes readable", async () => {
   using folder = temporaryFolder()
   using traffic = openTraffic(START)
   const engine = openEngine({ workerUrl, path: `${folder.path}/nothing.db`, cacheBytes: 8 << 20, workers: 1 })

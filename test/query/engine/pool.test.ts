@@ -12,19 +12,19 @@ function openPool(more: { workers?: number; timeoutMs?: number; graceMs?: number
   return { ask, close: () => pool.close(), [Symbol.dispose]: () => pool.close() }
 }
 
-/** The code of an AppError, or the message of another one. */
+/** Resolves to the answer, the code of an AppError or the message of another error. */
 const outcome = (answer: Promise<unknown>) =>
   answer.then(
     (value) => value,
     (error) => error.code ?? error.message,
   )
 
-test("questions are answered one after another", async () => {
+test("answers queries one after another", async () => {
   using pool = openPool()
   expect(await Promise.all([pool.ask(AT_ONCE), pool.ask(AT_ONCE), pool.ask(AT_ONCE)])).toEqual([1, 2, 3])
 })
 
-test("several workers answer at the same time", async () => {
+test("several workers answer concurrently", async () => {
   using pool = openPool({ workers: 2 })
   const stuck = outcome(pool.ask(UNTIL_STOPPED))
   expect(await pool.ask(AT_ONCE)).toBe(1)
@@ -32,23 +32,23 @@ test("several workers answer at the same time", async () => {
   expect(await stuck).toBe("unavailable")
 })
 
-test("a question ends when its time is up, counted from its arrival, and the next one goes on", async () => {
+test("a query times out, counted from its arrival, and the next one runs", async () => {
   using pool = openPool({ timeoutMs: 300 })
   const asked = performance.now()
   const answers = [outcome(pool.ask(UNTIL_STOPPED)), outcome(pool.ask(UNTIL_STOPPED))]
   expect(await Promise.all(answers)).toEqual(["query_timeout", "query_timeout"])
-  // The second one has waited behind the first and is no later for it.
+  // The second one waited behind the first, but times out at the same moment.
   expect(performance.now() - asked).toBeLessThan(600)
-  // Whether the second one came to run in its last moment does not matter.
+  // The result depends on whether the second one started to run before it timed out.
   expect(await pool.ask(AT_ONCE)).toBeNumber()
 })
 
-test("a late answer says when to try again", async () => {
+test("a timeout tells the client when to retry", async () => {
   using pool = openPool({ timeoutMs: 20 })
   expect(pool.ask(UNTIL_STOPPED)).rejects.toMatchObject({ code: "query_timeout", members: { retry_after: 5 } })
 })
 
-test("a question that is given up ends, whether it runs, waits, or has not begun", async () => {
+test("a cancelled query ends whether it is running, waiting or not yet submitted", async () => {
   using pool = openPool()
   const [running, waiting] = [new AbortController(), new AbortController()]
   const answers = [
@@ -62,17 +62,17 @@ test("a question that is given up ends, whether it runs, waits, or has not begun
   expect(await pool.ask(AT_ONCE)).toBe(2)
 })
 
-test("a worker that dies takes its own question with it, and is replaced", async () => {
+test("replaces a worker that dies, and fails only the query it was running", async () => {
   using pool = openPool()
   const answers = [outcome(pool.ask(AT_ONCE)), outcome(pool.ask(DIES)), outcome(pool.ask(AT_ONCE)), outcome(pool.ask(AT_ONCE))]
   expect(await Promise.all(answers)).toEqual([1, "unavailable", 1, 2])
 })
 
-test("a worker that does not hear that its question was given up is replaced", async () => {
+test("replaces a worker that ignores a cancellation", async () => {
   using pool = openPool({ timeoutMs: 50, graceMs: 50 })
   expect(await pool.ask(AT_ONCE)).toBe(1)
   expect(await outcome(pool.ask(DEAF))).toBe("query_timeout")
-  // The deaf one would hold its place for a minute.
+  // The unresponsive worker would block its place for a minute.
   const answered = async () => {
     for (;;) {
       const answer = await outcome(pool.ask(AT_ONCE))
@@ -82,12 +82,12 @@ test("a worker that does not hear that its question was given up is replaced", a
   expect(await answered()).toBeNumber()
 })
 
-test("a bug in a worker is an error with its cause, and the worker goes on", async () => {
+test("a bug in a worker becomes an error with its cause, and the worker continues", async () => {
   using pool = openPool()
   expect(await Promise.all([outcome(pool.ask(BUG)), outcome(pool.ask(AT_ONCE))])).toEqual(["A query worker failed: a bug", 2])
 })
 
-test("of one organization 8 are admitted and 32 wait, the rest are refused; others go on meanwhile", async () => {
+test("admits 8 queries per organization, queues 32 and rejects the rest, without delaying other organizations", async () => {
   using pool = openPool()
   const giveUp = new AbortController()
   const stuck = Array.from({ length: 8 }, () => outcome(pool.ask(UNTIL_STOPPED, 1, giveUp.signal)))
@@ -96,13 +96,13 @@ test("of one organization 8 are admitted and 32 wait, the rest are refused; othe
   expect(await outcome(pool.ask(AT_ONCE, 1))).toBe("rate_limited")
   giveUp.abort()
   expect(await Promise.all(stuck)).toEqual(Array(8).fill("unavailable"))
-  // The other organization's question was in the pool before the 32 that waited to be admitted.
+  // The other organization's query entered the pool before the 32 queued ones.
   expect(await other).toBe(2)
   expect(await Promise.all(waiting)).toEqual(Array.from({ length: 32 }, (_, i) => i + 3))
   expect(await outcome(pool.ask(AT_ONCE, 1))).toBe(35)
 })
 
-test("when 256 wait on the instance, one more is refused", async () => {
+test("rejects a query when 256 are queued on the instance", async () => {
   using pool = openPool()
   const giveUp = new AbortController()
   const running = outcome(pool.ask(UNTIL_STOPPED, 1_000, giveUp.signal))
@@ -113,7 +113,7 @@ test("when 256 wait on the instance, one more is refused", async () => {
   expect((await Promise.all(waiting)).every((answer) => typeof answer === "number")).toBeTrue()
 })
 
-test("closing ends what runs and what waits, and refuses what comes later", async () => {
+test("closing ends running and queued queries and rejects later ones", async () => {
   const pool = openPool()
   const answers = [outcome(pool.ask(UNTIL_STOPPED)), outcome(pool.ask(AT_ONCE))]
   pool.close()

@@ -1,14 +1,14 @@
 import type { RowsQuery } from "../../../src/domain/query.ts"
-import type { RowsPlace } from "../../../src/query/rows/places.ts"
+import type { RowsCursor } from "../../../src/query/rows/cursor.ts"
 import { type VisitRow, visitRows } from "../../../src/query/rows/rows.ts"
 import type { Snapshot } from "../../../src/store/events/part.ts"
 
-/** All raw visits of one snapshot, batch by batch. */
+/** Yields all raw visits of a snapshot in batches. */
 export function* rowBatches(snapshot: Snapshot, query: RowsQuery): Generator<VisitRow[]> {
-  let place: RowsPlace | undefined
+  let cursor: RowsCursor | undefined
   do {
-    const batch = visitRows(snapshot, query, place, () => {})
+    const batch = visitRows(snapshot, query, cursor, () => {})
     if (batch.rows.length > 0) yield batch.rows
-    place = batch.next
-  } while (place)
+    cursor = batch.next
+  } while (cursor)
 }

@@ -1,6 +1,6 @@
 import { type FromWorker, STOP, type ToWorker } from "../../../src/query/engine/messages.ts"
 
-/** A query worker whose behaviour the asked site's id decides, for what a real one does not do on demand. */
+/** A query worker that fails on demand, as a real one cannot: the site id of the query selects its behaviour. */
 export const AT_ONCE = 1
 export const UNTIL_STOPPED = 2
 export const DIES = 3
@@ -8,16 +8,16 @@ export const BUG = 4
 export const DEAF = 5
 
 let stop = new Int32Array(new SharedArrayBuffer(4))
-let asked = 0
+let received = 0
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.type === "open") stop = new Int32Array(data.stop)
   if (data.type === "ask" && "query" in data.task) self.postMessage(answer(data.task.query.site.id))
 }
 
-/** The answer is the number of questions this worker has had. */
+/** Answers with the number of queries that this worker has received. */
 function answer(site: number): FromWorker {
-  asked++
+  received++
   if (site === DIES) throw new Error("The worker dies")
   if (site === BUG) return { type: "failure", code: undefined, detail: "a bug" }
   if (site === DEAF) Bun.sleepSync(60_000)
@@ -25,5 +25,5 @@ function answer(site: number): FromWorker {
     while (Atomics.load(stop, 0) !== STOP) Bun.sleepSync(1)
     return { type: "failure", code: "unavailable", detail: "stopped" }
   }
-  return { type: "answer", answer: asked }
+  return { type: "answer", answer: received }
 }

@@ -10,7 +10,7 @@ export interface Rules {
   windowMs: number
 }
 
-/** All chains of so many steps, the earliest first: what the fast one must agree with, written for reading only. */
+/** Yields all chains of the given length, the earliest first. A reference for the fast implementation, written for readability. */
 function* chainsOf(
   events: readonly MarkedEvent[],
   rules: Rules,
@@ -31,7 +31,7 @@ function* chainsOf(
   }
 }
 
-/** How many steps are reached, and the times of the earliest chain that reaches them. */
+/** Returns the number of steps reached and the times of the earliest chain that reaches them. */
 export function slowly(events: readonly MarkedEvent[], rules: Rules) {
   for (let length = rules.steps; length > 0; length--) {
     const [chain] = chainsOf(events, rules, length)

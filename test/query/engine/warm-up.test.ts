@@ -9,7 +9,7 @@ const START = Date.parse("2026-06-01T10:00:00Z")
 const DAY_MS = 86_400_000
 const ROOM = 8 << 20
 
-/** A segment for each of these days, with as many visits. */
+/** Creates traffic with one sealed segment for each of the given days. */
 async function sealedTraffic(days: readonly number[], visits: number) {
   const traffic = openTraffic(START)
   for (const day of days) {
@@ -29,13 +29,13 @@ function stepsOf(path: string, cacheBytes: number): number {
 test.each([
   ["an empty store", [], 0, ROOM, 1],
   ["the last 30 days", [0, 11, 39, 40], 3, ROOM, 4],
-  ["what there is room for", [0, 1, 2, 3], 20, 4 * 20 * 64, 3],
-])("prepares %s: one step for the log, one for each segment", async (_, days, visits, cacheBytes, steps) => {
+  ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 4 * 20 * 64, 3],
+])("prepares %s, with one step for the log and one per segment", async (_, days, visits, cacheBytes, steps) => {
   using traffic = await sealedTraffic(days, visits)
   expect(stepsOf(traffic.path, cacheBytes)).toBe(steps)
 })
 
-test("prepares the site that had the most events of late", async () => {
+test("prepares the site with the most recent events", async () => {
   using traffic = await sealedTraffic([0, 1], 2)
   const fullest = () => {
     const reader = openEventReader(traffic.path, { cacheBytes: ROOM })
@@ -56,7 +56,7 @@ test("prepares the site that had the most events of late", async () => {
   expect(fullest()).toBe(2)
 })
 
-test("a question that comes while a worker prepares is answered with all that was committed", async () => {
+test("a query that arrives during the warm-up sees everything committed", async () => {
   using traffic = await sealedTraffic([0, 1, 2, 3, 4, 5], 50)
   const engine = openEngine({
     workerUrl: new URL("../../../src/query/engine/worker.ts", import.meta.url).href,

@@ -11,7 +11,7 @@ import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const PAGES = ["/a", "/b", "/c"]
-const forEver = () => {}
+const neverStop = () => {}
 
 const anyEvent = fc.record({
   wait: fc.integer({ min: 0, max: 3 }),
@@ -41,17 +41,17 @@ const anyQuery = fc.record({
   onlyGerman: fc.boolean(),
 })
 
-type Told = typeof anyVisit extends fc.Arbitrary<infer Value> ? Value : never
-type Asked = typeof anyQuery extends fc.Arbitrary<infer Value> ? Value : never
+type RandomVisit = typeof anyVisit extends fc.Arbitrary<infer Value> ? Value : never
+type RandomQuery = typeof anyQuery extends fc.Arbitrary<infer Value> ? Value : never
 
 const second = (seconds: number) => START + seconds * 1000
 
-test("funnels are those that reading every event of every visitor finds", async () => {
+test("agrees with a funnel computed by reading every event of every visitor", async () => {
   const agree = fc.asyncProperty(
     fc.array(anyVisit, { minLength: 1, maxLength: 30 }),
     fc.nat(30),
     fc.array(anyQuery, { minLength: 8, maxLength: 8 }),
-    async (visits, sealed, asked) => {
+    async (visits, sealed, queries) => {
       using traffic = openTraffic(START)
       const record = (some: typeof visits) => {
         for (const visit of some) recordVisit(traffic, visit)
@@ -61,27 +61,27 @@ test("funnels are those that reading every event of every visitor finds", async 
       record(visits.slice(sealed))
       const snapshot = traffic.snapshot()
       const all = [...rowBatches(snapshot, { site: SITE, range: { from: 0, to: second(1_000) } })].flat()
-      for (const one of asked) {
+      for (const one of queries) {
         const query = toQuery(one)
-        expect(funnel(snapshot, query, forEver)).toEqual(slowFunnel(all, query, one.onlyGerman))
+        expect(funnel(snapshot, query, neverStop)).toEqual(slowFunnel(all, query, one.onlyGerman))
       }
     },
   )
   await fc.assert(agree, { seed: SEED, numRuns: bySize({ check: 15, full: 40, release: 2_000 }) })
 })
 
-function recordVisit(traffic: ReturnType<typeof openTraffic>, { visitor, start, country, events }: Told) {
+function recordVisit(traffic: ReturnType<typeof openTraffic>, { visitor, start, country, events }: RandomVisit) {
   let at = second(start)
   const timed = events.map(({ wait, name, ...event }, i) => {
     at += wait * 1000
-    // Engagement opens no visit.
+    // Engagement does not open a visit.
     const own = i === 0 && name === "engagement" ? "pageview" : name
     return { ...event, name: own, at, ...(own === "engagement" && { engagement: { engagedMs: 100 } }) }
   })
   traffic.visit({ visitor, traits: { country }, events: timed })
 }
 
-function toQuery({ steps, order, window, from, to, onlyGerman }: Asked): FunnelQuery {
+function toQuery({ steps, order, window, from, to, onlyGerman }: RandomQuery): FunnelQuery {
   const filter = { op: "is", dimension: "country", values: ["DE"], missing: false, caseSensitive: true } as const
   return {
     site: SITE,
@@ -107,7 +107,7 @@ function slowFunnel(visits: readonly VisitRow[], query: FunnelQuery, onlyGerman:
   }
 }
 
-/** A visitor's events in order of time, and at equal times of the visits' first events. */
+/** Returns each visitor's events in order of time; ties are in the order of the visits' first events. */
 function eventsOf(visits: readonly VisitRow[], { steps, range }: FunnelQuery, onlyGerman: boolean) {
   const events = visits.flatMap((visit) => visit.events.map((event, index) => ({ ...event, index, visit })))
   events.sort((a, b) => a.at - b.at || a.visit.sequence - b.visit.sequence || a.index - b.index)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { AppError } from "../../../src/domain/error.ts"
 import type { Filter } from "../../../src/domain/filter.ts"
-import { parseArrayQuestion } from "../../../src/query/parse/array-parse.ts"
+import { parseArrayQuery } from "../../../src/query/parse/array-parse.ts"
 import { arrayQuery } from "../../../src/query/parse/array-query.ts"
 import { Faults } from "../../../src/query/parse/faults.ts"
 
@@ -10,12 +10,12 @@ const SITE = { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: []
 const SAVED: Filter = { op: "is", dimension: "browser", values: ["Firefox"], missing: false, caseSensitive: true }
 
 const parse = (body: Record<string, unknown>) =>
-  parseArrayQuestion(body, MOMENT, new Faults(), (kind, id) => (kind === "segment" && id === 4 ? SAVED : undefined))
-/** A question about the visitors of today, but for what is given. */
-const asked = (more: Record<string, unknown>) => parse({ site_id: 1, metrics: ["visitors"], date_range: "day", ...more })
-const queryOf = (more: Record<string, unknown>) => arrayQuery(asked(more), SITE, MOMENT.now)
+  parseArrayQuery(body, MOMENT, new Faults(), (kind, id) => (kind === "segment" && id === 4 ? SAVED : undefined))
+/** Parses a query for today's visitors with the given changes. */
+const parseWith = (more: Record<string, unknown>) => parse({ site_id: 1, metrics: ["visitors"], date_range: "day", ...more })
+const queryOf = (more: Record<string, unknown>) => arrayQuery(parseWith(more), SITE, MOMENT.now)
 
-/** Pointer and code of each fault. */
+/** Returns pointer and code of each fault. */
 function faultsOf(work: () => unknown): string[] {
   try {
     work()
@@ -29,7 +29,7 @@ function faultsOf(work: () => unknown): string[] {
 const leaf = ["is", "event:page", ["/a"]]
 const wrapped = (operator: string, times: number): unknown => (times === 0 ? leaf : [operator, wrapped(operator, times - 1)])
 
-test("what is left out has its default", () => {
+test("applies the defaults to omitted fields", () => {
   expect(queryOf({})).toEqual({
     site: SITE,
     range: { from: Date.parse("2026-11-20T23:00:00Z"), to: Date.parse("2026-11-21T23:00:00Z") },
@@ -60,7 +60,7 @@ describe("ranges", () => {
     // Clipped to today.
     [["2026-11-01", "2027-01-01"], "2026-11-01T00:00:00+01:00", "2026-11-22T00:00:00+01:00"],
     [["2026-11-01T12:00:00+02:00", "2027-01-01T00:00:00Z"], "2026-11-01T10:00:00Z", "2026-11-22T00:00:00+01:00"],
-    // Both included to the second.
+    // Both ends are inclusive, to the second.
     [["2026-11-01T12:00:00+02:00", "2026-11-01T15:59:59+02:00"], "2026-11-01T10:00:00Z", "2026-11-01T14:00:00Z"],
     [["2026-11-01T12:00:00.9Z", "2026-11-01T12:00:00.9Z"], "2026-11-01T12:00:00Z", "2026-11-01T12:00:01Z"],
     [["2026-11-01t12:00:00z", "2026-11-01t12:00:00z"], "2026-11-01T12:00:00Z", "2026-11-01T12:00:01Z"],
@@ -68,13 +68,13 @@ describe("ranges", () => {
     expect(queryOf({ date_range }).range).toEqual({ from: Date.parse(from), to: Date.parse(to) })
   })
 
-  test("only realtime counts visitors by events of any name", () => {
+  test("count visitors by events of any name only for realtime", () => {
     expect(queryOf({ date_range: "realtime" })).toMatchObject({ anyEvent: true })
     expect(queryOf({ date_range: "24h" })).not.toHaveProperty("anyEvent")
   })
 
-  test("the zone of the question draws the days", () => {
-    // There it is the next day already.
+  test("use the query's time zone for the boundaries of days", () => {
+    // It is already the next day there.
     expect(queryOf({ timezone: "pacific/auckland" })).toMatchObject({
       timezone: "Pacific/Auckland",
       range: { from: Date.parse("2026-11-22T00:00:00+13:00"), to: Date.parse("2026-11-23T00:00:00+13:00") },
@@ -110,13 +110,13 @@ describe("ranges", () => {
       ["2026-11-01T25:00:00Z", "2026-11-01T12:00:00+25:00"],
       ["/date_range/0 invalid_date", "/date_range/1 invalid_date"],
     ],
-  ])("%j is refused", (date_range, faults) => {
-    expect(faultsOf(() => asked({ date_range }))).toEqual(faults)
+  ])("reject %j", (date_range, faults) => {
+    expect(faultsOf(() => parseWith({ date_range }))).toEqual(faults)
   })
 })
 
 describe("dimensions", () => {
-  test("have the names of Plausible, aliases among them", () => {
+  test("accept Plausible's names, including aliases", () => {
     expect(queryOf({ dimensions: ["visit:screen", "event:props:is_customer", "visit:country_name"] }).groupings).toEqual([
       { by: "dimension", dimension: "device", missing: "(not set)" },
       { by: "dimension", dimension: "property", property: "is_customer", missing: "(none)" },
@@ -129,7 +129,7 @@ describe("dimensions", () => {
     ["7d", "day"],
     [["2025-01-01", "2025-06-01"], "week"],
     [["2020-01-01", "2026-01-01"], "month"],
-  ])("time picks what fits %j", (date_range, interval) => {
+  ])("resolve time to an interval that suits %j", (date_range, interval) => {
     expect(queryOf({ date_range, dimensions: ["time"] })).toMatchObject({
       groupings: [{ by: "time", interval }],
       order: [{ by: "grouping", index: 0, descending: false }],
@@ -153,8 +153,8 @@ describe("dimensions", () => {
     [[`event:props:${"k".repeat(301)}`], ["/dimensions/0 too_long"]],
     [["event:props:a\u0000"], ["/dimensions/0 invalid_characters"]],
     [["event:props:\ud800"], ["/dimensions/0 invalid_characters"]],
-  ])("%j is refused", (dimensions, faults) => {
-    expect(faultsOf(() => asked({ dimensions }))).toEqual(faults)
+  ])("reject %j", (dimensions, faults) => {
+    expect(faultsOf(() => parseWith({ dimensions }))).toEqual(faults)
   })
 
   test.each<[string, unknown, string[]]>([
@@ -164,7 +164,7 @@ describe("dimensions", () => {
     ["time:hour", ["2026-10-01", "2026-11-15"], ["/dimensions/0 too_many_points"]],
     ["time:day", ["2022-01-01", "2026-01-01"], ["/dimensions/0 too_many_points"]],
   ])("%s of %j", (dimension, date_range, faults) => {
-    expect(faultsOf(() => asked({ date_range, dimensions: [dimension] }))).toEqual(faults)
+    expect(faultsOf(() => parseWith({ date_range, dimensions: [dimension] }))).toEqual(faults)
   })
 })
 
@@ -179,8 +179,8 @@ describe("metrics", () => {
       ["/metrics/0 invalid_choice", "/metrics/1 invalid_type", "/metrics/2 invalid_choice"],
     ],
     [Array.from({ length: 21 }, () => "visitors"), ["/metrics too_many"]],
-  ])("%j is refused", (metrics, faults) => {
-    expect(faultsOf(() => asked({ metrics }))).toEqual(faults)
+  ])("reject %j", (metrics, faults) => {
+    expect(faultsOf(() => parseWith({ metrics }))).toEqual(faults)
   })
 
   const page = ["is", "event:page", ["/a"]]
@@ -209,7 +209,7 @@ describe("metrics", () => {
     [["lcp_p75"], ["event:page"], [], []],
     [["cls_p75"], ["event:props:plan"], [], ["/metrics/0 unsupported_combination"]],
   ])("%j by %j with %j", (metrics, dimensions, filters, faults) => {
-    expect(faultsOf(() => asked({ metrics, dimensions, filters }))).toEqual(faults)
+    expect(faultsOf(() => parseWith({ metrics, dimensions, filters }))).toEqual(faults)
   })
 })
 
@@ -226,7 +226,7 @@ describe("filters", () => {
     [[["has_not_done", leaf]], { op: "not", filter: { op: "has_done", filter: condition({}) } }],
     [[["is", "event:page", ["/a"], { case_sensitive: false }]], condition({ caseSensitive: false })],
     [[["is", "event:page", ["/a"], {}]], condition({})],
-    // As Plausible's documents write a missing value.
+    // Plausible's documentation writes a missing value this way.
     [
       [["is_not", "visit:country_name", [""]]],
       { op: "not", filter: condition({ dimension: "country", named: true, values: [""], missing: true }) },
@@ -238,7 +238,7 @@ describe("filters", () => {
       condition({ dimension: "os", values: ["(NOT SET)"], missing: true, caseSensitive: false }),
     ],
     [[["contains", "visit:os", ["(none)"]]], condition({ op: "contains", dimension: "os", values: ["(none)"] })],
-    // Kept as they are.
+    // Passed on unchanged.
     [[["is", "event:props:a b", [" x "]]], condition({ dimension: "property", property: "a b", values: [" x "] })],
     [[["matches_wildcard", "event:page", ["/*%_"]]], condition({ op: "matches_wildcard", values: ["/*%_"] })],
     [[["is", "segment", [4]]], { op: "or", filters: [SAVED] }],
@@ -248,12 +248,12 @@ describe("filters", () => {
   })
 
   test.each<[string, unknown, string[]]>([
-    ["no list", {}, ["/filters invalid_type"]],
+    ["a non-list", {}, ["/filters invalid_type"]],
     ["a bare leaf", leaf, ["/filters/0 invalid_type", "/filters/1 invalid_type", "/filters/2/0 invalid_choice", "/filters/2 too_few"]],
     ["an empty leaf", [[]], ["/filters/0/0 invalid_choice", "/filters/0 too_few"]],
     ["null", [null], ["/filters/0 invalid_type"]],
     ["an unknown operator", [["equals", "event:page", ["/a"]]], ["/filters/0/0 invalid_choice"]],
-    ["an operator that is no text", [[{}, "event:page", ["/a"]]], ["/filters/0/0 invalid_type"]],
+    ["an operator that is not a string", [[{}, "event:page", ["/a"]]], ["/filters/0/0 invalid_type"]],
     [
       "regular expressions",
       [
@@ -264,17 +264,17 @@ describe("filters", () => {
     ],
     ["an unknown dimension", [["is", "event:country", ["DE"]]], ["/filters/0/1 invalid_choice"]],
     ["time", [["is", "time:day", ["2026-11-21"]]], ["/filters/0/1 unsupported_combination"]],
-    ["a goal that is not", [["is_not", "event:goal", ["Signup"]]], ["/filters/0/0 unsupported_combination"]],
-    ["clauses that are no list", [["is", "event:page", "/a"]], ["/filters/0/2 invalid_type"]],
+    ["is_not on a goal", [["is_not", "event:goal", ["Signup"]]], ["/filters/0/0 unsupported_combination"]],
+    ["clauses that are not a list", [["is", "event:page", "/a"]], ["/filters/0/2 invalid_type"]],
     ["no clauses", [["is", "event:page", []]], ["/filters/0/2 too_few"]],
     ["101 clauses", [["is", "event:page", Array.from({ length: 101 }, () => "/a")]], ["/filters/0/2 too_many"]],
     [
-      "clauses that are no texts",
+      "clauses that are not strings",
       [["is", "visit:city", [2950159, null, ["a"]]]],
       ["/filters/0/2/0 invalid_type", "/filters/0/2/1 invalid_type", "/filters/0/2/2 invalid_type"],
     ],
     ["a long clause", [["is", "event:page", ["a".repeat(2_001)]]], ["/filters/0/2/0 too_long"]],
-    ["an empty part", [["contains", "event:page", [""]]], ["/filters/0/2/0 too_short"]],
+    ["an empty substring", [["contains", "event:page", [""]]], ["/filters/0/2/0 too_short"]],
     ["a lone surrogate", [["is", "event:page", ["\udc00"]]], ["/filters/0/2/0 invalid_characters"]],
     ["a pattern of nine stars", [["matches_wildcard_not", "event:page", ["*a*a*a*a*a*a*a*a*"]]], ["/filters/0/2/0 invalid_pattern"]],
     [
@@ -291,24 +291,24 @@ describe("filters", () => {
       ["/filters/0/1/0 invalid_type", "/filters/0/1/1 invalid_type", "/filters/0/1/2/0 invalid_choice", "/filters/0/1/2 too_few"],
     ],
     ["a not over a list", [["not", [leaf]]], ["/filters/0/1/0 invalid_type", "/filters/0/1 too_few"]],
-    ["has_done below has_done", [["has_done", ["and", [leaf, ["has_not_done", leaf]]]]], ["/filters/0/1/1/1 unsupported_combination"]],
+    ["has_done nested in has_done", [["has_done", ["and", [leaf, ["has_not_done", leaf]]]]], ["/filters/0/1/1/1 unsupported_combination"]],
     ["five operators deep", [wrapped("not", 5)], ["/filters/0/1/1/1/1 too_many"]],
     ["an unknown segment", [["is", "segment", [4, 5]]], ["/filters/0/2/1 invalid_choice"]],
     ["a cohort", [["is_not", "cohort", [4]]], ["/filters/0/2/0 invalid_choice"]],
     ["a segment by name", [["contains", "segment", ["4"]]], ["/filters/0/0 unsupported_combination", "/filters/0/2/0 invalid_type"]],
     ["51 leaves", [["or", Array.from({ length: 51 }, () => leaf)]], ["/filters too_many"]],
-  ])("refuse %s", (_, filters, faults) => {
-    expect(faultsOf(() => asked({ filters })).toSorted()).toEqual(faults.toSorted())
+  ])("reject %s", (_, filters, faults) => {
+    expect(faultsOf(() => parseWith({ filters })).toSorted()).toEqual(faults.toSorted())
   })
 
-  test("take four operators deep and 50 leaves", () => {
-    expect(faultsOf(() => asked({ filters: [wrapped("not", 4)] }))).toEqual([])
-    expect(faultsOf(() => asked({ filters: [["or", Array.from({ length: 50 }, () => leaf)]] }))).toEqual([])
+  test("accept a nesting of four operators and 50 leaves", () => {
+    expect(faultsOf(() => parseWith({ filters: [wrapped("not", 4)] }))).toEqual([])
+    expect(faultsOf(() => parseWith({ filters: [["or", Array.from({ length: 50 }, () => leaf)]] }))).toEqual([])
   })
 })
 
-describe("order, page and what is included", () => {
-  test("names are looked up among metrics and dimensions", () => {
+describe("order, pagination and include", () => {
+  test("accept metrics and dimensions as sort keys", () => {
     const { order } = queryOf({
       metrics: ["visitors", "pageviews"],
       dimensions: ["time", "event:page"],
@@ -366,30 +366,30 @@ describe("order, page and what is included", () => {
       JSON.parse('{"__proto__":{"metrics":[]},"constructor":1,"a/b~c":2}'),
       ["/__proto__ unknown_field", "/constructor unknown_field", "/a~1b~0c unknown_field"],
     ],
-  ])("%j is refused", (more, faults) => {
-    expect(faultsOf(() => asked(more as Record<string, unknown>))).toEqual(faults)
+  ])("reject %j", (more, faults) => {
+    expect(faultsOf(() => parseWith(more as Record<string, unknown>))).toEqual(faults)
   })
 
-  test("an empty order is none", () => {
+  test("treat an empty order as omitted", () => {
     expect(queryOf({ order_by: [] }).order).toEqual([{ by: "metric", index: 0, descending: true }])
   })
 
-  test("a number with a point and nothing behind it is whole", () => {
-    expect(asked({ pagination: JSON.parse('{"limit": 5.0, "offset": 2e1}') })).toMatchObject({ limit: 5, offset: 20 })
+  test("accept a number with a zero fraction as an integer", () => {
+    expect(parseWith({ pagination: JSON.parse('{"limit": 5.0, "offset": 2e1}') })).toMatchObject({ limit: 5, offset: 20 })
   })
 })
 
 describe("comparisons", () => {
   const compared = (comparisons: object, date_range: unknown = "7d") => {
-    const { range } = asked({ date_range, include: { comparisons } }).compared!
+    const { range } = parseWith({ date_range, include: { comparisons } }).compared!
     return [new Date(range.from).toISOString(), new Date(range.to).toISOString()]
   }
   test.each<[object, unknown, [string, string]]>([
     [{ mode: "previous_period" }, "7d", ["2026-11-07T23:00:00.000Z", "2026-11-14T23:00:00.000Z"]],
-    // It is noon: of the last day only the morning is compared, and what happens at noon itself.
+    // It is noon: only the morning of the last day is compared, including the instant of noon itself.
     [{ mode: "previous_period", match_time_of_day: true }, "7d", ["2026-11-07T23:00:00.000Z", "2026-11-14T11:00:00.001Z"]],
     [{ mode: "year_over_year", match_time_of_day: true }, "day", ["2025-11-20T23:00:00.000Z", "2025-11-21T11:00:00.001Z"]],
-    // A range that is over is compared with a whole one.
+    // A range in the past is compared with a whole one.
     [{ mode: "previous_period", match_time_of_day: true }, "yesterday", ["2026-11-18T23:00:00.000Z", "2026-11-19T23:00:00.000Z"]],
     [{ mode: "previous_period", match_time_of_day: true }, "24h", ["2026-11-19T12:00:00.000Z", "2026-11-20T11:00:00.001Z"]],
     [{ mode: "year_over_year", match_day_of_week: true }, "7d", ["2025-11-08T23:00:00.000Z", "2025-11-15T23:00:00.000Z"]],
@@ -399,7 +399,7 @@ describe("comparisons", () => {
       "7d",
       ["2026-01-01T00:00:00.000Z", "2026-01-01T01:00:00.000Z"],
     ],
-    // Thursday 1 January, moved back to the Sunday that 15 November is.
+    // Thursday 1 January, moved back to a Sunday because 15 November is one.
     [
       { mode: "custom", date_range: ["2026-01-01T00:00:00Z", "2026-01-01T00:59:59Z"], match_day_of_week: true },
       "7d",
@@ -415,7 +415,7 @@ describe("comparisons", () => {
   })
 })
 
-test("all faults are said at once, in the order of the body, twenty at most", () => {
+test("reports all faults at once, in the order of the body, at most twenty", () => {
   const body = { pagination: 5, zz: 1, filters: [["is", "x", [1]]], metrics: ["a"] }
   expect(faultsOf(() => parse(body))).toEqual([
     "/pagination invalid_type",
@@ -430,7 +430,7 @@ test("all faults are said at once, in the order of the body, twenty at most", ()
   expect(many).toEqual(Array.from({ length: 20 }, (_, i) => `/filters/0/2/${i} invalid_type`))
 })
 
-test("a body of thousands of wrong things is judged at once", () => {
+test("rejects a body with thousands of faults quickly", () => {
   const fields = Object.fromEntries(Array.from({ length: 8_000 }, (_, i) => [`f${i}`, i]))
   const bodies = [
     { ...fields, include: fields, pagination: fields },
@@ -440,6 +440,6 @@ test("a body of thousands of wrong things is judged at once", () => {
   ]
   const began = performance.now()
   for (const body of bodies) expect(faultsOf(() => parse(body)).length).toBeGreaterThan(0)
-  // Each of them compared with each of the others would take seconds.
+  // Comparing each with every other one would take seconds.
   expect(performance.now() - began).toBeLessThan(2_000)
 })

@@ -3,12 +3,12 @@ import { AppError } from "../../../src/domain/error.ts"
 import type { Filter } from "../../../src/domain/filter.ts"
 import type { Interval } from "../../../src/domain/query.ts"
 import type { Form } from "../../../src/query/parse/arguments.ts"
-import { parseQuestion, parseRealtime, type Report } from "../../../src/query/parse/parse.ts"
+import { parseQuery, parseRealtime, type Report } from "../../../src/query/parse/parse.ts"
 
 const MOMENT = { now: Date.parse("2026-11-21T11:00:00Z"), timezone: "Europe/Berlin", firstAt: Date.parse("2025-03-04T12:00:00Z") }
-const ask = (report: Report, given: Record<string, unknown>, form: Form = "json") => parseQuestion(report, given, MOMENT, form)
+const ask = (report: Report, given: Record<string, unknown>, form: Form = "json") => parseQuery(report, given, MOMENT, form)
 
-/** Pointer and code of each fault. */
+/** Returns pointer and code of each fault. */
 function faultsOf(work: () => unknown): (readonly [string, string])[] {
   try {
     work()
@@ -20,7 +20,7 @@ function faultsOf(work: () => unknown): (readonly [string, string])[] {
 }
 
 describe("without arguments", () => {
-  test("a summary is about the last 30 days", () => {
+  test("a summary covers the last 30 days", () => {
     expect(ask("summary", {})).toMatchObject({
       range: { from: "2026-10-23", to: "2026-11-21", timezone: "Europe/Berlin", hours: false },
       clipped: false,
@@ -30,7 +30,7 @@ describe("without arguments", () => {
     expect(ask("summary", {})).not.toHaveProperty("compared")
   })
 
-  test("a timeseries goes by day", () => {
+  test("a timeseries is by day", () => {
     expect(ask("timeseries", {})).toMatchObject({ metrics: ["visitors", "pageviews"], interval: "day" })
   })
 
@@ -38,16 +38,16 @@ describe("without arguments", () => {
     ["page", ["visitors", "pageviews"]],
     ["event", ["visitors", "events", "conversion_rate"]],
     ["goal", ["visitors", "conversions", "conversion_rate"]],
-  ])("a breakdown by %s shows its own metrics, ten rows, the most visitors first", (dimension, metrics) => {
+  ])("a breakdown by %s returns its default metrics and ten rows, most visitors first", (dimension, metrics) => {
     expect(ask("breakdown", { dimension })).toMatchObject({ dimension, metrics, sort: "visitors", descending: true, limit: 10, offset: 0 })
   })
 
-  test("realtime shows ten rows", () => {
+  test("realtime returns ten rows", () => {
     expect(parseRealtime({}, "text")).toEqual({ limit: 10 })
   })
 })
 
-test("text of a query string means what the JSON means", () => {
+test("a query string is equivalent to the same JSON", () => {
   const filters = [{ dimension: "page", operator: "starts_with", values: ["/a,b"] }]
   const text = {
     dimension: "page",
@@ -70,12 +70,12 @@ test.each<[string, Record<string, unknown>, Interval]>([
   ["121 days by week", { from: "2026-07-24", to: "2026-11-21" }, "week"],
   ["two years by week", { from: "2024-11-22", to: "2026-11-21" }, "week"],
   ["two years and a day by month", { from: "2024-11-21", to: "2026-11-21" }, "month"],
-  ["ten years by day when asked for up to 1,000", { from: "2024-02-26", to: "2026-11-21", interval: "day" }, "day"],
-])("%s", (_, given, interval) => {
+  ["1,000 days by day on request", { from: "2024-02-26", to: "2026-11-21", interval: "day" }, "day"],
+])("splits %s", (_, given, interval) => {
   expect(ask("timeseries", given).interval).toBe(interval)
 })
 
-test("days of one's own win over a period, in the zone asked for, and end today at the latest", () => {
+test("custom dates override a period, use the requested time zone and end today at the latest", () => {
   const { range, clipped } = ask("summary", { from: "2026-11-20", to: "2027-01-01", period: "7d", timezone: "asia/tokyo" })
   expect(clipped).toBeTrue()
   expect(range).toEqual({
@@ -87,11 +87,11 @@ test("days of one's own win over a period, in the zone asked for, and end today 
   })
 })
 
-test("ten years are allowed to the day", () => {
+test("accepts exactly ten years", () => {
   expect(ask("summary", { from: "2016-11-22", to: "2026-11-21" }).range.from).toBe("2016-11-22")
 })
 
-test("a comparison carries the compared range", () => {
+test("a comparison includes the compared range", () => {
   expect(ask("summary", { period: "7d", compare: "previous_period" }).compared).toMatchObject({ from: "2026-11-08", to: "2026-11-14" })
   const custom = { period: "7d", compare: "custom", compare_from: "2026-01-01", compare_to: "2026-01-07" }
   expect(ask("timeseries", custom).compared).toMatchObject({ from: "2026-01-01", to: "2026-01-07" })
@@ -106,8 +106,8 @@ const page = (op: "is" | "contains" | "starts_with" | "matches_wildcard", value:
 })
 
 test.each<[string, object[], Filter | undefined]>([
-  ["none", [], undefined],
-  ["is, unsaid", [{ dimension: "page", values: ["/a"] }], page("is", "/a")],
+  ["no filter", [], undefined],
+  ["is by default", [{ dimension: "page", values: ["/a"] }], page("is", "/a")],
   ["is_not", [{ dimension: "page", operator: "is_not", values: ["/a"] }], { op: "not", filter: page("is", "/a") }],
   ["contains", [{ dimension: "page", operator: "contains", values: ["a%_*"] }], page("contains", "a%_*")],
   ["contains_not", [{ dimension: "page", operator: "contains_not", values: ["a"] }], { op: "not", filter: page("contains", "a") }],
@@ -119,7 +119,7 @@ test.each<[string, object[], Filter | undefined]>([
     { op: "not", filter: page("matches_wildcard", "/a*") },
   ],
   [
-    "several, which must all hold",
+    "several filters, all of which must match",
     [
       { dimension: "page", values: ["/a"] },
       { dimension: "page", operator: "contains", values: ["b"] },
@@ -127,52 +127,52 @@ test.each<[string, object[], Filter | undefined]>([
     { op: "and", filters: [page("is", "/a"), page("contains", "b")] },
   ],
   [
-    "a property, with case",
+    "a property, case-sensitive",
     [{ dimension: "property", property: "plan", operator: "contains", values: ["Pro"] }],
     { op: "contains", dimension: "property", property: "plan", values: ["Pro"], missing: false, caseSensitive: true },
   ],
   [
-    "a browser by part, without case",
+    "part of a browser's name, case-insensitive",
     [{ dimension: "browser", operator: "contains", values: ["fire"] }],
     { op: "contains", dimension: "browser", values: ["fire"], missing: false, caseSensitive: false },
   ],
   [
-    "a browser by name, with case",
+    "a browser's whole name, case-sensitive",
     [{ dimension: "browser", values: ["Firefox"] }],
     { op: "is", dimension: "browser", values: ["Firefox"], missing: false, caseSensitive: true },
   ],
   [
-    "a missing country beside one",
+    "a missing country or a given one",
     [{ dimension: "country", values: ["(none)", "DE"] }],
     { op: "is", dimension: "country", values: ["(none)", "DE"], missing: true, caseSensitive: true },
   ],
   [
-    "no missing city",
+    "any city",
     [{ dimension: "city", operator: "is_not", values: ["(not set)"] }],
     { op: "not", filter: { op: "is", dimension: "city", values: ["(not set)"], missing: true, caseSensitive: true } },
   ],
   [
-    "no source at all",
+    "a missing source",
     [{ dimension: "source", values: ["Direct"] }],
     { op: "is", dimension: "source", values: ["Direct"], missing: true, caseSensitive: true },
   ],
   [
-    "no referrer at all",
+    "a missing referrer",
     [{ dimension: "referrer", values: ["Direct / None"] }],
     { op: "is", dimension: "referrer", values: ["Direct / None"], missing: true, caseSensitive: true },
   ],
-  // The channel Direct is a value like others.
+  // The channel Direct is an ordinary value.
   [
     "the direct channel",
     [{ dimension: "channel", values: ["Direct"] }],
     { op: "is", dimension: "channel", values: ["Direct"], missing: false, caseSensitive: true },
   ],
   [
-    "a part that looks like a missing value",
+    "a substring that looks like a missing value",
     [{ dimension: "page", operator: "contains", values: ["(none)"] }],
     { op: "contains", dimension: "page", values: ["(none)"], missing: false, caseSensitive: true },
   ],
-])("filters: %s", (_, filters, expected) => {
+])("parses a filter: %s", (_, filters, expected) => {
   expect(ask("summary", { filters }).filter).toEqual(expected)
 })
 
@@ -307,7 +307,7 @@ test.each<[Report, Record<string, unknown>, [string, string][]]>([
   ["summary", filters({ dimension: "goal", operator: "starts_with", values: ["S"] }), [["/filters/0/operator", "unsupported_combination"]]],
   ["summary", filters({ dimension: "segment", values: ["1"] }), [["/filters/0/values", "invalid_choice"]]],
   ["summary", filters({ dimension: "cohort", operator: "contains", values: ["1"] }), [["/filters/0/operator", "unsupported_combination"]]],
-  // Of several faults in one argument the first is told, and all arguments at once, in the order they came in.
+  // Reports the first fault of each argument, for all arguments at once, in the order of the input.
   [
     "breakdown",
     { dimension: "nothing", limit: 0, "co/lour": 1, from: "2026-11-01", ...filters({}, {}) },
@@ -319,7 +319,7 @@ test.each<[Report, Record<string, unknown>, [string, string][]]>([
       ["/to", "invalid_range"],
     ],
   ],
-])("refuses %s of %j", (report, given, expected) => {
+])("rejects a %s with %j", (report, given, expected) => {
   expect(faultsOf(() => ask(report, given))).toEqual(expected)
 })
 
@@ -341,11 +341,11 @@ test.each<[Report, Record<string, unknown>, boolean]>([
   ["breakdown", { dimension: "exit_page", metrics: ["exit_rate"] }, true],
   ["breakdown", { dimension: "exit_page", metrics: ["scroll_depth"] }, false],
   ["breakdown", { dimension: "country", metrics: ["time_on_page"], filters: pageFilter }, true],
-])("%s of %j goes together: %p", (report, given, allowed) => {
+])("a %s with %j is a supported combination: %p", (report, given, allowed) => {
   expect(faultsOf(() => ask(report, given))).toEqual(allowed ? [] : [["/metrics", "unsupported_combination"]])
 })
 
-test("faults of a query string are a bad query, those of JSON bad content", () => {
+test("reports invalid_query for a query string and invalid content for JSON", () => {
   const refuse = (form: Form) => () => ask("summary", { period: "8d" }, form)
   expect(refuse("text")).toThrow(expect.objectContaining({ code: "invalid_query" }))
   expect(refuse("json")).toThrow(expect.objectContaining({ code: "validation_failed" }))
@@ -358,11 +358,11 @@ test.each([
   [{ filters: "" }, [["/filters", "invalid_type"]]],
   [{ imports: "1" }, [["/imports", "invalid_type"]]],
   [{ match_weekday: "TRUE" }, [["/match_weekday", "invalid_type"]]],
-])("refuses the query string %j", (given, expected) => {
+])("rejects the query string %j", (given, expected) => {
   expect(faultsOf(() => ask("summary", given, "text"))).toEqual(expected as [string, string][])
 })
 
-test("the interval that fits is named", () => {
+test("suggests the smallest interval that fits", () => {
   expect(() => ask("timeseries", { period: "90d", interval: "hour" })).toThrow(
     expect.objectContaining({
       members: { errors: [expect.objectContaining({ detail: "At most 1000 points are allowed: use interval=day." })] },
@@ -370,6 +370,6 @@ test("the interval that fits is named", () => {
   )
 })
 
-test.each([{ limit: 0 }, { limit: 51 }, { limit: "x" }, { period: "7d" }, { filters: [] }])("realtime refuses %j", (given) => {
+test.each([{ limit: 0 }, { limit: 51 }, { limit: "x" }, { period: "7d" }, { filters: [] }])("realtime rejects %j", (given) => {
   expect(faultsOf(() => parseRealtime(given, "json"))).toHaveLength(1)
 })

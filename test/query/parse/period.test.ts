@@ -27,7 +27,7 @@ test.each<[Period, string, string, string, string]>([
   ["6mo", "2026-06-01", "2026-11-21", "2026-05-31T22:00:00.000Z", "2026-11-21T23:00:00.000Z"],
   ["12mo", "2025-12-01", "2026-11-21", "2025-11-30T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
   ["year", "2026-01-01", "2026-11-21", "2025-12-31T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
-])("%s in Berlin", (period, from, to, start, end) => {
+])("resolves %s in Berlin", (period, from, to, start, end) => {
   expect(ask(period, "2026-11-21T11:00:00Z", "Europe/Berlin")).toEqual([from, to, start, end, false])
 })
 
@@ -84,7 +84,7 @@ test.each<[string, Period, string, string, string, string, string, string]>([
     "2027-01-01T05:00",
   ],
   [
-    "the month before January",
+    "last month in January",
     "last_month",
     "2027-01-15T12:00:00Z",
     "UTC",
@@ -103,7 +103,7 @@ test.each<[string, Period, string, string, string, string, string, string]>([
     "2026-03-01T00:00",
     "2026-09-01T00:00",
   ],
-])("%s", (_, period, now, timezone, from, to, start, end) => {
+])("resolves %s", (_, period, now, timezone, from, to, start, end) => {
   expect(ask(period, now, timezone)).toEqual([from, to, `${start}:00.000Z`, `${end}:00.000Z`, false])
 })
 
@@ -114,7 +114,7 @@ test.each<[string, string, string, string, string, string, string]>([
   ["the repeated hour", "2026-10-25T01:30:00Z", "Europe/Berlin", "2026-10-24", "2026-10-25", "2026-10-24T02:00", "2026-10-25T02:00"],
   // 01:00–02:00 is followed by 01:30–02:00 at another offset: one of the 24 hours is half an hour long.
   [
-    "a change by half an hour",
+    "a clock change by half an hour",
     "2026-04-04T15:10:00Z",
     "Australia/Lord_Howe",
     "2026-04-04",
@@ -122,7 +122,7 @@ test.each<[string, string, string, string, string, string, string]>([
     "2026-04-03T16:00",
     "2026-04-04T15:30",
   ],
-])("24h on %s", (_, now, timezone, from, to, start, end) => {
+])("resolves 24h on %s", (_, now, timezone, from, to, start, end) => {
   expect(ask("24h", now, timezone)).toEqual([from, to, `${start}:00.000Z`, `${end}:00.000Z`, true])
 })
 
@@ -130,17 +130,17 @@ test.each<[string, string | undefined, string, string]>([
   ["begins with the first event", "2024-05-06T22:30:00Z", "2024-05-07", "2024-05-06T22:00:00.000Z"],
   ["is today without data", undefined, "2026-11-21", "2026-11-20T23:00:00.000Z"],
   ["is today when the first event lies ahead of the clock", "2026-11-22T12:00:00Z", "2026-11-21", "2026-11-20T23:00:00.000Z"],
-])("all %s", (_, first, from, start) => {
+])("the period all %s", (_, first, from, start) => {
   expect(ask("all", "2026-11-21T11:00:00Z", "Europe/Berlin", first)).toEqual([from, "2026-11-21", start, "2026-11-21T23:00:00.000Z", false])
 })
 
 test.each(["2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "2026-1-1", "20261121", "2026-11-21T00:00", " 2026-11-21", "", "today"])(
-  "%p is no day",
+  "rejects the date %p",
   (text) => {
     expect(parseDay(text)).toBeUndefined()
   },
 )
 
-test("a leap day is a day", () => {
+test("accepts a leap day", () => {
   expect(parseDay("2024-02-29")?.toString()).toBe("2024-02-29")
 })

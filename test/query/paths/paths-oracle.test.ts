@@ -9,7 +9,7 @@ import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const second = (seconds: number) => START + seconds * 1_000
-const forEver = () => {}
+const neverStop = () => {}
 
 const PAGES = ["/", "/a", "/a?x=1", "/blog/one", "/blog/two", "/blog/", "/b/c/d"]
 const anyEvent = fc.record({
@@ -40,50 +40,50 @@ const anyQuery = fc.record({
   to: fc.integer({ min: 40, max: 80 }),
   onlyGerman: fc.boolean(),
 })
-type Told = typeof anyVisit extends fc.Arbitrary<infer Value> ? Value : never
-type Asked = typeof anyQuery extends fc.Arbitrary<infer Value> ? Value : never
+type RandomVisit = typeof anyVisit extends fc.Arbitrary<infer Value> ? Value : never
+type RandomQuery = typeof anyQuery extends fc.Arbitrary<infer Value> ? Value : never
 
 const RUNS = bySize({ check: 40, full: 120, release: 5_000 })
 
-test("journeys are those that following every visit by hand finds", async () => {
+test("agrees with journeys computed by following every visit", async () => {
   let found = 0
   const agree = fc.asyncProperty(
     fc.array(anyVisit, { minLength: 1, maxLength: 40 }),
     fc.nat(30),
     fc.array(anyQuery, { minLength: 8, maxLength: 8 }),
-    async (visits, sealed, asked) => {
+    async (visits, sealed, queries) => {
       using traffic = openTraffic(START)
       for (const visit of visits.slice(0, sealed)) record(traffic, visit)
       await traffic.seal()
       for (const visit of visits.slice(sealed)) record(traffic, visit)
       const snapshot = traffic.snapshot()
       const all = [...rowBatches(snapshot, { site: SITE, range: { from: 0, to: second(1_000) } })].flat()
-      for (const one of asked) {
+      for (const one of queries) {
         const query = toQuery(one)
-        const answer = paths(snapshot, query, forEver)
+        const answer = paths(snapshot, query, neverStop)
         found += answer.visits
-        expect(answer, JSON.stringify(one)).toEqual(byHand(all, query, one.onlyGerman))
+        expect(answer, JSON.stringify(one)).toEqual(slowPaths(all, query, one.onlyGerman))
         columnsAddUp(answer)
       }
     },
   )
   await fc.assert(agree, { seed: SEED, numRuns: RUNS })
-  // The questions are about something.
+  // The queries must find something, otherwise the comparison proves nothing.
   expect(found).toBeGreaterThan(RUNS * 3)
 })
 
-function record(traffic: ReturnType<typeof openTraffic>, { visitor, start, country, events }: Told) {
+function record(traffic: ReturnType<typeof openTraffic>, { visitor, start, country, events }: RandomVisit) {
   let at = second(start)
   const timed = events.map(({ wait, name, page }, i) => {
     at += wait * 1_000
-    // Engagement opens no visit.
+    // Engagement does not open a visit.
     const own = i === 0 && name === "engagement" ? "pageview" : name
     return { name: own, page, at, ...(own === "engagement" && { engagement: { engagedMs: 100 } }) }
   })
   traffic.visit({ visitor, traits: { country }, events: timed })
 }
 
-const toQuery = ({ from, to, pin, onlyGerman, ...rest }: Asked): PathsQuery => ({
+const toQuery = ({ from, to, pin, onlyGerman, ...rest }: RandomQuery): PathsQuery => ({
   ...rest,
   site: SITE,
   range: { from: second(from), to: second(to) },
@@ -91,7 +91,7 @@ const toQuery = ({ from, to, pin, onlyGerman, ...rest }: Asked): PathsQuery => (
   ...(onlyGerman && { filter: { op: "is", dimension: "country", values: ["DE"], missing: false, caseSensitive: true } }),
 })
 
-/** What each column shows, with `(other)` and those who ended, adds up to the visits that reached the column before. */
+/** Checks that each column, including `(other)` and ended visits, adds up to the visits that reached the previous column. */
 function columnsAddUp({ columns, edges, ended }: PathsResult) {
   for (const [column, nodes] of columns.entries()) {
     if (column === 0) continue
@@ -103,8 +103,8 @@ function columnsAddUp({ columns, edges, ended }: PathsResult) {
 
 const nameOf = ({ kind, value }: PathAnchor) => `${kind} ${value}`
 
-/** As metrics.md section 13 says it, visit by visit, with texts. */
-function byHand(all: readonly VisitRow[], query: PathsQuery, onlyGerman: boolean): PathsResult {
+/** Computes journeys as metrics.md section 13 defines them, visit by visit and with strings. */
+function slowPaths(all: readonly VisitRow[], query: PathsQuery, onlyGerman: boolean): PathsResult {
   const { mode, steps, top, range } = query
   const shown = (page: string) => {
     const plain = query.collapseQuery ? page.replace(/\?.*/, "") : page
@@ -120,14 +120,14 @@ function byHand(all: readonly VisitRow[], query: PathsQuery, onlyGerman: boolean
       return query.withEvents && name !== "engagement" ? [`event ${name}`] : []
     })
     const merged = items.filter((item, i) => item !== items[i - 1])
-    // A pageview is no custom event, so no event item is called by its name.
+    // A pageview is not a custom event, so no event item has this name.
     const anchor =
       query.anchor.kind === "event" && (!query.withEvents || query.anchor.value === "pageview") ? "nothing" : itemName(query.anchor)
     const path =
       mode === "start" ? merged.slice(indexOr(merged.indexOf(anchor))) : merged.slice(0, merged.lastIndexOf(anchor) + 1).reverse()
     if (path.length > 0 && path[0] === anchor) taken.push(path)
   }
-  // A visit is in a column when it took what is pinned in those before.
+  // A visit is in a column if it took the pinned items of the previous columns.
   const reaches = (path: string[], column: number) =>
     column <= path.length && query.pins.every((pin) => pin.column >= column || path[pin.column] === itemName(pin))
   const columns = Array.from({ length: steps }, (_, column) => {

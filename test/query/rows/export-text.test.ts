@@ -6,24 +6,24 @@ import { readCsv, recordsOf } from "../../http/public/csv.ts"
 test.each([
   ["plain text", "/pricing", '"/pricing"'],
   ["a quote", 'say "hi"', '"say ""hi"""'],
-  ["line ends and commas", "a,\r\nb", '"a,\r\nb"'],
-  ["a sum", "=1+1", `"'=1+1"`],
+  ["line breaks and commas", "a,\r\nb", '"a,\r\nb"'],
+  ["a formula", "=1+1", `"'=1+1"`],
   ["a plus", "+49", `"'+49"`],
   ["a minus", "-1", `"'-1"`],
-  ["an at", "@SUM(A1)", `"'@SUM(A1)"`],
+  ["an at sign", "@SUM(A1)", `"'@SUM(A1)"`],
   ["a tab", "\t=1", `"'\t=1"`],
   ["a carriage return", "\r=1", `"'\r=1"`],
-  ["a sum in full width", "＝1", `"'＝1"`],
-  ["what already looks marked", "'=1", `"''=1"`],
+  ["a formula with a full-width equals sign", "＝1", `"'＝1"`],
+  ["text that already looks escaped", "'=1", `"''=1"`],
   ["an apostrophe", "'tis", `"'tis"`],
-  ["a formula further in", "a=1", '"a=1"'],
+  ["an equals sign inside the text", "a=1", '"a=1"'],
   ["a number", -12.5, "-12.5"],
-  ["nothing counted", 0, "0"],
-  ["a claim", false, "false"],
-  ["the missing value", "", ""],
-  ["what is not there", undefined, ""],
+  ["zero", 0, "0"],
+  ["a boolean", false, "false"],
+  ["an empty text", "", ""],
+  ["a missing value", undefined, ""],
   ["properties", { plan: '"x"' }, String.raw`"{""plan"":""\""x\""""}"`],
-])("%s as a cell", (_, cell, expected) => {
+])("writes %s as a cell", (_, cell, expected) => {
   expect(csvCell(cell)).toBe(expected)
 })
 
@@ -32,13 +32,13 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", '"', "'", ",", "a", "＝", "🦶", "\u0000", ";"), maxLength: 8 }),
 )
 
-test("any text comes back from CSV, and none of it begins as a formula", () => {
+test("any text survives a round trip through CSV, and no cell begins like a formula", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyText, anyText, fc.double({ noNaN: true, noDefaultInfinity: true })), { maxLength: 5 }), (rows) => {
       const records = rows.map(([one, other, number]) => ({ one, other, number }))
       const text = exportHead("csv", ["one", "other", "number"], {}) + recordsText("csv", ["one", "other", "number"], records)
       const kept = records.map((record) => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== "")))
-      // There is one zero in text.
+      // Text has no negative zero.
       expect(recordsOf(text)).toEqual(kept.map((record) => (record.number === 0 ? { ...record, number: 0 } : record)))
       for (const cell of readCsv(text).records.flat()) if (typeof cell === "string") expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/)
     }),
@@ -46,7 +46,7 @@ test("any text comes back from CSV, and none of it begins as a formula", () => {
   )
 })
 
-test("the trailer is a record of each format", () => {
+test("writes the trailer as a record of each format", () => {
   const head = exportHead("csv", ["at", "name", "page"], {})
   expect(readCsv(head + exportTrailer("csv", ["at", "name", "page"], 3)).records).toEqual([
     ["# omitted_visits=3", { bare: "" }, { bare: "" }],

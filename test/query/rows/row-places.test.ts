@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { nextVisits, type Pick, type RowsPlace } from "../../../src/query/rows/places.ts"
+import { nextVisits, type PickedVisit, type RowsCursor } from "../../../src/query/rows/cursor.ts"
 import type { Snapshot } from "../../../src/store/events/part.ts"
 import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const RANGE = { from: START, to: START + 86_400_000 }
 const LATER = START + 60 * 86_400_000
-const never = () => {}
+const neverStop = () => {}
 
 type Traffic = ReturnType<typeof openTraffic>
 
-/** Reads to the end in small batches, with something happening before each but the first one. */
+/** Reads to the end in small batches and calls `meanwhile` before each batch except the first. */
 async function readAll(traffic: Traffic, of: "visits" | "events", meanwhile: (batch: number) => Promise<unknown> | unknown) {
-  const batches: Pick[][] = []
-  let place: RowsPlace | undefined
+  const batches: PickedVisit[][] = []
+  let cursor: RowsCursor | undefined
   for (;;) {
-    const found = nextVisits(traffic.snapshot(), { site: SITE, range: RANGE, of, most: 4 }, place, never)
+    const found = nextVisits(traffic.snapshot(), { site: SITE, range: RANGE, of, maxRows: 4 }, cursor, neverStop)
     batches.push(found.picks)
-    place = found.next
-    if (!place) return { batches, omitted: found.omitted }
+    cursor = found.next
+    if (!cursor) return { batches, omitted: found.omitted }
     await meanwhile(batches.length)
   }
 }
@@ -27,13 +27,13 @@ async function readAll(traffic: Traffic, of: "visits" | "events", meanwhile: (ba
 const eraseStarts = (traffic: Traffic, isErased: (start: number) => boolean) =>
   traffic.store.erase(SITE.id, (part) => Uint8Array.from(part.starts(), (start) => (isErased(start) ? 1 : 0)), LATER)
 
-const startsOf = (batches: Pick[][]) => batches.flat().map(({ startedAt }) => startedAt - START)
+const startsOf = (batches: PickedVisit[][]) => batches.flat().map(({ startedAt }) => startedAt - START)
 
-test("what is erased while it is read is left out and counted, and comes neither twice nor half", async () => {
+test("omits and counts visits that are erased during the read, and returns none twice or in part", async () => {
   using traffic = openTraffic(START)
   for (let i = 0; i < 12; i++) traffic.visit({ visitor: i, events: [{ at: START + i }] })
   await traffic.seal()
-  // Two that were read, three that were not.
+  // Erases two visits that were already read and three that were not.
   const { batches, omitted } = await readAll(traffic, "visits", async (batch) => {
     if (batch === 1) await eraseStarts(traffic, (start) => [0, 1, 6, 7, 11].includes(start - START))
     await traffic.store.dropRetired(LATER + 3_600_000)
@@ -42,7 +42,7 @@ test("what is erased while it is read is left out and counted, and comes neither
   expect(omitted).toBe(3)
 })
 
-test("what comes in while it is read is not part of it", async () => {
+test("ignores visits that arrive during the read", async () => {
   using traffic = openTraffic(START)
   for (let i = 0; i < 9; i++) traffic.visit({ visitor: i, events: [{ at: START + 10 * i }] })
   const { batches, omitted } = await readAll(traffic, "visits", (batch) => {
@@ -52,7 +52,7 @@ test("what comes in while it is read is not part of it", async () => {
   expect(omitted).toBe(0)
 })
 
-test("a visit with more events than a batch has comes in pieces, each of its events once", async () => {
+test("splits a visit with more events than a batch holds, returning each event once", async () => {
   using traffic = openTraffic(START)
   traffic.visit({ visitor: 1, events: Array.from({ length: 9 }, (_, i) => ({ at: START + i })) })
   traffic.visit({ visitor: 2, events: [{ at: START + 4 }, { at: START + 5 }] })
@@ -69,12 +69,12 @@ test("a visit with more events than a batch has comes in pieces, each of its eve
   expect(omitted).toBe(0)
 })
 
-test("an event counts by its own time, whenever its visit began", async () => {
+test("selects events by their own time, even if their visit began before the range", async () => {
   using traffic = openTraffic(START)
   traffic.visit({ visitor: 1, events: [{ at: RANGE.from - 5_000 }, { at: RANGE.from + 5 }] })
   traffic.visit({ visitor: 2, events: [{ at: RANGE.from - 9_000 }] })
   traffic.visit({ visitor: 3, events: [{ at: RANGE.to - 1 }, { at: RANGE.to }] })
-  const found = nextVisits(traffic.snapshot(), { site: SITE, range: RANGE, of: "events", most: 100 }, undefined, never)
+  const found = nextVisits(traffic.snapshot(), { site: SITE, range: RANGE, of: "events", maxRows: 100 }, undefined, neverStop)
   const rows = found.picks.map(({ part, from, to }) => Array.from(found.choice.events(part).subarray(from, to)))
   expect(rows).toEqual([
     [0, 1],
@@ -85,7 +85,7 @@ test("an event counts by its own time, whenever its visit began", async () => {
 type Step = "seal" | "erase" | "visit" | "merge" | "drop" | "nothing"
 const anyStep = fc.constantFrom<Step>("seal", "erase", "visit", "merge", "drop", "nothing")
 
-test("whatever happens to the store, each visit comes once or is counted as omitted", async () => {
+test("returns each visit once or counts it as omitted, whatever happens to the store", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ start: fc.nat(40), sealed: fc.boolean() }), { minLength: 1, maxLength: 60 }),
@@ -97,15 +97,15 @@ test("whatever happens to the store, each visit comes once or is counted as omit
           if (sealed) await traffic.seal()
         }
         const before = keysOf(traffic.snapshot())
-        const gone = new Set<string>()
+        const erased = new Set<string>()
         const { batches, omitted } = await readAll(traffic, "visits", async (batch) => {
-          await take(traffic, steps[batch % steps.length]!, batch, gone)
+          await applyStep(traffic, steps[batch % steps.length]!, batch, erased)
         })
         const found = batches.flat().map(({ startedAt, sequence }) => `${startedAt} ${sequence}`)
         expect(new Set(found).size).toBe(found.length)
         expect(found.every((key) => before.has(key))).toBe(true)
-        // Those that were read before they were erased are in it; of the others none is missing.
-        expect([...before].filter((key) => !gone.has(key) && !found.includes(key))).toEqual([])
+        // A visit may have been read before it was erased; every visit that was not erased must be present.
+        expect([...before].filter((key) => !erased.has(key) && !found.includes(key))).toEqual([])
         expect(omitted).toBe(before.size - found.length)
       },
     ),
@@ -113,14 +113,14 @@ test("whatever happens to the store, each visit comes once or is counted as omit
   )
 }, 60_000)
 
-async function take(traffic: Traffic, step: Step, batch: number, gone: Set<string>): Promise<void> {
+async function applyStep(traffic: Traffic, step: Step, batch: number, erased: Set<string>): Promise<void> {
   if (step === "seal") await traffic.seal()
   if (step === "merge") await traffic.store.merge(LATER)
   if (step === "drop") await traffic.store.dropRetired(LATER + 3_600_000)
   if (step === "visit") traffic.visit({ visitor: 1_000 + batch, events: [{ at: START + 20 }] })
   if (step !== "erase") return
   const isErased = (start: number) => (start - START) % 5 === batch % 5
-  for (const key of keysOf(traffic.snapshot())) if (isErased(Number(key.split(" ")[0]))) gone.add(key)
+  for (const key of keysOf(traffic.snapshot())) if (isErased(Number(key.split(" ")[0]))) erased.add(key)
   await eraseStarts(traffic, isErased)
 }
 

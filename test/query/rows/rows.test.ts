@@ -8,7 +8,7 @@ const RANGE = { from: START, to: START + 86_400_000 }
 const read = (traffic: ReturnType<typeof openTraffic>, filter?: Filter) =>
   [...rowBatches(traffic.snapshot(), { site: SITE, range: RANGE, ...(filter && { filter }) })].flat()
 
-test.each([false, true])("a visit comes with all that was stored of it (sealed: %p)", async (sealed) => {
+test.each([false, true])("returns a visit with everything stored about it (sealed: %p)", async (sealed) => {
   using traffic = openTraffic(START)
   traffic.visit({
     visitor: 1,
@@ -75,7 +75,7 @@ test.each([false, true])("a visit comes with all that was stored of it (sealed: 
   ])
 })
 
-test("visits come by their start, of the range alone, with their later events", async () => {
+test("returns the visits that start in the range, in that order, with events after its end", async () => {
   using traffic = openTraffic(START)
   const visit = (visitor: number, ...at: number[]) => traffic.visit({ visitor, events: at.map((ms) => ({ at: ms })) })
   visit(1, RANGE.to - 1, RANGE.to + 1)
@@ -91,7 +91,7 @@ test("visits come by their start, of the range alone, with their later events", 
   ])
 })
 
-test("a filter chooses visits, of which all events are read", () => {
+test("a filter selects visits and returns all their events", () => {
   using traffic = openTraffic(START)
   traffic.visit({
     visitor: 1,
@@ -105,7 +105,7 @@ test("a filter chooses visits, of which all events are read", () => {
   expect(read(traffic, onB).map(({ events }) => events.map(({ page }) => page))).toEqual([["/a", "/b"]])
 })
 
-test("many visits come in batches", () => {
+test("returns many visits in batches", () => {
   using traffic = openTraffic(START)
   for (let visitor = 0; visitor < 501; visitor++) traffic.visit({ visitor, events: [{ at: START + visitor }] })
   const batches = [...rowBatches(traffic.snapshot(), { site: SITE, range: RANGE })]

@@ -9,8 +9,8 @@ import { openTraffic, SITE } from "../traffic.ts"
 const START = Date.UTC(2026, 10, 21)
 const RANGE = { from: START, to: START + 1_000 }
 
-/** The same from whole rows, one by one. */
-function counted(snapshot: Snapshot, { range, after, upTo = Number.POSITIVE_INFINITY, by }: TallyQuery) {
+/** Computes the same counts from whole rows, one by one. */
+function countRows(snapshot: Snapshot, { range, after, upTo = Number.POSITIVE_INFINITY, by }: TallyQuery) {
   const groups = new Map<string, { values: string[]; count: number; lastAt: number }>()
   let sequence = after
   for (const row of [...rowBatches(snapshot, { site: SITE, range })].flat()) {
@@ -26,7 +26,7 @@ function counted(snapshot: Snapshot, { range, after, upTo = Number.POSITIVE_INFI
 
 const byValues = (a: { values: string[] }, b: { values: string[] }): number => (a.values.join("\0") < b.values.join("\0") ? -1 : 1)
 
-/** Some of before the range and some of after it, some without the property, some sealed. */
+/** Includes visits before and after the range, visits without the property and sealed visits. */
 const anyRecord = fc.record({
   at: fc.integer({ min: -100, max: 1_100 }),
   link: fc.constantFrom(undefined, "1", "2", "31"),
@@ -34,7 +34,7 @@ const anyRecord = fc.record({
   isSealed: fc.boolean(),
 })
 
-test("counts by properties are those of the rows, from any position to any other", async () => {
+test("counts by property as the rows do, between any two positions", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyRecord, { minLength: 1, maxLength: 40 }),
@@ -50,7 +50,7 @@ test("counts by properties are those of the rows, from any position to any other
         }
         const query: TallyQuery = { site: SITE, records: "clicks", range: RANGE, after, ...(upTo !== undefined && { upTo }), by }
         const { groups, sequence } = tally(traffic.snapshot(), query, () => {})
-        expect({ groups: groups.sort(byValues), sequence }).toEqual(counted(traffic.snapshot(), query))
+        expect({ groups: groups.sort(byValues), sequence }).toEqual(countRows(traffic.snapshot(), query))
       },
     ),
     { numRuns: 60 },

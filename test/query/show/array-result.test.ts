@@ -3,11 +3,11 @@ import type { Metric } from "../../../src/domain/metric.ts"
 import type { Grouping, Query } from "../../../src/domain/query.ts"
 import type { AnswerValue } from "../../../src/domain/query-answer.ts"
 import { partnerOf } from "../../../src/query/parse/array-query.ts"
-import { comparedRows, rowShower } from "../../../src/query/show/array-result.ts"
+import { comparedRows, rowFormatter } from "../../../src/query/show/array-result.ts"
 
 const at = (text: string) => Date.parse(text)
 
-/** The day on which clocks in Berlin go back, from 03:00 to 02:00. */
+/** A query for the day on which clocks in Berlin go back from 03:00 to 02:00. */
 function someQuery(groupings: readonly Grouping[], metrics: readonly Metric[] = ["visitors"], revenueCurrency = "EUR"): Query {
   return {
     site: { id: 1, bounceEngagedSeconds: 0, revenueCurrency, goals: [] },
@@ -38,8 +38,8 @@ test.each<[Grouping, string | number | null, string]>([
   [{ by: "dimension", dimension: "title" }, null, "(not set)"],
   [{ by: "dimension", dimension: "title" }, "a\u200bb", "a\u200bb"],
   [{ by: "dimension", dimension: "page" }, `/${"x".repeat(900)}`, `/${"x".repeat(900)}`],
-])("a key of %j, %j, is shown as %s", (grouping, key, label) => {
-  expect(rowShower(someQuery([grouping])).labels([key])).toEqual([label])
+])("labels the key of %j, %j, as %s", (grouping, key, label) => {
+  expect(rowFormatter(someQuery([grouping])).labels([key])).toEqual([label])
 })
 
 test.each<[string, number, AnswerValue]>([
@@ -50,15 +50,15 @@ test.each<[string, number, AnswerValue]>([
   ["USD", 0, { value: 0, currency: "USD", short: "$0.0", long: "$0.00" }],
   ["JPY", 1_500, { value: 1_500, currency: "JPY", short: "¥1.5K", long: "¥1,500" }],
   ["KWD", 1_234, { value: 1.234, currency: "KWD", short: "KWD\u00a01.2", long: "KWD\u00a01.234" }],
-])("money in %s: %d", (currency, minor, shown) => {
-  expect(rowShower(someQuery([], ["total_revenue", "pageviews"], currency)).values([minor, minor])).toEqual([shown, minor])
+])("formats an amount in %s: %d", (currency, minor, shown) => {
+  expect(rowFormatter(someQuery([], ["total_revenue", "pageviews"], currency)).values([minor, minor])).toEqual([shown, minor])
 })
 
-test("what was not measured is null", () => {
-  expect(rowShower(someQuery([], ["average_revenue", "lcp_p75"])).values([null, null])).toEqual([null, null])
+test("returns null for metrics that were not measured", () => {
+  expect(rowFormatter(someQuery([], ["average_revenue", "lcp_p75"])).values([null, null])).toEqual([null, null])
 })
 
-test("hours are compared by their number, and the 25th of a day has no partner", () => {
+test("compares hours by position, and the 25th hour of a day with nothing", () => {
   const query = someQuery([{ by: "time", interval: "hour" }], ["visitors", "scroll_depth"])
   const before = { from: at("2026-10-24T00:00:00+02:00"), to: at("2026-10-25T00:00:00+02:00") }
   const rows = [

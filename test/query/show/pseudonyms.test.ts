@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { numbersNamed, pseudonyms } from "../../../src/query/show/pseudonyms.ts"
+import { numbersOfPseudonyms, pseudonyms } from "../../../src/query/show/pseudonyms.ts"
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i)
 
-// Made by another program, in Python with OpenSSL's AES: ten Feistel rounds under a key by HKDF-SHA-256.
+// Computed independently in Python with OpenSSL's AES: ten Feistel rounds with a key derived by HKDF-SHA-256.
 test.each([
   ["visitor", 0, "7aca682cdc43936f"],
   ["visitor", 1, "50f2ca0542b7bf43"],
@@ -16,10 +16,10 @@ test.each([
   ["visit", 2 ** 53 - 1, "824a207d0aaf6988"],
 ] as const)("the name of %s %p", (kind, number, expected) => {
   expect(pseudonyms(KEY, kind)([number])).toEqual([expected])
-  expect(numbersNamed(KEY, kind)([expected])).toEqual([number])
+  expect(numbersOfPseudonyms(KEY, kind)([expected])).toEqual([number])
 })
 
-test("each number has a name of its own, whatever numbers are named with it", () => {
+test("gives each number its own pseudonym, regardless of the numbers in the same call", () => {
   const name = pseudonyms(KEY, "visitor")
   const numbers = Array.from({ length: 20_000 }, (_, i) => i)
   const names = name(numbers)
@@ -27,10 +27,10 @@ test("each number has a name of its own, whatever numbers are named with it", ()
   expect(names.every((each) => /^[0-9a-f]{16}$/.test(each))).toBe(true)
   expect(name([19_999, 7])).toEqual([names[19_999]!, names[7]!])
   expect(name([])).toEqual([])
-  expect(numbersNamed(KEY, "visitor")(names)).toEqual(numbers)
+  expect(numbersOfPseudonyms(KEY, "visitor")(names)).toEqual(numbers)
 })
 
-test("another site names the same visitor otherwise", () => {
+test("gives the same visitor another pseudonym on another site", () => {
   const other = Uint8Array.from(KEY, (byte) => byte ^ 1)
   expect(pseudonyms(other, "visitor")([1])).not.toEqual(pseudonyms(KEY, "visitor")([1]))
 })

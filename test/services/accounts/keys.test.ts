@@ -14,15 +14,15 @@ async function withOrganization() {
   return { ...services, organizationId: id }
 }
 
-test("the text of a key is its id, its secret and a checksum", () => {
-  // Computed apart: base 62 with the digits 0-9A-Za-z, CRC-32 as in zip files.
+test("the text of a key consists of its id, its secret and a checksum", () => {
+  // Computed independently: base 62 with the digits 0-9A-Za-z, CRC-32 as in zip files.
   expect(composeKey(new Uint8Array(48))).toEqual({ keyId: "00000000", token: `ff_00000000_${"0".repeat(43)}3quSEe` })
   const { keyId, token } = composeKey(new Uint8Array(48).fill(255))
   expect(token).toMatch(/^ff_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
   expect(keyIdOf(token)).toBe(keyId)
 })
 
-test("a mistyped key is refused by its checksum", () => {
+test("the checksum rejects a mistyped key", () => {
   const { token } = composeKey(Uint8Array.from({ length: 48 }, (_, i) => i * 5))
   for (let i = 0; i < token.length; i++) {
     const wrong = token[i] === "a" ? "b" : "a"
@@ -32,7 +32,7 @@ test("a mistyped key is refused by its checksum", () => {
     expect(keyIdOf(other)).toBeUndefined()
 })
 
-test("a key is found by its whole text, and kept as a hash alone", async () => {
+test("finds a key by its whole text and stores only its hash", async () => {
   await using services = await withOrganization()
   const { keys, catalog, organizationId } = services
   const { key, secret } = await keys.create(organizationId, {
@@ -68,26 +68,26 @@ test("a key is found by its whole text, and kept as a hash alone", async () => {
   expect(row!.secret_hash).toEqual(new Uint8Array(new Bun.CryptoHasher("sha256").update(secret).digest()))
 })
 
-test("a key with a right id and another secret is unknown", async () => {
+test("does not find a key with the right id and another secret", async () => {
   await using services = await withOrganization()
   const { keys, organizationId } = services
   const bytes = new Uint8Array(48).fill(9)
   const { secret } = await keys.create(organizationId, reader)
-  // The same public id with another secret, checksum right: as someone would make it who saw the prefix.
+  // The same public id with another secret and a valid checksum, as an attacker who knows the prefix could forge it.
   const forged = composeKey(bytes)
   await services.catalog.run(sql`update api_keys set key_id = ${forged.keyId}`)
   expect(await keys.find(forged.token)).toBeUndefined()
   expect(await keys.find(secret)).toBeUndefined()
 })
 
-test("a malformed key asks the store nothing", async () => {
+test("a malformed key does not reach the store", async () => {
   await using services = await withOrganization()
   await services.catalog.close()
   expect(await services.keys.find("ff_00000000_nonsense")).toBeUndefined()
   await expect(services.keys.find(composeKey(new Uint8Array(48)).token)).rejects.toThrow("closed")
 })
 
-test("expiry and revocation hold with the next request", async () => {
+test("expiry and revocation take effect with the next request", async () => {
   await using services = await withOrganization()
   const { keys, clock, organizationId } = services
   const short = await keys.create(organizationId, { ...reader, expires_at: new Date(clock.now() + 1000).toISOString() })
@@ -120,7 +120,7 @@ test("a key belongs to one organization", async () => {
   ])
 })
 
-test("a use is written at most once a minute", async () => {
+test("records the use of a key at most once a minute", async () => {
   await using services = await withOrganization()
   const { keys, clock, organizationId } = services
   const { secret } = await keys.create(organizationId, reader)
@@ -140,17 +140,17 @@ test.each([
   ["nothing", {}, ["/name required", "/scopes required", "/site_access required"]],
   ["no scope", { ...reader, scopes: [] }, ["/scopes too_few"]],
   ["an unknown scope", { ...reader, scopes: ["stats:read", "admin"] }, ["/scopes/1 invalid_choice"]],
-  ["a scope twice", { ...reader, scopes: ["stats:read", "stats:read"] }, ["/scopes not_unique"]],
-  ["a site that is not there", { ...reader, site_access: "list", site_ids: [1, 2] }, ["/site_ids/1 invalid_choice"]],
+  ["a duplicate scope", { ...reader, scopes: ["stats:read", "stats:read"] }, ["/scopes not_unique"]],
+  ["a site that does not exist", { ...reader, site_access: "list", site_ids: [1, 2] }, ["/site_ids/1 invalid_choice"]],
   ["a site as text", { ...reader, site_access: "list", site_ids: ["1"] }, ["/site_ids/0 invalid_type"]],
-  ["a list that is missing", { ...reader, site_access: "list" }, ["/site_ids required"]],
+  ["a missing list", { ...reader, site_access: "list" }, ["/site_ids required"]],
   ["a list for all sites", { ...reader, site_ids: [1] }, ["/site_ids invalid_choice"]],
-  ["another access", { ...reader, site_access: "some" }, ["/site_access invalid_choice"]],
-  ["an end that is over", { ...reader, expires_at: "2026-11-21T12:00:00Z" }, ["/expires_at out_of_range"]],
-  ["an end that is a number", { ...reader, expires_at: 1_800_000_000_000 }, ["/expires_at invalid_type"]],
-  ["an end that is no time", { ...reader, expires_at: "2027-02-30T12:00:00Z" }, ["/expires_at invalid_date"]],
-  ["no name", { ...reader, name: "" }, ["/name too_short"]],
-])("refuses a key with %s", async (_, body, faults) => {
+  ["an unknown access", { ...reader, site_access: "some" }, ["/site_access invalid_choice"]],
+  ["an expiry in the past", { ...reader, expires_at: "2026-11-21T12:00:00Z" }, ["/expires_at out_of_range"]],
+  ["an expiry as a number", { ...reader, expires_at: 1_800_000_000_000 }, ["/expires_at invalid_type"]],
+  ["an expiry that is not a valid time", { ...reader, expires_at: "2027-02-30T12:00:00Z" }, ["/expires_at invalid_date"]],
+  ["an empty name", { ...reader, name: "" }, ["/name too_short"]],
+])("rejects a key with %s", async (_, body, faults) => {
   await using services = await withOrganization()
   expect(await faultsOf(services.keys.create(services.organizationId, body))).toEqual(faults)
 })
@@ -175,11 +175,11 @@ test.each<[Scope[], Scope[], boolean]>([
   [["sites:read"], ["stats:read"], false],
   [["annotations:write"], ["annotations:read"], true],
   [["events:write"], ["sites:read", "stats:read"], false],
-])("scopes %j suffice for any of %j: %j", (scopes, sufficient, allowed) => {
+])("the scopes %j allow what needs any of %j: %j", (scopes, sufficient, allowed) => {
   expect(hasScope({ scopes }, sufficient)).toBe(allowed)
 })
 
-test("after a rotation the old secret works until its grace ends, and no longer", async () => {
+test("after a rotation the old secret works until its grace period ends", async () => {
   await using services = await withOrganization()
   const { keys, clock, organizationId } = services
   const first = await keys.create(organizationId, { ...reader, expires_at: null })
@@ -201,7 +201,7 @@ test("after a rotation the old secret works until its grace ends, and no longer"
   await expect(keys.rotate(organizationId, 1, {})).rejects.toMatchObject({ code: "invalid_state", members: { state: "revoked" } })
 })
 
-test("a grace is a number of hours within its bounds, and a foreign key is not rotated", async () => {
+test("rejects a grace period out of bounds and does not rotate the key of another organization", async () => {
   await using services = await withOrganization()
   const { keys, organizations, organizationId } = services
   await keys.create(organizationId, reader)
@@ -213,7 +213,7 @@ test("a grace is a number of hours within its bounds, and a foreign key is not r
   await expect(keys.rotate(other.id, 1, {})).rejects.toMatchObject({ code: "api_key_not_found" })
 })
 
-test("a key with a list of addresses works from these alone", async () => {
+test("a key with a list of addresses works only from these", async () => {
   await using services = await withOrganization()
   const { keys, organizationId } = services
   const { secret } = await keys.create(organizationId, { ...reader, ip_allow: ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7"] })

@@ -8,17 +8,17 @@ import { WORKERS } from "../../kit.ts"
 const PASSWORD = "a walk along the river"
 const CHEAP = { algorithm: "argon2id", memoryCost: 64, timeCost: 1 } as const
 const HASH = Bun.password.hashSync(PASSWORD, CHEAP)
-/** Some hundred milliseconds. */
+/** Cost of a hash that takes some hundred milliseconds. */
 const SLOW = { N: 65_536, r: 8, p: 4 } as const
 
-/** Where a thread's state has its priority, counted from behind its name. */
+/** Position of the priority in a thread's stat line, counted after its name. */
 const NICE = 16
 
 const REST_MS = 400
 
 const realClock = { monotonic: () => performance.now() }
 
-/** By this clock each hash takes so long, however long it really takes. */
+/** A clock by which each hash takes REST_MS, regardless of its real duration. */
 function slowClock(): Pick<Clock, "monotonic"> {
   let at = 0
   return {
@@ -29,7 +29,7 @@ function slowClock(): Pick<Clock, "monotonic"> {
   }
 }
 
-/** Where threads and their priorities can be seen. */
+/** Threads and their priorities are visible only on Linux. */
 const onLinux = test.skipIf(process.platform !== "linux")
 
 const opened: { close(): void }[] = []
@@ -45,7 +45,7 @@ function open<T extends { close(): void }>(made: T): T {
 const passwords = (atOnce: number, clock: Pick<Clock, "monotonic"> = realClock) =>
   open(createPasswords({ workerUrl: WORKERS.hash, niceness: 0, atOnce, clock }))
 
-test("a password is that of its hash alone, and an unknown user's is nobody's", async () => {
+test("verifies a password only against its own hash, and none for an unknown user", async () => {
   const { hash, verify } = passwords(1)
   const made = await hash(PASSWORD)
   expect(made).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$")
@@ -55,7 +55,7 @@ test("a password is that of its hash alone, and an unknown user's is nobody's", 
   expect(await verify(PASSWORD, null)).toEqual({ isRight: false, outdated: false })
 })
 
-test("a secret is derived the same way each time, and another way under another salt", async () => {
+test("derives the same secret each time, and another one with another salt", async () => {
   const { derive } = passwords(1)
   const [one, same, other] = await Promise.all([1, 1, 2].map((salt) => derive("xxxxx-xxxxx", Uint8Array.of(salt))))
   expect(one).toEqual(same!)
@@ -63,16 +63,16 @@ test("a secret is derived the same way each time, and another way under another 
   expect(one).toHaveLength(32)
 })
 
-test("a hash that fails gives its turn on, and its thread goes on", async () => {
+test("after a failed hash the next one runs on the same thread", async () => {
   const { verify } = passwords(1)
   const [broken, whole] = await Promise.allSettled([verify("x", "no hash at all"), verify(PASSWORD, HASH)])
   expect(broken.status).toBe("rejected")
   expect(whole).toMatchObject({ status: "fulfilled", value: { isRight: true } })
 })
 
-test("after each hash its turn rests as long as it took; whoever is alone waits for no rest", async () => {
+test("pauses after each hash for as long as it took, except when nothing else is queued", async () => {
   const { verify } = passwords(1, slowClock())
-  await verify(PASSWORD, HASH) // its thread is started now
+  await verify(PASSWORD, HASH) // starts the thread
   await Bun.sleep(REST_MS + 50)
   const begun = performance.now()
   const done: number[] = []
@@ -86,7 +86,7 @@ test("after each hash its turn rests as long as it took; whoever is alone waits 
   expect(done[2]! - done[1]!).toBeGreaterThanOrEqual(REST_MS - 5)
 })
 
-test("computes hashes of low priority when no other one waits", async () => {
+test("computes low-priority hashes when no other one is queued", async () => {
   const { verify, lowPriority } = passwords(1)
   const done: string[] = []
   const run = (name: string, by: Pick<typeof lowPriority, "verify">) => by.verify(PASSWORD, HASH).then(() => done.push(name))
@@ -94,7 +94,7 @@ test("computes hashes of low priority when no other one waits", async () => {
   expect(done).toEqual(["running", "normal", "low", "low"])
 })
 
-onLinux("so many are hashed at a time as are allowed", async () => {
+onLinux("computes as many hashes at a time as are allowed", async () => {
   const { derive } = open(createPasswords({ workerUrl: WORKERS.hash, niceness: 3, atOnce: 2, clock: realClock }))
   const all = Promise.all(Array.from({ length: 6 }, (_, salt) => derive("secret", Uint8Array.of(salt))))
   let most = 0
@@ -102,14 +102,14 @@ onLinux("so many are hashed at a time as are allowed", async () => {
   expect(most).toBe(2)
 })
 
-onLinux("on Linux the threads give way to all others, which keep their priority", async () => {
+onLinux("hash threads have a lower priority than all others", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 10 }))
   await hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
   expect(workersAt(10)).toBe(1)
   expect(threads().find(({ id }) => id === process.pid)?.nice).toBe(0)
 })
 
-onLinux("threads that nobody wants for a while are ended; the next hash has a new one", async () => {
+onLinux("ends an idle thread and starts a new one for the next hash", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 4, keptMs: 1 }))
   const verify = () => hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
   expect(await verify()).toBe(true)
@@ -117,7 +117,7 @@ onLinux("threads that nobody wants for a while are ended; the next hash has a ne
   expect(await verify()).toBe(true)
 })
 
-onLinux("a thread is another one before its code grows hot", async () => {
+onLinux("replaces a thread before the engine optimizes its code", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 5 }))
   const seen = new Set<number>()
   for (let run = 0; run < 250; run++) {
@@ -127,7 +127,7 @@ onLinux("a thread is another one before its code grows hot", async () => {
   expect(seen.size).toBe(2)
 })
 
-test("who waits for a turn when all ends is told so, and no thread is started for them", async () => {
+test("closing rejects queued hashes without starting a thread for them", async () => {
   const { verify, close } = open(createPasswords({ workerUrl: WORKERS.hash, niceness: 2, atOnce: 1, clock: realClock }))
   const waits = Promise.allSettled([verify(PASSWORD, HASH), verify(PASSWORD, HASH), verify(PASSWORD, HASH)])
   await Bun.sleep(0)
@@ -138,12 +138,12 @@ test("who waits for a turn when all ends is told so, and no thread is started fo
   }
 })
 
-test("a thread that cannot be started is an error of its hash alone", async () => {
+test("a thread that cannot be started fails only its hash", async () => {
   const hashing = open(createHashThreads({ workerUrl: `${WORKERS.hash}.gone`, niceness: 0 }))
   await expect(hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })).rejects.toThrow("A hash failed")
 })
 
-test("who waits for a hash when all ends is told so", async () => {
+test("closing rejects a running hash", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 10 }))
   const waits = hashing.run<"derive">({ do: "derive", secret: "x", salt: Uint8Array.of(1), bytes: 32, cost: SLOW })
   hashing.close()
@@ -162,12 +162,12 @@ function threads(): ThreadSeen[] {
       const [, name, rest] = readFileSync(`/proc/self/task/${id}/stat`, "utf8").match(/\((.*)\) (.*)/)!
       return [{ id: Number(id), name: name!, nice: Number(rest!.split(" ")[NICE]) }]
     } catch {
-      return [] // ended meanwhile
+      return [] // the thread has ended
     }
   })
 }
 
-/** By their priority, which each test that looks chooses for itself. What the engine starts for a thread inherits that, but not the name. */
+/** Counts workers by their priority, which is unique per test. Threads of the engine inherit the priority, but not the name. */
 function workersAt(niceness: number): number {
   return threads().filter(({ name, nice }) => name === "Worker" && nice === niceness).length
 }

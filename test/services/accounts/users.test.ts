@@ -24,7 +24,7 @@ test("the first user owns the first organization and administers the instance", 
   expect(await passwordHashOf(catalog, 1)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$")
 })
 
-test("of parallel set-ups exactly one wins, for ever", async () => {
+test("exactly one of several concurrent set-ups succeeds, and none later", async () => {
   await using services = await openServices()
   const { users, catalog } = services
   const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => users.setUp({ ...first, email: `a${i}@example.org` })))
@@ -37,23 +37,23 @@ test("of parallel set-ups exactly one wins, for ever", async () => {
 
 test.each<[string, unknown, string[]]>([
   ["nothing", {}, ["/email required", "/name required", "/organization required", "/password required"]],
-  ["no body", null, [" invalid_type"]],
-  ["no e-mail address", { ...first, email: "ada" }, ["/email invalid_email"]],
-  ["two addresses", { ...first, email: "a@example.org, b@example.org" }, ["/email invalid_email"]],
+  ["a missing body", null, [" invalid_type"]],
+  ["an invalid email address", { ...first, email: "ada" }, ["/email invalid_email"]],
+  ["two email addresses", { ...first, email: "a@example.org, b@example.org" }, ["/email invalid_email"]],
   ["a password of 11 characters", { ...first, password: "x".repeat(11) }, ["/password too_short"]],
   ["a password of 257 characters", { ...first, password: "x".repeat(257) }, ["/password too_long"]],
   ["a password that is a number", { ...first, password: 123456789012 }, ["/password invalid_type"]],
-  ["the address for a password", { ...first, password: "ada@EXAMPLE.org" }, ["/password password_too_common"]],
-  ["half a character in the password", { ...first, password: `correct horse \ud800` }, ["/password invalid_characters"]],
+  ["the email address as the password", { ...first, password: "ada@EXAMPLE.org" }, ["/password password_too_common"]],
+  ["a lone surrogate in the password", { ...first, password: `correct horse \ud800` }, ["/password invalid_characters"]],
   ["an organization without a name", { ...first, organization: " " }, ["/organization too_short"]],
   ["an unknown field", { ...first, is_instance_admin: true }, ["/is_instance_admin unknown_field"]],
-])("refuses a first user with %s", async (_, body, faults) => {
+])("rejects a first user with %s", async (_, body, faults) => {
   await using services = await openServices()
   expect(await faultsOf(services.users.setUp(body))).toEqual(faults)
   expect(await services.users.isSetUp()).toBe(false)
 })
 
-test("a password is taken as it was typed, in one Unicode form", async () => {
+test("normalizes a password to one Unicode form and otherwise takes it as typed", async () => {
   await using services = await openServices()
   const { users, catalog } = services
   await users.setUp({ ...first, password: "\tCafe\u0301 au lait  " })

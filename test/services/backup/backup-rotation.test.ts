@@ -20,20 +20,20 @@ const keep = { daily: 2, weekly: 2 }
 
 // 21 November 2026 is a Saturday.
 test.each<[string, Manifest[], string[]]>([
-  ["nothing of nothing", [], []],
+  ["nothing without backups", [], []],
   [
-    "dailies beyond the newest two and the newest of two weeks",
+    "daily backups except the newest two and the newest of two weeks",
     daily("2026-11-08", "2026-11-14", "2026-11-15", "2026-11-19", "2026-11-20", "2026-11-21"),
     ["2026-11-08-daily", "2026-11-14-daily", "2026-11-19-daily"],
   ],
   [
-    "the first of two on one day",
+    "the earlier one of two on the same day",
     [backup("2026-11-21T03:00:00.000Z"), { ...backup("2026-11-21T04:00:00.000Z"), id: "second" }],
     ["2026-11-21-daily"],
   ],
-  ["no manual one", [backup("2026-11-01T12:00:00.000Z", "manual"), ...daily("2026-11-20", "2026-11-21")], []],
+  ["no manual backup", [backup("2026-11-01T12:00:00.000Z", "manual"), ...daily("2026-11-20", "2026-11-21")], []],
   [
-    "whatever is over 35 days old, but never the newest good one",
+    "everything older than 35 days except the newest good backup",
     [
       backup("2026-09-01T12:00:00.000Z", "manual"),
       backup("2026-10-01T12:00:00.000Z", "manual"),
@@ -42,11 +42,11 @@ test.each<[string, Manifest[], string[]]>([
     ["2026-09-01-manual", "2026-10-01-manual"],
   ],
   [
-    "a safety backup once three newer ones are good",
+    "a safety backup after three newer good ones",
     [backup("2026-11-18T12:00:00.000Z", "migration"), backup("2026-11-19T12:00:00.000Z", "restore"), ...daily("2026-11-20", "2026-11-21")],
     ["2026-11-18-migration"],
   ],
-  ["failed ones", [backup("2026-11-19T03:00:00.000Z", "daily", true), ...daily("2026-11-20", "2026-11-21")], ["2026-11-19-daily"]],
+  ["failed backups", [backup("2026-11-19T03:00:00.000Z", "daily", true), ...daily("2026-11-20", "2026-11-21")], ["2026-11-19-daily"]],
 ])("removes %s", (_, backups, expected) => {
   expect(expiredBackups(backups, keep, Date.parse("2026-11-21T12:30:00Z"))).toEqual(expected)
 })

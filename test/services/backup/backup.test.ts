@@ -41,7 +41,7 @@ const restore = (dataDir: string, id: string) =>
     () => {},
   )
 
-test("a backup holds everything but salts and the lookup of visitors, and verifies", async () => {
+test("a backup contains everything except salts and visitor lookups, and verifies", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
   await instance.salts.get(1, { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") })
@@ -62,7 +62,7 @@ test("a backup holds everything but salts and the lookup of visitors, and verifi
   expect(await instance.backups.list()).toHaveLength(1)
 })
 
-test("nothing of a salt is left in a copy", async () => {
+test("a copy contains no trace of a salt", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
   await instance.salts.get(1, { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") })
@@ -73,7 +73,7 @@ test("nothing of a salt is left in a copy", async () => {
   client.close()
 })
 
-test("a backup restores, and what was there before is a backup of its own", async () => {
+test("restores a backup after backing up the previous state", async () => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
   recordView(instance, 1, at)
@@ -93,7 +93,7 @@ test("a backup restores, and what was there before is a backup of its own", asyn
   expect(storedEvents(folder.path)).toBe(2)
 })
 
-test("a backup made while events come holds all from before it and restores to a whole store", async () => {
+test("a backup made during collection contains all earlier events and restores to an intact store", async () => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
   for (let visitor = 0; visitor < 500; visitor++) recordView(instance, visitor, at + visitor)
@@ -110,15 +110,20 @@ test("a backup made while events come holds all from before it and restores to a
 
 test.each<[string, (backup: string) => void, string, RegExp]>([
   ["with a changed byte", (backup) => spoil(join(backup, "events.db"), 5_000), "damaged", /has changed since the backup was made/],
-  ["with a cut file", (backup) => truncateSync(join(backup, "catalog.db"), 4_096), "damaged", /has changed since the backup was made/],
   [
-    "without a file",
+    "with a truncated file",
+    (backup) => truncateSync(join(backup, "catalog.db"), 4_096),
+    "damaged",
+    /has changed since the backup was made/,
+  ],
+  [
+    "with a missing file",
     (backup) =>
       writeFileSync(join(backup, "manifest.json"), readFileSync(join(backup, "manifest.json"), "utf8").replace("catalog.db", "other.db")),
     "damaged",
     /does not name its stores/,
   ],
-  ["without a manifest of ours", (backup) => writeFileSync(join(backup, "manifest.json"), "{}"), "damaged", /is no manifest/],
+  ["with a foreign manifest", (backup) => writeFileSync(join(backup, "manifest.json"), "{}"), "damaged", /is no manifest/],
   [
     "with the file of another program",
     (backup) => replaceFile(backup, "events.db", "pragma application_id = 1"),
@@ -126,7 +131,7 @@ test.each<[string, (backup: string) => void, string, RegExp]>([
     /is not a Footfall event store/,
   ],
   [
-    "of a newer version",
+    "from a newer version",
     (backup) =>
       replaceFile(
         backup,
@@ -136,7 +141,7 @@ test.each<[string, (backup: string) => void, string, RegExp]>([
     "configuration",
     /newer version/,
   ],
-])("a backup %s is refused, and the present files stay as they are", async (_, damage, exit, message) => {
+])("rejects a backup %s and leaves the current files unchanged", async (_, damage, exit, message) => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
   recordView(instance, 1, at)
@@ -159,7 +164,7 @@ test.each([
     "a record of the log",
     "update log set record = cast(substr(record, 1, 3) || x'ff00' || substr(record, 6) as blob) where id = (select min(id) from log)",
   ],
-])("damage inside %s is found by the full check", async (_, sql) => {
+])("the full check finds damage inside %s", async (_, sql) => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
   for (let visitor = 0; visitor < 50; visitor++) recordView(instance, visitor, at + visitor ** 2)
@@ -174,7 +179,7 @@ test.each([
   })
 })
 
-test("a backup that fails its verification is marked", async () => {
+test("marks a backup that fails its verification", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
   const { id } = await instance.backups.create("manual")
@@ -185,14 +190,14 @@ test("a backup that fails its verification is marked", async () => {
 
 const DAMAGE: [string, (backup: string) => void, string][] = [
   ["empty", (backup) => writeFileSync(join(backup, "manifest.json"), ""), "damaged"],
-  ["cut off", (backup) => truncateSync(join(backup, "manifest.json"), 100), "damaged"],
-  ["of other contents", (backup) => writeFileSync(join(backup, "manifest.json"), "[]"), "damaged"],
+  ["truncated", (backup) => truncateSync(join(backup, "manifest.json"), 100), "damaged"],
+  ["of the wrong type", (backup) => writeFileSync(join(backup, "manifest.json"), "[]"), "damaged"],
   ["without its schemas", (backup) => changeManifest(backup, { schemas: null }), "damaged"],
   ["with an impossible time", (backup) => changeManifest(backup, { created_at: "yesterday" }), "damaged"],
   ["missing", (backup) => rmSync(join(backup, "manifest.json")), "missing"],
 ]
 
-test.each(DAMAGE)("a backup whose manifest is %s is listed as damaged and hides no other one", async (_, damage, state) => {
+test.each(DAMAGE)("lists a backup as unusable if its manifest is %s, without hiding other backups", async (_, damage, state) => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
   const [broken, good] = [await instance.backups.create("daily"), await instance.backups.create("manual")]
@@ -212,7 +217,7 @@ test.each(DAMAGE)("a backup whose manifest is %s is listed as damaged and hides 
   expect(await instance.backups.verify(good.id, { full: false })).toMatchObject({ failed_at: null })
 })
 
-test("a damaged backup goes with those that are older than 35 days", async () => {
+test("removes a damaged backup after 35 days", async () => {
   using folder = temporaryFolder()
   const clock = fixedClock(NOW)
   await using instance = await openWithSite(folder.path, { clock })
@@ -225,7 +230,7 @@ test("a damaged backup goes with those that are older than 35 days", async () =>
   expect(await instance.backups.listDamaged()).toEqual([])
 })
 
-test("a backup whose folder was renamed is listed, and found, under the new name", async () => {
+test("lists and finds a backup under the new name of its folder", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
   const { id } = await instance.backups.create("manual")
@@ -235,7 +240,7 @@ test("a backup whose folder was renamed is listed, and found, under the new name
   expect(await instance.backups.verify("before-the-move", { full: false })).toMatchObject({ failed_at: null })
 })
 
-test("a present store that cannot be read is kept aside instead of being backed up", async () => {
+test("sets an unreadable current store aside instead of backing it up", async () => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
   recordView(instance, 1, at)
@@ -248,14 +253,14 @@ test("a present store that cannot be read is kept aside instead of being backed 
   expect(storedEvents(folder.path)).toBe(1)
 })
 
-test("an exchange that was cut off is finished at the next start", async () => {
+test("completes an interrupted swap at the next start", async () => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
   recordView(instance, 1, at)
   await instance.backups.create("manual")
   recordView(instance, 2, at)
   await instance.close()
-  // As it is left behind by a crash after the catalog's exchange and before that of the events.
+  // The state after a crash between the swap of the catalog and that of the event store.
   const [staged, replaced] = [join(folder.path, ".restore-1"), join(folder.path, "replaced-1")]
   mkdirSync(staged)
   cpSync(join(folder.path, "backups/20261121T120000Z-manual/events.db"), join(staged, "events.db"))
@@ -267,7 +272,7 @@ test("an exchange that was cut off is finished at the next start", async () => {
   expect(await again.allSites()).toHaveLength(1)
 })
 
-test("an exchange that was cut off is finished in a data folder that has been moved meanwhile", async () => {
+test("completes an interrupted swap in a data folder that was moved in the meantime", async () => {
   using folder = temporaryFolder()
   const [before, after] = [join(folder.path, "before"), join(folder.path, "after")]
   const instance = await openWithSite(before)
@@ -285,7 +290,7 @@ test("an exchange that was cut off is finished in a data folder that has been mo
   expect(existsSync(before)).toBe(false)
 })
 
-test("a restore finishes an exchange that was cut off before it begins", async () => {
+test("a restore first completes an interrupted swap", async () => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
   recordView(instance, 1, at)
@@ -304,7 +309,7 @@ test("a restore finishes an exchange that was cut off before it begins", async (
   expect(readdirSync(folder.path).filter((name) => /^\.swap|^\.restore|^replaced/.test(name))).toEqual([])
 })
 
-test("a folder that a crash left unfinished is no backup and goes at the next start", async () => {
+test("does not list an unfinished backup folder, and removes it at the next start", async () => {
   using folder = temporaryFolder()
   const unfinished = join(folder.path, "backups/.tmp-20261121T120000Z-daily")
   mkdirSync(unfinished, { recursive: true })
@@ -325,7 +330,7 @@ function spoil(path: string, offset: number): void {
   writeFileSync(path, bytes)
 }
 
-/** Changes a store of a backup and makes its manifest agree: only the store itself tells. */
+/** Changes a store of a backup and updates its manifest, so that only the store itself reveals the damage. */
 function replaceFile(backup: string, name: string, sql: string): void {
   const path = join(backup, name)
   const db = new Database(path)

@@ -13,8 +13,8 @@ const bucketAt = ({ endpoint }: Pick<S3Server, "endpoint">, given: object = {}, 
     { outbound: createOutbound({ settings: { ...guard, ...settings }, clock }), clock },
   )
 
-test("a request is signed as the documents of the protocol show it", () => {
-  // The example "GET Object" of the AWS documents has a Range head too, hence the one of "GET Bucket (List Objects)".
+test("signs a request as in the examples of the protocol's documentation", () => {
+  // From "GET Bucket (List Objects)" of the AWS documentation, because the example "GET Object" also has a Range header.
   const headers = signedHeaders(
     { region: "us-east-1", key_id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" },
     {
@@ -27,7 +27,7 @@ test("a request is signed as the documents of the protocol show it", () => {
   expect(headers.authorization).toEndWith("Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")
 })
 
-test("the server of these tests takes what another client signs, and refuses what nobody has", async () => {
+test("the test server accepts requests signed by another client and rejects unsigned ones", async () => {
   using server = startS3()
   const client = new Bun.S3Client({
     endpoint: server.endpoint,
@@ -41,7 +41,7 @@ test("the server of these tests takes what another client signs, and refuses wha
   expect((await fetch(`${server.endpoint}/backups/a.txt`)).status).toBe(403)
 })
 
-test("objects are put, listed over pages, read and removed", async () => {
+test("writes, lists over several pages, reads and removes objects", async () => {
   using server = startS3({ pageSize: 2 })
   const bucket = bucketAt(server)
   for (const name of ["a/1", "a/2+x", "b/ü & 'ö'", "c/4", "c/5"]) await bucket.put(name, new Blob([name]), sha(name))
@@ -58,18 +58,18 @@ test("objects are put, listed over pages, read and removed", async () => {
 test.each([
   ["a wrong secret", { secret: "another secret of some length" }, "The bucket answered 403 SignatureDoesNotMatch."],
   ["an unknown key", { key_id: "AKOTHER" }, "The bucket answered 403 InvalidAccessKeyId."],
-])("%s is told by the code of the server", async (_, given, says) => {
+])("reports %s with the server's code", async (_, given, message) => {
   using server = startS3()
-  await expect(bucketAt(server, given).list()).rejects.toThrow(says)
+  await expect(bucketAt(server, given).list()).rejects.toThrow(message)
 })
 
-test("a body that is not what was signed is not stored", async () => {
+test("does not store a body that differs from the signed one", async () => {
   using server = startS3()
   await expect(bucketAt(server).put("a", new Blob(["text"]), sha("other"))).rejects.toThrow("400 XAmzContentSHA256Mismatch")
   expect(server.objects.size).toBe(0)
 })
 
-test("the guard stands before every request: only the operator's own bucket may lie at home", async () => {
+test("only a bucket in the operator's configuration may be on a private address", async () => {
   using server = startS3()
   await expect(bucketAt(server, { byOperator: false }).list()).rejects.toMatchObject({ code: "blocked_address" })
   await expect(bucketAt(server, {}, { enabled: false }).list()).rejects.toMatchObject({ code: "outbound_disabled" })

@@ -21,7 +21,7 @@ async function makeCatalog(dataDir: string, migrations: number): Promise<void> {
 
 const ALL = CATALOG_SCHEMA.migrations.length
 
-/** Leaves an event store as a kill leaves it in the middle of a write: with a rollback journal that has to be played back. */
+/** Creates the event store that a kill in the middle of a write leaves behind: with a hot rollback journal. */
 function makeHotJournal(dataDir: string): void {
   const path = join(dataDir, "events.db")
   const making = `${path}.making`
@@ -64,7 +64,7 @@ test.each<[string, (dataDir: string) => Promise<void>]>([
       openEventStore(join(dataDir, "events.db"), { ...stamp, schemas }).close()
     },
   ],
-])("a first start that was cut off %s is finished by the next one, without a backup of nothing", async (_, leave) => {
+])("completes a first start that was interrupted %s, without backing up an empty store", async (_, leave) => {
   using folder = temporaryFolder()
   await leave(folder.path)
   await using instance = await openWithSite(folder.path)
@@ -74,7 +74,7 @@ test.each<[string, (dataDir: string) => Promise<void>]>([
   expect(readdirSync(folder.path)).not.toContain("events.db-journal")
 })
 
-test("an event store that went missing is never replaced by an empty one, unless the operator asks for it", async () => {
+test("never replaces a missing event store by an empty one unless the operator requests it", async () => {
   using folder = temporaryFolder()
   await (await openWithSite(folder.path)).close()
   for (const part of ["", "-wal", "-shm"]) rmSync(join(folder.path, `events.db${part}`), { force: true })
@@ -88,7 +88,7 @@ test("an event store that went missing is never replaced by an empty one, unless
   await instance.close()
 })
 
-test("a first start that was cut off leaves no file behind", async () => {
+test("an interrupted first start leaves no files behind", async () => {
   using folder = temporaryFolder()
   const left = [".probe-4711", "run.json.new", "secret.key.new", "node.id.new", ".swap.json.new"]
   for (const name of left) writeFileSync(join(folder.path, name), "half", { mode: 0o600 })

@@ -22,7 +22,7 @@ const ofConsole = ({ endpoint }: S3Server) => ({
   key_id: S3_KEY.key_id,
   secret: S3_KEY.secret,
 })
-/** What a person enters may lie at home only when the operator has opened it. */
+/** A bucket entered in the console may be on a private address only if the operator allows it. */
 const opened = ({ endpoint }: S3Server) => ({
   outbound_ports: new URL(endpoint).port,
   allow_http_webhooks: "1",
@@ -50,7 +50,7 @@ async function adminOf(instance: TestInstance) {
   }
 }
 
-test("each backup is copied to the bucket, and comes back from it to be restored", async () => {
+test("copies each backup to the bucket and fetches it back for a restore", async () => {
   using server = startS3({ pageSize: 3 })
   await using instance = await startInstance({ settings: ofOperator(server) })
   const admin = await adminOf(instance)
@@ -72,11 +72,11 @@ test("each backup is copied to the bucket, and comes back from it to be restored
 
   rmSync(join(instance.dataDir, "backups"), { recursive: true })
   expect(await admin.done(`/backups/${id}/restore`, { confirm: id })).toMatchObject({ state: "done" })
-  // What follows is the same as of every other restore.
+  // From here on it is an ordinary restore.
   expect(await Promise.race([instance.app.restarting.then(() => "begins anew"), Bun.sleep(2_000)])).toBe("begins anew")
 })
 
-test("what comes back changed is refused, and leaves nothing behind", async () => {
+test("rejects a fetched backup that was changed, and leaves nothing behind", async () => {
   using server = startS3()
   await using instance = await startInstance({ settings: ofOperator(server) })
   const admin = await adminOf(instance)
@@ -87,13 +87,13 @@ test("what comes back changed is refused, and leaves nothing behind", async () =
   expect(await admin.done(`/backups/${id}/verify`)).toMatchObject({ state: "failed", error_code: "backup_corrupt" })
   expect(await admin.done(`/backups/${id}/restore`, { confirm: id })).toMatchObject({ state: "failed", error_code: "backup_corrupt" })
   expect(existsSync(join(instance.dataDir, "backups", id))).toBe(false)
-  // A stranger's object is no backup.
+  // A foreign object is not a backup.
   server.objects.set("/backups/footfall/strange/manifest.json", new TextEncoder().encode('{"id":"../../x","format":1,"files":[]}'))
   expect((await admin.listed()).data.map((backup) => backup.id)).toEqual([id])
   expect((await admin.get("/backups/strange")).status).toBe(404)
 })
 
-test("a bucket that refuses fails the job, not the backup; one that is gone hides nothing", async () => {
+test("a failing bucket fails the job but not the backup, and does not hide local backups", async () => {
   const server = startS3()
   await using instance = await startInstance({ settings: { ...ofOperator(server), backup_s3_secret: "another secret" } })
   const admin = await adminOf(instance)
@@ -106,7 +106,7 @@ test("a bucket that refuses fails the job, not the backup; one that is gone hide
   expect(await admin.listed()).toMatchObject({ data: [{ target: "local", state: "verified" }], hindrance: "The server did not respond." })
 })
 
-test("copies go by the same rules as the backups of the folder, and with them", async () => {
+test("removes copies together with the backups of the folder", async () => {
   using server = startS3()
   await using instance = await startInstance({ settings: ofOperator(server) })
   const { backups, remoteBackups } = instance.app.instance
@@ -123,7 +123,7 @@ test("copies go by the same rules as the backups of the folder, and with them", 
   expect(await admin.listed()).toEqual({ data: [] })
 })
 
-test("a bucket is set in the console, and its secret is never told", async () => {
+test("sets a bucket in the console and never returns its secret", async () => {
   using server = startS3()
   await using instance = await startInstance({ settings: opened(server) })
   const admin = await adminOf(instance)
@@ -140,7 +140,7 @@ test("a bucket is set in the console, and its secret is never told", async () =>
   expect(JSON.stringify(told.body)).not.toContain(S3_KEY.secret)
   expect(await admin.done("/backups")).toMatchObject({ state: "done" })
   expect(server.objects.size).toBe(4)
-  // What GET gave can be sent back, and keeps the secret.
+  // The body of GET can be sent back unchanged and keeps the secret.
   expect((await admin.send("PUT", "/backups/schedule", told.body)).status).toBe(200)
   expect(await instance.app.instance.remoteBackups.list()).toHaveLength(1)
   const rows = await instance.app.instance.catalog.all<object>(raw("select changes_json, value_json from audit_log, settings"))
@@ -152,13 +152,13 @@ test("a bucket is set in the console, and its secret is never told", async () =>
 })
 
 test.each([
-  ["at home", { endpoint: "https://127.0.0.1" }, {}, 200, undefined],
-  ["by a local name", { endpoint: "https://bucket.local" }, {}, 422, "blocked_address"],
+  ["on a private address", { endpoint: "https://127.0.0.1" }, {}, 200, undefined],
+  ["with a local name", { endpoint: "https://bucket.local" }, {}, 422, "blocked_address"],
   ["over plain HTTP", { endpoint: "http://s3.example.com" }, {}, 422, "blocked_address"],
   ["with a path", { endpoint: "https://s3.example.com/here" }, {}, 422, "validation_failed"],
-  ["with an odd name", { bucket: "UPPER" }, {}, 422, "validation_failed"],
-  ["that climbs", { prefix: "../x" }, {}, 422, "validation_failed"],
-  ["while nothing may leave", {}, { outbound: "off" }, 422, "outbound_disabled"],
+  ["with an invalid name", { bucket: "UPPER" }, {}, 422, "validation_failed"],
+  ["with a path traversal", { prefix: "../x" }, {}, 422, "validation_failed"],
+  ["while outbound requests are off", {}, { outbound: "off" }, 422, "outbound_disabled"],
 ] as const)("a bucket %s", async (_, given, settings, status, code) => {
   await using instance = await startInstance({ settings })
   const admin = await adminOf(instance)
@@ -168,7 +168,7 @@ test.each([
   if (code) expect(answer.body).toMatchObject({ code })
 })
 
-test("the operator's bucket is changed by the operator", async () => {
+test("rejects changes in the console to a bucket of the operator's configuration", async () => {
   using server = startS3()
   await using instance = await startInstance({ settings: ofOperator(server) })
   const admin = await adminOf(instance)

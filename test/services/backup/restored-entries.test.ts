@@ -4,7 +4,7 @@ import { insertUser } from "../../../src/store/catalog/users.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { backupWorkerUrl, NOW, openWithSite, quiet } from "../stores-kit.ts"
 
-test("after a restore nobody is signed in, and no link or open sign-in of the backup is good", async () => {
+test("a restore ends all sessions and invalidates the links and pending sign-ins of the backup", async () => {
   using folder = temporaryFolder()
   const tokens = { session: "", reset: "", ticket: "" }
   let id = ""

@@ -2,11 +2,11 @@ import { createHash, createHmac } from "node:crypto"
 
 export interface S3Server extends Disposable {
   endpoint: string
-  /** By `/bucket/key`. */
+  /** Objects by `/bucket/key`. */
   objects: Map<string, Uint8Array>
-  /** What was refused, by its code. */
+  /** Codes of the rejected requests. */
   refused: string[]
-  /** Answers nothing but 503. */
+  /** Answers every request with 503. */
   down: boolean
 }
 
@@ -14,8 +14,8 @@ const SECRET = "a-secret-of-forty-characters-or-so-4711"
 export const S3_KEY = { key_id: "AKTEST", secret: SECRET, region: "eu-test-1" }
 
 /**
- * A server on loopback that keeps objects and checks signatures (AWS Signature Version 4, in headers), as its documents have it:
- * it knows nothing of our own signing. `pageSize` is how many names one answer lists.
+ * Starts a server on loopback that stores objects and checks signatures (AWS Signature Version 4, in headers). It follows the
+ * protocol's documentation and shares no code with our own signing. `pageSize` is the number of names per listing.
  */
 export function startS3({ pageSize = 1_000 } = {}): S3Server {
   const objects = new Map<string, Uint8Array>()

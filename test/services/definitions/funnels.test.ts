@@ -14,7 +14,7 @@ async function withSite() {
   return { ...services, site: await services.sites.create(id, { name: "Shop", hosts: ["shop.example"] }) }
 }
 
-test("a funnel has what was sent, and the defaults", async () => {
+test("creates a funnel from the request and the defaults", async () => {
   await using services = await withSite()
   const at = Date.parse("2026-11-21T12:00:00Z")
   expect(await services.funnels.create(services.site, order)).toEqual({
@@ -48,9 +48,9 @@ test.each<[string, unknown, string[]]>([
   ["nothing", {}, ["/name required", "/steps required"]],
   ["one step", { name: "x", steps: steps.slice(1) }, ["/steps too_few_steps"]],
   ["eleven steps", { name: "x", steps: Array(11).fill(steps[0]) }, ["/steps too_many_steps"]],
-  ["steps that are no list", { name: "x", steps: { 0: steps[0] } }, ["/steps invalid_type"]],
+  ["steps that are not a list", { name: "x", steps: { 0: steps[0] } }, ["/steps invalid_type"]],
   ["an unknown order", { ...order, order: "any" }, ["/order invalid_choice"]],
-  ["a window of nothing", { ...order, window_hours: 0 }, ["/window_hours out_of_range"]],
+  ["a window of 0 hours", { ...order, window_hours: 0 }, ["/window_hours out_of_range"]],
   ["a window of 721 hours", { ...order, window_hours: 721 }, ["/window_hours out_of_range"]],
   ["a window as text", { ...order, window_hours: "24" }, ["/window_hours invalid_type"]],
   ["an unknown field of a step", { name: "x", steps: [{ ...steps[0], id: 1 }, steps[1]] }, ["/steps/0/id unknown_field"]],
@@ -76,19 +76,19 @@ test.each<[string, unknown, string[]]>([
       "/window_hours invalid_type",
     ],
   ],
-])("refuses a funnel with %s", async (_, body, faults) => {
+])("rejects a funnel with %s", async (_, body, faults) => {
   await using services = await withSite()
   expect(await faultsOf(services.funnels.create(services.site, body))).toEqual(faults)
   expect(services.funnels.all(1)).toEqual([])
 })
 
-test("no more than 20 faults are told", async () => {
+test("reports at most 20 faults", async () => {
   await using services = await withSite()
   const step = { type: "x", match: "x", value: "", name: "" }
   expect(await faultsOf(services.funnels.create(services.site, { name: "x", steps: Array(10).fill(step) }))).toHaveLength(20)
 })
 
-test("a name is taken once per site, whatever its case, also by parallel requests", async () => {
+test("names are unique per site regardless of case, also for concurrent requests", async () => {
   await using services = await withSite()
   const { funnels, site } = services
   const results = await Promise.allSettled(["Order", "ORDER", "order"].map((name) => funnels.create(site, { name, steps })))
@@ -99,7 +99,7 @@ test("a name is taken once per site, whatever its case, also by parallel request
   expect(await funnels.update(site, 1, { name: "ORDER" })).toMatchObject({ name: "ORDER" })
 })
 
-test("a patch replaces the steps whole, and null ends the window", async () => {
+test("a patch replaces all steps, and null removes the window", async () => {
   await using services = await withSite()
   const { funnels, site } = services
   await funnels.create(site, { ...order, window_hours: 24 })

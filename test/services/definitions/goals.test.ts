@@ -48,7 +48,7 @@ test.each([
     { kind: "event", value: "🚀".repeat(120) },
     { kind: "event", match: "exact", value: "🚀".repeat(120), name: "🚀".repeat(120) },
   ],
-])("makes a goal of %j", async (body, goal) => {
+])("creates a goal from %j", async (body, goal) => {
   await using services = await withSite()
   const { goals, site } = services
   const at = Date.parse("2026-11-21T12:00:00Z")
@@ -60,9 +60,9 @@ test.each([
 test.each([
   ["nothing", {}, ["/kind required", "/value required"]],
   ["an unknown kind", { ...signup, kind: "click" }, ["/kind invalid_choice"]],
-  ["a kind that is no text", { ...signup, kind: 1 }, ["/kind invalid_type"]],
+  ["a kind that is not a string", { ...signup, kind: 1 }, ["/kind invalid_type"]],
   ["an unknown match", { ...signup, match: "regex" }, ["/match invalid_choice"]],
-  ["no value", { kind: "event", value: "" }, ["/value too_short"]],
+  ["an empty value", { kind: "event", value: "" }, ["/value too_short"]],
   ["a value that is null", { kind: "event", value: null }, ["/value invalid_type"]],
   ["an event name of 121 characters", { kind: "event", value: long(121) }, ["/value too_long"]],
   ["a page of 2001 characters", { kind: "page", value: `/${long(2000)}` }, ["/value too_long"]],
@@ -70,31 +70,31 @@ test.each([
   ["a page without /", { kind: "page", value: "thanks" }, ["/value invalid_path"]],
   ["a prefix without /", { kind: "page", match: "prefix", value: "blog" }, ["/value invalid_path"]],
   ["a URL for a page", { kind: "page", value: "https://shop.example/" }, ["/value invalid_path"]],
-  ["a query that pages cannot have", { kind: "page", value: "/a?id=1" }, ["/value invalid_path"]],
-  ["a hash that pages cannot have", { kind: "scroll", value: "/#top", threshold: 5 }, ["/value invalid_path"]],
-  ["a wildcard that begins elsewhere", { kind: "page", match: "wildcard", value: "a*" }, ["/value invalid_path"]],
+  ["a query parameter that pages do not contain", { kind: "page", value: "/a?id=1" }, ["/value invalid_path"]],
+  ["a fragment that pages do not contain", { kind: "scroll", value: "/#top", threshold: 5 }, ["/value invalid_path"]],
+  ["a wildcard that does not begin with /", { kind: "page", match: "wildcard", value: "a*" }, ["/value invalid_path"]],
   ["a wildcard without *", { kind: "page", match: "wildcard", value: "/a" }, ["/value invalid_pattern"]],
   ["nine *", { kind: "event", match: "wildcard", value: "a*b*c*d*e*f*g*h*i*" }, ["/value invalid_pattern"]],
   ["a wildcard of 201 characters", { kind: "page", match: "wildcard", value: `/${long(199)}*` }, ["/value invalid_pattern"]],
-  ["scroll without a threshold", { kind: "scroll", value: "/" }, ["/threshold required"]],
+  ["a scroll goal without a threshold", { kind: "scroll", value: "/" }, ["/threshold required"]],
   ["a threshold of 101", { kind: "scroll", value: "/", threshold: 101 }, ["/threshold out_of_range"]],
   ["a threshold as text", { kind: "scroll", value: "/", threshold: "50" }, ["/threshold invalid_type"]],
-  ["a threshold of another kind", { ...signup, threshold: 5 }, ["/threshold unsupported_combination"]],
-  ["properties of scroll", { kind: "scroll", value: "/", threshold: 5, props: { a: "b" } }, ["/props unsupported_combination"]],
+  ["a threshold for another kind", { ...signup, threshold: 5 }, ["/threshold unsupported_combination"]],
+  ["properties for a scroll goal", { kind: "scroll", value: "/", threshold: 5, props: { a: "b" } }, ["/props unsupported_combination"]],
   ["four properties", { ...signup, props: { a: "1", b: "2", c: "3", d: "4" } }, ["/props too_many"]],
   ["a property that is a number", { ...signup, props: { a: 1 } }, ["/props/a invalid_type"]],
   ["a list of properties", { ...signup, props: ["a"] }, ["/props invalid_type"]],
-  ["a property name with a line end", { ...signup, props: { "a\nb": "1" } }, ["/props invalid_characters"]],
+  ["a property name with a line break", { ...signup, props: { "a\nb": "1" } }, ["/props invalid_characters"]],
   ["a property name of 301 bytes", { ...signup, props: { [long(301)]: "1" } }, ["/props too_long"]],
   ["an unknown field", { ...signup, regex: true }, ["/regex unknown_field"]],
   ["several faults", { name: "", value: "x", kind: "page", match: "like" }, ["/name too_short", "/match invalid_choice"]],
-])("refuses a goal with %s", async (_, body, faults) => {
+])("rejects a goal with %s", async (_, body, faults) => {
   await using services = await withSite()
   expect(await faultsOf(services.goals.create(services.site, body))).toEqual(faults)
   expect(services.goals.rules(1)).toEqual([])
 })
 
-test("pages may have what the site's settings let through", async () => {
+test("accepts query parameters and fragments that the site's settings keep", async () => {
   await using services = await withSite()
   const { goals } = services
   const site = { ...services.site, settings: { ...services.site.settings, allowed_query_params: ["product", "page"], hash_routing: true } }
@@ -107,10 +107,10 @@ test("pages may have what the site's settings let through", async () => {
 })
 
 test.each([
-  ["the same", signup],
-  ["the same in other words", { ...signup, match: "exact", name: "Other" }],
-  ["the name in another case", { kind: "page", value: "/x", name: "SignUp" }],
-])("refuses a goal that is there: %s", async (_, body) => {
+  ["an identical one", signup],
+  ["an equivalent one", { ...signup, match: "exact", name: "Other" }],
+  ["a name in another case", { kind: "page", value: "/x", name: "SignUp" }],
+])("rejects a duplicate goal: %s", async (_, body) => {
   await using services = await withSite()
   const { goals, site } = services
   await goals.create(site, signup)
@@ -138,7 +138,7 @@ test("goals differ by match, threshold, properties and site", async () => {
   expect(await goals.create(other, signup)).toMatchObject({ id: 7, site_id: 2 })
 })
 
-test("of parallel requests for one goal one makes it, and all others are told which", async () => {
+test("one of several concurrent requests creates a goal, and the others get its id", async () => {
   await using services = await withSite()
   const { goals, site } = services
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => goals.create(site, signup)))
@@ -150,7 +150,7 @@ test("of parallel requests for one goal one makes it, and all others are told wh
   expect(goals.rules(site.id)).toHaveLength(1)
 })
 
-test("a goal is read, changed and removed on its own site alone", async () => {
+test("reads, changes and removes a goal only through its own site", async () => {
   await using services = await withSite()
   const { goals, sites, site, clock } = services
   const other = await sites.create(site.organization_id, { name: "Other", hosts: ["other.example"] })
@@ -189,7 +189,7 @@ test("a site has at most 200 goals", async () => {
   await expect(goals.create(site, signup)).rejects.toMatchObject({ code: "limit_reached", members: { limit: 200, resource: "goals" } })
 })
 
-test("what goals, steps and shields name exactly is kept", async () => {
+test("keeps the values that goals, steps and shields name exactly", async () => {
   await using services = await withSite()
   const { goals, funnels, sites, site } = services
   await goals.create(site, { kind: "event", value: "signup", props: { plan: "pro" } })

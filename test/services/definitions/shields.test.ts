@@ -16,7 +16,7 @@ async function withSite() {
 }
 
 describe("shields of the instance", () => {
-  test("are added, changed and removed, each time with another list", async () => {
+  test("are added, changed and removed one at a time", async () => {
     await using services = await openServices()
     const { instanceShields: shields, clock } = services
     const now = clock.now()
@@ -42,7 +42,7 @@ describe("shields of the instance", () => {
     expect((await shields.add(rule)).id).toBe(2)
   })
 
-  test("outlive a restart as they are", async () => {
+  test("survive a restart unchanged", async () => {
     using folder = temporaryFolder()
     const added = await (async () => {
       await using services = await openServices({ folder: folder.path })
@@ -55,7 +55,7 @@ describe("shields of the instance", () => {
     expect(added).toMatchObject([{ enabled: false }, { kind: "rule", value: "scrapers", conditions: [condition], note: "x" }])
   })
 
-  test("that somebody has changed meanwhile stay as they are", async () => {
+  test("reject a change based on an outdated version", async () => {
     await using services = await openServices()
     const { instanceShields: shields } = services
     await shields.add({ kind: "country", value: "DE" })
@@ -66,7 +66,7 @@ describe("shields of the instance", () => {
     expect(shields.current()).toMatchObject([{ enabled: true, version: 1 }])
   })
 
-  test("are 100 of a kind", async () => {
+  test("are limited to 100 per kind", async () => {
     await using services = await openServices()
     const { instanceShields: shields } = services
     for (let i = 0; i < 100; i++) await shields.add({ kind: "page", value: `/${i}` })
@@ -81,30 +81,30 @@ const REFUSED: [name: string, shield: object, faults: string[]][] = [
   ["without a kind", { value: "DE" }, ["/kind required"]],
   ["of an unknown kind", { kind: "city", value: "Bonn" }, ["/kind invalid_choice"]],
   ["without a value", { kind: "ip" }, ["/value required"]],
-  ["with a value that is none", { kind: "ip", value: "10.0.0" }, ["/value invalid_choice"]],
-  ["with conditions of a plain kind", { kind: "country", value: "DE", conditions: [condition] }, ["/conditions unsupported_combination"]],
+  ["with an invalid value", { kind: "ip", value: "10.0.0" }, ["/value invalid_choice"]],
+  ["with conditions for another kind", { kind: "country", value: "DE", conditions: [condition] }, ["/conditions unsupported_combination"]],
   ["with a long note", { kind: "country", value: "DE", note: "n".repeat(501) }, ["/note too_long"]],
   ["with an unknown field", { kind: "country", value: "DE", colour: 1 }, ["/colour unknown_field"]],
   ["of a rule without conditions", { kind: "rule", value: "x" }, ["/conditions required"]],
-  ["of a rule with none", conditions(), ["/conditions too_few"]],
-  ["of a rule with six", conditions(...Array(6).fill(condition)), ["/conditions too_many"]],
+  ["of a rule with an empty list of conditions", conditions(), ["/conditions too_few"]],
+  ["of a rule with six conditions", conditions(...Array(6).fill(condition)), ["/conditions too_many"]],
   ["of a rule with a long name", { ...rule, value: "n".repeat(201) }, ["/value too_long"]],
-  ["of a goal", conditions({ ...condition, dimension: "goal" }), ["/conditions/0/dimension invalid_choice"]],
-  ["of the page of entry", conditions({ ...condition, dimension: "entry_page" }), ["/conditions/0/dimension invalid_choice"]],
-  ["of an unknown operator", conditions({ ...condition, operator: "matches" }), ["/conditions/0/operator invalid_choice"]],
-  ["of no values", conditions({ ...condition, values: [] }), ["/conditions/0/values too_few"]],
-  ["of values that are no texts", conditions({ ...condition, values: [1] }), ["/conditions/0/values/0 invalid_type"]],
-  ["of an empty value", conditions({ ...condition, values: ["/x", ""] }), ["/conditions/0/values/1 too_short"]],
-  ["of a property without a key", conditions({ ...condition, dimension: "property" }), ["/conditions/0/property required"]],
-  ["of a key without a property", conditions({ ...condition, property: "x" }), ["/conditions/0/property unsupported_combination"]],
+  ["with a condition on a goal", conditions({ ...condition, dimension: "goal" }), ["/conditions/0/dimension invalid_choice"]],
+  ["with a condition on the entry page", conditions({ ...condition, dimension: "entry_page" }), ["/conditions/0/dimension invalid_choice"]],
+  ["with an unknown operator", conditions({ ...condition, operator: "matches" }), ["/conditions/0/operator invalid_choice"]],
+  ["with a condition without values", conditions({ ...condition, values: [] }), ["/conditions/0/values too_few"]],
+  ["with values that are not strings", conditions({ ...condition, values: [1] }), ["/conditions/0/values/0 invalid_type"]],
+  ["with an empty condition value", conditions({ ...condition, values: ["/x", ""] }), ["/conditions/0/values/1 too_short"]],
+  ["with a property condition without a key", conditions({ ...condition, dimension: "property" }), ["/conditions/0/property required"]],
+  ["with a key for another dimension", conditions({ ...condition, property: "x" }), ["/conditions/0/property unsupported_combination"]],
   [
-    "of a pattern that is too long",
+    "with a pattern that is too long",
     conditions(condition, { ...condition, operator: "matches_wildcard_not", values: ["*", "*".repeat(9)] }),
     ["/conditions/1/values/1 invalid_pattern"],
   ],
 ]
 
-test.each(REFUSED)("refuses a shield %s", async (_, shield, faults) => {
+test.each(REFUSED)("rejects a shield %s", async (_, shield, faults) => {
   await using services = await withSite()
   const { instanceShields, siteShields, sites } = services
   expect(await faultsOf(instanceShields.add(shield))).toEqual(faults)
@@ -115,7 +115,7 @@ test.each(REFUSED)("refuses a shield %s", async (_, shield, faults) => {
   expect([instanceShields.current(), siteShields.current()]).toEqual([[], []])
 })
 
-test("a shield is there once", async () => {
+test("rejects a duplicate shield", async () => {
   await using services = await withSite()
   for (const shields of [services.instanceShields, services.siteShields]) {
     await shields.add({ kind: "country", value: "DE" })
@@ -126,7 +126,7 @@ test("a shield is there once", async () => {
   }
 })
 
-test("a rule without a name says what it looks at", async () => {
+test("names a rule after its conditions by default", async () => {
   await using services = await withSite()
   const named = await services.siteShields.add({
     kind: "rule",
@@ -148,7 +148,7 @@ test("a rule without a name says what it looks at", async () => {
   })
 })
 
-test("single shields of a site change its list and nothing else of it", async () => {
+test("a change to a single shield changes only the site's list of shields", async () => {
   await using services = await withSite()
   const { siteShields, sites } = services
   await sites.configure(1, { drop_bots: false, shields: [{ kind: "country", value: "DE" }] })
@@ -167,7 +167,7 @@ test("single shields of a site change its list and nothing else of it", async ()
   })
 })
 
-test("values that a shield names exactly are always kept", async () => {
+test("always keeps the values that a shield names exactly", async () => {
   await using services = await withSite()
   const { siteShields, instanceShields } = services
   const kept = createKeptValues({ ...services, directory: services.sites.directory })

@@ -10,17 +10,17 @@ const options: TrafficOptions = {
 }
 const traffic = [...generateTraffic(options)]
 
-test("the same seed gives the same traffic, another seed another", () => {
+test("the same seed generates the same traffic, another seed generates another", () => {
   expect([...generateTraffic(options)]).toEqual(traffic)
   expect([...generateTraffic({ ...options, seed: 8 })]).not.toEqual(traffic)
 })
 
-test("it lies in its range, in order, and is as much as was asked for", () => {
+test("generates the requested number of visits in order and within the range", () => {
   expect(traffic.length).toBeWithin(19_900, 20_001)
   expect(traffic.every(({ at }, index) => at >= options.from && at < options.to && at >= (traffic[index - 1]?.at ?? 0))).toBe(true)
 })
 
-test("it has the rhythm of people", () => {
+test("has a daily and weekly rhythm", () => {
   const on = (day: string) => traffic.filter(({ at }) => new Date(at).toISOString().startsWith(day)).length
   const tuesday = on("2026-10-13")
   const sunday = on("2026-10-11")
@@ -29,7 +29,7 @@ test("it has the rhythm of people", () => {
   expect(at(14) / at(2)).toBeGreaterThan(1.8)
 })
 
-test("people come back, buy, read and come by campaigns", () => {
+test("includes returning visitors, purchases, engagement and campaigns", () => {
   const views = traffic.filter(({ name }) => name === "pageview")
   const people = new Set(views.map(({ person }) => person)).size
   expect(people).toBeLessThan(views.length / 2)

@@ -17,13 +17,13 @@ beforeAll(async () => {
   await goals.create(instance.site, { kind: "event", value: "Buy" })
   const visits = [...someVisits(numbers(7))]
   await events.importVisits({ siteId: 1, importId: 1 }, visits.slice(0, 900))
-  // Another import that lies in the same days.
+  // Another import of the same days.
   await events.importVisits({ siteId: 1, importId: 2 }, visits.slice(900))
   await instance.collect({ n: "pageview", u: "https://shop.example/a", d: "shop.example" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
-/** The same numbers from 0 to below `limit` at every run. */
+/** Returns pseudorandom numbers below `limit`, the same on every run. */
 function numbers(seed: number) {
   let state = seed
   return (limit: number) => {
@@ -32,12 +32,12 @@ function numbers(seed: number) {
   }
 }
 
-// Every trait is given.
+// Complete: every trait has a value.
 const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>
 
 function* someVisits(random: (limit: number) => number): Generator<ImportedVisit> {
   for (let visit = 0; visit < VISITS; visit++) {
-    // Whole seconds: an exported visit says how long it was in seconds.
+    // Whole seconds, because an exported visit has its duration in seconds.
     let at = FROM + random(10 * 86_400) * 1_000
     const events: NewEvent[] = []
     for (let left = 1 + random(6); left > 0; left--) {
@@ -62,7 +62,7 @@ function someEvent(random: (limit: number) => number, at: number, isFirst: boole
 type Row = Record<string, string | number | boolean>
 const SITE = "/api/public/v1/sites/1"
 
-// The checks below say what the types of the columns are.
+// The checks below establish the types of the columns.
 const exported = async (type: string, query: string) =>
   recordsOf(String((await instance.api.get(`${SITE}/export?type=${type}&${query}`, instance.key)).body)) as Row[]
 
@@ -75,7 +75,7 @@ const filtered = (...filters: object[]) => `&filters=${encodeURIComponent(JSON.s
 const sum = (rows: readonly Row[], column: string) => rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0)
 const round = (value: number, decimals: number) => Math.round(value * 10 ** decimals) / 10 ** decimals
 
-const QUESTIONS = [
+const QUERIES = [
   "from=2026-11-01&to=2026-11-21",
   "from=2026-11-12&to=2026-11-14",
   "from=2026-11-13&to=2026-11-13&timezone=Asia/Tokyo",
@@ -87,7 +87,7 @@ const QUESTIONS = [
   `from=2026-11-01&to=2026-11-21${filtered({ dimension: "goal", values: ["Buy"] }, { dimension: "source", values: ["Google"] })}`,
 ]
 
-test.each(QUESTIONS)("rows add up to the summary of %s", async (query) => {
+test.each(QUERIES)("rows add up to the summary of %s", async (query) => {
   const [events, visits, said] = [await exported("events", query), await exported("visits", query), await summary(query)]
   const counted = events.filter(({ name }) => name !== "engagement")
   expect({
@@ -103,14 +103,14 @@ test.each(QUESTIONS)("rows add up to the summary of %s", async (query) => {
     ...{ revenue: said.revenue!, views_per_visit: said.views_per_visit!, visit_duration: said.visit_duration! },
   })
   expect(said.visits).toBeGreaterThan(0)
-  // With a page filter bounces are counted over other visits.
+  // With a page filter, bounces are counted over another set of visits.
   if (!query.includes("page")) {
     const bounced = visits.filter(({ bounce }) => bounce === true).length
     expect(round((100 * bounced) / visits.length, 1)).toBe(said.bounce_rate!)
   }
 })
 
-test("an event names the visit and the visitor that the visits name", async () => {
+test("events refer to the visits and visitors of the visits export", async () => {
   const query = "from=2026-11-01&to=2026-11-21"
   const visits = new Map((await exported("visits", query)).map((visit) => [visit.visit, visit]))
   const events = await exported("events", query)
@@ -125,14 +125,14 @@ test("an event names the visit and the visitor that the visits name", async () =
     expect(String(of[0]!.at).slice(0, 19)).toBe(String(visit.started_at).slice(0, 19))
     expect(new Set(of.map(({ import_id }) => import_id))).toEqual(new Set([visit.import_id]))
   }
-  // Visits by their start, and in each of them events by their time.
+  // Visits are ordered by their start, the events of a visit by their time.
   const starts = [...visits.values()].map(({ started_at }) => String(started_at))
   expect(starts).toEqual(starts.toSorted())
   expect([...new Set(events.map(({ visit }) => visit))]).toEqual([...visits.keys()])
   expect(await exported("events", query)).toEqual(events)
 })
 
-test("an export has all rows of a breakdown, whatever a page of it has", async () => {
+test("an export contains all rows of a breakdown, regardless of pagination", async () => {
   const { events } = instance.app.instance
   const pages = Array.from({ length: 350 }, (_, i) => `/page-${i}`)
   const at = FROM - 30 * DAY_MS
@@ -154,16 +154,16 @@ test("an export has all rows of a breakdown, whatever a page of it has", async (
 test.each([
   ["a formula", "=HYPERLINK(1)"],
   ["quotes and commas", `"a","b"`],
-  ["line ends", "a\r\n=b\n\rc"],
-  ["a tab first", "\tx"],
-  ["an apostrophe before a sign", "'-1"],
-  ["controls", "\u0001\u001b\u007f\u0085"],
-  ["a separator of lines", "\u2028x\u2029"],
+  ["line breaks", "a\r\n=b\n\rc"],
+  ["a leading tab", "\tx"],
+  ["an apostrophe before a minus sign", "'-1"],
+  ["control characters", "\u0001\u001b\u007f\u0085"],
+  ["line separators", "\u2028x\u2029"],
   ["emoji", "👩‍👩‍👧🦶"],
-  ["half of a pair", "a\ud83dz"],
-  ["an order mark", "\ufeffx"],
-  ["a name of objects", "__proto__"],
-])("%s comes through every format", async (_, text) => {
+  ["a lone surrogate", "a\ud83dz"],
+  ["a byte order mark", "\ufeffx"],
+  ["__proto__", "__proto__"],
+])("every format preserves %s", async (_, text) => {
   await using shop = await startInstance({ now: "2026-11-21T12:00:00Z" })
   const event: NewEvent = {
     ...{ at: Date.parse("2026-11-21T11:00:00Z"), name: text, page: "/", hostname: "", title: text, interactive: true },
@@ -172,7 +172,7 @@ test.each([
   await shop.app.instance.events.importVisits({ siteId: 1, importId: 1 }, [
     { visitor: "a", traits: { ...NO_TRAITS, source: text }, events: [event], day: "x" },
   ])
-  // What is no text in UTF-8 comes as the sign for that.
+  // Text that UTF-8 cannot represent arrives as the replacement character.
   const kept = text.toWellFormed()
   const ask = async (format: string) =>
     (await shop.api.get(`${SITE}/export?type=events&period=today&format=${format}`, shop.key)).body as string
@@ -186,6 +186,6 @@ test.each([
   expect(wellFormed([JSON.parse(await ask("ndjson")) as object])).toMatchObject([asJson])
 })
 
-/** JSON can write half of a pair. */
+/** Replaces lone surrogates, which JSON can express. */
 const wellFormed = (rows: object[]): object[] =>
   JSON.parse(JSON.stringify(rows).replaceAll(/\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g, "\ufffd")) as object[]

@@ -19,8 +19,8 @@ import { backupWorkerUrl, NOW, openWithSite, optionsFor, quiet, recordView } fro
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** An instance whose upkeep a test runs by name. */
-async function upkept(dataDir: string, start = NOW) {
+/** Opens an instance with a function that runs its maintenance tasks by name. */
+async function openUpkeep(dataDir: string, start = NOW) {
   const clock = fixedClock(start)
   const instance = await openWithSite(dataDir, { clock })
   const options: UpkeepOptions = {
@@ -47,12 +47,12 @@ function storedEvents(dataDir: string): number {
   return count
 }
 
-test("visits over the retention go once in the site's own night", async () => {
+test("deletes visits beyond the retention once a day, in the site's own night", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   const { instance, clock, run } = upkeep
   await instance.sites.update(1, { retention_days: 2, timezone: "America/New_York" })
-  // New York is five hours behind: its 19th begins at 05:00.
+  // New York is five hours behind UTC: its 19th begins at 05:00.
   recordView(instance, 1, Date.parse("2026-11-19T04:59:00Z"))
   recordView(instance, 2, Date.parse("2026-11-19T05:01:00Z"))
   await run("retain")
@@ -68,9 +68,9 @@ test("visits over the retention go once in the site's own night", async () => {
   expect(storedEvents(folder.path)).toBe(0)
 })
 
-test("retention reaches what areas have derived, with the first local day that stays", async () => {
+test("passes the first remaining local day to the retention hooks of plugins", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   const { instance, clock, options, run } = upkeep
   const told: unknown[] = []
   options.hooks = {
@@ -90,9 +90,9 @@ test("retention reaches what areas have derived, with the first local day that s
   ])
 })
 
-test("counts of drops go after 90 days, once a day", async () => {
+test("deletes the counts of dropped events after 90 days, once a day", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path, "2026-11-21T18:00:00Z")
+  await using upkeep = await openUpkeep(folder.path, "2026-11-21T18:00:00Z")
   const { events } = upkeep.instance
   for (const day of ["2026-08-21", "2026-08-22", "2026-11-21"]) events.write(upkeep.clock.now(), (writer) => writer.drop(1, day, "bot"))
   await upkeep.run("forget-days")
@@ -102,9 +102,9 @@ test("counts of drops go after 90 days, once a day", async () => {
   expect(events.drops(1, "2026-01-01", "2026-12-31").map(({ day }) => day)).toEqual(["2026-11-21"])
 })
 
-test("a disk that fails under upkeep ends the process, damage is a state", async () => {
+test("a failing disk ends the process during maintenance, and damage is reported as a state", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   const { events } = upkeep.options
   const meets = (kind: FaultKind) => {
     const seal = () => Promise.reject(new StoreFault(kind, "made up"))
@@ -118,7 +118,7 @@ test("a disk that fails under upkeep ends the process, damage is a state", async
   expect(upkeep.instance.health.has("storage_damaged")).toBe(true)
 })
 
-test("a disk that fails at the end leaves the folder free, with everything in it", async () => {
+test("a disk that fails during shutdown leaves the folder unlocked and complete", async () => {
   using folder = temporaryFolder()
   const log = memoryLog()
   {
@@ -133,10 +133,10 @@ test("a disk that fails at the end leaves the folder free, with everything in it
   expect(storedEvents(folder.path)).toBe(1)
 })
 
-test("one backup a day, at its time or as soon as it can be, also over restarts", async () => {
+test("makes one backup a day, at its time or as soon as possible, also across restarts", async () => {
   using folder = temporaryFolder()
   {
-    await using upkeep = await upkept(folder.path, "2026-11-21T02:59:00Z")
+    await using upkeep = await openUpkeep(folder.path, "2026-11-21T02:59:00Z")
     await upkeep.run("back-up")
     expect(await upkeep.instance.backups.list()).toEqual([])
     upkeep.clock.advance(60_000)
@@ -144,7 +144,7 @@ test("one backup a day, at its time or as soon as it can be, also over restarts"
     await upkeep.run("back-up")
     expect(await upkeep.instance.backups.list()).toMatchObject([{ id: "20261121T030000Z-daily" }])
   }
-  await using later = await upkept(folder.path, "2026-11-21T18:00:00Z")
+  await using later = await openUpkeep(folder.path, "2026-11-21T18:00:00Z")
   await later.run("back-up")
   expect(await later.instance.backups.list()).toHaveLength(1)
   later.clock.advance(12 * HOUR)
@@ -152,9 +152,9 @@ test("one backup a day, at its time or as soon as it can be, also over restarts"
   expect(await later.instance.backups.list()).toHaveLength(2)
 })
 
-test("a job that a crash cut off runs again, one that failed too", async () => {
+test("runs a task again after a crash or a failure", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   const { slots, jobs, catalog } = upkeep.instance
   await catalog.run(sql`
     insert into jobs (kind, key, slot, state, payload_json, run_at, created_at)
@@ -170,9 +170,9 @@ test("a job that a crash cut off runs again, one that failed too", async () => {
   expect([await slots.once(other, count), await slots.once(other, count), runs]).toEqual([true, false, 1])
 })
 
-test("salts end in time, and with them the way to their visitors", async () => {
+test("destroys salts in time, together with the lookup of their visitors", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   const { instance, clock, run } = upkeep
   await instance.salts.get(1, { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") })
   recordView(instance, 1, clock.now())
@@ -187,9 +187,9 @@ test("salts end in time, and with them the way to their visitors", async () => {
   expect(known).toBeUndefined()
 })
 
-test("two days without a backup are a warning, a new one ends it", async () => {
+test("warns after two days without a backup, until the next one", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path, new Date().toISOString())
+  await using upkeep = await openUpkeep(folder.path, new Date().toISOString())
   const { instance, clock, run } = upkeep
   await run("watch-backups")
   expect(instance.health.warnings()).toEqual([])
@@ -202,15 +202,15 @@ test("two days without a backup are a warning, a new one ends it", async () => {
   expect(instance.health.warnings()).toEqual([])
 })
 
-test("stores that are whole pass their check, and every task of upkeep runs", async () => {
+test("intact stores pass their check, and every maintenance task runs", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   await checkStores(upkeep.options, { full: true })
   expect(upkeep.instance.health.report().status).toBe("ok")
   for (const { run } of upkeepTasks(upkeep.options)) await run(new AbortController().signal)
 })
 
-test("before the first migration of an upgrade there is a verified backup", async () => {
+test("makes a verified backup before the first migration of an upgrade", async () => {
   using folder = temporaryFolder()
   await (await openWithSite(folder.path)).close()
   // The next release, as far as the catalog is concerned.
@@ -236,7 +236,7 @@ test("before the first migration of an upgrade there is a verified backup", asyn
   expect(openInstance(optionsFor(folder.path))).rejects.toThrow("Install Footfall 2.0.0 or later")
 })
 
-test("tasks run by their seconds, never beside themselves, and what they throw stays in the log", async () => {
+test("tasks run at their interval, never concurrently with themselves, and log their errors", async () => {
   const log = memoryLog()
   const clock = fixedClock(NOW)
   let runs = 0
@@ -258,7 +258,7 @@ test("tasks run by their seconds, never beside themselves, and what they throw s
   expect(log.lines.filter(({ message }) => message === "upkeep failed").map(({ fields }) => fields?.task)).toEqual(["broken", "broken"])
 })
 
-test("a jump of the clock is noticed, an ordinary second is not", async () => {
+test("detects a jump of the clock, but not an ordinary second", async () => {
   let [now, monotonic] = [Date.parse(NOW), 0]
   const jumps: number[] = []
   const timers = createTimers([], { clock: { now: () => now, monotonic: () => monotonic }, log: quiet, onJump: (by) => jumps.push(by) })
@@ -272,7 +272,7 @@ test("a jump of the clock is noticed, an ordinary second is not", async () => {
   expect(jumps).toEqual([HOUR])
 })
 
-test("states of the stores are entered once, left when no store has them, and end the process where nothing can be trusted", async () => {
+test("enters a state once, leaves it when no store is in it, and ends the process on a fault that makes the data unreliable", async () => {
   const log = memoryLog()
   const clock = fixedClock(NOW)
   const health = createHealth({ now: clock.now, log })
@@ -306,9 +306,9 @@ test("states of the stores are entered once, left when no store has them, and en
   expect(await states.lost).toMatchObject({ exit: "fsync" })
 })
 
-test("doctor tells what is wrong and what to do", async () => {
+test("doctor reports problems and their remedies", async () => {
   using folder = temporaryFolder()
-  await using upkeep = await upkept(folder.path)
+  await using upkeep = await openUpkeep(folder.path)
   const { instance, clock } = upkeep
   const look = async () =>
     examine(

@@ -10,8 +10,8 @@ import { openCatalogWith } from "../catalog-kit.ts"
 
 const ALL = { before: Number.MAX_SAFE_INTEGER, limit: 50 }
 
-/** Jobs over a real catalog; `again` is the process that comes after. */
-async function queued(kinds: Record<string, Partial<JobKind>>) {
+/** Opens jobs on a real catalog. `open` creates the queue of a later process on the same catalog. */
+async function openQueue(kinds: Record<string, Partial<JobKind>>) {
   const folder = temporaryFolder()
   const { catalog, clock } = await openCatalogWith(folder.path)
   const log = memoryLog()
@@ -37,9 +37,9 @@ async function queued(kinds: Record<string, Partial<JobKind>>) {
   }
 }
 
-test("a job runs once it is committed, and says what became of it", async () => {
+test("runs a job after its commit and records the outcome", async () => {
   const seen: unknown[] = []
-  await using queue = await queued({ "a.do-it": { run: async ({ payload }) => void seen.push(payload) } })
+  await using queue = await openQueue({ "a.do-it": { run: async ({ payload }) => void seen.push(payload) } })
   const { jobs, catalog, rows } = queue
   const rolledBack = catalog.transaction(async (statements) => {
     await jobs.enqueue({ kind: "a.do-it", payload: "never" }, statements)
@@ -54,7 +54,7 @@ test("a job runs once it is committed, and says what became of it", async () => 
   expect(jobs.enqueue({ kind: "a.no-such" })).rejects.toThrow("No job is called a.no-such")
 })
 
-test("of a kind and key one runs at a time, of a kind as many as it says", async () => {
+test("runs one job per kind and key at a time, and as many per kind as the kind allows", async () => {
   let running = 0
   let most = 0
   const run = async () => {
@@ -62,7 +62,7 @@ test("of a kind and key one runs at a time, of a kind as many as it says", async
     await Bun.sleep(5)
     running--
   }
-  await using queue = await queued({ "a.same-key": { run }, "a.two-keys": { run, atOnce: 3 } })
+  await using queue = await openQueue({ "a.same-key": { run }, "a.two-keys": { run, atOnce: 3 } })
   for (let i = 0; i < 4; i++) await queue.jobs.enqueue({ kind: "a.same-key", key: "x" })
   await queue.jobs.drain()
   expect(most).toBe(1)
@@ -72,13 +72,13 @@ test("of a kind and key one runs at a time, of a kind as many as it says", async
   expect((await queue.rows()).every(({ state }) => state === "done")).toBe(true)
 })
 
-test("a job that throws is tried again, later each time, and fails with what people may read", async () => {
+test("retries a job that throws with increasing delays, then fails it with a public message", async () => {
   let tries = 0
   const run = async () => {
     tries++
     throw tries < 3 ? new Error("secret of the house") : new AppError("limit_reached", "There are too many of them.")
   }
-  await using queue = await queued({ "a.try-it": { run, attempts: 3 } })
+  await using queue = await openQueue({ "a.try-it": { run, attempts: 3 } })
   const { jobs, clock, log } = queue
   await jobs.enqueue({ kind: "a.try-it" })
   await jobs.drain()
@@ -104,7 +104,7 @@ test("a job that throws is tried again, later each time, and fails with what peo
   ])
 })
 
-test("what a crash cut off is decided by its own rule, and goes on from where it saved", async () => {
+test("handles a job interrupted by a crash by its kind's rule, and resumes it from its saved progress", async () => {
   const seen: unknown[] = []
   const never = () => new Promise<void>(() => {})
   const kinds: Record<string, Partial<JobKind>> = {
@@ -119,7 +119,7 @@ test("what a crash cut off is decided by its own rule, and goes on from where it
     },
     "a.fail-it": { interrupted: "fail", run: never },
   }
-  await using queue = await queued(kinds)
+  await using queue = await openQueue(kinds)
   await queue.jobs.enqueue({ kind: "a.resume-it", payload: { at: 0 } })
   await queue.jobs.enqueue({ kind: "a.fail-it" })
   await queue.jobs.enqueue({ kind: "a.resume-it", key: "other", runAt: queue.clock.now() + 1 })
@@ -136,8 +136,8 @@ test("what a crash cut off is decided by its own rule, and goes on from where it
   await after.stop()
 })
 
-test("a job that ends the process each time does not do so for ever", async () => {
-  await using queue = await queued({ "a.kill-it": { interrupted: "resume" } })
+test("gives up a job that repeatedly crashes the process", async () => {
+  await using queue = await openQueue({ "a.kill-it": { interrupted: "resume" } })
   await queue.jobs.enqueue({ kind: "a.kill-it" })
   const states: string[] = []
   for (let crash = 0; crash < 7; crash++) {
@@ -148,14 +148,14 @@ test("a job that ends the process each time does not do so for ever", async () =
   expect(states).toEqual(["queued", "queued", "queued", "queued", "queued", "failed", "failed"])
 })
 
-test("at the end what runs is told so, and waits for the next start without having used a try", async () => {
+test("a shutdown aborts running jobs and requeues them without using up an attempt", async () => {
   const ended: string[] = []
   const run: JobKind["run"] = async ({ signal, job }) => {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
     ended.push(job.kind)
     throw new Error("cut off")
   }
-  await using queue = await queued({ "a.go-on": { run, interrupted: "resume" }, "a.give-up": { run, interrupted: "fail" } })
+  await using queue = await openQueue({ "a.go-on": { run, interrupted: "resume" }, "a.give-up": { run, interrupted: "fail" } })
   await queue.jobs.enqueue({ kind: "a.go-on" })
   await queue.jobs.enqueue({ kind: "a.give-up" })
   await queue.jobs.tick()
@@ -171,8 +171,8 @@ test("at the end what runs is told so, and waits for the next start without havi
   expect(queue.log.lines).toEqual([])
 })
 
-test("a job that does not listen holds up the end for three seconds at most", async () => {
-  await using queue = await queued({ "a.be-deaf": { run: () => new Promise(() => {}) } })
+test("a job that ignores the abort delays the shutdown by at most three seconds", async () => {
+  await using queue = await openQueue({ "a.be-deaf": { run: () => new Promise(() => {}) } })
   await queue.jobs.enqueue({ kind: "a.be-deaf" })
   await queue.jobs.tick()
   const begun = performance.now()
@@ -180,14 +180,14 @@ test("a job that does not listen holds up the end for three seconds at most", as
   expect(performance.now() - begun).toBeWithin(2_900, 4_000)
 }, 10_000)
 
-test("a job can be cancelled while it waits and while it runs, and begun anew", async () => {
+test("cancels a queued or running job, and can restart it", async () => {
   let runs = 0
   const run: JobKind["run"] = async ({ signal }) => {
     if (++runs > 1) return
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
     signal.throwIfAborted()
   }
-  await using queue = await queued({ "a.do-it": { run } })
+  await using queue = await openQueue({ "a.do-it": { run } })
   const { jobs } = queue
   await jobs.enqueue({ kind: "a.do-it" })
   await jobs.enqueue({ kind: "a.do-it" })
@@ -210,9 +210,9 @@ test("a job can be cancelled while it waits and while it runs, and begun anew", 
   expect(await jobs.cancel(9)).toBeUndefined()
 })
 
-test("a kind that is switched off waits until it is on", async () => {
+test("jobs of a disabled kind wait until it is enabled", async () => {
   let isOn = false
-  await using queue = await queued({})
+  await using queue = await openQueue({})
   queue.jobs.define("a.do-it", { interrupted: "resume", run: async () => {} }, () => isOn)
   await queue.jobs.enqueue({ kind: "a.do-it" })
   await queue.jobs.drain()
@@ -222,8 +222,8 @@ test("a kind that is switched off waits until it is on", async () => {
   expect((await queue.rows())[0]?.state).toBe("done")
 })
 
-test("one that waits is joined, and a slot has its job once", async () => {
-  await using queue = await queued({ "a.do-it": {} })
+test("joins a queued job of the same key and runs a slot once", async () => {
+  await using queue = await openQueue({ "a.do-it": {} })
   const { jobs } = queue
   const make = async (more: object) => (await jobs.enqueue({ kind: "a.do-it", ...more }))?.id
   expect([await make({ join: true }), await make({ join: true }), await make({ join: true, key: "x" }), await make({})]).toEqual([
@@ -236,12 +236,12 @@ test("one that waits is joined, and a slot has its job once", async () => {
   ])
 })
 
-test("progress is told at once and stored now and then, the last of it always", async () => {
+test("reports progress immediately and stores it at intervals, including the last one", async () => {
   const told: number[] = []
   const run: JobKind["run"] = async ({ progress }) => {
     for (let done = 1; done <= 100; done++) progress({ phase: "reading", done, total: 100 })
   }
-  await using queue = await queued({ "a.do-it": { run } })
+  await using queue = await openQueue({ "a.do-it": { run } })
   await queue.jobs.enqueue({ kind: "a.do-it" })
   const unwatch = queue.jobs.watch(1, ({ progress }) => void told.push(progress?.done ?? 0))
   await queue.jobs.drain()
@@ -250,7 +250,7 @@ test("progress is told at once and stored now and then, the last of it always", 
   expect((await queue.open().get(1))?.progress).toEqual({ phase: "reading", done: 100, total: 100 })
 })
 
-test("progress says the share and the seconds that are left, where the end is known", () => {
+test("formats progress with the share and the seconds left if the total is known", () => {
   const job = { state: "running", started_at: 0, progress: { phase: "reading", done: 25, total: 100 } } as Job
   expect(formatProgress(job, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25, eta_s: 30 })
   expect(formatProgress({ ...job, progress: { phase: "reading", done: 25 } }, 10_000)).toEqual({ phase: "reading", done: 25 })
@@ -258,8 +258,8 @@ test("progress says the share and the seconds that are left, where the end is kn
   expect(formatProgress({ ...job, progress: null }, 10_000)).toBeNull()
 })
 
-test("lists are by state, kind and site, the newest first; what ended a month ago is forgotten", async () => {
-  await using queue = await queued({ "a.do-it": {}, "b.do-it": {} })
+test("lists jobs by state, kind and site, newest first, and deletes them a month after their end", async () => {
+  await using queue = await openQueue({ "a.do-it": {}, "b.do-it": {} })
   const { jobs, clock } = queue
   await jobs.enqueue({ kind: "a.do-it", siteId: 1 })
   await jobs.drain()
@@ -278,8 +278,8 @@ test("lists are by state, kind and site, the newest first; what ended a month ag
   expect(await ids({})).toEqual([3, 2])
 })
 
-test("an end that the store did not take is stored once it does", async () => {
-  await using queue = await queued({ "a.do-it": {} })
+test("stores the outcome of a job as soon as the store accepts writes again", async () => {
+  await using queue = await openQueue({ "a.do-it": {} })
   const { jobs, catalog, clock, log, rows } = queue
   await jobs.recover()
   await jobs.enqueue({ kind: "a.do-it" })
@@ -293,7 +293,7 @@ test("an end that the store did not take is stored once it does", async () => {
     { id: 2, state: "running" },
   ])
   expect(log.lines.map(({ message }) => message)).toContain("the end of a job could not be stored")
-  // Whoever cancels one meanwhile is not overruled.
+  // A cancellation in the meantime is not overwritten.
   expect(await jobs.cancel(2)).toMatchObject({ state: "cancelled" })
   await catalog.script("drop trigger full")
   clock.advance(1_000)

@@ -6,7 +6,7 @@ import { openCatalogWith } from "../catalog-kit.ts"
 
 const event = (name: string, n: number) => ({ event: name, organizationId: 1, siteId: 2, payload: { n } })
 
-async function opened() {
+async function openOutbox() {
   const folder = temporaryFolder()
   const { catalog, clock } = await openCatalogWith(folder.path)
   const log = memoryLog()
@@ -29,17 +29,17 @@ async function opened() {
   }
 }
 
-const noting = (seen: unknown[], name = "a", events = ["*"]): Consumer => ({
+const recorder = (seen: unknown[], name = "a", events = ["*"]): Consumer => ({
   name,
   events,
   consume: async ({ payload }) => void seen.push(payload),
 })
 
-test("consumers get what they want after its commit, in order, and nothing from before they were there", async () => {
-  await using store = await opened()
+test("consumers receive their events after the commit, in order, and none from before they registered", async () => {
+  await using store = await openOutbox()
   await store.open().writeAlone(event("goal.met", 0))
   const [all, some]: unknown[][] = [[], []]
-  const outbox = store.open(noting(all!), noting(some!, "b", ["link.created", "goal.*"]))
+  const outbox = store.open(recorder(all!), recorder(some!, "b", ["link.created", "goal.*"]))
   await outbox.start()
   const rolledBack = store.catalog.transaction(async (statements) => {
     await outbox.write(statements, event("goal.met", 9))
@@ -60,8 +60,8 @@ test("consumers get what they want after its commit, in order, and nothing from 
   await outbox.stop()
 })
 
-test("what fails comes again, later each time, and holds up nobody else", async () => {
-  await using store = await opened()
+test("redelivers a failed event with increasing delays, without delaying other consumers", async () => {
+  await using store = await openOutbox()
   const seen: number[] = []
   const other: unknown[] = []
   const failing: Consumer = {
@@ -73,7 +73,7 @@ test("what fails comes again, later each time, and holds up nobody else", async 
       if (n === 2 && seen.length < 4) throw new Error("not yet")
     },
   }
-  const outbox = store.open(failing, noting(other))
+  const outbox = store.open(failing, recorder(other))
   await outbox.start()
   await store.catalog.transaction(async (statements) => {
     for (const n of [1, 2, 3]) await outbox.write(statements, event("goal.met", n))
@@ -97,29 +97,29 @@ test("what fails comes again, later each time, and holds up nobody else", async 
   expect(store.log.lines).toHaveLength(2)
 })
 
-test("after a crash a consumer goes on from where it was, and has nothing less than once", async () => {
-  await using store = await opened()
+test("after a crash a consumer continues at its position and receives each event at least once", async () => {
+  await using store = await openOutbox()
   const seen: unknown[] = []
-  const first = store.open(noting(seen))
+  const first = store.open(recorder(seen))
   await first.start()
   for (let n = 1; n <= 250; n++) await first.writeAlone(event("goal.met", n))
   await first.deliver()
   await first.stop()
   await first.writeAlone(event("goal.met", 251))
-  // It was handed over, and the crash came before that was noted.
+  // The event was delivered, but the crash came before the position was stored.
   await store.catalog.run(sql`update outbox_cursors set last_id = 249`)
-  const second = store.open(noting(seen))
+  const second = store.open(recorder(seen))
   await second.start()
   await second.deliver()
   expect(seen).toHaveLength(252)
   expect(seen.slice(-2)).toEqual([{ n: 250 }, { n: 251 }])
 })
 
-test("a consumer that is off gets nothing, and what waited once it is on", async () => {
-  await using store = await opened()
+test("a disabled consumer receives nothing, and the waiting events once it is enabled", async () => {
+  await using store = await openOutbox()
   const seen: unknown[] = []
   let isOn = false
-  const outbox = store.open({ ...noting(seen), isOn: () => isOn })
+  const outbox = store.open({ ...recorder(seen), isOn: () => isOn })
   await outbox.start()
   await outbox.writeAlone(event("goal.met", 1))
   await outbox.deliver()
@@ -129,10 +129,10 @@ test("a consumer that is off gets nothing, and what waited once it is on", async
   expect(seen).toEqual([{ n: 1 }])
 })
 
-test("rows go after a month, once all consumers that are on have them", async () => {
-  await using store = await opened()
+test("deletes rows after a month, once all enabled consumers have received them", async () => {
+  await using store = await openOutbox()
   const slow: Consumer = { name: "slow", events: ["*"], consume: () => Promise.reject(new Error("not yet")) }
-  const outbox = store.open(noting([]), slow, { ...noting([], "off"), isOn: () => false })
+  const outbox = store.open(recorder([]), slow, { ...recorder([], "off"), isOn: () => false })
   await outbox.start()
   await outbox.writeAlone(event("goal.met", 1))
   await outbox.deliver()
@@ -146,7 +146,7 @@ test("rows go after a month, once all consumers that are on have them", async ()
   expect(await store.count()).toBe(1)
 })
 
-test("two consumers of one name would share a place in the list", async () => {
-  await using store = await opened()
-  expect(() => store.open(noting([]), noting([]))).toThrow("Two consumers are called a")
+test("rejects two consumers with the same name", async () => {
+  await using store = await openOutbox()
+  expect(() => store.open(recorder([]), recorder([]))).toThrow("Two consumers are called a")
 })

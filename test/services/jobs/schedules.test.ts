@@ -7,7 +7,7 @@ import { quiet } from "../stores-kit.ts"
 
 const HOUR = 3_600_000
 
-async function scheduled(recurring: Recurring, now = "2026-11-21T12:00:00Z") {
+async function openSchedules(recurring: Recurring, now = "2026-11-21T12:00:00Z") {
   const folder = temporaryFolder()
   const { catalog, clock } = await openCatalogWith(folder.path, now)
   const runs: string[] = []
@@ -28,7 +28,7 @@ async function scheduled(recurring: Recurring, now = "2026-11-21T12:00:00Z") {
     switchTo: (on: boolean) => {
       isOn = on
     },
-    /** A second of the running process. */
+    /** Simulates one second of the running process. */
     async second() {
       await schedules.tick()
       await jobs.drain()
@@ -45,8 +45,8 @@ async function scheduled(recurring: Recurring, now = "2026-11-21T12:00:00Z") {
   }
 }
 
-test("a job is made when it is due, in its zone, and once", async () => {
-  await using process = await scheduled({ cron: "30 14 * * *" })
+test("enqueues a job once, when it is due in its time zone", async () => {
+  await using process = await openSchedules({ cron: "30 14 * * *" })
   const { clock, runs } = process
   clock.advance(1.5 * HOUR - 1_000)
   await process.second()
@@ -70,8 +70,8 @@ test("a job is made when it is due, in its zone, and once", async () => {
   expect(runs).toHaveLength(1)
 })
 
-test("of what was missed the latest is made up for, once", async () => {
-  await using process = await scheduled({ cron: "0 * * * *", timezone: "UTC" })
+test("makes up for the latest missed run, once", async () => {
+  await using process = await openSchedules({ cron: "0 * * * *", timezone: "UTC" })
   process.clock.advance(5.5 * HOUR)
   await process.restart()
   await process.second()
@@ -82,8 +82,8 @@ test("of what was missed the latest is made up for, once", async () => {
   expect(process.runs).toEqual(["2026-11-21T13:00:00.000Z", "2026-11-21T18:00:00.000Z"])
 })
 
-test("a clock that jumps ahead and back makes no run twice, and leaves none out", async () => {
-  await using process = await scheduled({ cron: "0 3 * * *", timezone: "UTC" })
+test("a clock that jumps ahead and back repeats no run and omits none", async () => {
+  await using process = await openSchedules({ cron: "0 3 * * *", timezone: "UTC" })
   const { clock, runs } = process
   clock.advance(24 * HOUR)
   await process.schedules().replan()
@@ -98,7 +98,7 @@ test("a clock that jumps ahead and back makes no run twice, and leaves none out"
   expect(runs).toEqual(["2026-11-22T03:00:00.000Z", "2026-11-23T03:00:00.000Z"])
 })
 
-test("every local day of a year has one run, days of 23 and 25 hours too", () => {
+test("every local day of a year has one run, including days of 23 and 25 hours", () => {
   const days: string[] = []
   for (let at = Date.parse("2026-01-01T00:00:00Z"); days.length < 365; ) {
     at = nextRun("30 2 * * *", "Europe/Berlin", at)!
@@ -108,8 +108,8 @@ test("every local day of a year has one run, days of 23 and 25 hours too", () =>
   expect(days).toEqual(Array.from({ length: 365 }, (_, day) => first.add({ days: day }).toString()))
 })
 
-test("while its kind is off nothing is made, and nothing is made up for", async () => {
-  await using process = await scheduled({ cron: "0 * * * *" })
+test("enqueues nothing while the kind is disabled, and makes up for nothing later", async () => {
+  await using process = await openSchedules({ cron: "0 * * * *" })
   process.switchTo(false)
   process.clock.advance(3 * HOUR)
   await process.second()
@@ -121,8 +121,8 @@ test("while its kind is off nothing is made, and nothing is made up for", async 
   expect(process.runs).toHaveLength(1)
 })
 
-test("people choose another time, and it outlives a restart; what is no time is refused", async () => {
-  await using process = await scheduled({ cron: "0 3 * * *", timezone: "UTC" })
+test("a changed schedule survives a restart, and an invalid time is rejected", async () => {
+  await using process = await openSchedules({ cron: "0 3 * * *", timezone: "UTC" })
   const next = Date.parse("2026-11-21T12:15:00Z")
   expect(await process.schedules().change("a.do-it", { cron: "15 12 * * *" })).toMatchObject({ cron: "15 12 * * *", next_run_at: next })
   await process.restart()

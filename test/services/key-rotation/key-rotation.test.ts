@@ -14,7 +14,7 @@ import { openServices } from "../instance.ts"
 const ACTOR = { kind: "cli", email: "root", ipPrefix: "", userAgent: "footfall test", requestId: "r" } as const
 const FORMAT = 1
 
-/** Values of all tables that are sealed with the key of this name, in bytes or in base64. */
+/** Returns the values of all tables that are sealed with the named key, as bytes or base64. */
 async function sealedWith(catalog: Catalog, name: string): Promise<string[]> {
   const head = Uint8Array.of(FORMAT, ...Uint8Array.fromHex(name))
   const starts = (value: unknown): boolean => {
@@ -32,8 +32,8 @@ async function sealedWith(catalog: Catalog, name: string): Promise<string[]> {
   return [...new Set(found)].sort()
 }
 
-/** An instance with a value in every place that is sealed. */
-async function filled(): Promise<TestInstance & { browser: ReturnType<typeof browserOf>; secretId: number; slug: string }> {
+/** Starts an instance with a value in every sealed column. */
+async function startWithSecrets(): Promise<TestInstance & { browser: ReturnType<typeof browserOf>; secretId: number; slug: string }> {
   const instance = await startInstance({ settings: { smtp_host: "127.0.0.1", smtp_port: "1", smtp_security: "none" }, plugins: [] })
   const browser = await setUp(instance)
   const { catalog, secretsOf, shares, salts } = instance.app.instance
@@ -45,7 +45,7 @@ async function filled(): Promise<TestInstance & { browser: ReturnType<typeof bro
   await instance.app.instance.accounts.background.settled()
   const own = (await browser.get("/organizations")).body.data[0].id
   expect((await browser.post(`/organizations/${own}/domains`, { domain: "example.org" }, { "idempotency-key": "once" })).status).toBe(201)
-  // As confirming the code writes it.
+  // Written as the confirmation of the code does it.
   expect((await browser.post("/me/totp/start")).status).toBe(200)
   await catalog.run(sql`update users set totp_sealed = ${await sealedTotp(instance)} where id = 1`)
   return Object.assign(instance, { browser, secretId, slug })
@@ -67,8 +67,8 @@ const PLACES = [
   "users.totp_sealed",
 ]
 
-test("every sealed value of the catalog is sealed anew, opens as before, and people stay signed in", async () => {
-  await using instance = await filled()
+test("reseals every sealed value of the catalog without ending sessions", async () => {
+  await using instance = await startWithSecrets()
   const { app, browser, dataDir, clock, secretId, slug } = instance
   const { catalog, keyRotation, secretsOf, shares, cookieSecrets } = app.instance
   const before = secretKeys(dataDir, { key: undefined, previous: undefined }, () => new Uint8Array())
@@ -87,7 +87,7 @@ test("every sealed value of the catalog is sealed anew, opens as before, and peo
   expect((await shares.list(instance.site, { after: 0, limit: 10 }))[0]!.slug).toBe(slug)
   expect(await keyRotation.export(ACTOR)).toBe(Buffer.from(after.current).toString("base64"))
 
-  // The cookie of before is still good; a new one is signed with the new key, without a new start.
+  // The earlier cookie stays valid; new ones are signed with the new key without a restart.
   expect((await browser.get("/auth/session")).status).toBe(200)
   expect(cookieSecrets).toHaveLength(2)
   expect(cookieSecrets[1]).toBe(cookieBefore)
@@ -105,8 +105,8 @@ test("every sealed value of the catalog is sealed anew, opens as before, and peo
   ])
 })
 
-/** A catalog with one secret, and the keys of a folder as a start finds them. */
-async function opened() {
+/** Opens a catalog with one secret and reads the keys of a folder as a start does. */
+async function openRotation() {
   const folder = temporaryFolder()
   const services = await openServices()
   const { catalog, clock, settings } = services
@@ -138,11 +138,11 @@ async function opened() {
   }
 }
 
-test("a rotation that ends before the catalog has it leaves the old key in use", async () => {
-  await using services = await opened()
+test("a rotation interrupted before the commit leaves the old key in use", async () => {
+  await using services = await openRotation()
   const { read, start, plain, path, catalog } = services
   const before = read()
-  // As it stands right after the new key was written down, and while the transaction fails.
+  // The state right after the new key was written, while the transaction fails.
   await catalog.run(sql`create trigger no_more before update on users begin select raise(abort, 'full'); end`)
   await expect(services.first.rotate(ACTOR)).rejects.toThrow()
   expect(read().next).toBeDefined()
@@ -150,20 +150,20 @@ test("a rotation that ends before the catalog has it leaves the old key in use",
   const again = await start()
   expect(await plain(again)).toBe("plain")
   expect(await again.export(ACTOR)).toBe(Buffer.from(before.current).toString("base64"))
-  // And the next try goes through.
+  // The next attempt succeeds.
   await catalog.run(sql`drop trigger no_more`)
   expect(await again.rotate(ACTOR)).toMatchObject({ sealed: 1, unreadable: 0 })
   expect(readFileSync(join(path, "secret.key"), "utf8")).not.toContain("next")
   expect(await plain(await start())).toBe("plain")
 })
 
-test("one that ends after the catalog has it is finished by the next start", async () => {
-  await using services = await opened()
+test("the next start completes a rotation interrupted after the commit", async () => {
+  await using services = await openRotation()
   const { read, start, plain, path, clock } = services
   const before = read()
   await services.first.rotate(ACTOR)
   const after = read()
-  // As the file is when the power goes between the commit and its last writing.
+  // The file after a power cut between the commit and its last write.
   writeSecretKeys(path, { current: before.current, former: [], next: after.current })
   const again = await start()
   expect(await plain(again)).toBe("plain")
@@ -171,13 +171,13 @@ test("one that ends after the catalog has it is finished by the next start", asy
   expect(again.cookieSecrets).toHaveLength(2)
 })
 
-test("a key ends with the cookies it has signed, and nothing that it sealed is lost with it", async () => {
-  await using services = await opened()
+test("a former key expires with the cookies it signed, without losing a sealed value", async () => {
+  await using services = await openRotation()
   const { start, plain, clock, catalog, read } = services
   const old = services.first.secrets
   const late = old.seal(new TextEncoder().encode("plain"), { table: "users", row: 1, purpose: "totp" })
   await services.first.rotate(ACTOR)
-  // Sealed before and written after, as a code that is confirmed a moment later.
+  // Sealed before the rotation and written after it, like a code that is confirmed a moment later.
   await catalog.run(sql`update users set totp_sealed = ${late} where id = 1`)
   clock.advance(30 * 86_400_000 - 1)
   expect((await start()).cookieSecrets).toHaveLength(2)
@@ -188,8 +188,8 @@ test("a key ends with the cookies it has signed, and nothing that it sealed is l
   expect(await plain(await start())).toBe("plain")
 })
 
-test("a configured key changes in the configuration, and the values follow", async () => {
-  await using services = await opened()
+test("reseals the values after a change of the configured key", async () => {
+  await using services = await openRotation()
   const { catalog, start, plain, read } = services
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const first = Buffer.from(read().current).toString("base64")
@@ -202,15 +202,15 @@ test("a configured key changes in the configuration, and the values follow", asy
   expect(both.cookieSecrets).toHaveLength(2)
   expect(await both.rotate(ACTOR)).toEqual({ sealed: 1, unreadable: 0 })
   expect(await plain(await configured(second))).toBe("plain")
-  // What nobody can open is counted and left alone.
+  // A value that cannot be decrypted is counted and left unchanged.
   await catalog.run(sql`update users set totp_sealed = ${new Uint8Array(60).fill(1)} where id = 1`)
   expect(await both.rotate(ACTOR)).toEqual({ sealed: 0, unreadable: 1 })
 })
 
 test.each([
-  ["a line that is no key", "AAAA\n"],
-  ["a former key without an end", `${"A".repeat(43)}=\n${"B".repeat(43)}= until\n`],
-])("a key file with %s is refused", (_, text) => {
+  ["a line that is not a key", "AAAA\n"],
+  ["a former key without an expiry", `${"A".repeat(43)}=\n${"B".repeat(43)}= until\n`],
+])("rejects a key file with %s", (_, text) => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "secret.key"), text, { mode: 0o600 })
   expect(() => secretKeys(folder.path, { key: undefined, previous: undefined }, () => new Uint8Array(32))).toThrow("does not hold a key")

@@ -7,7 +7,7 @@ const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const key = (fill: number) => new Uint8Array(32).fill(fill)
 const secrets = createSecrets({ secretKey: key(1), random })
 
-test("what is sealed can be opened, and is not to be seen", () => {
+test("opens a sealed value, which does not reveal its content", () => {
   const sealed = secrets.seal(plain, place)
   expect(secrets.open(sealed, place)).toEqual(plain)
   expect(Buffer.from(sealed).includes(Buffer.from(plain.subarray(0, 8)))).toBe(false)
@@ -25,7 +25,7 @@ test.each([
   expect(secrets.open(secrets.seal(plain, place), other)).toBeUndefined()
 })
 
-test("does not open when any byte was changed, or some are missing", () => {
+test("does not open if a byte was changed or some are missing", () => {
   const sealed = secrets.seal(plain, place)
   for (let i = 0; i < sealed.length; i++) {
     const changed = Uint8Array.from(sealed)
@@ -35,7 +35,7 @@ test("does not open when any byte was changed, or some are missing", () => {
   }
 })
 
-test("another secret key opens nothing, unless the former one is known", () => {
+test("another secret key opens a value only if the former key is also known", () => {
   const sealed = secrets.seal(plain, place)
   expect(createSecrets({ secretKey: key(2), random }).open(sealed, place)).toBeUndefined()
   expect(createSecrets({ secretKey: key(2), former: [key(1)], random }).open(sealed, place)).toEqual(plain)

@@ -8,7 +8,7 @@ import { openCatalogWith } from "../catalog-kit.ts"
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const place = { table: "links_hooks", row: 7, purpose: "signing" }
 
-async function opened() {
+async function openSecrets() {
   const folder = temporaryFolder()
   const { catalog, clock } = await openCatalogWith(folder.path)
   const by = (key: number, owner = "links") =>
@@ -24,8 +24,8 @@ async function opened() {
   }
 }
 
-test("a secret is kept, shown by its end, replaced and removed", async () => {
-  await using store = await opened()
+test("stores, masks, replaces and removes a secret", async () => {
+  await using store = await openSecrets()
   const { catalog, clock } = store
   const secrets = store.by(1)
   const id = await secrets.put(catalog, place, "sk_live_0123456789a1b2")
@@ -41,8 +41,8 @@ test("a secret is kept, shown by its end, replaced and removed", async () => {
   expect([await secrets.open(id), await secrets.shown(id), await secrets.shown(null)]).toEqual([undefined, { set: false }, { set: false }])
 })
 
-test("a secret opens for its owner, its row and its key alone", async () => {
-  await using store = await opened()
+test("a secret opens only for its owner, its row and its key", async () => {
+  await using store = await openSecrets()
   const { catalog } = store
   const id = await store.by(1).put(catalog, place, "value")
   expect([await store.by(1).open(id), await store.by(1, "pixels").open(id), await store.by(2).open(id)]).toEqual([

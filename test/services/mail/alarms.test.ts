@@ -10,8 +10,8 @@ import { S3_KEY, startS3 } from "../backup/s3-server.ts"
 const HOUR = 3_600_000
 const BASE = "/api/private/admin"
 
-/** An instance with its admin, whose backups a test makes due. */
-async function watched(options: StartOptions = {}) {
+/** Starts an instance with an administrator and a function that makes a backup due. */
+async function startWithAdmin(options: StartOptions = {}) {
   const instance = await startInstance({ now: "2026-11-21T03:00:00Z", ...options })
   const cookie = await instance.signIn({ isInstanceAdmin: true, role: "owner" })
   const { dataDir, clock, app } = instance
@@ -33,19 +33,19 @@ async function watched(options: StartOptions = {}) {
     [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose](),
   }
 }
-const mailed = async (given: Awaited<ReturnType<typeof watched>>) => given.instance.app.instance.accounts.mail.deliver()
-/** No folder can be made in its place. */
-const blocked = (dataDir: string) => join(dataDir, "backups")
+const deliverMail = async (given: Awaited<ReturnType<typeof startWithAdmin>>) => given.instance.app.instance.accounts.mail.deliver()
+/** Path for a file that prevents the creation of the backup folder. */
+const blockedPath = (dataDir: string) => join(dataDir, "backups")
 
-test("a backup that fails is told as a notice, a product event and one mail a day, until one succeeds", async () => {
+test("a failed backup raises a notice, a product event and one email a day until one succeeds", async () => {
   await using box = await openMailbox()
-  await using given = await watched({ settings: box.settings })
+  await using given = await startWithAdmin({ settings: box.settings })
   const { instance, run, fails, notices, events } = given
-  writeFileSync(blocked(instance.dataDir), "in the way")
+  writeFileSync(blockedPath(instance.dataDir), "in the way")
   await fails("back-up")
   instance.clock.advance(HOUR)
   await fails("back-up")
-  await mailed(given)
+  await deliverMail(given)
   expect(await notices()).toMatchObject([
     {
       kind: "backup_failed",
@@ -70,9 +70,9 @@ test("a backup that fails is told as a notice, a product event and one mail a da
   })
   instance.clock.advance(24 * HOUR)
   await fails("back-up")
-  await mailed(given)
+  await deliverMail(given)
   expect(box.letters.length).toBe(2)
-  rmSync(blocked(instance.dataDir))
+  rmSync(blockedPath(instance.dataDir))
   await run("back-up")
   expect(await notices()).toEqual([])
   expect((await given.get("/system/health")).body).toMatchObject({
@@ -80,10 +80,10 @@ test("a backup that fails is told as a notice, a product event and one mail a da
   })
 })
 
-test("a notice that somebody has seen is gone, and tells nobody twice on one day", async () => {
-  await using given = await watched()
+test("a dismissed notice disappears and is not emailed twice on the same day", async () => {
+  await using given = await startWithAdmin()
   const { instance, fails, notices } = given
-  writeFileSync(blocked(instance.dataDir), "in the way")
+  writeFileSync(blockedPath(instance.dataDir), "in the way")
   await fails("back-up")
   const [{ id } = { id: 0 }] = await notices()
   expect((await given.post(`/notices/${id}/dismiss`)).status).toBe(204)
@@ -98,15 +98,15 @@ test("a notice that somebody has seen is gone, and tells nobody twice on one day
   expect(await given.get("/notices", other)).toMatchObject({ status: 403 })
 })
 
-test("two days without a good backup are told by mail, and over with the next", async () => {
+test("emails after two days without a good backup, and clears the alarm with the next one", async () => {
   await using box = await openMailbox()
-  // The age of an instance is that of its folder, which the file system dates.
-  await using given = await watched({ now: new Date().toISOString(), settings: { ...box.settings, backup_time: "04:00" } })
+  // The age of an instance is the age of its folder in the file system.
+  await using given = await startWithAdmin({ now: new Date().toISOString(), settings: { ...box.settings, backup_time: "04:00" } })
   await given.run("watch-backups")
   expect(await given.notices()).toEqual([])
   given.instance.clock.advance(49 * HOUR)
   await given.run("watch-backups")
-  await mailed(given)
+  await deliverMail(given)
   expect(await given.notices()).toMatchObject([{ kind: "backup_stale", detail: { last_good: null } }])
   expect(box.letters.map(({ text }) => text.includes("No good backup in the last two days"))).toEqual([true])
   await given.instance.app.instance.backups.create("manual")
@@ -114,7 +114,7 @@ test("two days without a good backup are told by mail, and over with the next", 
   expect(await given.notices()).toEqual([])
 })
 
-test("the copy of what was made by itself is tried again an hour later, and nothing is made twice for it", async () => {
+test("retries the copy of an automatic backup an hour later without making the backup again", async () => {
   using server = startS3()
   const settings = {
     backup_s3_endpoint: server.endpoint,
@@ -123,7 +123,7 @@ test("the copy of what was made by itself is tried again an hour later, and noth
     backup_s3_key_id: S3_KEY.key_id,
     backup_s3_secret: S3_KEY.secret,
   }
-  await using given = await watched({ settings })
+  await using given = await startWithAdmin({ settings })
   const { instance, run, fails } = given
   await run("back-up")
   server.down = true
@@ -154,9 +154,9 @@ function releases(answer: () => Response) {
   return { asked, url: `http://127.0.0.1:${server.port}/latest.json`, [Symbol.dispose]: () => server.stop(true) }
 }
 
-test("a look for a newer version sends the version alone, and says what it found", async () => {
+test("the update check sends only the version and reports what it found", async () => {
   using server = releases(() => Response.json(RELEASE))
-  await using given = await watched({ settings: { updates_url: server.url } })
+  await using given = await startWithAdmin({ settings: { updates_url: server.url } })
   expect((await given.get("/updates")).body).toEqual({
     ...{ current: "0.0.0-test", is_possible: true, is_automatic: false, checked_at: null, failure: null, latest: null, is_newer: false },
   })
@@ -169,21 +169,21 @@ test("a look for a newer version sends the version alone, and says what it found
 })
 
 test.each([
-  ["no document", () => new Response("<html>")],
-  ["no version", () => Response.json({ version: "soon" })],
+  ["an answer that is not JSON", () => new Response("<html>")],
+  ["an answer without a version", () => Response.json({ version: "soon" })],
   ["a failure", () => new Response("no", { status: 500 })],
-])("%s is told, and nothing is taken for a version", async (_, answer) => {
+])("the update check reports %s and ignores it", async (_, answer) => {
   using server = releases(answer)
-  await using given = await watched({ settings: { updates_url: server.url } })
+  await using given = await startWithAdmin({ settings: { updates_url: server.url } })
   expect(await given.post("/updates/check")).toMatchObject({
     status: 200,
     body: { failure: expect.any(String), latest: null, is_newer: false },
   })
 })
 
-test("by itself nothing is asked; once a day when the instance is set so", async () => {
+test("checks for updates only if enabled, once a day", async () => {
   using server = releases(() => Response.json({ version: "0.0.0-test" }))
-  await using given = await watched({ settings: { updates_url: server.url } })
+  await using given = await startWithAdmin({ settings: { updates_url: server.url } })
   const { tasks, settings } = given.instance.app.console
   const task = tasks.find(({ name }) => name === "check-updates")!
   await task.run(new AbortController().signal)
@@ -199,7 +199,7 @@ test("by itself nothing is asked; once a day when the instance is set so", async
 test.each([
   [{}, 409, "invalid_state"],
   [{ updates_url: "https://releases.example.com/latest.json", outbound: "off" }, 422, "outbound_disabled"],
-])("with %j nothing can be asked", async (settings, status, code) => {
-  await using given = await watched({ settings: settings as Record<string, string> })
+])("rejects an update check with %j", async (settings, status, code) => {
+  await using given = await startWithAdmin({ settings: settings as Record<string, string> })
   expect(await given.post("/updates/check")).toMatchObject({ status, body: { code } })
 })

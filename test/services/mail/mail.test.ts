@@ -16,7 +16,7 @@ const letter = {
   text: "Hello <Bob> & all,\n\nopen this:\nhttps://stats.example.org/reset/abc_-\n\nBye",
 }
 
-test("a letter arrives as text and as a page, from the configured sender", async () => {
+test("delivers an email as text and HTML from the configured sender", async () => {
   await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
   const more = { smtp_user: "footfall", smtp_password: "s3cret", mail_from: "stats@example.org" }
   await using instance = await startInstance({ settings: settings(server.port, more) })
@@ -32,7 +32,7 @@ test("a letter arrives as text and as a page, from the configured sender", async
   expect(server.mails).toHaveLength(1)
 })
 
-test("what the server does not take yet is tried again, and given up after a day of tries", async () => {
+test("retries after a temporary failure and gives up after a day", async () => {
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
@@ -60,7 +60,7 @@ test("what the server does not take yet is tried again, and given up after a day
   expect(await instance.app.instance.catalog.all(sql`select id from mails`)).toEqual([])
 })
 
-test("what the server refuses for good is not tried again", async () => {
+test("does not retry after a permanent failure", async () => {
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
@@ -78,7 +78,7 @@ test("what the server refuses for good is not tried again", async () => {
   expect(JSON.stringify(instance.log.lines)).not.toContain("bob@example.org")
 })
 
-test("a mail waits while the server does not let us in", async () => {
+test("keeps an email queued while the server rejects the login", async () => {
   await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
   await using instance = await startInstance({ settings: settings(server.port, { smtp_user: "footfall", smtp_password: "old" }) })
   const { accounts, catalog } = instance.app.instance
@@ -88,7 +88,7 @@ test("a mail waits while the server does not let us in", async () => {
   expect(await catalog.all(sql`select attempts from mails`)).toEqual([{ attempts: 1 }])
 })
 
-test("a mail that was cut off comes again rather than never, and what waits survives the server's absence", async () => {
+test("resends an email after a lost connection, and keeps the queue while the server is unreachable", async () => {
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
@@ -100,7 +100,7 @@ test("a mail that was cut off comes again rather than never, and what waits surv
   expect(server.mails).toHaveLength(2)
 })
 
-test("a letter is part of the transaction that makes its link: both are there, or neither", async () => {
+test("commits or rolls back an email together with the link it contains", async () => {
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
   const { catalog, accounts } = instance.app.instance
@@ -113,7 +113,7 @@ test("a letter is part of the transaction that makes its link: both are there, o
   expect(server.mails).toEqual([])
 })
 
-test("what waits is sealed", async () => {
+test("seals queued emails", async () => {
   await using instance = await startInstance({ settings: settings(1) })
   const { catalog, accounts } = instance.app.instance
   await catalog.transaction((statements) => accounts.mail.post(statements, letter))
@@ -124,10 +124,10 @@ test("what waits is sealed", async () => {
 })
 
 test.each<[string, string]>([
-  ["a line in the subject", "Hi\r\nBcc: eve@example.org"],
+  ["a line break in the subject", "Hi\r\nBcc: eve@example.org"],
   ["a bare line feed", "Hi\nBcc: eve@example.org"],
   ["a line separator", "Hi\u2028Bcc: eve@example.org"],
-])("%s adds no line to the head", async (_, subject) => {
+])("%s cannot inject a header", async (_, subject) => {
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
@@ -137,7 +137,7 @@ test.each<[string, string]>([
   expect([...server.mails[0]!.headers.keys()]).not.toContain("bcc")
 })
 
-test("without a mail server nothing is kept", async () => {
+test("queues nothing without a mail server", async () => {
   await using instance = await startInstance()
   const { mail } = instance.app.instance.accounts
   expect(mail.isOn()).toBe(false)
@@ -145,7 +145,7 @@ test("without a mail server nothing is kept", async () => {
   expect(await instance.app.instance.catalog.all(sql`select id from mails`)).toEqual([])
 })
 
-test("a way that must be safe is not taken otherwise: neither letter nor password go out in clear", async () => {
+test("never falls back to a plain connection if TLS is required: neither email nor password are sent in clear", async () => {
   await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
   const more = { smtp_security: "starttls", smtp_user: "footfall", smtp_password: "s3cret" }
   await using instance = await startInstance({ settings: settings(server.port, more) })

@@ -3,9 +3,9 @@ import { createServer, type Socket } from "node:net"
 export interface ReceivedMail {
   from: string
   to: string[]
-  /** Of the head, by name in lower case; continued lines are joined. */
+  /** Headers by lower-case name, with folded lines joined. */
   headers: Map<string, string>
-  /** The plain part, decoded. */
+  /** The decoded plain-text part. */
   text: string
   html: string
   raw: string
@@ -14,15 +14,15 @@ export interface ReceivedMail {
 export interface SmtpServer extends AsyncDisposable {
   port: number
   mails: ReceivedMail[]
-  /** Answers the next so many messages with this line instead of taking them. */
+  /** Answers the next `times` messages with this line instead of accepting them. */
   refuse(line: string, count?: number): void
-  /** Cuts the connection after the message, before the answer. */
+  /** Closes the connection after the message and before the answer. */
   cutOff(count?: number): void
-  /** The words of the dialogue, as they came. */
+  /** The commands of the dialogue in order. */
   said: string[]
 }
 
-/** A real SMTP dialogue on loopback: what arrives can be read. With `login` it wants to be signed in to. */
+/** Starts an SMTP server on loopback that records what it receives. With `login` it requires authentication. */
 export async function smtpServer({ login }: { login?: { user: string; password: string } } = {}): Promise<SmtpServer> {
   const mails: ReceivedMail[] = []
   const said: string[] = []

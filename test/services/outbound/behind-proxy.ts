@@ -1,4 +1,4 @@
-/** Sends one request in an environment that names a proxy; the address is the first word. */
+/** Sends one request in an environment with proxy variables. The first argument is the address. */
 import { createOutbound } from "../../../src/services/outbound/outbound.ts"
 
 const [url = ""] = Bun.argv.slice(2)

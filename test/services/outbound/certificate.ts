@@ -1,6 +1,6 @@
 import { join } from "node:path"
 
-/** A certificate of its own making for these names, good for the test that asks for it. */
+/** Creates a self-signed certificate for the given names. */
 export async function certificateFor(folder: string, ...names: string[]): Promise<{ key: string; cert: string }> {
   const key = join(folder, `${names[0]}.key`)
   const cert = join(folder, `${names[0]}.crt`)

@@ -6,7 +6,7 @@ import { certificateFor, noOpenssl } from "./certificate.ts"
 const clock = fixedClock("2026-11-21T12:00:00Z")
 const STRICT: OutboundSettings = { enabled: true, allowHttp: false, ports: [80, 443, 8080, 8443], privateRanges: [] }
 
-/** A client whose names lead where the test says, and that notes for which it asked. */
+/** Creates a client with a fixed table of names that records its look-ups. */
 function client(settings: Partial<OutboundSettings>, names: Record<string, readonly string[]> = {}, ca?: string) {
   const asked: string[] = []
   const resolve = async (name: string) => {
@@ -18,7 +18,7 @@ function client(settings: Partial<OutboundSettings>, names: Record<string, reado
   return { asked, ...createOutbound({ settings: { ...STRICT, ...settings }, clock, resolve, ...(ca !== undefined && { ca }) }) }
 }
 
-/** The server nobody may reach: it counts who did. */
+/** A server that no request may reach. It counts the requests it receives. */
 function canary(answer: (request: Request) => Response = () => new Response("inside")) {
   let calls = 0
   const server = Bun.serve({
@@ -33,7 +33,7 @@ function canary(answer: (request: Request) => Response = () => new Response("ins
   return { port, calls: () => calls, [Symbol.dispose]: () => void server.stop(true) }
 }
 
-/** May reach the loopback over plain HTTP on this port, for what is not about addresses. */
+/** Allows plain HTTP to this port on loopback, for tests that are not about addresses. */
 const open = (port: number): Partial<OutboundSettings> => ({ allowHttp: true, ports: [port], privateRanges: ["127.0.0.0/8"] })
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -88,7 +88,7 @@ const SPELLINGS = [
   "",
 ]
 
-test.each(SPELLINGS)("no spelling of an address reaches the inside: %s", async (spelling) => {
+test.each(SPELLINGS)("no spelling of an address reaches the private network: %s", async (spelling) => {
   using inside = canary()
   const names = {
     "inward.example": ["127.0.0.1"],
@@ -152,11 +152,11 @@ test.each([
   ["ff02::1", false],
   ["fe80::1%eth0", false],
   ["no address", false],
-])("%s is in the outside world: %p", (address, expected) => {
+])("%s is a public address: %p", (address, expected) => {
   expect(mayReach(address, [])).toBe(expected)
 })
 
-test("saving a URL asks the rules that need no look-up", () => {
+test("a URL is checked on saving by the rules that need no look-up", () => {
   const { check, asked } = client({})
   const refused = (url: string) => {
     try {
@@ -174,7 +174,7 @@ test("saving a URL asks the rules that need no look-up", () => {
   expect(asked).toEqual([])
 })
 
-test("the operator opens plain HTTP, ports and ranges, and no more than those", async () => {
+test("allows exactly the plain HTTP, ports and ranges that the operator configured", async () => {
   using server = canary((request) => new Response(request.headers.get("host")))
   const names = { "nas.example": ["127.0.0.1"], "other.example": ["10.0.0.1"] }
   const { fetch } = client(open(server.port), names)
@@ -186,7 +186,7 @@ test("the operator opens plain HTTP, ports and ranges, and no more than those", 
   expect(await codeOf(fetch(`http://localhost:${server.port}/`))).toBe("blocked_address")
 })
 
-test("a name is looked up once: what it leads to later does not count", async () => {
+test("looks up a name once and connects to the address it checked", async () => {
   using inside = canary()
   let looks = 0
   const resolve = async () => (looks++ === 0 ? ["192.0.2.99"] : ["127.0.0.1"])
@@ -197,7 +197,7 @@ test("a name is looked up once: what it leads to later does not count", async ()
   expect({ looks, calls: inside.calls() }).toEqual({ looks: 1, calls: 0 })
 })
 
-test("each redirect is judged anew, and at most three are followed", async () => {
+test("checks each redirect and follows at most three", async () => {
   using inside = canary()
   using server = canary((request) => {
     const { pathname, searchParams } = new URL(request.url)
@@ -216,7 +216,7 @@ test("each redirect is judged anew, and at most three are followed", async () =>
   expect(inside.calls()).toBe(0)
 })
 
-test("secrets stay with the origin they were meant for", async () => {
+test("does not send credentials to another origin after a redirect", async () => {
   const seen: Record<string, string | null>[] = []
   const note = ({ headers }: Request) =>
     void seen.push(Object.fromEntries(["authorization", "x-signature", "x-plain", "cookie"].map((name) => [name, headers.get(name)])))
@@ -245,7 +245,7 @@ test.each([
   [303, "POST", "GET "],
   [303, "PUT", "GET "],
   [302, "PUT", "PUT hello"],
-])("a redirect by %p of a %s goes on as %s", async (status, method, expected) => {
+])("after a redirect with %p, a %s continues as %s", async (status, method, expected) => {
   using server = canary(() => new Response())
   const echo = Bun.serve({
     port: 0,
@@ -262,7 +262,7 @@ test.each([
   expect(server.calls()).toBe(0)
 })
 
-test("an answer is read up to its limit", async () => {
+test("reads a response up to its limit", async () => {
   using server = canary((request) => new Response(Buffer.alloc(Number(new URL(request.url).searchParams.get("bytes")), 97)))
   const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
   const size = async (bytes: number) => (await fetch(`http://a.example:${server.port}/?bytes=${bytes}`)).body.byteLength
@@ -271,14 +271,14 @@ test("an answer is read up to its limit", async () => {
   expect(await codeOf(size(50 << 20))).toBe("outbound_failed")
 })
 
-test("a packed answer does not unpack to more than its limit", async () => {
+test("does not decompress a response beyond its limit", async () => {
   const packed = Bun.gzipSync(Buffer.alloc(20 << 20, 97))
   using server = canary(() => new Response(packed, { headers: { "content-encoding": "gzip" } }))
   const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
   expect(await codeOf(fetch(`http://a.example:${server.port}/`))).toBe("outbound_failed")
 })
 
-test("nobody waits longer than ten seconds, however slowly the other side speaks", async () => {
+test("gives up after ten seconds, even if the server keeps sending slowly", async () => {
   const trickle = () =>
     new Response(
       new ReadableStream({
@@ -296,12 +296,12 @@ test("nobody waits longer than ten seconds, however slowly the other side speaks
   expect(performance.now() - begun).toBeWithin(9_500, 12_000)
 }, 15_000)
 
-test("a look-up that never ends is given up with the request", async () => {
+test("gives up a look-up that never ends when the request times out", async () => {
   const { fetch } = createOutbound({ settings: STRICT, clock, resolve: () => new Promise(() => {}) })
   expect(await codeOf(fetch("https://slow.example/", { signal: AbortSignal.timeout(50) }))).toBe("outbound_failed")
 })
 
-test("switched off, nothing is looked up and nothing is sent", async () => {
+test("looks up and sends nothing when outbound requests are off", async () => {
   using server = canary()
   const { fetch, asked, enabled } = client({ ...open(server.port), enabled: false }, { "a.example": ["127.0.0.1"] })
   expect(enabled).toBe(false)
@@ -310,7 +310,7 @@ test("switched off, nothing is looked up and nothing is sent", async () => {
   expect({ asked, calls: server.calls() }).toEqual({ asked: [], calls: 0 })
 })
 
-test("an address of the operator is trusted, where it redirects to is not", async () => {
+test("trusts an address from the operator's configuration, but not its redirects", async () => {
   using inside = canary()
   using server = canary((request) =>
     new URL(request.url).pathname === "/away" ? Response.redirect(`http://127.0.0.1:${inside.port}/`, 302) : new Response("rates"),
@@ -323,7 +323,7 @@ test("an address of the operator is trusted, where it redirects to is not", asyn
   expect(inside.calls()).toBe(0)
 })
 
-test.skipIf(noOpenssl)("over TLS the name is asked for, and the certificate must be of it, each time", async () => {
+test.skipIf(noOpenssl)("sends the host name over TLS and checks the certificate against it on every connection", async () => {
   using folder = temporaryFolder()
   const { key, cert } = await certificateFor(folder.path, "hooks.example")
   const server = Bun.serve({
@@ -340,7 +340,7 @@ test.skipIf(noOpenssl)("over TLS the name is asked for, and the certificate must
   const failures = async (work: Promise<unknown>) => work.catch(({ code, message }: { code: string; message: string }) => [code, message])
   const wrong = ["outbound_failed", "The server's TLS certificate is not valid for this host name."]
   expect(new TextDecoder().decode((await fetch(at("hooks.example"))).body)).toBe(`hooks.example:${server.port}`)
-  // The same address once more, with a connection to it that was good for another name.
+  // The same address again, with an open connection that was verified for another name.
   expect(await failures(fetch(at("other.example")))).toEqual(wrong)
   expect(await failures(fetch(at("127.0.0.1")))).toEqual(wrong)
   expect((await fetch(at("hooks.example."))).status).toBe(200)
@@ -348,7 +348,7 @@ test.skipIf(noOpenssl)("over TLS the name is asked for, and the certificate must
   server.stop(true)
 })
 
-test("a proxy that the environment names is not asked", async () => {
+test("ignores a proxy from the environment", async () => {
   using proxy = canary(() => new Response("the proxy"))
   using server = canary(() => new Response("the server"))
   const script = new URL("behind-proxy.ts", import.meta.url).pathname
@@ -360,14 +360,14 @@ test("a proxy that the environment names is not asked", async () => {
   expect(proxy.calls()).toBe(0)
 })
 
-test("an excerpt is short and harmless", () => {
+test("shortens an excerpt and removes control characters", () => {
   const text = `ok\u0000\u001b[31m\u202e${"x".repeat(4_000)}`
   const excerpt = excerptOf(new TextEncoder().encode(text))
   expect(excerpt.startsWith("ok  [31m x")).toBe(true)
   expect(excerpt.length).toBeLessThanOrEqual(2_048)
 })
 
-test("what is refused tells neither the rule nor the address", async () => {
+test("a rejection reveals neither the rule nor the address", async () => {
   const messages = new Set<string>()
   const { fetch }: Outbound = client({}, { "a.example": ["10.0.0.1"] })
   for (const url of ["https://a.example/", "https://10.0.0.1/", "http://x.example/", "https://x.example:22/"])

@@ -6,7 +6,7 @@ import { fixedClock } from "../../kit.ts"
 import { openServices } from "../instance.ts"
 import { NOW } from "../stores-kit.ts"
 
-/** Nodes on one catalog in a file: a lease is statements, wherever they run. */
+/** Creates nodes that share a local catalog file, because the lease only needs SQL statements. */
 function nodesOn(catalog: Catalog) {
   const { monotonic, advance } = fixedClock(NOW)
   let starts = 0
@@ -14,12 +14,12 @@ function nodesOn(catalog: Catalog) {
     const number = ++starts
     return leaseCatalog(catalog, { node, monotonic, random: (bytes) => new Uint8Array(bytes).fill(number) })
   }
-  /** The lease was taken or renewed so many seconds earlier. */
+  /** Moves the last renewal of the lease into the past by the given number of seconds. */
   const age = (seconds: number) => catalog.run(sql`update leases set expires_at = expires_at - ${seconds * 1_000}`)
   return { start, age, advance }
 }
 
-test("a second node is refused while the first renews, and follows when it gives up or falls silent", async () => {
+test("a second node gets the lease only when the first releases it or stops renewing it", async () => {
   await using services = await openServices()
   const { start, age } = nodesOn(services.catalog)
   const first = await start("a")
@@ -40,12 +40,12 @@ test("a second node is refused while the first renews, and follows when it gives
     ),
   })
   await third.renew()
-  // What was lost is no longer one's own to give.
+  // A node that lost the lease cannot release it.
   await second.give()
   await third.renew()
 })
 
-test("a lease that ran out goes on when nobody followed", async () => {
+test("renews an expired lease if no other node took it", async () => {
   await using services = await openServices()
   const { start, age } = nodesOn(services.catalog)
   const lease = await start("a")
@@ -54,7 +54,7 @@ test("a lease that ran out goes on when nobody followed", async () => {
   await expect(start("b")).rejects.toMatchObject({ exit: "inUse" })
 })
 
-test("after a crash the same data folder takes its lease at once; a copy of the folder puts the first one out", async () => {
+test("after a crash the same data folder retakes its lease immediately; a copy of the folder displaces the first node", async () => {
   await using services = await openServices()
   const { start } = nodesOn(services.catalog)
   const crashed = await start("a")
@@ -63,7 +63,7 @@ test("after a crash the same data folder takes its lease at once; a copy of the 
   await expect(crashed.renew()).rejects.toMatchObject({ exit: "inUse" })
 })
 
-test("without an answer for longer than a lease lasts the node ends", async () => {
+test("ends the node when the server does not answer for longer than a lease lasts", async () => {
   await using services = await openServices()
   const { start, advance } = nodesOn(services.catalog)
   const lease = await start("a")
@@ -75,7 +75,7 @@ test("without an answer for longer than a lease lasts the node ends", async () =
   lease.watch()
 })
 
-test("a server that is not there is waited for, then named without its token", async () => {
+test("waits for an unreachable server, then reports it without its token", async () => {
   const nobody = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
   const address = `127.0.0.1:${nobody.port}`
   await nobody.stop(true)
@@ -86,7 +86,7 @@ test("a server that is not there is waited for, then named without its token", a
   })
 })
 
-test("a server that accepts and never answers is given up too", async () => {
+test("gives up a server that accepts connections and never answers", async () => {
   await using silent = {
     server: Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) }),
     [Symbol.asyncDispose]: () => silent.server.stop(true),
@@ -95,7 +95,7 @@ test("a server that accepts and never answers is given up too", async () => {
   await expect(openRemoteCatalog(remote, () => {}, 300)).rejects.toMatchObject({ exit: "unavailable" })
 })
 
-test("a server that refuses the token is no server to wait for", async () => {
+test("does not wait for a server that rejects the token", async () => {
   await using strict = {
     server: Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("", { status: 401 }) }),
     [Symbol.asyncDispose]: () => strict.server.stop(true),

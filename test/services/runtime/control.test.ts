@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../kit.ts"
 
 const ignore = () => {}
 
-test("a command runs in the serving process, tells how far it is, and answers whatever the size", async () => {
+test("runs a command in the serving process, reports progress and returns answers of any size", async () => {
   using folder = temporaryFolder()
   const server = listenForCommands(folder.path, async (name, input, report) => {
     report({ what: "counting", done: 1, total: 2 })
@@ -23,7 +23,7 @@ test("a command runs in the serving process, tells how far it is, and answers wh
   expect(existsSync(server.path)).toBe(false)
 })
 
-test("failures keep what they are on the way", async () => {
+test("preserves the kind of an error across the socket", async () => {
   using folder = temporaryFolder()
   const server = listenForCommands(folder.path, async (name) => {
     if (name === "app")
@@ -41,7 +41,7 @@ test("failures keep what they are on the way", async () => {
   expect(await failure("app")).toMatchObject({ exit: "inUse" })
 })
 
-test("a deep data folder has its socket elsewhere", async () => {
+test("places the socket elsewhere if the path of the data folder is too long", async () => {
   using folder = temporaryFolder()
   const deep = join(folder.path, "x".repeat(120))
   mkdirSync(deep)

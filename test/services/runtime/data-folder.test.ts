@@ -22,7 +22,7 @@ function faultOf(work: () => unknown): Pick<ExitFault, "exit" | "message"> {
   throw new Error("Nothing was thrown")
 }
 
-test("a data folder is made, for its owner alone", () => {
+test("creates a data folder that only its owner can access", () => {
   using folder = temporaryFolder()
   const dataDir = join(folder.path, "a/b/data")
   prepareDataFolder(dataDir)
@@ -30,7 +30,7 @@ test("a data folder is made, for its owner alone", () => {
   prepareDataFolder(dataDir)
 })
 
-test.each([0o755, 0o775, 0o750])("an empty folder of mode %o, as mkdir makes it, is closed to others, which is told once", (mode) => {
+test.each([0o755, 0o775, 0o750])("restricts an empty folder of mode %o, as mkdir creates it, and logs that once", (mode) => {
   using folder = temporaryFolder()
   chmodSync(folder.path, mode)
   expect(prepareDataFolder(folder.path)).toEqual([`${folder.path} was empty and could be reached by other users: its mode is 0700 now`])
@@ -38,7 +38,7 @@ test.each([0o755, 0o775, 0o750])("an empty folder of mode %o, as mkdir makes it,
   expect(prepareDataFolder(folder.path)).toEqual([])
 })
 
-test("a data folder that others can reach is refused, and left as it is", () => {
+test("rejects a data folder that others can access, and leaves it unchanged", () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "catalog.db"), "", { mode: 0o600 })
   chmodSync(folder.path, 0o750)
@@ -49,7 +49,7 @@ test("a data folder that others can reach is refused, and left as it is", () => 
   expect(statSync(folder.path).mode & 0o777).toBe(0o750)
 })
 
-test.skipIf(!isRoot)("a data folder of another user is refused", () => {
+test.skipIf(!isRoot)("rejects a data folder of another user", () => {
   using folder = temporaryFolder()
   chmodSync(folder.path, 0o755)
   chownSync(folder.path, 4_711, 4_711)
@@ -59,7 +59,7 @@ test.skipIf(!isRoot)("a data folder of another user is refused", () => {
   })
 })
 
-test("a file in the place of the data folder is refused", () => {
+test("rejects a file in place of the data folder", () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "data")
   writeFileSync(path, "")
@@ -67,7 +67,7 @@ test("a file in the place of the data folder is refused", () => {
   expect(faultOf(() => prepareDataFolder(join(path, "deeper")))).toMatchObject({ exit: "storage" })
 })
 
-test("a second holder is told who the first one is", () => {
+test("tells a second process which one holds the lock", () => {
   using folder = temporaryFolder()
   const first = takeLock(folder.path, { pid: 42, started_at: "2026-11-21T12:00:00.000Z", version: "1.0.0" })
   expect(first.afterCrash).toBe(false)
@@ -82,7 +82,7 @@ test("a second holder is told who the first one is", () => {
   second.release()
 })
 
-test("the lock dies with its holder, and the next one knows that", async () => {
+test("releases the lock when its process dies, and the next one detects that", async () => {
   using folder = temporaryFolder()
   const path = join(import.meta.dir, "../../../src/services/runtime/lock.ts")
   const code = `import { takeLock } from ${JSON.stringify(path)}
@@ -103,8 +103,8 @@ test("the lock dies with its holder, and the next one knows that", async () => {
 
 test.each([
   ["an empty", ""],
-  ["a cut off", '{"pid": 4'],
-])("%s run.json, as a power cut leaves it, is an unclean end", (_, content) => {
+  ["a truncated", '{"pid": 4'],
+])("treats %s run.json, as a power cut leaves it, as an unclean shutdown", (_, content) => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "run.json"), content)
   const lock = takeLock(folder.path, { pid: 42, started_at: "2026-11-21T12:00:00.000Z", version: "1.0.0" })
@@ -113,7 +113,7 @@ test.each([
   lock.release()
 })
 
-test("the key is made once, for its owner alone, and read again", () => {
+test("creates the key once, readable only by its owner, and reads it again", () => {
   using folder = temporaryFolder()
   const random = (bytes: number) => new Uint8Array(bytes).fill(7)
   expect(secretKey(folder.path, undefined, random)).toEqual(new Uint8Array(32).fill(7))
@@ -123,7 +123,7 @@ test("the key is made once, for its owner alone, and read again", () => {
   expect([...secretKey(folder.path, undefined, () => new Uint8Array(32))]).toEqual(new Array(32).fill(7))
 })
 
-test("a configured key is taken in base64 and in hex, and none is written", () => {
+test("accepts a configured key in base64 and hex, and writes no key file", () => {
   using folder = temporaryFolder()
   const bytes = Uint8Array.from({ length: 32 }, (_, index) => index * 3)
   for (const text of [Buffer.from(bytes).toString("base64"), bytes.toHex()])

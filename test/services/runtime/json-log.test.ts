@@ -8,13 +8,13 @@ function linesOf(level: LogLevel) {
   return { log, lines }
 }
 
-test("a message is one line of JSON with its fields", () => {
+test("writes a message as one line of JSON with its fields", () => {
   const { log, lines } = linesOf("info")
   log.info("listening", { address: "http://localhost:8080" })
   expect(lines).toEqual(['{"time":"2026-11-21T12:00:00.000Z","level":"info","msg":"listening","address":"http://localhost:8080"}\n'])
 })
 
-test("less important messages are left out", () => {
+test("omits messages below the log level", () => {
   const { log, lines } = linesOf("warn")
   log.debug("a")
   log.info("b")
@@ -23,7 +23,7 @@ test("less important messages are left out", () => {
   expect(lines.map((line) => JSON.parse(line).msg)).toEqual(["c", "d"])
 })
 
-test("an error is told with what caused it, and no text begins a line of its own", () => {
+test("logs an error with its causes, on a single line", () => {
   const { log, lines } = linesOf("info")
   const cause = Object.assign(new Error("disk\nfull"), { code: "ENOSPC" })
   log.error("commit failed", { error: new TypeError("no\r\nwrite", { cause }) })

@@ -8,7 +8,7 @@ const lines = (level: "debug" | "info" = "debug") => {
   return { clock, other, kept: createLogLines(other, { now: clock.now, level }) }
 }
 
-test("the last 10,000 lines are kept, the youngest first, and each goes on to the log", () => {
+test("keeps the last 10,000 lines, newest first, and passes each to the log", () => {
   const { other, kept } = lines()
   for (let i = 0; i < 10_003; i++) kept.log.info(`line ${i}`)
   const found = kept.list({}, 20_000)
@@ -17,7 +17,7 @@ test("the last 10,000 lines are kept, the youngest first, and each goes on to th
   expect(other.lines.length).toBe(10_003)
 })
 
-test("lines are found by level, moment and text", () => {
+test("finds lines by level, time and text", () => {
   const { clock, kept } = lines("info")
   kept.log.debug("too small")
   kept.log.info("first", { site_id: 7 })
@@ -42,14 +42,14 @@ test.each([
   [{ header: "Bearer eyJhbGciOi.payload.sig" }, "payload"],
   [{ path: "/reset?token=deadbeef&x=1" }, "deadbeef"],
   [{ error: new Error("GET /x?code=oauthcode failed") }, "oauthcode"],
-])("no secret is kept: %o", (fields, secret) => {
+])("keeps no secret: %o", (fields, secret) => {
   const { kept } = lines()
   kept.log.error("said", fields)
   expect(JSON.stringify(kept.list({}, 1))).toContain("(redacted)")
   expect(JSON.stringify(kept.list({}, 1))).not.toContain(secret)
 })
 
-test("a text that leaves the house names no person and no machine", () => {
+test("removes names of persons and machines from text for the support bundle", () => {
   const idOf = (email: string) => (email === "ann@example.com" ? 3 : undefined)
   const text = "ann@example.com and bob@example.org from 198.51.100.7, ::1, 2001:db8::7/48 and fe80:1:2:3:4:5:6:7 at 12:30:45"
   expect(anonymous(text, idOf)).toBe("user 3 and (e-mail) from (address), (address), (address) and (address) at 12:30:45")

@@ -15,7 +15,7 @@ test.each<[FaultKind, string, number | undefined]>([
   expect(String(refusal)).not.toContain("SQLITE")
 })
 
-test("anything else stays what it is", () => {
+test("passes other errors through unchanged", () => {
   const bug = new TypeError("x")
   expect(storeRefusal(bug)).toBe(bug)
 })

@@ -16,7 +16,7 @@ async function withSites(options: Parameters<typeof openServices>[0] = {}, ...zo
   return services
 }
 
-test("a salt is random, of one site and period, and at once there the second time", async () => {
+test("creates a random salt per site and period, and returns it immediately the second time", async () => {
   await using services = await withSites({}, "UTC", "UTC")
   const { salts } = services
   const first = await salts.get(1, day("2026-11-21"))
@@ -31,7 +31,7 @@ test("a salt is random, of one site and period, and at once there the second tim
   expect(new Set([first, ...others].map((salt) => salt.toHex())).size).toBe(5)
 })
 
-test("parallel first uses make one salt", async () => {
+test("concurrent first uses create one salt", async () => {
   await using services = await withSites({}, "UTC")
   const given = await Promise.all(Array.from({ length: 20 }, () => services.salts.get(1, day("2026-11-21"))))
   expect(new Set(given.map((salt) => salt.toHex())).size).toBe(1)
@@ -48,13 +48,13 @@ test("salts are sealed at rest", async () => {
   })()
   expect(readFileSync(join(folder.path, "catalog.db")).includes(salt)).toBe(false)
   await using other = await openServices({ folder: folder.path, secretKey: new Uint8Array(32).fill(8), seed: "other" })
-  // The secret key is another one: what cannot be read is made again, and visitors of the day may count twice.
+  // With another secret key, unreadable salts are created again, and visitors of the day may count twice.
   const fresh = await other.salts.get(1, day("2026-11-21"))
   expect(fresh).not.toEqual(salt)
   expect(await other.salts.get(1, day("2026-11-21"))).toEqual(fresh)
 })
 
-test("a salt is destroyed when its time is over, and not before", async () => {
+test("destroys a salt when it expires, and not before", async () => {
   await using services = await withSites({}, "UTC")
   const { salts, catalog } = services
   await salts.get(1, day("2026-11-21"))
@@ -65,7 +65,7 @@ test("a salt is destroyed when its time is over, and not before", async () => {
   expect(await salts.destroy(end)).toEqual([])
 })
 
-test("a destroyed salt leaves no trace in file or log, and does not come back", async () => {
+test("a destroyed salt leaves no trace in file or log, and is never recreated", async () => {
   using folder = temporaryFolder()
   await using services = await withSites({ folder: folder.path }, "UTC")
   const { salts, clock, catalog } = services
@@ -78,7 +78,7 @@ test("a destroyed salt leaves no trace in file or log, and does not come back", 
   expect(await salts.destroy(clock.now(), forget)).toEqual([{ siteId: 1, period: "2026-11-21" }])
   expect(forgotten).toEqual(["1 2026-11-21"])
   expect(await salts.get(1, day("2026-11-22"))).toEqual(young)
-  // Asked again, as for a late event: other bytes each time, and nothing is kept.
+  // A later request, as for a late event, returns other bytes each time and stores nothing.
   const late = [await salts.get(1, day("2026-11-21")), await salts.get(1, day("2026-11-21"))]
   expect(new Set([old, ...late].map((salt) => salt.toHex())).size).toBe(3)
   expect(await catalog.all(sql`select period from salts`)).toEqual([{ period: "2026-11-22" }])
@@ -89,7 +89,7 @@ test("a destroyed salt leaves no trace in file or log, and does not come back", 
   }
 })
 
-test("a salt stays when the event store could not forget its visitors", async () => {
+test("keeps a salt if the event store could not delete its visitors", async () => {
   await using services = await withSites({}, "UTC")
   const { salts, clock, catalog } = services
   await salts.get(1, day("2026-11-21"))
@@ -102,7 +102,7 @@ test("a salt stays when the event store could not forget its visitors", async ()
   expect(await salts.destroy(clock.now())).toHaveLength(1)
 })
 
-test("more salts than one statement may read are all destroyed", async () => {
+test("destroys more salts than one statement can read", async () => {
   await using services = await withSites({ now: "2026-01-01T00:00:00Z" }, "UTC")
   const { salts, catalog } = services
   await catalog.script(`insert into salts (site_id, period, sealed, destroy_at)
@@ -111,7 +111,7 @@ test("more salts than one statement may read are all destroyed", async () => {
   expect(await catalog.get(sql`select count(*) as n from salts`)).toEqual({ n: 100 })
 })
 
-test("the identity key of a site is its own and stays", async () => {
+test("each site has its own permanent identity key", async () => {
   await using services = await withSites({}, "UTC", "UTC")
   const { siteKeys } = services
   const key = await siteKeys.identityKey(1)
@@ -120,7 +120,7 @@ test("the identity key of a site is its own and stays", async () => {
   expect(await siteKeys.identityKey(2)).not.toEqual(key)
 })
 
-test("with another secret key a site gets another identity key, once", async () => {
+test("creates a new identity key once after a change of the secret key", async () => {
   using folder = temporaryFolder()
   const key = await (async () => {
     await using services = await withSites({ folder: folder.path }, "UTC")

@@ -7,7 +7,7 @@ const change = async (instance: TestInstance, changes: object) => {
   expect((await instance.api.send("PATCH", `${ADMIN}/settings`, { changes }, undefined, { cookie })).status).toBe(200)
 }
 
-test("new sites begin as the instance has it; those that are there stay what they are", async () => {
+test("applies the instance's defaults to new sites only", async () => {
   await using instance = await startInstance()
   await change(instance, { share_min_group: 20, default_identity_mode: "weekly", default_respect_gpc: true })
   const { sites } = instance.app.instance
@@ -19,7 +19,7 @@ test("new sites begin as the instance has it; those that are there stay what the
   expect(await settingsOf(1)).toMatchObject({ min_group: 5, identity_mode: "daily", respect_gpc: false })
 })
 
-test("a site keeps ids of people only where the instance lets it; what was on can stay", async () => {
+test("allows a site to store person ids only if the instance does, except where it was already on", async () => {
   await using instance = await startInstance()
   const cookie = await instance.signIn({ role: "owner" })
   const put = (store_user_ids: boolean) =>
@@ -33,7 +33,7 @@ test("a site keeps ids of people only where the instance lets it; what was on ca
   expect(await put(true)).toMatchObject({ status: 422 })
 })
 
-test("a switch that could drop nothing cannot be switched on", async () => {
+test("rejects enabling a drop rule that has no data", async () => {
   await using instance = await startInstance()
   const cookie = await instance.signIn({ role: "owner" })
   const put = (body: object) => instance.api.send("PATCH", "/api/private/sites/1/settings", body, undefined, { cookie })
@@ -41,7 +41,7 @@ test("a switch that could drop nothing cannot be switched on", async () => {
   expect(await put({ drop_datacenters: false })).toMatchObject({ status: 200 })
 })
 
-test("what the instance says of open links holds for every organization, also for views that are there", async () => {
+test("the instance's rule on public links applies to every organization, including existing views", async () => {
   await using instance = await startInstance()
   const cookie = await instance.signIn({ role: "owner" })
   const share = (body: object) => instance.api.send("POST", "/api/private/sites/1/shares", body, undefined, { cookie })

@@ -16,7 +16,7 @@ async function withSite(options: Parameters<typeof openServices>[0] = {}) {
   return services
 }
 
-test("what is set counts at once, and what is not named stays", async () => {
+test("a change takes effect immediately and keeps the other settings", async () => {
   await using services = await withSite()
   const { sites } = services
   await sites.configure(1, { drop_bots: false, compat_ids: { umami: [UUID.toUpperCase()], plausible: ["Shop.example"] } })
@@ -65,7 +65,7 @@ test("what is set counts at once, and what is not named stays", async () => {
   expect(kept(1, "page", "/other")).toBe(false)
 })
 
-test("a shield that stays keeps its id, a new one gets another", async () => {
+test("a remaining shield keeps its id, a new one gets another", async () => {
   await using services = await withSite()
   const { sites } = services
   await sites.configure(1, { shields: ["DE", "FR", "US"].map((value) => ({ kind: "country", value })) })
@@ -84,9 +84,9 @@ test("a shield that stays keeps its id, a new one gets another", async () => {
 const shields = (kind: string, ...values: unknown[]) => ({ shields: values.map((value) => ({ kind, value })) })
 
 test.each([
-  ["no object", [], [" invalid_type"]],
+  ["a non-object", [], [" invalid_type"]],
   ["an unknown field", { colour: "red", settings: {} }, ["/colour unknown_field", "/settings unknown_field"]],
-  ["what follows from others", { identity_history: [] }, ["/identity_history unknown_field"]],
+  ["a derived field", { identity_history: [] }, ["/identity_history unknown_field"]],
   [
     "wrong types",
     { drop_bots: "on", persistent_days: 1.5, respect_gpc: null },
@@ -94,12 +94,12 @@ test.each([
   ],
   ["an unknown mode", { identity_mode: "yearly" }, ["/identity_mode invalid_choice"]],
   [
-    "too long a time",
+    "durations that are too long",
     { persistent_days: 396, bounce_engaged_seconds: 86_401 },
     ["/persistent_days out_of_range", "/bounce_engaged_seconds out_of_range"],
   ],
   [
-    "too short a time",
+    "durations that are too short",
     { persistent_days: 0, bounce_engaged_seconds: -1 },
     ["/persistent_days out_of_range", "/bounce_engaged_seconds out_of_range"],
   ],
@@ -109,7 +109,7 @@ test.each([
     ["/allowed_query_params/1 invalid_choice", "/allowed_query_params/2 invalid_choice"],
   ],
   ["21 parameters", { allowed_query_params: Array.from({ length: 21 }, (_, i) => `p${i}`) }, ["/allowed_query_params too_many"]],
-  ["a parameter twice", { allowed_query_params: ["q", "q"] }, ["/allowed_query_params not_unique"]],
+  ["a duplicate parameter", { allowed_query_params: ["q", "q"] }, ["/allowed_query_params not_unique"]],
   ["an empty parameter", { allowed_query_params: [" "] }, ["/allowed_query_params/0 too_short"]],
   ["an unknown product", { compat_ids: { matomo: ["1"] } }, ["/compat_ids/matomo unknown_field"]],
   [
@@ -122,39 +122,39 @@ test.each([
       "/compat_ids/goatcounter/0 invalid_characters",
     ],
   ],
-  ["a shield of no kind", { shields: [{ kind: "city", value: "Bonn" }] }, ["/shields/0/kind invalid_choice"]],
+  ["a shield of an unknown kind", { shields: [{ kind: "city", value: "Bonn" }] }, ["/shields/0/kind invalid_choice"]],
   ["a shield without a value", { shields: [{ kind: "ip" }] }, ["/shields/0/value required"]],
   [
-    "addresses that are none",
+    "invalid addresses",
     shields("ip", "10.0.0", "10.0.0.0/33", "example.com", "10.0.0.1/"),
     [0, 1, 2, 3].map((i) => `/shields/${i}/value invalid_choice`),
   ],
-  ["countries that are none", shields("country", "Germany", "D1"), ["/shields/0/value invalid_choice", "/shields/1/value invalid_choice"]],
+  ["invalid countries", shields("country", "Germany", "D1"), ["/shields/0/value invalid_choice", "/shields/1/value invalid_choice"]],
   [
-    "hosts that are none",
+    "invalid hosts",
     shields("hostname", "a b", "https://*.example", "*".repeat(9)),
     [0, 1, 2].map((i) => `/shields/${i}/value invalid_host`),
   ],
   [
-    "pages that are none",
+    "invalid pages",
     shields("page", "admin", "/a?q=1", "/*/*/*/*/*/*/*/*/*"),
     ["/shields/0/value invalid_path", "/shields/1/value invalid_path", "/shields/2/value invalid_pattern"],
   ],
-  ["a shield twice", shields("country", "DE", "de"), ["/shields/1 not_unique"]],
+  ["a duplicate shield", shields("country", "DE", "de"), ["/shields/1 not_unique"]],
   ["101 shields of a kind", shields("page", ...Array.from({ length: 101 }, (_, i) => `/${i}`)), ["/shields too_many"]],
   [
     "faults in fields and settings, in the order of the body",
     { hash_routing: 1, timezone: "Mars/Base", drop_spam: 1, hosts: [] },
     ["/hash_routing invalid_type", "/timezone invalid_timezone", "/drop_spam invalid_type", "/hosts too_few"],
   ],
-])("refuses settings with %s", async (_, patch, faults) => {
+])("rejects settings with %s", async (_, patch, faults) => {
   await using services = await withSite()
   const before = await services.sites.get(1)
   expect(await faultsOf(services.sites.configure(1, patch))).toEqual(faults)
   expect(await services.sites.get(1)).toEqual(before)
 })
 
-test("a site that is not there cannot be changed", async () => {
+test("rejects a change to a site that does not exist", async () => {
   await using services = await withSite()
   expect(await faultsOf(services.sites.configure(2, { drop_bots: false }))).toBe("site_not_found")
 })
@@ -169,7 +169,7 @@ test("an id of another product belongs to one site of the instance", async () =>
   await expect(taking).rejects.toMatchObject({ code: "compat_id_taken", members: { pointer: "/compat_ids/plausible/1" } })
   expect(await sites.get(2)).toMatchObject({ settings: DEFAULT_SETTINGS })
   expect(sites.directory.byCompatId("plausible", "shop.example")?.id).toBe(1)
-  // The same text of another product is another id, and one that is given free can be taken.
+  // The same text of another product is another id, and an id that was released can be used again.
   await sites.configure(2, { compat_ids: { goatcounter: ["shop"] } })
   await sites.configure(1, { compat_ids: { plausible: [] } })
   expect(await sites.configure(2, { compat_ids: { plausible: ["shop.example"] } })).toMatchObject({ id: 2 })
@@ -188,7 +188,7 @@ test.each([
   const before = await siteKeys.identityKey(1)
   await sites.configure(1, { identity_mode: to })
   expect((await siteKeys.identityKey(1)).toHex() === before.toHex()).toBe(keeps)
-  // A change that is refused changes no key.
+  // A rejected change keeps the key.
   const now = await siteKeys.identityKey(1)
   await sites.configure(1, { identity_mode: "daily", persistent_days: 0 }).catch(() => {})
   expect(await siteKeys.identityKey(1)).toEqual(now)
@@ -200,7 +200,7 @@ describe("a change of zone or mode", () => {
     return [current.name, previous.name]
   }
 
-  test("waits for the end of the running period over a restart, with the salt that is in use", async () => {
+  test("waits for the end of the current period, also across a restart, and keeps the current salt", async () => {
     using folder = temporaryFolder()
     const salt = await (async () => {
       await using services = await withSite({ folder: folder.path })
@@ -223,7 +223,7 @@ describe("a change of zone or mode", () => {
     expect(periodsNow(services)).toEqual(["2026-12 Asia/Tokyo", "2026-11 Asia/Tokyo"])
   })
 
-  test("that names what is there changes nothing", async () => {
+  test("to the same value changes nothing", async () => {
     await using services = await withSite()
     expect(await services.sites.configure(1, { timezone: "UTC", identity_mode: "daily" })).toMatchObject({ identity_history: [] })
   })

@@ -6,18 +6,18 @@ import { temporaryFolder } from "../../kit.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"
 
-/** Of salts, in UTC. */
+/** Name of a salt's day, in UTC. */
 const DAY = { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") }
 const shop = { name: "Shop", hosts: ["shop.example"] }
 
-/** The instance with one organization. */
+/** Opens the services with one organization. */
 async function withOrganization(options: Parameters<typeof openServices>[0] = {}) {
   const services = await openServices(options)
   const { id } = await services.organizations.create({ name: "Acme" })
   return { ...services, organizationId: id }
 }
 
-test("a site has what was sent, and the defaults of the instance", async () => {
+test("creates a site from the request and the instance's defaults", async () => {
   await using services = await withOrganization()
   const { sites, organizationId } = services
   expect(
@@ -50,23 +50,23 @@ test("a site has what was sent, and the defaults of the instance", async () => {
 })
 
 test.each([
-  ["no body", undefined, [" invalid_type"]],
+  ["a missing body", undefined, [" invalid_type"]],
   ["a list", [], [" invalid_type"]],
-  ["nothing in it", {}, ["/name required", "/hosts required"]],
+  ["an empty body", {}, ["/name required", "/hosts required"]],
   [
     "wrong types",
     { name: 5, hosts: "shop.example", retention_days: "30" },
     ["/name invalid_type", "/hosts invalid_type", "/retention_days invalid_type"],
   ],
   [
-    "null where none may be",
+    "null for required values",
     { ...shop, timezone: null, revenue_currency: null },
     ["/timezone invalid_type", "/revenue_currency invalid_type"],
   ],
   ["a name of blanks", { ...shop, name: " \t " }, ["/name too_short"]],
   ["a name of 101 characters", { ...shop, name: "é".repeat(101) }, ["/name too_long"]],
   ["a control character", { ...shop, name: "a\u0000b" }, ["/name invalid_characters"]],
-  ["half a character", { ...shop, name: "a\ud800b" }, ["/name invalid_characters"]],
+  ["a lone surrogate", { ...shop, name: "a\ud800b" }, ["/name invalid_characters"]],
   ["no hosts", { ...shop, hosts: [] }, ["/hosts too_few"]],
   ["101 hosts", { ...shop, hosts: Array.from({ length: 101 }, (_, i) => `h${i}.example`) }, ["/hosts too_many"]],
   [
@@ -84,16 +84,16 @@ test.each([
   ["no retention", { ...shop, retention_days: 0 }, ["/retention_days out_of_range"]],
   ["a long retention", { ...shop, retention_days: 3651 }, ["/retention_days out_of_range"]],
   ["half a day", { ...shop, retention_days: 1.5 }, ["/retention_days invalid_type"]],
-  ["a number beyond all", { ...shop, retention_days: 1e300 }, ["/retention_days invalid_type"]],
+  ["a huge number", { ...shop, retention_days: 1e300 }, ["/retention_days invalid_type"]],
   ["an unknown field", { ...shop, colour: "red" }, ["/colour unknown_field"]],
-  ["a field of ours", { ...shop, organization_id: 2, settings: {} }, ["/organization_id unknown_field", "/settings unknown_field"]],
+  ["read-only fields", { ...shop, organization_id: 2, settings: {} }, ["/organization_id unknown_field", "/settings unknown_field"]],
   ["a dangerous field", JSON.parse('{"name":"Shop","hosts":["shop.example"],"__proto__":{"x":1}}'), ["/__proto__ unknown_field"]],
   [
-    "everything at once, in the order of the body",
+    "several faults, in the order of the body",
     { revenue_currency: "DEM", hosts: ["a b"], timezone: "Mars/Base", x: 1 },
     ["/revenue_currency invalid_currency", "/hosts/0 invalid_host", "/timezone invalid_timezone", "/x unknown_field", "/name required"],
   ],
-])("refuses a site with %s", async (_, body, faults) => {
+])("rejects a site with %s", async (_, body, faults) => {
   await using services = await withOrganization()
   expect(await faultsOf(services.sites.create(services.organizationId, body))).toEqual(faults)
   expect(await services.sites.list(services.organizationId)).toEqual([])
@@ -125,12 +125,12 @@ test.each([
   `${"a.".repeat(126)}ab`,
   "xn--a.example",
   "shop.example..",
-])("refuses the host %j", async (host) => {
+])("rejects the host %j", async (host) => {
   await using services = await withOrganization()
   expect(await faultsOf(services.sites.create(services.organizationId, { name: "Shop", hosts: [host] }))).toEqual(["/hosts/0 invalid_host"])
 })
 
-test("says which host was meant", async () => {
+test("suggests the host that was probably meant", async () => {
   await using services = await withOrganization()
   const refused = services.sites.create(services.organizationId, { name: "Shop", hosts: ["https://Shop.example/cart"] })
   await expect(refused).rejects.toMatchObject({
@@ -148,12 +148,12 @@ test.each([
   ["asia/calcutta", "Asia/Calcutta"],
   ["US/Pacific", "US/Pacific"],
   ["america/argentina/buenos_aires", "America/Argentina/Buenos_Aires"],
-])("takes the zone %s", async (timezone, kept) => {
+])("accepts the time zone %s", async (timezone, kept) => {
   await using services = await withOrganization()
   expect(await services.sites.create(services.organizationId, { ...shop, timezone })).toMatchObject({ timezone: kept })
 })
 
-test("a patch changes what it names, by the rules of a new site", async () => {
+test("a patch changes only the given fields, by the rules of a new site", async () => {
   await using services = await withOrganization()
   const { sites, clock, organizationId } = services
   const made = await sites.create(organizationId, { ...shop, retention_days: 30, timezone: "Asia/Tokyo" })
@@ -165,12 +165,12 @@ test("a patch changes what it names, by the rules of a new site", async () => {
   expect(await sites.get(made.id)).toEqual(changed)
   expect(sites.directory.byHost("shop.example")).toBeUndefined()
   expect(sites.directory.byHost("new.example")).toEqual(changed)
-  // What GET gives may be sent back.
+  // The body of GET may be sent back.
   expect(await sites.update(made.id, { id: 9, created_at: 1, tracking_id: "x", snippet: "<script>", name: "New" })).toMatchObject({
     id: 1,
     name: "New",
   })
-  // In the order of the patch, not of what it is merged with.
+  // In the order of the patch, not of the merged settings.
   expect(await faultsOf(sites.update(made.id, { colour: 1, timezone: null, hosts: [] }))).toEqual([
     "/colour unknown_field",
     "/timezone invalid_type",
@@ -180,7 +180,7 @@ test("a patch changes what it names, by the rules of a new site", async () => {
   expect(await faultsOf(sites.update(7, { name: "x" }))).toBe("site_not_found")
 })
 
-test("a removed site is gone at once, and its id is not used again", async () => {
+test("a removed site disappears immediately, and its id is not reused", async () => {
   await using services = await withOrganization()
   const { sites, keys, organizationId } = services
   const site = await sites.create(organizationId, shop)
@@ -203,7 +203,7 @@ test("a removed site is gone at once, and its id is not used again", async () =>
   expect(await sites.create(organizationId, shop)).toMatchObject({ id: 3 })
 })
 
-test("the number of sites is bounded, also for parallel calls", async () => {
+test("limits the number of sites, also for concurrent calls", async () => {
   await using services = await withOrganization({ maxSites: 3 })
   const { sites, organizations, organizationId } = services
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => sites.create(organizationId, shop)))
@@ -218,7 +218,7 @@ test("the number of sites is bounded, also for parallel calls", async () => {
   expect(await sites.create(organizationId, shop)).toMatchObject({ organization_id: organizationId })
 })
 
-test("a search looks into names and hosts, in any case", async () => {
+test("searches names and hosts, case-insensitively", async () => {
   await using services = await withOrganization()
   const { sites, organizationId } = services
   await sites.create(organizationId, { name: "Größe", hosts: ["a.example"] })
@@ -249,8 +249,8 @@ test.each([
   const { sites, keys, organizations, organizationId } = services
   await sites.create(organizationId, shop)
   await sites.create(organizationId, shop)
-  const stranger = await organizations.create({ name: "Stranger" })
-  await sites.create(stranger.id, shop)
+  const otherOrganization = await organizations.create({ name: "Stranger" })
+  await sites.create(otherOrganization.id, shop)
   const { key } = await keys.create(organizationId, { name: "One", scopes: ["stats:read"], site_access: "list", site_ids: [1] })
   expect(await sites.visible(key, "1")).toMatchObject({ id: 1 })
   await expect(sites.visible(key, id)).rejects.toMatchObject({
@@ -259,15 +259,15 @@ test.each([
   })
 })
 
-test("an event without an id is routed by its host", async () => {
+test("routes an event without a site id by its host", async () => {
   await using services = await withOrganization()
   const { sites, organizations, organizationId } = services
-  const stranger = await organizations.create({ name: "Stranger" })
+  const otherOrganization = await organizations.create({ name: "Stranger" })
   const add = (owner: number, ...hosts: string[]) => sites.create(owner, { name: "x", hosts })
   await add(organizationId, "shop.example", "*.shop.example") // 1
   await add(organizationId, "www.shop.example", "blog.shop.example") // 2
   await add(organizationId, "*.eu.shop.example", "shared.example") // 3
-  await add(stranger.id, "shared.example", "*.foreign.example") // 4
+  await add(otherOrganization.id, "shared.example", "*.foreign.example") // 4
   await add(organizationId, "www.foreign.example", "my.foreign.example") // 5
   const routed = (host: string) => sites.directory.byHost(host)?.id
   expect(routed("shop.example")).toBe(1)
@@ -287,13 +287,13 @@ test("an event without an id is routed by its host", async () => {
   expect(routed("shop.example")).toBe(2)
 })
 
-test("a host that another organization listed first has no site until its owner is known, before and after a restart", async () => {
+test("a host that two organizations list has no site until its owner is known, also after a restart", async () => {
   using folder = temporaryFolder()
   const listed = await (async () => {
     await using services = await withOrganization({ folder: folder.path })
     const { sites, organizations, organizationId, clock } = services
-    const stranger = await organizations.create({ name: "Stranger" })
-    await sites.create(stranger.id, { name: "x", hosts: ["other.example"] })
+    const otherOrganization = await organizations.create({ name: "Stranger" })
+    await sites.create(otherOrganization.id, { name: "x", hosts: ["other.example"] })
     clock.advance(1_000)
     await sites.create(organizationId, shop)
     clock.advance(1_000)
@@ -338,7 +338,7 @@ test("a host that another organization listed first has no site until its owner 
   expect(services.sites.directory.byHost("shop.example")?.id).toBe(2)
 })
 
-test("a restart keeps everything, and goes on counting ids", async () => {
+test("a restart keeps everything and continues the ids", async () => {
   using folder = temporaryFolder()
   const before = await (async () => {
     await using services = await withOrganization({ folder: folder.path })
@@ -375,7 +375,7 @@ test("a restart keeps everything, and goes on counting ids", async () => {
   expect(await services.sites.create(1, shop)).toMatchObject({ id: 3 })
 })
 
-test("a site that was deleted 30 days ago is purged with all that hangs on it", async () => {
+test("purges a site and all its data 30 days after its deletion", async () => {
   await using services = await withOrganization()
   const { sites, goals, funnels, salts, catalog, clock, organizationId } = services
   const site = await sites.create(organizationId, shop)

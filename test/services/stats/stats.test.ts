@@ -8,7 +8,7 @@ const NOW = "2026-11-21T12:00:00Z"
 const workerUrl = new URL("../../../src/query/engine/worker.ts", import.meta.url).href
 const at = (text: string, seconds = 0) => Date.parse(text) + seconds * 1000
 
-/** A site in Berlin with goals and a funnel, and the statistics over a real store and a real worker. */
+/** Opens a site in Berlin with goals and a funnel, and its statistics on a real store and a real worker. */
 async function openShop(settings: Record<string, unknown> = {}) {
   const services = await openServices({ now: NOW })
   const organization = await services.organizations.create({ name: "Shops" })
@@ -35,7 +35,7 @@ async function openShop(settings: Record<string, unknown> = {}) {
   }
 }
 
-/** Friday in Berlin to Saturday noon, and one visit of the week before. */
+/** Records visits from Friday to Saturday noon in Berlin, and one visit of the previous week. */
 function recordWeek({ traffic }: { traffic: ReturnType<typeof openTraffic> }): void {
   const google = { source: "Google", country: "DE" }
   traffic.visit({ visitor: 3, events: [{ at: at("2026-11-14T10:00:00Z") }] })
@@ -49,7 +49,7 @@ function recordWeek({ traffic }: { traffic: ReturnType<typeof openTraffic> }): v
       { at: at(friday, 120), name: "Signup", page: "/pricing", revenue: { amount: 1250, currency: "EUR" } },
     ],
   })
-  // Half past midnight in Berlin: Saturday.
+  // Half past midnight on Saturday in Berlin.
   traffic.visit({ visitor: 2, traits: { country: "FR" }, events: [{ at: at("2026-11-20T23:30:00Z"), page: "/" }] })
   const saturday = "2026-11-21T10:00:00Z"
   traffic.visit({
@@ -65,7 +65,7 @@ function recordWeek({ traffic }: { traffic: ReturnType<typeof openTraffic> }): v
 
 const week = { from: "2026-11-15", to: "2026-11-21", timezone: "Europe/Berlin", includes_today: true }
 
-test("a summary counts what happened, compares it and tells the change", async () => {
+test("a summary returns metrics, their comparison and the change", async () => {
   await using shop = await openShop()
   recordWeek(shop)
   expect(await shop.stats.summary(shop.site, { period: "7d", compare: "previous_period" })).toEqual({
@@ -81,7 +81,7 @@ test("a summary counts what happened, compares it and tells the change", async (
   })
 })
 
-test("points are all there, by local day, and say when they are partial", async () => {
+test("a timeseries has a point for every local day and marks partial ones", async () => {
   await using shop = await openShop()
   recordWeek(shop)
   expect(
@@ -109,7 +109,7 @@ test("points are all there, by local day, and say when they are partial", async 
   })
 })
 
-test("24h has 24 hours with their offsets, and says between which times", async () => {
+test("24h has 24 hours with their offsets and names its range", async () => {
   await using shop = await openShop()
   recordWeek(shop)
   const { range, interval, points } = await shop.stats.timeseries(shop.site, { period: "24h", metrics: ["pageviews"] })
@@ -124,7 +124,7 @@ test("24h has 24 hours with their offsets, and says between which times", async 
   ])
 })
 
-test("a week and a month that the range cuts are partial, and begin with its first day", async () => {
+test("a week and a month cut by the range are partial and begin with its first day", async () => {
   await using shop = await openShop()
   const points = async (interval: string) =>
     (await shop.stats.timeseries(shop.site, { from: "2026-11-04", to: "2026-11-18", interval, metrics: ["visits"] })).points
@@ -151,7 +151,7 @@ test.each<[string, Record<string, unknown>, object]>([
     },
   ],
   [
-    "a page of rows",
+    "paginated rows",
     { dimension: "page", limit: 1, offset: 1, order: "asc", sort: "pageviews", metrics: ["pageviews"] },
     { rows: [{ value: "/pricing", pageviews: 1 }], total_rows: 3, has_more: true },
   ],
@@ -167,7 +167,7 @@ test.each<[string, Record<string, unknown>, object]>([
     },
   ],
   [
-    "sources, of which none is Direct",
+    "sources, with Direct for a missing one",
     { dimension: "source", metrics: ["visits"] },
     {
       rows: [
@@ -181,7 +181,7 @@ test.each<[string, Record<string, unknown>, object]>([
     { dimension: "event" },
     { rows: [{ value: "Signup", visitors: 1, events: 1, conversion_rate: 33.3, share: 33.3 }], total_rows: 1, has_more: false },
   ],
-  ["no event beyond the last", { dimension: "event", offset: 1 }, { rows: [], total_rows: 1, has_more: false }],
+  ["no rows beyond the last", { dimension: "event", offset: 1 }, { rows: [], total_rows: 1, has_more: false }],
   [
     "goals",
     { dimension: "goal" },
@@ -225,7 +225,7 @@ test.each<[string, Record<string, unknown>, object]>([
     { dimension: "page", metrics: ["visitors"], filters: [{ dimension: "source", values: ["Direct"] }] },
     { rows: [{ value: "/", visitors: 2, share: 100 }] },
   ],
-])("a breakdown shows %s", async (_, given, expected) => {
+])("a breakdown returns %s", async (_, given, expected) => {
   await using shop = await openShop()
   await shop.goals.create(shop.site, { kind: "event", value: "Signup" })
   recordWeek(shop)
@@ -234,7 +234,7 @@ test.each<[string, Record<string, unknown>, object]>([
   expect(answer).toMatchObject({ site_id: 1, range: week, dimension: String(given.dimension), ...expected })
 })
 
-test("texts of visitors come without hidden characters, and cut when they are long", async () => {
+test("removes hidden characters from visitors' texts and truncates long ones", async () => {
   await using shop = await openShop()
   const titles = ["a\u202eb\u200bc", `${"x".repeat(499)}😀tail`]
   shop.traffic.visit({ visitor: 1, events: titles.map((title, i) => ({ at: at(NOW, i), title })) })
@@ -245,7 +245,7 @@ test("texts of visitors come without hidden characters, and cut when they are lo
   ])
 })
 
-test("what was not measured is left out", async () => {
+test("omits values that were not measured", async () => {
   await using shop = await openShop()
   recordWeek(shop)
   const filters = [{ dimension: "page", values: ["/"] }]
@@ -257,7 +257,7 @@ test("what was not measured is left out", async () => {
   expect(metrics).toEqual({ exit_rate: 75, visits: 4 })
 })
 
-test("goals and funnels are all listed, those without conversions too", async () => {
+test("lists all goals and funnels, including those without conversions", async () => {
   await using shop = await openShop()
   await shop.goals.create(shop.site, { kind: "event", value: "Signup" })
   await shop.goals.create(shop.site, { kind: "scroll", value: "/nope", threshold: 50 })
@@ -361,7 +361,7 @@ test("a saved funnel equals its steps given inline", async () => {
   expect(await shop.stats.funnel(shop.site, { period: "7d", funnel_id: 1 })).toEqual({ ...inline, funnel_id: 1, name: "Join" } as never)
 })
 
-test("a funnel that nobody enters has rates of 0", async () => {
+test("a funnel without visitors has rates of 0", async () => {
   await using shop = await openShop()
   const { entered, conversion_rate, steps } = await shop.stats.funnel(shop.site, { steps: STEPS })
   expect([entered, conversion_rate, steps.map((step) => step.step_conversion_rate)]).toEqual([0, 0, [0, 0]])
@@ -391,7 +391,7 @@ test.each<[Record<string, unknown>, string, unknown]>([
   ],
   [{ steps: STEPS, metrics: ["visitors"] }, "validation_failed", [["/metrics", "unknown_field"]]],
   [{ steps: STEPS, window_hours: 721 }, "validation_failed", [["/window_hours", "out_of_range"]]],
-])("refuses the funnel %j", async (given, code, faults) => {
+])("rejects the funnel %j", async (given, code, faults) => {
   await using shop = await openShop()
   const error = await shop.stats.funnel(shop.site, given).then(
     () => undefined,
@@ -408,7 +408,7 @@ const mode = (identity_mode: string) => ({
 test.each([
   ["daily", 25, { needed_days: 2, mode: "daily", horizon_days: 1, options: ["shorten_window", "switch_mode"] }],
   ["weekly", 169, { needed_days: 8, mode: "weekly", horizon_days: 7, options: ["shorten_window", "switch_mode"] }],
-])("a %s identity is too short for a window of %d hours", async (identity, window_hours, members) => {
+])("rejects a %s identity for a window of %d hours", async (identity, window_hours, members) => {
   await using shop = await openShop(mode(identity))
   await expect(shop.stats.funnel(shop.site, { steps: STEPS, window_hours })).rejects.toMatchObject({
     code: "identity_insufficient",
@@ -416,7 +416,7 @@ test.each([
   })
 })
 
-test("with person keys a long window counts identified visitors, and says so", async () => {
+test("with user ids, a long window counts only identified visitors and adds a note", async () => {
   await using shop = await openShop(mode("identified"))
   recordWeek(shop)
   const events = [
@@ -435,7 +435,7 @@ test("with person keys a long window counts identified visitors, and says so", a
   expect(await shop.stats.funnel(shop.site, { period: "7d", steps: STEPS, window_hours: 24 })).toMatchObject({ entered: 4, completed: 2 })
 })
 
-test("realtime shows the last five minutes", async () => {
+test("realtime covers the last five minutes", async () => {
   await using shop = await openShop()
   recordWeek(shop)
   expect(await shop.stats.realtime(shop.site, { limit: "1" }, { form: "text" })).toEqual({
@@ -451,15 +451,15 @@ test("realtime shows the last five minutes", async () => {
 })
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | undefined]>([
-  ["nothing to say", {}, {}, undefined],
+  ["no note", {}, {}, undefined],
   ["a last day in the future", {}, { from: "2026-11-20", to: "2026-12-24" }, ["to lay in the future and was set to today, 2026-11-21."]],
   [
-    "data that is no longer kept",
+    "a range beyond the retention",
     { retention_days: 30 },
     { from: "2026-10-21", to: "2026-11-21" },
     ["Data is kept for 30 days: what is older is not in the answer."],
   ],
-  ["all that is kept", { retention_days: 30 }, { from: "2026-10-22", to: "2026-11-21" }, undefined],
+  ["no note for exactly the retained days", { retention_days: 30 }, { from: "2026-10-22", to: "2026-11-21" }, undefined],
   ["no goals", {}, { metrics: ["conversions"] }, ["The site has no goals: conversions are 0."]],
   [
     "a filter by goal without goals",
@@ -473,7 +473,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
     { metrics: ["revenue"], period: "7d" },
     ["Amounts in EUR are not part of revenue, which is in CHF."],
   ],
-])("notes say: %s", async (_, settings, given, notes) => {
+])("adds a note: %s", async (_, settings, given, notes) => {
   await using shop = await openShop(settings)
   recordWeek(shop)
   expect((await shop.stats.summary(shop.site, given)).notes).toEqual(notes as string[])
@@ -484,13 +484,13 @@ test.each<[dimension: string, given: object, notes: string[] | undefined]>([
   ["property", { property: "plan", metrics: ["conversion_rate"] }, undefined],
   ["event", { metrics: ["conversions"] }, ["The site has no goals: conversions are 0."]],
   ["page", { metrics: ["conversion_rate"] }, ["The site has no goals: conversions are 0."]],
-])("a rate of its own is no conversion of a goal: %s with %j", async (dimension, given, notes) => {
+])("adds the note about missing goals only for goal conversions: %s with %j", async (dimension, given, notes) => {
   await using shop = await openShop()
   recordWeek(shop)
   expect((await shop.stats.breakdown(shop.site, { dimension, ...given })).notes).toEqual(notes as string[])
 })
 
-test("revenue is rounded to what the currency has, and 0 without any", async () => {
+test("rounds revenue to the currency's decimals, and returns 0 without revenue", async () => {
   await using shop = await openShop({ revenue_currency: "KWD" })
   shop.traffic.visit({ visitor: 1, events: [{ at: at(NOW), name: "Buy", revenue: { amount: 1234, currency: "KWD" } }] })
   const ask = (period: string) => shop.stats.summary(shop.site, { period, metrics: ["revenue"] })
@@ -498,7 +498,7 @@ test("revenue is rounded to what the currency has, and 0 without any", async () 
   expect(await ask("yesterday")).toMatchObject({ revenue_currency: "KWD", metrics: { revenue: 0 } })
 })
 
-test("all begins with the first event", async () => {
+test("the period all begins with the first event", async () => {
   await using shop = await openShop()
   expect((await shop.stats.summary(shop.site, { period: "all" })).range.from).toBe("2026-11-21")
   recordWeek(shop)
@@ -513,7 +513,7 @@ test.each([
   ["monthly", { period: "7d" }, "month"],
   ["identified", { period: "7d" }, "identified"],
   ["persistent", { period: "7d" }, "persistent"],
-])("on a %s site %j counts visitors once per %p", async (identity, given, window) => {
+])("on a %s site, %j counts visitors once per %p", async (identity, given, window) => {
   await using shop = await openShop(mode(identity))
   expect((await shop.stats.summary(shop.site, given)).visitor_window).toBe(window as "day")
 })
@@ -521,14 +521,14 @@ test.each([
 test.each([
   ["before the range", "2026-11-10T23:00:00Z", "week"],
   ["inside the range", "2026-11-18T23:00:00Z", "mixed"],
-  ["that still has to begin", "2026-11-21T23:00:00Z", "day"],
-])("a change of the mode %s is told", async (_, from, window) => {
+  ["in the future", "2026-11-21T23:00:00Z", "day"],
+])("reports a change of the identity mode %s", async (_, from, window) => {
   const change = (begin: number, identity_mode: string) => ({ from: begin, timezone: "Europe/Berlin", identity_mode })
   await using shop = await openShop({ ...mode("weekly"), identity_history: [change(0, "daily"), change(Date.parse(from), "weekly")] })
   expect((await shop.stats.summary(shop.site, { period: "7d" })).visitor_window).toBe(window as "day")
 })
 
-test("changes are those of the values shown, not of the exact ones", async () => {
+test("computes changes from the rounded values", async () => {
   await using shop = await openShop()
   const visit = (day: string, pages: number) => {
     const events = Array.from({ length: pages }, (_, i) => ({ at: at(`${day}T10:00:00Z`, i) }))
@@ -537,14 +537,14 @@ test("changes are those of the values shown, not of the exact ones", async () =>
   for (const pages of [1, 2, 2]) visit("2026-11-10", pages)
   for (const pages of [1, 1, 2]) visit("2026-11-17", pages)
   const given = { period: "7d", compare: "previous_period", metrics: ["bounce_rate", "views_per_visit"] }
-  // A third has doubled, and 5/3 became 4/3: of the exact values that would be 100 % and -20 %.
+  // A third has doubled, and 5/3 became 4/3. The exact values would give 100 % and -20 %.
   expect(await shop.stats.summary(shop.site, given)).toMatchObject({
     metrics: { bounce_rate: 66.7, views_per_visit: 1.33 },
     comparison: { metrics: { bounce_rate: 33.3, views_per_visit: 1.67 }, change_percent: { bounce_rate: 100.3, views_per_visit: -20.4 } },
   })
 })
 
-describe("on the day on which the mode changes", () => {
+describe("on the day of a change of the identity mode", () => {
   const ranges = {
     "the week that ends with it": { period: "7d" },
     "that day alone": { period: "today" },
@@ -560,13 +560,13 @@ describe("on the day on which the mode changes", () => {
     ["identified", "mixed", "mixed", "mixed", "day"],
     ["weekly", "mixed", "mixed", "mixed", "day"],
     ["daily", "day", undefined, "day", "day"],
-  ])("to %s, visitors count by mixed windows", async (identity_mode, ...expected) => {
+  ])("to %s, visitors are counted by mixed windows", async (identity_mode, ...expected) => {
     await using shop = await openShop()
     await shop.sites.configure(shop.site.id, { identity_mode })
     expect<(string | undefined)[]>(await windows(shop)).toEqual(expected)
   })
 
-  test("and back, visitors count by mixed windows that day and no longer", async () => {
+  test("and back, visitors are counted by mixed windows on that day only", async () => {
     await using shop = await openShop()
     await shop.sites.configure(shop.site.id, { identity_mode: "identified" })
     await shop.sites.configure(shop.site.id, { identity_mode: "daily" })
@@ -575,7 +575,7 @@ describe("on the day on which the mode changes", () => {
     expect(await windows(shop)).toEqual(["mixed", undefined, "day", "day"])
   })
 
-  test("twice, both days are mixed and those between and after are not", async () => {
+  test("twice, only these two days are mixed", async () => {
     await using shop = await openShop()
     await shop.sites.configure(shop.site.id, { identity_mode: "weekly" })
     shop.clock.advance(3 * 86_400_000)
@@ -592,14 +592,14 @@ describe("on the day on which the mode changes", () => {
     expect(await windows(shop, asked)).toEqual(["day", "mixed", "week", "mixed", "identified"])
   })
 
-  test("a change of the time zone alone mixes nothing", async () => {
+  test("a change of only the time zone mixes nothing", async () => {
     await using shop = await openShop()
     await shop.sites.update(shop.site.id, { timezone: "UTC" })
     expect(await windows(shop)).toEqual(["day", undefined, "day", "day"])
   })
 })
 
-test("bad arguments of a query string are a bad query", async () => {
+test("reports invalid arguments of a query string as invalid_query", async () => {
   await using shop = await openShop()
   await expect(shop.stats.summary(shop.site, { period: "8d", hello: "1" }, { form: "text" })).rejects.toMatchObject({
     code: "invalid_query",
@@ -608,7 +608,7 @@ test("bad arguments of a query string are a bad query", async () => {
   await expect(shop.stats.realtime(shop.site, { limit: "0" }, { form: "text" })).rejects.toMatchObject({ code: "invalid_query" })
 })
 
-test("raw visits come through a worker of their own, and stop when they are given up", async () => {
+test("reads raw visits through a separate worker and stops when cancelled", async () => {
   await using shop = await openShop()
   for (let visitor = 0; visitor < 1_200; visitor++) shop.traffic.visit({ visitor, events: [{ at: at(NOW, visitor / 1000) }] })
   const facts = { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }

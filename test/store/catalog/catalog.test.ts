@@ -90,7 +90,7 @@ test("writes a complete copy and empties the log", async () => {
   expect(await reopened.get(sql`pragma quick_check`)).toEqual({ quick_check: "ok" })
 })
 
-test("refuses a file of another program and leaves it unchanged", async () => {
+test("rejects a file of another program and leaves it unchanged", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   const foreign = createClient({ url: `file:${path}` })
@@ -144,7 +144,7 @@ test("reports a file that stays locked to the fault listener", async () => {
   await catalog.close()
 }, 15_000)
 
-/** Another process in the middle of a write. */
+/** Starts another process that is in the middle of a write. */
 async function holdLock(path: string): Promise<AsyncDisposable & { release(): Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "lock-holder.ts"), path], { stdin: "pipe", stdout: "pipe" })
   await child.stdout.getReader().read()
@@ -159,7 +159,7 @@ test("rejects a write completely on a full disk and accepts it once there is spa
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   await catalog.script("create table t (b blob) strict")
-  // SQLite's own bound answers as a disk without space does.
+  // SQLite's own page limit fails in the same way as a full disk.
   await catalog.get(raw("pragma max_page_count = 20"))
   const fill = (statements: Pick<typeof catalog, "run">) => statements.run(sql`insert into t values (zeroblob(200000))`)
   await expect(fill(catalog)).rejects.toMatchObject({ name: "StoreFault", kind: "full" })

@@ -43,7 +43,7 @@ test("runs only the new migrations of each owner", async () => {
   expect(await catalog.get(sql`select n from things`)).toEqual({ n: 2 })
 })
 
-test("refuses a store of a newer version by name and leaves its file unchanged", async () => {
+test("rejects a store of a newer version, names the version and leaves the file unchanged", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   {

@@ -1,7 +1,7 @@
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
 import { migrate } from "../../../src/store/catalog/migrate.ts"
 
-/** Runs a short and a long migration, to be killed on the way. */
+/** Runs a short and a long migration, so that a test can kill it in between. */
 const catalog = await openCatalog(catalogUrl(process.argv[2]!))
 const first = { name: "0001_things", sql: "create table things (n integer) strict; insert into things values (1)" }
 const long = {

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
 import { sql } from "../../../src/store/sql.ts"
 
-/** Writes row after row, and says which one was acknowledged, until it is killed. */
+/** Writes rows and prints the acknowledged ones until it is killed. */
 const catalog = await openCatalog(catalogUrl(process.argv[2]!))
 await catalog.script("create table t (n integer) strict")
 for (let n = 1; ; n++) {

@@ -1,4 +1,4 @@
-/** A thread that holds the writer's lock of a store until the flag is raised, and a few milliseconds longer. */
+/** A thread that holds the write lock of a store until the flag is raised, and a few milliseconds longer. */
 import { Database } from "bun:sqlite"
 
 declare const self: Worker

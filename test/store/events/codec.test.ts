@@ -18,8 +18,8 @@ describe("encodes and decodes a column without loss", () => {
     )
   })
 
-  // Amounts, times and sequences stay within ±2^52 of each other; the difference of two must be exact.
-  test("of whole numbers up to 2^52", async () => {
+  // Amounts, times and sequences stay within ±2^52 of each other, so the difference of two is exact.
+  test("of integers up to 2^52", async () => {
     await fc.assert(
       fc.asyncProperty(whole, async (given) => {
         const values = given.map((value) => Math.trunc(value / 4) + 0)
@@ -31,9 +31,9 @@ describe("encodes and decodes a column without loss", () => {
 
   test.each([
     ["ascending times", Array.from({ length: 500 }, (_, row) => 1_790_000_000_000 + row * 977)],
-    ["one far away", [0, 0, 0, 2 ** 50]],
+    ["an outlier", [0, 0, 0, 2 ** 50]],
     ["negative amounts", [-(10 ** 15), 10 ** 15, -1, 0, 1]],
-  ])("%s", async (_, values) => {
+  ])("of %s", async (_, values) => {
     expect([...decodeFloat64(await encodeColumn(Float64Array.from(values)))]).toEqual(values)
   })
 })
@@ -44,7 +44,7 @@ test("stores a constant column as its value", () => {
   expect(constantOf(new Uint32Array(0))).toBe(0)
 })
 
-test("refuses a column with any damaged byte", async () => {
+test("rejects a column with any damaged byte", async () => {
   const bytes = await encodeColumn(Uint32Array.from({ length: 100 }, (_, row) => row * row))
   for (let at = 0; at < bytes.length; at++) {
     const damaged = bytes.slice()

@@ -14,7 +14,7 @@ function openJournal() {
   return {
     path,
     journal,
-    /** 1 = normal: a commit does not wait for the disk; 2 = full: it does. */
+    /** 1 is normal: a commit does not wait for the disk. 2 is full: it does. */
     level: () => db.query<{ synchronous: number }, []>("pragma synchronous").get()!.synchronous,
     [Symbol.dispose]() {
       db.close()
@@ -50,9 +50,9 @@ test("reports a log that cannot be synced", async () => {
   using it = openJournal()
   const disk = new DiskSync(it.path)
   it.journal.change(() => {}, true)
-  await disk.later()
-  disk.now()
+  await disk.sync()
+  disk.syncNow()
   disk.close()
-  await expect(disk.later()).rejects.toMatchObject({ name: "StoreFault", kind: "fsync" })
-  expect(() => disk.now()).toThrow(expect.objectContaining({ kind: "fsync" }))
+  await expect(disk.sync()).rejects.toMatchObject({ name: "StoreFault", kind: "fsync" })
+  expect(() => disk.syncNow()).toThrow(expect.objectContaining({ kind: "fsync" }))
 })

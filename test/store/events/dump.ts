@@ -6,7 +6,7 @@ export interface DumpedVisit {
   visitor: number
   kind: number
   start: number
-  /** Sequence of its first event. */
+  /** Sequence of the first event. */
   first: number
   duration: number
   pageviews: number
@@ -20,7 +20,7 @@ export interface DumpedVisit {
   rows: unknown[]
 }
 
-/** Everything a snapshot holds, in words, visits by start and then by content: what a test compares. */
+/** Returns the whole content of a snapshot as plain objects for comparison, with visits sorted by start and then by content. */
 export function dump(snapshot: Snapshot): DumpedVisit[] {
   const visits = snapshot.parts.flatMap((part) => dumpPart(snapshot, part))
   return visits.sort((a, b) => a.start - b.start || (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))

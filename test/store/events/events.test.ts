@@ -15,7 +15,7 @@ function folder() {
   return { path: join(path, "events.db"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** A visitor's visit with these pages, a minute apart. */
+/** Writes a visit with the given pages, a minute apart. */
 function visit(writer: Writer, at: number, visitor: number, pages: string[]) {
   const ordinal = writer.visitor(1, "2026-11-21", { high: visitor, low: visitor })
   const id = writer.openVisit(

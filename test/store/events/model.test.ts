@@ -13,9 +13,9 @@ import { type DumpedVisit, dump } from "./dump.ts"
 import { event, NO_TRAITS } from "./samples.ts"
 
 /**
- * Random lives of a store against a plain list of visits: writes in and out of order, seals, merges, erasures, retention,
- * imports, restarts and failed commits, in any order. After each step a reader that follows and one that starts anew must
- * both show what the list holds.
+ * Compares a store with a plain list of visits through random sequences of writes in and out of order, seals, merges, erasures,
+ * retention, imports, restarts and failed commits. After each step, a reader that stays open and a new one must both show the
+ * content of the list.
  */
 const RUNS = bySize({ check: 10, full: 25, release: 200 })
 const START = Date.parse("2026-11-01T00:00:00Z")
@@ -30,7 +30,7 @@ interface ModelVisit {
   importId: number
   arrivedAt: number
   events: NewEvent[]
-  /** Of its events, in the order they came. */
+  /** Sequences of the events in order of arrival. */
   sequences: number[]
 }
 
@@ -116,7 +116,7 @@ class Life {
   readonly #path = join(this.#folder, "events.db")
   now = START
   visits: ModelVisit[] = []
-  /** Of the next event. */
+  /** Sequence of the next event. */
   sequence = 1
   readonly hidden = new Set<number>()
   store = openEventStore(this.#path, { now: this.now })
@@ -185,7 +185,7 @@ class Life {
     writer.identify(1, visit.id, visit.visitor, "user")
   }
 
-  /** While segments are built, visits begin and go on, and the visitors of the day are forgotten. */
+  /** Seals while visits begin and continue and the visitors of the day are forgotten. */
   async #sealMeanwhile(step: { visitor: number; country: string; events: NewRow[]; forgets: boolean; turns: number }): Promise<void> {
     const sealing = this.store.seal(this.now, true)
     for (let turn = 0; turn <= step.turns; turn++) await Bun.sleep(0)
@@ -195,7 +195,7 @@ class Life {
     await Promise.all([sealing, forgetting])
   }
 
-  /** While visits are erased and texts blanked, others begin and go on, with texts that were those of erased visits too. */
+  /** Erases visits and blanks texts while other visits begin and continue, some with texts of the erased visits. */
   async #eraseMeanwhile(step: { gone: string; visitor: number; country: string; events: NewRow[]; turns: number }): Promise<void> {
     const erasing = this.#erase(step.gone)
     for (let turn = 0; turn <= step.turns; turn++) {
@@ -268,7 +268,7 @@ class Life {
     await this.store.importVisits({ siteId: 1, importId }, [
       { visitor: "a", traits: { ...NO_TRAITS, country: "DE" }, events: made, day: DAY },
     ])
-    // A second part of a hidden import is visible until it is hidden as well; here each import is shown as a whole.
+    // A second part of a hidden import is visible until it is hidden as well. Here each import is shown as a whole.
     this.store.hideImport(1, importId, this.hidden.has(importId))
     const reader = openEventReader(this.#path, { cacheBytes: 1 << 20 })
     const visitor = reader.snapshot(1).visitorLimit
@@ -285,7 +285,7 @@ class Life {
     })
   }
 
-  /** The ordinal that the import before this call took, seen by asking for a new one and giving it up. */
+  /** Returns the ordinal that the previous import took, by requesting a new one and rolling back. */
   #nextOrdinal(): number {
     let next = 0
     expect(() =>
@@ -324,7 +324,7 @@ function toEvent({ minutes, name, page, interactive, plan, amount }: NewRow, now
   })
 }
 
-/** What a visit must look like, from its plain list of events. */
+/** Computes the expected visit from its plain list of events. */
 function expectedVisit(visit: ModelVisit): DumpedVisit {
   const events = visit.events
     .map((each, index) => ({ ...each, sequence: visit.sequences[index]! }))
@@ -362,7 +362,7 @@ function expectedVisit(visit: ModelVisit): DumpedVisit {
 }
 
 test(
-  "readers show what was written, whatever upkeep did to it",
+  "readers show what was written, regardless of maintenance",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {

@@ -23,7 +23,7 @@ function startStore() {
 
 const rotatingIn = (writer: Writer) => writer.visitor(1, DAY, { high: 1, low: 1 })
 
-/** A visit under one rotating id: of a user when one is given. */
+/** Writes a visit under the same rotating id, of the user if one is given. */
 function visit(writer: Writer, at: number, user?: number): number {
   const rotating = rotatingIn(writer)
   const visitor = user === undefined ? rotating : writer.person(1, { high: 7, low: user })
@@ -70,10 +70,10 @@ test("finds the most recently active of several visits, and the first of equal o
 
 test.each([
   ["30 minutes later", 30 * MINUTE, true],
-  ["a moment after that", 30 * MINUTE + 1, false],
-  ["by a clock that was set back a little", -30 * MINUTE, true],
-  ["by a clock that was a day ahead", -24 * 60 * MINUTE, false],
-])("an open visit %s", (_name, later, isOpen) => {
+  ["more than 30 minutes later", 30 * MINUTE + 1, false],
+  ["after the clock was set back 30 minutes", -30 * MINUTE, true],
+  ["after the clock was set back a day", -24 * 60 * MINUTE, false],
+])("%s, a visit is open: %p", (_name, later, isOpen) => {
   using running = startStore()
   running.store.write(NOON, (writer) => visit(writer, NOON))
   const found = running.store.write(NOON + later, (writer) => writer.findOpenVisit(1, rotatingIn(writer), undefined, () => true))

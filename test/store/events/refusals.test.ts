@@ -31,7 +31,7 @@ const pageview = (store: ReturnType<typeof openEventStore>) =>
 
 test.each([
   ["another program's database", (path: string) => change(path, "create table theirs (id integer)"), { reason: "foreign" }],
-  ["a file that is no database", (path: string) => writeFileSync(path, "x".repeat(8192)), { kind: "damaged" }],
+  ["a file that is not a database", (path: string) => writeFileSync(path, "x".repeat(8192)), { kind: "damaged" }],
   [
     "a store of a newer version",
     (path: string) => {

@@ -12,7 +12,7 @@ const NOON = Date.parse("2026-11-21T12:00:00Z")
 const HOUR = 3_600_000
 const DAY = "2026-11-21"
 
-/** A store in a folder of its own that can be stopped and started. */
+/** Opens a store in its own folder that can be stopped and restarted. */
 function startStore(keptValues?: Parameters<typeof openEventStore>[1]["keptValues"]) {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")

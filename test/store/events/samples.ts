@@ -1,11 +1,11 @@
 import type { NewEvent } from "../../../src/domain/event.ts"
 import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
 
-/** A visit about which nothing is known. */
-// The cast holds because every trait is given.
+/** The traits of a visit about which nothing is known. */
+// The cast is safe because every trait has a value.
 export const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>
 
-/** A pageview of `/` on example.com, but for what is given. */
+/** Returns a pageview of `/` on example.com with the given changes. */
 export const event = (given: Partial<NewEvent> & { at: number }): NewEvent => ({
   name: "pageview",
   page: "/",

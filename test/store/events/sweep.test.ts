@@ -11,10 +11,10 @@ import { event, NO_TRAITS } from "./samples.ts"
 const NOON = Date.parse("2026-11-21T12:00:00Z")
 const LATER = NOON + 3_600_000
 const DAY = "2026-11-21"
-/** More texts than one slice of a sweep looks at. */
+/** More texts than a slice of a sweep covers. */
 const VISITS = 4_500
 
-/** Visits with a title each, every other one of a person. */
+/** Writes visits with a title each; every other one belongs to a person. */
 function writeVisits(store: EventStore): void {
   store.write(NOON, (writer) => {
     for (let number = 0; number < VISITS; number++) {
@@ -27,7 +27,7 @@ function writeVisits(store: EventStore): void {
   })
 }
 
-/** The later half. */
+/** Selects the later half of the visits. */
 const chosen = (part: Part) => Uint8Array.from(part.starts(), (start) => (start >= NOON + VISITS / 2 ? 1 : 0))
 
 interface Content {
@@ -58,7 +58,7 @@ function isBlanking(path: string): boolean {
   return isBegun
 }
 
-/** The file as it would be found had the process ended in this moment. */
+/** Returns copies of the files as a crash at this moment would leave them. */
 function imagesOf(folder: string, path: string) {
   const images: string[] = []
   return {
@@ -82,7 +82,7 @@ test("continues an interrupted erasure after the next start", async () => {
   const erasing = store.erase(1, chosen, LATER).then(() => {
     isDone = true
   })
-  // Copying takes its time, and the blanking comes last.
+  // Copying takes some time, and the blanking comes last.
   for (let turn = 0; !isDone; turn++) {
     if (turn % 6 === 0 || isBlanking(path)) take()
     await Bun.sleep(0)
@@ -109,6 +109,6 @@ test("continues an interrupted erasure after the next start", async () => {
             : "half blanked",
     )
   }
-  // Else this has proved nothing.
+  // Otherwise the test would prove nothing.
   expect([...kinds]).toContain("half blanked")
 }, 60_000)

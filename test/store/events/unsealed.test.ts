@@ -24,10 +24,10 @@ test("keeps the age of unsealed visits across seals, erasures and restarts", asy
   store.write(NOON + 40 * MINUTE, (writer) => visit(writer, NOON + 40 * MINUTE, 2))
   store.write(NOON + 41 * MINUTE, (writer) => visit(writer, NOON + 41 * MINUTE, 3))
   expect(store.oldestUnsealedAt()).toBe(NOON)
-  // The first visit goes into a columnar segment; the others may go on.
+  // The first visit moves to a columnar segment; the others may continue.
   await store.seal(NOON + 50 * MINUTE, true)
   expect(store.oldestUnsealedAt()).toBe(NOON + 40 * MINUTE)
-  // Erasing rewrites the log: what stays of it is one record, and as old as it was.
+  // An erasure rewrites the log: the rest becomes one record and keeps its age.
   await store.erase(
     1,
     (part) => Uint8Array.from({ length: part.visits }, (_, row) => (part.visits === 2 && row === 0 ? 1 : 0)),

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia"
+import { OwnUserResponse } from "../../../domain/account-response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { OwnAccount } from "../../../services/accounts/own-account.ts"
 import type { OwnEmail } from "../../../services/accounts/own-email.ts"
@@ -11,7 +12,7 @@ import { expectedVersions, NoQuery, Sent } from "../../public/requests.ts"
 import { type GuestOptions, guests } from "../auth.ts"
 import { BODIES } from "../bodies.ts"
 import { answersEmpty, refuses } from "../responses.ts"
-import { OwnUserResponse, toOwnUserResponse } from "./me.ts"
+import { toOwnUserResponse } from "./me.ts"
 
 export interface MeAccountOptions extends GuestOptions {
   ownAccount: OwnAccount

@@ -1,5 +1,5 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { RecoveryCodesResponse, TotpResponse } from "../../../domain/account-response.ts"
 import type { OwnFactors } from "../../../services/sign-in/own-factors.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
@@ -13,8 +13,6 @@ export interface MeFactorsOptions extends GuestOptions {
   ownFactors: OwnFactors
 }
 
-const TotpResponse = t.Object({ secret: t.String(), otpauth_uri: t.String(), qr_svg: t.String(), ticket: t.String() })
-const CodesResponse = t.Object({ recovery_codes: t.Array(t.String()) })
 const terms = { personal: true, sudo: true } as const
 const tags = ["me"]
 
@@ -34,7 +32,7 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
       self: terms,
       query: NoQuery,
       body: Sent,
-      response: { 200: CodesResponse },
+      response: { 200: RecoveryCodesResponse },
       detail: {
         summary: "Confirm an authenticator app with its first code",
         tags,
@@ -57,7 +55,7 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
     .post("/recovery-codes", async (context) => ({ recovery_codes: await ownFactors.newRecoveryCodes(selfOf(context)) }), {
       self: { ...terms, read: readNothing },
       query: NoQuery,
-      response: { 200: CodesResponse },
+      response: { 200: RecoveryCodesResponse },
       detail: { summary: "Generate new recovery codes", tags, ...refuses("invalid_state") },
     })
 }

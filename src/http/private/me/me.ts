@@ -1,5 +1,5 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { MeResponse, type OwnUserResponse } from "../../../domain/account-response.ts"
 import type { User } from "../../../domain/user.ts"
 import type { Access } from "../../../services/access/access.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"
@@ -7,33 +7,6 @@ import type { Factors, SecondFactors } from "../../../services/sign-in/second-fa
 import type { Person } from "../../../services/sign-in/sessions.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery } from "../../public/requests.ts"
-
-const Names = t.Array(t.String())
-const Choice = t.Union([t.String(), t.Null()])
-
-export const OwnUserResponse = t.Object({
-  id: t.Integer(),
-  email: t.String(),
-  email_verified: t.Boolean(),
-  name: t.String(),
-  is_instance_admin: t.Boolean(),
-  mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer(), recovery_codes_left: t.Integer() }),
-  locale: Choice,
-  time_format: Choice,
-  theme: Choice,
-  shortcuts: t.Boolean(),
-  start_page: Choice,
-  version: t.Integer(),
-})
-
-const MeResponse = t.Object({
-  user: OwnUserResponse,
-  organizations: t.Array(t.Object({ id: t.Integer(), name: t.String(), role: t.String(), policy: t.Any(), permissions: Names })),
-  sites: t.Array(t.Object({ id: t.Integer(), name: t.String(), organization_id: t.Integer(), role: t.String(), permissions: Names })),
-  features: Names,
-  makes_organizations: t.Boolean({ description: "Whether the user can create organizations on this instance." }),
-  impersonation: t.Optional(t.Object({ by: t.String(), mode: t.String(), expires_at: t.String() })),
-})
 
 export interface MeOptions {
   access: Access
@@ -52,7 +25,7 @@ export const meRoutes = (router: PrivateRouter, options: MeOptions) =>
     detail: { summary: "Get the signed-in user with their permissions", tags: ["me"] },
   })
 
-export async function toMeResponse(person: Person, options: MeOptions): Promise<Static<typeof MeResponse>> {
+export async function toMeResponse(person: Person, options: MeOptions): Promise<MeResponse> {
   const { access, secondFactors, features } = options
   const { organizations, sites } = await access.standing(person)
   const { impersonator_email, impersonation_mode, expires_at } = person.session
@@ -80,7 +53,7 @@ export async function toMeResponse(person: Person, options: MeOptions): Promise<
   }
 }
 
-export function toOwnUserResponse(user: User, mfa: Factors): Static<typeof OwnUserResponse> {
+export function toOwnUserResponse(user: User, mfa: Factors): OwnUserResponse {
   const { id, email, name, is_instance_admin, email_verified_at, locale, time_format, theme, shortcuts, start_page, version } = user
   const choices = { locale, time_format, theme, shortcuts, start_page }
   return { id, email, email_verified: email_verified_at !== null, name, is_instance_admin, mfa, ...choices, version }

@@ -1,7 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { PasskeyResponse } from "../../../domain/account-response.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { isObject } from "../../../domain/shape.ts"
+import { PasskeyChallengeResponse } from "../../../domain/sign-in-response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { OwnFactors } from "../../../services/sign-in/own-factors.ts"
 import { readNothing } from "../../../web/body.ts"
@@ -18,18 +20,7 @@ export interface MePasskeysOptions extends GuestOptions {
 
 type OwnPasskey = Awaited<ReturnType<OwnFactors["passkeys"]>>[number]
 
-const PasskeyResponse = t.Object({
-  id: t.Integer(),
-  name: t.String(),
-  algorithm: t.String(),
-  transports: t.Array(t.String()),
-  backed_up: t.Boolean(),
-  created_at: t.String(),
-  last_used_at: t.Union([t.String(), t.Null()]),
-  version: t.Integer(),
-})
 const PasskeysResponse = t.Object({ data: t.Array(PasskeyResponse), has_more: t.Boolean(), next_cursor: t.Null() })
-const ChallengeResponse = t.Object({ options: t.Any(), challenge_id: t.String() })
 const ALGORITHM_NAMES: Readonly<Record<number, string>> = { [-7]: "ES256", [-8]: "EdDSA", [-257]: "RS256" }
 const terms = { personal: true, sudo: true } as const
 const tags = ["me"]
@@ -61,7 +52,7 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         self: terms,
         query: NoQuery,
         body: Sent,
-        response: { 200: ChallengeResponse, 201: PasskeyResponse },
+        response: { 200: PasskeyChallengeResponse, 201: PasskeyResponse },
         detail: {
           summary: "Add a passkey",
           tags,

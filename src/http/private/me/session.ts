@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { SessionResponse, SignedOutResponse } from "../../../domain/account-response.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { SUDO_MS } from "../../../domain/session.ts"
 import type { Proofs } from "../../../services/sign-in/proofs.ts"
@@ -7,7 +8,7 @@ import type { SignOut } from "../../../services/sign-in/session.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery, Sent } from "../../public/requests.ts"
-import { type GuestOptions, guests, toUserResponse, UserResponse } from "../auth.ts"
+import { type GuestOptions, guests, toUserResponse } from "../auth.ts"
 import { BODIES } from "../bodies.ts"
 import { refuses } from "../responses.ts"
 import { selves } from "./account.ts"
@@ -17,21 +18,12 @@ export interface SessionRoutesOptions extends GuestOptions {
   signOut: SignOut
 }
 
-const SessionResponse = t.Object({
-  user: UserResponse,
-  expires_at: t.String(),
-  idle_expires_at: t.String(),
-  reauth_until: t.Optional(t.String()),
-  impersonator: t.Optional(t.String()),
-  provider: t.Optional(t.String({ description: "Identity provider that opened the session and can confirm your identity." })),
-})
-const LoggedOutResponse = t.Object({ oidc_logout_url: t.String() })
 const tags = ["auth"]
 
 /** Creates the routes of the current session: read it, confirm your identity, sign out. */
 export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptions) {
   const { now, proofs, signOut, cookie } = options
-  const { welcome } = guests(options)
+  const { startSession } = guests(options)
   const selfOf = selves(options)
   return new Elysia({ prefix: "/api/private/auth" })
     .use(router)
@@ -47,7 +39,7 @@ export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptio
       {
         self: { duringMaintenance: true, read: readNothing },
         query: NoQuery,
-        response: { 200: LoggedOutResponse, 204: t.Void() },
+        response: { 200: SignedOutResponse, 204: t.Void() },
         detail: { summary: "Sign out", tags },
       },
     )
@@ -70,7 +62,7 @@ export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptio
       "/reauth",
       async (context) => {
         const token = await proofs.prove(selfOf(context), context.body.value)
-        welcome(context, { ...context, token })
+        startSession(context, { ...context, token })
         context.set.status = 204
       },
       {

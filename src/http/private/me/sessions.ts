@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { OwnSessionResponse } from "../../../domain/account-response.ts"
 import { instantText } from "../../../domain/moment.ts"
 import type { Session } from "../../../domain/session.ts"
 import type { OwnAccount } from "../../../services/accounts/own-account.ts"
@@ -13,17 +14,7 @@ export interface MeSessionsOptions extends GuestOptions {
   ownAccount: OwnAccount
 }
 
-const SessionResponse = t.Object({
-  id: t.Integer(),
-  current: t.Boolean(),
-  method: t.String(),
-  device: t.String(),
-  place: t.String(),
-  ip_prefix: t.String(),
-  created_at: t.String(),
-  last_seen_at: t.String(),
-})
-const SessionsResponse = t.Object({ data: t.Array(SessionResponse), has_more: t.Boolean(), next_cursor: t.Null() })
+const SessionsResponse = t.Object({ data: t.Array(OwnSessionResponse), has_more: t.Boolean(), next_cursor: t.Null() })
 const tags = ["me"]
 
 /** Creates the routes that list and end the sessions of the user. */

@@ -1,30 +1,32 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { type ApiKey, impliedBy, SCOPE_TITLES, SCOPES } from "../../../domain/key.ts"
-import { KeyInput, KeyPatch } from "../../../domain/key-input.ts"
+import {
+  type ApiKey,
+  impliedBy,
+  KEY_STATES,
+  KeyResponse,
+  reachesSite,
+  SCOPE_TITLES,
+  SCOPES,
+  SecretResponse,
+  UsageResponse,
+} from "../../../domain/key.ts"
+import { KeyInput, KeyPatch, SiteKeyInput } from "../../../domain/key-input.ts"
 import { API } from "../../../domain/limits.ts"
+import { instantText } from "../../../domain/moment.ts"
 import type { Organization } from "../../../domain/organization.ts"
+import { Listed } from "../../../domain/response.ts"
 import { etagOf } from "../../../domain/version.ts"
-import type { Keys, NewSecret } from "../../../services/api-keys/api-keys.ts"
+import type { Keys, ListedKey, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import type { KeyUsage } from "../../../services/api-keys/key-usage.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { keyEntry } from "../../../services/audit/entries.ts"
+import { type Paging, pageOfAll, readPaging } from "../../../services/lists/paging.ts"
 import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/requests.ts"
-import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
+import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { BODIES } from "../bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
-import {
-  CAN_WRITE_KEYS,
-  KeyResponse,
-  newKey,
-  operation,
-  pageOfKeys,
-  readKeyPaging,
-  SecretResponse,
-  toKeyResponse,
-} from "./api-key-shown.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ApiKeyRoutesOptions {
   keys: Keys
@@ -32,12 +34,11 @@ export interface ApiKeyRoutesOptions {
   audit: Audit
 }
 
+export const operation = (summary: string) => ({ summary, tags: ["api-keys"] })
+
+export const CAN_WRITE_KEYS = { permission: "keys:write", personal: true }
+
 const ScopesResponse = t.Object({ data: t.Array(t.Object({ scope: t.String(), title: t.String(), implies: t.Array(t.String()) })) })
-const UsageResponse = t.Object({
-  from: t.String(),
-  to: t.String(),
-  data: t.Array(t.Object({ day: t.String(), route: t.String(), status: t.String(), requests: t.Integer() })),
-})
 
 /** Creates the route that lists all scopes. */
 export const scopeRoutes = (router: PrivateRouter) =>
@@ -163,3 +164,89 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
       detail: operation("Get the requests of an API key by day, route and status"),
     })
 }
+
+interface SiteApiKeyRoutesOptions {
+  keys: Keys
+  audit: Audit
+}
+
+/** Creates the routes for the API keys with access to a site. */
+export const siteApiKeyRoutes = (router: PrivateRouter, create: ReturnType<typeof creation>, { keys, audit }: SiteApiKeyRoutesOptions) =>
+  new Elysia({ prefix: "/api/private/sites/:site/api-keys" })
+    .use(router)
+    .get(
+      "",
+      async ({ site, query }) => {
+        const paging = readKeyPaging(`site-api-keys/${site.id}`, query)
+        const reaching = (await keys.list(site.organization_id, paging.filters.state)).filter((key) => reachesSite(key, site))
+        return pageOfKeys(keys, site.organization_id, paging, reaching)
+      },
+      { can: "keys:write", query: ListQuery, response: { 200: Listed(KeyResponse) }, detail: operation("List API keys of a site") },
+    )
+    .post(
+      "",
+      ({ site, user, actor, ...call }) =>
+        create<NewSecret, SecretResponse>(
+          { ...call, user },
+          (body, storeResponse) =>
+            keys.create(site.organization_id, body, {
+              by: user.id,
+              site: site.id,
+              alongside: recorded(audit, actor, keyEntry("create")),
+              ...(storeResponse && { storeResponse }),
+            }),
+          (made) => newKey(made, user),
+        ),
+      {
+        can: { ...CAN_WRITE_KEYS, sudo: true },
+        query: NoQuery,
+        body: Sent,
+        response: { 201: SecretResponse },
+        detail: { ...operation("Create an API key for a site"), ...takes(SiteKeyInput) },
+      },
+    )
+
+/** Parses the query of a list of keys, optionally limited to a state. Throws `invalid_query` or `invalid_cursor`. */
+export const readKeyPaging = (list: string, query: Record<string, unknown>) =>
+  readPaging(list, query, ["state"], (reader) => ({ state: reader.choice("state", KEY_STATES) }))
+
+/** Returns a page of keys with their creators. */
+export async function pageOfKeys(keys: Keys, organizationId: number, paging: Paging<unknown>, all: readonly ApiKey[]) {
+  const page = await pageOfAll(paging, all)
+  return { ...page, data: (await keys.listed(organizationId, page.data)).map(toKeyResponse) }
+}
+
+/** Converts a key that the caller has just created, with its secret. */
+export function newKey({ key, secret }: NewSecret, { id, name, email }: { id: number; name: string; email: string }) {
+  const shown = toKeyResponse({ ...key, state: "active", creator: { user_id: id, name, email }, owner_left: false })
+  return {
+    location: `/api/private/organizations/${key.organization_id}/api-keys/${key.id}`,
+    etag: etagOf(key),
+    body: { ...shown, key: secret },
+  }
+}
+
+export const toKeyResponse = (key: ListedKey): KeyResponse => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  last4: key.last4,
+  scopes: [...key.scopes],
+  site_access: key.site_ids === null ? "all" : "list",
+  site_ids: key.site_ids && [...key.site_ids],
+  ip_allow: [...key.ip_allow],
+  rate_limit: key.rate_limit,
+  personal: key.owner_user_id !== null,
+  created_by: key.creator && { id: key.creator.user_id, name: key.creator.name, email: key.creator.email },
+  created_at: instantText(key.created_at),
+  expires_at: textOrNull(key.expires_at),
+  last_used_at: textOrNull(key.last_used_at),
+  last_used_ip_prefix: key.last_used_ip_prefix,
+  last_used_agent: key.last_used_agent,
+  revoked_at: textOrNull(key.revoked_at),
+  state: key.state,
+  owner_left: key.owner_left,
+  version: key.version,
+})
+
+const textOrNull = (at: number | null): string | null => (at === null ? null : instantText(at))

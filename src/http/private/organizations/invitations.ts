@@ -1,9 +1,10 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { InvitationInput, isExpired } from "../../../domain/invitation.ts"
+import { InvitationInput, InvitationResponse, isExpired, OfferResponse } from "../../../domain/invitation.ts"
 import { API } from "../../../domain/limits.ts"
 import { instantText } from "../../../domain/moment.ts"
 import type { Organization } from "../../../domain/organization.ts"
+import { Id, Listed } from "../../../domain/response.ts"
 import { parseEmptyBody } from "../../../domain/shape.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
@@ -15,7 +16,7 @@ import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent, takes } from "../../public/requests.ts"
 import { type GuestOptions, guests } from "../auth.ts"
 import { BODIES } from "../bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "../responses.ts"
+import { ListQuery, refuses } from "../responses.ts"
 
 export interface InvitationRoutesOptions extends GuestOptions {
   invitations: Invitations
@@ -23,31 +24,6 @@ export interface InvitationRoutesOptions extends GuestOptions {
   audit: Audit
 }
 
-const InvitationResponse = t.Object(
-  {
-    id: Id,
-    email: t.String(),
-    role: t.String(),
-    site_ids: t.Array(Id),
-    invited_by: t.Union([Id, t.Null()]),
-    created_at: Instant,
-    expires_at: Instant,
-    sent_at: t.Union([Instant, t.Null()]),
-    state: t.String({ description: "State: open or expired." }),
-    link: t.Optional(t.String({ description: "Link for the invited person if the instance sends no email. It is never returned again." })),
-  },
-  { title: "Invitation" },
-)
-type InvitationResponse = Static<typeof InvitationResponse>
-
-const OfferResponse = t.Object({
-  organization: t.Object({ id: Id, name: t.String() }),
-  role: t.String(),
-  email: t.String(),
-  sites: t.Array(t.Object({ id: Id, name: t.String() })),
-  expires_at: Instant,
-  has_account: t.Boolean(),
-})
 const JoinedResponse = t.Object({ organization: t.Object({ id: Id, name: t.String() }) })
 
 const operation = (summary: string) => ({ summary, tags: ["invitations"] })
@@ -138,7 +114,7 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
 /** Creates the routes behind the link of an invitation. */
 export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoutesOptions) {
   const { acceptance, cookie } = options
-  const { guestOf, welcome } = guests(options)
+  const { guestOf, startSession } = guests(options)
   // A value that is not text arrives as null.
   const tokenIn = ({ token }: Record<string, string | undefined>): string => token ?? ""
   const find = (params: Record<string, string | undefined>) => acceptance.find(tokenIn(params))
@@ -173,7 +149,7 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
         const [token, guest] = [tokenIn(params), guestOf(context)]
         if (person) return toJoinedResponse(await acceptance.bySignedIn(token, body.value, person, guest))
         const joined = await acceptance.bySigningUp(token, body.value, guest)
-        if (joined.signedIn) welcome(context, joined.signedIn)
+        if (joined.signedIn) startSession(context, joined.signedIn)
         return toJoinedResponse(joined.organization)
       },
       {

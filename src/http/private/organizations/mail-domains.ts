@@ -1,8 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
-import { DomainInput, type MailDomain, proofOf } from "../../../domain/mail-domain.ts"
+import { DomainInput, DomainResponse, type MailDomain, proofOf } from "../../../domain/mail-domain.ts"
 import { instantText } from "../../../domain/moment.ts"
+import { Listed } from "../../../domain/response.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { MailDomains } from "../../../services/oidc/mail-domains.ts"
@@ -10,27 +10,12 @@ import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent, takes } from "../../public/requests.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "../responses.ts"
+import { ListQuery, refuses } from "../responses.ts"
 
 export interface MailDomainRoutesOptions {
   mailDomains: MailDomains
   audit: Audit
 }
-
-const DomainResponse = t.Object(
-  {
-    id: Id,
-    domain: t.String(),
-    record: t.Object(
-      { type: t.Literal("TXT"), name: t.String(), value: t.String() },
-      { description: "DNS record that verifies the domain." },
-    ),
-    verified_at: t.Union([Instant, t.Null()]),
-    created_at: Instant,
-  },
-  { title: "MailDomain" },
-)
-type DomainResponse = Static<typeof DomainResponse>
 
 const operation = (summary: string) => ({ summary, tags: ["organizations"] })
 const ORG_WRITE = "org:write"

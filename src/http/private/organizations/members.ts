@@ -1,10 +1,11 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
 import { API } from "../../../domain/limits.ts"
-import { MemberPatch, ROLES, RoleInput } from "../../../domain/membership.ts"
+import { MemberPatch, MemberResponse, ROLES } from "../../../domain/membership.ts"
 import { instantText } from "../../../domain/moment.ts"
 import type { Organization } from "../../../domain/organization.ts"
+import { OrganizationResponse } from "../../../domain/organization.ts"
+import { Listed } from "../../../domain/response.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { organizationEntry } from "../../../services/audit/entries.ts"
 import { pageOfAll, readPaging } from "../../../services/lists/paging.ts"
@@ -14,31 +15,14 @@ import { readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { BODIES } from "../bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses, tagged } from "../responses.ts"
-import { OrganizationResponse, toOrganizationResponse } from "./organizations.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
+import { toOrganizationResponse } from "./organizations.ts"
 
 export interface MemberRoutesOptions {
   members: Members
   organizations: Pick<Organizations, "get" | "counts">
   audit: Audit
 }
-
-export const PersonResponse = t.Object({ id: Id, name: t.String(), email: t.String() })
-
-const MemberResponse = t.Object(
-  {
-    user: PersonResponse,
-    role: RoleInput,
-    grants: t.Array(t.String()),
-    denies: t.Array(t.String()),
-    site_roles: t.Array(t.Object({ site_id: Id, role: t.String() })),
-    mfa: t.Boolean(),
-    last_seen_at: t.Union([Instant, t.Null()]),
-    joined_at: Instant,
-    version: t.Integer(),
-  },
-  { title: "Member" },
-)
 
 const operation = (summary: string) => ({ summary, tags: ["members"] })
 
@@ -119,7 +103,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
     )
 }
 
-const toMemberResponse = (member: ListedMember): Static<typeof MemberResponse> => ({
+const toMemberResponse = (member: ListedMember): MemberResponse => ({
   user: { id: member.user_id, name: member.name, email: member.email },
   role: member.role,
   grants: [...member.grants],

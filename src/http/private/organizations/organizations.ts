@@ -1,9 +1,10 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { AuditRowResponse, formatAuditRow } from "../../../domain/audit.ts"
-import { type Organization, OrganizationInput, OrganizationPatch, PolicyInput, type Role } from "../../../domain/organization.ts"
+import { type Organization, OrganizationInput, OrganizationPatch, OrganizationResponse, type Role } from "../../../domain/organization.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
 import { SiteInput } from "../../../domain/site-input.ts"
+import { SiteResponse } from "../../../domain/site-response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Access } from "../../../services/access/access.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
@@ -14,10 +15,10 @@ import type { Organizations } from "../../../services/organizations/organization
 import type { Sites } from "../../../services/sites/sites.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
-import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
+import { type SiteFacts, toSiteResponse } from "../../public/responses.ts"
 import { MEMBER } from "../authorize.ts"
 import { BODIES } from "../bodies.ts"
-import { answersEmpty, Id, Listed, ListQuery, refuses, tagged } from "../responses.ts"
+import { answersEmpty, ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface OrganizationRoutesOptions extends SiteFacts {
   organizations: Organizations
@@ -26,20 +27,7 @@ export interface OrganizationRoutesOptions extends SiteFacts {
   audit: Audit
 }
 
-export const OrganizationResponse = t.Object(
-  {
-    id: Id,
-    name: t.String(),
-    role: t.String({ description: "Role of the caller." }),
-    policy: PolicyInput,
-    counts: t.Object({ members: t.Integer(), sites: t.Integer(), keys: t.Integer() }),
-    version: t.Integer(),
-  },
-  { title: "Organization" },
-)
-
 const operation = (summary: string) => ({ summary, tags: ["organizations"] })
-
 const PATH = "/api/private/organizations"
 
 /** Creates the routes for organizations and for creating sites in them. */
@@ -74,7 +62,7 @@ export function organizationRoutes(
     .post(
       "",
       ({ user, actor, ...call }) =>
-        create<Organization, Static<typeof OrganizationResponse>>(
+        create<Organization, OrganizationResponse>(
           { ...call, user },
           (body, also) => organizations.createOwned(user, body, recorded(audit, actor, organizationEntry("create"), also)),
           (organization) => ({
@@ -161,7 +149,7 @@ export const toOrganizationResponse = (
   { id, name, policy, version }: Organization,
   role: Role,
   counts: Awaited<ReturnType<Organizations["counts"]>>,
-): Static<typeof OrganizationResponse> => ({
+): OrganizationResponse => ({
   id,
   name,
   role,

@@ -1,8 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { Actor } from "../../../domain/audit.ts"
 import { instantText } from "../../../domain/moment.ts"
-import { ProviderInput } from "../../../domain/provider-input.ts"
+import { ProviderInput, ProviderResponse, ProviderTest } from "../../../domain/provider-input.ts"
+import { Listed } from "../../../domain/response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Access } from "../../../services/access/access.ts"
 import type { Audit } from "../../../services/audit/audit.ts"
@@ -13,46 +13,13 @@ import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
-import { Instant, Listed, ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ProviderRoutesOptions {
   organizationProviders: OrganizationProviders
   access: Access
   audit: Audit
 }
-
-const { name, issuer, client_id } = ProviderInput.properties
-const ProviderResponse = t.Object(
-  {
-    id: t.String({ description: "Id of the provider, part of its redirect URI." }),
-    name,
-    issuer,
-    client_id,
-    client_secret: t.Object({ set: t.Boolean(), hint: t.Optional(t.String()), updated_at: t.Optional(Instant) }),
-    scopes: t.String(),
-    allowed_domains: t.Array(t.String()),
-    jit: t.Boolean(),
-    role_map: t.Record(t.String(), t.Object({ role: t.String(), site_ids: t.Optional(t.Array(t.Integer())) })),
-    sso_only: t.Boolean(),
-    enabled: t.Boolean(),
-    redirect_uri: t.String({ description: "Redirect URI to register with the provider." }),
-    identities: t.Integer({ minimum: 0, description: "Number of users linked to the provider." }),
-    created_at: Instant,
-    updated_at: Instant,
-    version: t.Integer(),
-  },
-  { title: "Provider" },
-)
-type ProviderResponse = Static<typeof ProviderResponse>
-
-const LookResponse = t.Object(
-  {
-    ok: t.Boolean(),
-    steps: t.Array(t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number() })),
-    claims: t.Array(t.Object({ name: t.String(), needed: t.Boolean(), offered: t.Union([t.Boolean(), t.Null()]) })),
-  },
-  { title: "ProviderTest" },
-)
 
 const operation = (summary: string) => ({ summary, tags: ["organizations"] })
 const ORG_WRITE = "org:write"
@@ -161,7 +128,7 @@ export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof 
     .post("/:id/test", async ({ organization, params }) => providers.test(organization.id, params.id), {
       canOrganization: { permission: ORG_WRITE, reads: true, find, read: readNothing },
       query: NoQuery,
-      response: { 200: LookResponse },
+      response: { 200: ProviderTest },
       detail: operation("Test the configuration of an identity provider"),
     })
 }

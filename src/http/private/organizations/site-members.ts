@@ -1,8 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
-import { SiteMemberInput } from "../../../domain/membership.ts"
+import { SiteMemberInput, SiteMemberResponse } from "../../../domain/membership.ts"
 import { instantText } from "../../../domain/moment.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
@@ -10,15 +10,13 @@ import type { SiteMembers } from "../../../services/sites/site-members.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery, Sent, takes } from "../../public/requests.ts"
-import { Instant, Listed, ListQuery, refuses } from "../responses.ts"
-import { PersonResponse } from "./members.ts"
+import { ListQuery, refuses } from "../responses.ts"
 
 export interface SiteMemberRoutesOptions {
   siteMembers: SiteMembers
   audit: Audit
 }
 
-const SiteMemberResponse = t.Object({ user: PersonResponse, role: t.String(), created_at: Instant }, { title: "SiteMember" })
 type SiteMember = Awaited<ReturnType<SiteMembers["get"]>>
 
 const operation = (summary: string) => ({ summary, tags: ["members"] })
@@ -75,7 +73,7 @@ export function siteMemberRoutes(router: PrivateRouter, { siteMembers, audit }: 
     )
 }
 
-const toSiteMemberResponse = ({ user_id, name, email, role, created_at }: SiteMember): Static<typeof SiteMemberResponse> => ({
+const toSiteMemberResponse = ({ user_id, name, email, role, created_at }: SiteMember): SiteMemberResponse => ({
   user: { id: user_id, name, email },
   role,
   created_at: instantText(created_at),

@@ -1,14 +1,14 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { AppError } from "../../../domain/error.ts"
 import { isOwnPath } from "../../../domain/own-path.ts"
+import { SignedInResponse, SignInMethodsResponse } from "../../../domain/sign-in-response.ts"
 import type { Mail } from "../../../services/mail/mail.ts"
 import type { Oidc, OidcOutcome } from "../../../services/oidc/oidc.ts"
 import { OIDC_TICKET_SECONDS, type OidcRedirect } from "../../../services/oidc/round-trip.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { wantsPage } from "../../accept.ts"
 import { NoQuery, Sent } from "../../public/requests.ts"
-import { type GuestOptions, guests, SignedInResponse, toUserResponse } from "../auth.ts"
+import { type GuestOptions, guests, toUserResponse } from "../auth.ts"
 import { BODIES } from "../bodies.ts"
 import { answersEmpty, ListQuery, refuses } from "../responses.ts"
 
@@ -17,20 +17,19 @@ export interface OidcRoutesOptions extends GuestOptions {
   mail: Pick<Mail, "isOn">
 }
 
-const ButtonsResponse = t.Object({ data: t.Array(t.Object({ id: t.String(), name: t.String() })), mail: t.Boolean() })
 const tags = ["auth"]
 
 /** Creates the routes for single sign-on: the browser visits the provider and returns with a code for the ticket in its cookie. */
 export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
   const { oidc, mail, cookie } = options
-  const { guestOf, originOf, welcome, sessionLine } = guests(options)
+  const { guestOf, originOf, startSession, sessionHeader } = guests(options)
 
   /** Redirects to the provider. On failure, browsers are redirected to an error page and programs get a problem. */
   async function sendAway(context: Sending, begin: () => Promise<OidcRedirect>, pageOfRefusal: (code: string) => string): Promise<string> {
     try {
       cookie.refuseInsecure(context.request)
       const { url, ticket } = await begin()
-      return sendTo(context, url, [cookie.ticketLine(ticket, OIDC_TICKET_SECONDS)])
+      return sendTo(context, url, [cookie.ticketHeader(ticket, OIDC_TICKET_SECONDS)])
     } catch (error) {
       if (!(error instanceof AppError) || !wantsPage(context.request)) throw error
       return sendTo(context, pageOfRefusal(error.code), [])
@@ -43,7 +42,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
     .get("", async ({ query }) => ({ data: await oidc.buttons(textOf(query, "email")), mail: mail.isOn() }), {
       open: true,
       query: ListQuery,
-      response: { 200: ButtonsResponse },
+      response: { 200: SignInMethodsResponse },
       detail: { summary: "List identity providers and whether the instance can send email", tags },
     })
     .get(
@@ -93,8 +92,8 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         const { params, request } = context
         const search = new URL(request.url).search
         const outcome = await oidc.callback(params.provider, search, cookie.readTicket(request), guestOf(context))
-        const session = outcome.go === "in" ? [sessionLine(outcome.signedIn)] : []
-        return sendTo(context, pageOf(outcome), [cookie.ticketEnd(), ...session])
+        const session = outcome.go === "in" ? [sessionHeader(outcome.signedIn)] : []
+        return sendTo(context, pageOf(outcome), [cookie.ticketRemoval(), ...session])
       },
       {
         open: true,
@@ -106,7 +105,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
       "/link",
       async (context) => {
         const signedIn = await oidc.link(context.body.value, guestOf(context), context.person)
-        welcome(context, signedIn)
+        startSession(context, signedIn)
         return { user: toUserResponse(signedIn.user) }
       },
       {

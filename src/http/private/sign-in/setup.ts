@@ -1,13 +1,13 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { instantText } from "../../../domain/moment.ts"
 import { isObject } from "../../../domain/shape.ts"
+import { FaultsResponse, SetupCompletedResponse, SetupResponse } from "../../../domain/sign-in-response.ts"
 import type { SiteDefaults } from "../../../domain/site-input.ts"
 import type { Setup } from "../../../services/accounts/setup.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery, Sent } from "../../public/requests.ts"
-import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
-import { type GuestOptions, guests, toUserResponse, UserResponse } from "../auth.ts"
+import { type SiteFacts, toSiteResponse } from "../../public/responses.ts"
+import { type GuestOptions, guests, toUserResponse } from "../auth.ts"
 import { BODIES } from "../bodies.ts"
 import { refuses } from "../responses.ts"
 
@@ -19,25 +19,12 @@ export interface SetupRoutesOptions extends GuestOptions, SiteFacts {
   publicUrl(): string
 }
 
-const SetupResponse = t.Object({
-  needed: t.Boolean(),
-  token_expires_at: t.Optional(t.String()),
-  defaults: t.Object({ timezone: t.String(), currency: t.String(), base_url: t.String() }),
-})
-const MadeResponse = t.Object({
-  user: UserResponse,
-  organization: t.Object({ id: t.Integer(), name: t.String() }),
-  site: t.Optional(SiteResponse),
-})
-const FaultResponse = t.Object({ pointer: t.String(), code: t.String(), detail: t.String(), allowed: t.Optional(t.Unknown()) })
-/** Result of a dry run. */
-const FaultsResponse = t.Object({ errors: t.Array(FaultResponse) })
 const tags = ["setup"]
 
 /** Creates the routes that set up the first user with the token printed on the console. */
 export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) {
   const { setup, isSetUp, siteDefaults, cookie, publicUrl } = options
-  const { guestOf, welcome } = guests(options)
+  const { guestOf, startSession } = guests(options)
   return new Elysia({ prefix: "/api/private/setup" })
     .use(router)
     .use(cookie.writer())
@@ -66,7 +53,7 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
         const { dry_run: isTrial, ...asked } = isObject(context.body.value) ? context.body.value : {}
         if (isTrial === true) return { errors: [...(await setup.faultsOf(asked))] }
         const made = await setup.overHttp(asked, guest)
-        welcome(context, made)
+        startSession(context, made)
         context.set.status = 201
         const { user, organization, site } = made
         return {
@@ -79,7 +66,7 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
         open: { beforeSetUp: true },
         query: NoQuery,
         body: Sent,
-        response: { 200: FaultsResponse, 201: MadeResponse },
+        response: { 200: FaultsResponse, 201: SetupCompletedResponse },
         detail: {
           summary: "Create the first user, an instance admin",
           tags,

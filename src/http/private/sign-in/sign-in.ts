@@ -1,12 +1,18 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { API } from "../../../domain/limits.ts"
+import {
+  FactorAcceptedResponse,
+  FactorRequiredResponse,
+  PasskeyChallengeResponse,
+  SignedInResponse,
+} from "../../../domain/sign-in-response.ts"
 import type { Passkeys } from "../../../services/sign-in/passkeys.ts"
 import type { SignIn } from "../../../services/sign-in/sign-in.ts"
 import { readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery, Sent } from "../../public/requests.ts"
-import { type GuestOptions, guests, SignedInResponse, toUserResponse, UserResponse } from "../auth.ts"
+import { type GuestOptions, guests, toUserResponse } from "../auth.ts"
 import { BODIES } from "../bodies.ts"
 import { refuses } from "../responses.ts"
 
@@ -15,19 +21,12 @@ export interface SignInRoutesOptions extends GuestOptions {
   passkeys: Pick<Passkeys, "begin" | "signIn">
 }
 
-const FactorWantedResponse = t.Object({
-  mfa_required: t.Literal(true),
-  methods: t.Array(t.String()),
-  ticket: t.String(),
-})
-const EnteredResponse = t.Object({ user: UserResponse, recovery_codes_left: t.Optional(t.Integer()) })
-const ChallengeResponse = t.Object({ options: t.Any(), challenge_id: t.String() })
 const tags = ["auth"]
 
 /** Creates the routes for signing in with a password and a second factor, or with a passkey. */
 export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions) {
   const { signIn, passkeys, cookie } = options
-  const { guestOf, originOf, welcome } = guests(options)
+  const { guestOf, originOf, startSession } = guests(options)
   return new Elysia({ prefix: "/api/private/auth" })
     .use(router)
     .use(cookie.writer())
@@ -36,14 +35,14 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       async (context) => {
         const result = await signIn.byPassword(context.body.value, guestOf(context))
         if ("mfa_required" in result) return result
-        welcome(context, result)
+        startSession(context, result)
         return { user: toUserResponse(result.user) }
       },
       {
         open: true,
         query: NoQuery,
         body: Sent,
-        response: { 200: t.Union([SignedInResponse, FactorWantedResponse]) },
+        response: { 200: t.Union([SignedInResponse, FactorRequiredResponse]) },
         detail: {
           summary: "Sign in with a password",
           tags,
@@ -56,7 +55,7 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       "/mfa",
       async (context) => {
         const result = await signIn.byFactor(context.body.value, guestOf(context))
-        welcome(context, result)
+        startSession(context, result)
         const { user, recoveryCodesLeft } = result
         return { user: toUserResponse(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
       },
@@ -64,7 +63,7 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
         open: true,
         query: NoQuery,
         body: Sent,
-        response: { 200: EnteredResponse },
+        response: { 200: FactorAcceptedResponse },
         detail: {
           summary: "Complete the sign-in with a second factor",
           tags,
@@ -77,14 +76,14 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       open: { read: readOptionalJson(API.privateBodyBytes) },
       query: NoQuery,
       body: Sent,
-      response: { 200: ChallengeResponse },
+      response: { 200: PasskeyChallengeResponse },
       detail: { summary: "Start signing in with a passkey", tags, ...refuses("ticket_invalid", "rate_limited"), ...BODIES.passkeyBegin },
     })
     .post(
       "/passkey/verify",
       async (context) => {
         const result = await passkeys.signIn(context.body.value, guestOf(context))
-        welcome(context, result)
+        startSession(context, result)
         return { user: toUserResponse(result.user) }
       },
       {

@@ -1,41 +1,18 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { formatProgress, type Job } from "../../../domain/job.ts"
-import { instantText } from "../../../domain/moment.ts"
-import { ReportRange } from "../../../domain/report.ts"
+import { type Job, toWorkResponse, WorkResponse } from "../../../domain/job.ts"
+import { ErasurePreview } from "../../../domain/site-response.ts"
 import type { SiteErasures } from "../../../services/erasure/site-erasures.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent, takes } from "../../public/requests.ts"
-import { Id, Instant, refuses } from "../responses.ts"
+import { refuses } from "../responses.ts"
 
 export interface EraseRoutesOptions {
   siteErasures: SiteErasures
   create: ReturnType<typeof creation>
   now(): number
 }
-
-/** Schema of a job on the data of a site. */
-export const WorkResponse = t.Object(
-  {
-    id: Id,
-    state: t.String({ description: "State: queued, running, done, failed or cancelled." }),
-    progress: t.Union([t.Any(), t.Null()]),
-    created_at: Instant,
-    finished_at: t.Union([Instant, t.Null()]),
-    error: t.Optional(t.String()),
-  },
-  { title: "Work" },
-)
-
-export const toWorkResponse = (job: Job, now: number): Static<typeof WorkResponse> => ({
-  id: job.id,
-  state: job.state,
-  progress: formatProgress(job, now),
-  created_at: instantText(job.created_at),
-  finished_at: job.finished_at === null ? null : instantText(job.finished_at),
-  ...(job.error_code !== null && { error: job.error_code }),
-})
 
 const Question = {
   filters: t.Optional(t.Array(t.Any())),
@@ -44,16 +21,6 @@ const Question = {
   to: t.Optional(t.String({ format: "date" })),
   timezone: t.Optional(t.String()),
 }
-const Preview = t.Object(
-  {
-    range: ReportRange,
-    visits: t.Integer({ minimum: 0 }),
-    events: t.Integer({ minimum: 0 }),
-    confirm: t.String(),
-    confirm_expires_at: Instant,
-  },
-  { title: "ErasurePreview" },
-)
 
 const operation = (summary: string) => ({ summary, tags: ["erasure"] })
 
@@ -71,7 +38,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
       can: { permission: "site:delete", reads: true },
       query: NoQuery,
       body: Sent,
-      response: { 200: Preview },
+      response: { 200: ErasurePreview },
       detail: {
         ...operation("Preview the deletion of data"),
         ...refuses("query_timeout"),
@@ -81,7 +48,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
     .post(
       "/erase",
       ({ site, user, actor, ...call }) =>
-        create<Job, Static<typeof WorkResponse>>(
+        create<Job, WorkResponse>(
           { ...call, user },
           (body, also) => siteErasures.erase(site, body, { userId: user.id, actor }, also),
           begun(site),
@@ -107,7 +74,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
     .post(
       "/reset",
       ({ site, user, actor, ...call }) =>
-        create<Job, Static<typeof WorkResponse>>(
+        create<Job, WorkResponse>(
           { ...call, user },
           (body, also) => siteErasures.reset(site, body, { userId: user.id, actor }, also),
           begun(site),

@@ -1,10 +1,11 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
 import type { HostProof } from "../../../domain/host-claim.ts"
 import { proofOf } from "../../../domain/mail-domain.ts"
 import { instantText } from "../../../domain/moment.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
+import { HostProofResponse } from "../../../domain/site-response.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import { type HostClaims, HostProofInput } from "../../../services/sites/host-claims.ts"
@@ -12,25 +13,13 @@ import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent, takes } from "../../public/requests.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "../responses.ts"
+import { ListQuery, refuses } from "../responses.ts"
 
 export interface HostProofRoutesOptions {
   hostClaims: HostClaims
   create: ReturnType<typeof creation>
   audit: Audit
 }
-
-const HostProofResponse = t.Object(
-  {
-    id: Id,
-    host: t.String({ description: "Host without `*.` and `www.`. The proof covers every host below it." }),
-    record: t.Object({ type: t.Literal("TXT"), name: t.String(), value: t.String() }, { description: "DNS record that proves the host." }),
-    verified_at: t.Union([Instant, t.Null()]),
-    created_at: Instant,
-  },
-  { title: "HostProof" },
-)
-type HostProofResponse = Static<typeof HostProofResponse>
 
 const operation = (summary: string) => ({ summary, tags: ["settings"] })
 

@@ -1,8 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { type AuditEntry, changesBetween } from "../../../domain/audit.ts"
 import { instantText } from "../../../domain/moment.ts"
-import { type Share, ShareInput } from "../../../domain/share.ts"
+import { Listed } from "../../../domain/response.ts"
+import { type Share, ShareInput, ShareResponse } from "../../../domain/share.ts"
 import type { Site } from "../../../domain/site.ts"
 import { etagOf } from "../../../domain/version.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
@@ -14,7 +14,7 @@ import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface SharesRoutesOptions {
   shares: Shares
@@ -22,29 +22,6 @@ export interface SharesRoutesOptions {
   audit: Audit
   publicUrl(): string
 }
-
-const ShareResponse = t.Object(
-  {
-    id: Id,
-    site_id: Id,
-    name: t.String(),
-    slug: t.String(),
-    url: t.String(),
-    has_password: t.Boolean(),
-    expires_at: t.Union([Instant, t.Null()]),
-    locked_filters: t.Array(t.Any()),
-    sections: t.Array(t.String()),
-    allow_range: t.Boolean(),
-    allow_filters: t.Boolean(),
-    allow_export: t.Boolean(),
-    embed_origins: t.Array(t.String()),
-    is_public: t.Boolean({ description: "Whether the setting for a public dashboard created the view." }),
-    created_at: Instant,
-    updated_at: Instant,
-    version: t.Integer(),
-  },
-  { title: "Share" },
-)
 
 const operation = (verb: string) => ({ summary: `${verb} shared view${verb === "List" ? "s" : ""}`, tags: ["shared views"] })
 
@@ -72,7 +49,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
     .post(
       "",
       ({ site, user, actor, ...call }) =>
-        create<OwnShare, Static<typeof ShareResponse>>(
+        create<OwnShare, ShareResponse>(
           { ...call, user },
           (body, also) => shares.create(site, body, user.id, recorded<OwnShare>(audit, actor, creationEntry(site), also)),
           (share) => ({ location: `/api/private/sites/${site.id}/shares/${share.id}`, etag: etagOf(share), body: show(share) }),
@@ -129,7 +106,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
       { can: { ...can, read: readNothing }, query: NoQuery, detail: { ...operation("Delete a"), ...refuses("precondition_failed") } },
     )
 
-  function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): Static<typeof ShareResponse> {
+  function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): ShareResponse {
     return tagged(set, share, show(share))
   }
 }
@@ -142,7 +119,7 @@ const creationEntry =
     changes: changesBetween(undefined, share),
   })
 
-const toShareResponse = ({ id, site_id, name, slug, ...share }: OwnShare, base: string): Static<typeof ShareResponse> => ({
+const toShareResponse = ({ id, site_id, name, slug, ...share }: OwnShare, base: string): ShareResponse => ({
   id,
   site_id,
   name,

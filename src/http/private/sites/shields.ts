@@ -1,8 +1,11 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { parseId } from "../../../domain/id.ts"
+import { DropReport, DropSamples } from "../../../domain/insight.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Shield } from "../../../domain/shield.ts"
 import type { Site } from "../../../domain/site.ts"
+import { ShieldResponse } from "../../../domain/site-response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { shieldEntry } from "../../../services/audit/entries.ts"
@@ -12,10 +15,9 @@ import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { Drops } from "../../../services/stats/drops.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/requests.ts"
-import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
+import { type creation, expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { Id, Listed, ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ShieldRoutesOptions {
   siteShields: { of(siteId: number): SiteShields }
@@ -24,25 +26,11 @@ export interface ShieldRoutesOptions {
   audit: Audit
 }
 
-const ShieldResponse = t.Object(
-  {
-    id: Id,
-    kind: t.String(),
-    value: t.String({ description: "Value to match. For kind `rule`: name of the rule." }),
-    conditions: t.Optional(t.Array(t.Any())),
-    note: t.String(),
-    enabled: t.Boolean(),
-    hits_7d: t.Integer({ minimum: 0 }),
-    version: t.Integer(),
-  },
-  { title: "Shield" },
-)
-
 const operation = (verb: string) => ({ summary: `${verb} shield${verb === "List" ? "s" : ""}`, tags: ["shields"] })
 
 /** Creates the routes for the shields of a site. Shields affect future events only. */
 export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create, audit }: ShieldRoutesOptions) {
-  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): Static<typeof ShieldResponse> => ({
+  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): ShieldResponse => ({
     id,
     kind,
     value,
@@ -68,7 +56,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
     .post(
       "",
       ({ site, user, actor, ...call }) =>
-        create<Shield, Static<typeof ShieldResponse>>(
+        create<Shield, ShieldResponse>(
           { ...call, user },
           (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, shieldEntry("create", site), also)),
           (shield) => ({
@@ -130,3 +118,24 @@ function withoutHits(patch: unknown): unknown {
   const { hits_7d: _, ...rest } = patch as Record<string, unknown>
   return rest
 }
+
+export interface DropRoutesOptions {
+  drops: Drops
+}
+
+/** Creates the routes for the dropped events of a site. */
+export const dropRoutes = (router: PrivateRouter, { drops }: DropRoutesOptions) =>
+  new Elysia({ prefix: "/api/private/sites/:site/drops" })
+    .use(router)
+    .get("", ({ site, query }) => drops.report(site, query), {
+      can: "site:read",
+      query: ListQuery,
+      response: { 200: DropReport },
+      detail: { summary: "List dropped events by reason and day", tags: ["drops"] },
+    })
+    .get("/sample", ({ site }) => ({ data: drops.samples(site).map(({ at, ...sample }) => ({ at: instantText(at), ...sample })) }), {
+      can: "site:read",
+      query: NoQuery,
+      response: { 200: DropSamples },
+      detail: { summary: "List the latest 100 dropped events", tags: ["drops"] },
+    })

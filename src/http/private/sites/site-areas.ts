@@ -14,12 +14,11 @@ import {
   privateSegmentRoutes,
   type SegmentRoutesOptions,
 } from "./definitions.ts"
-import { type DropRoutesOptions, dropRoutes } from "./drops.ts"
 import { type EraseRoutesOptions, eraseRoutes } from "./erase.ts"
 import { type ExportRoutesOptions, privateExportRoutes } from "./exports.ts"
 import { type HostProofRoutesOptions, hostProofRoutes } from "./host-proofs.ts"
 import { type SharesRoutesOptions, sharesRoutes } from "./shares.ts"
-import { type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
+import { type DropRoutesOptions, dropRoutes, type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
 import { type SiteSettingsRoutesOptions, siteSettingsRoutes } from "./site-settings.ts"
 import { type SitePinRoutesOptions, type SiteRoutesOptions, sitePinRoutes, siteRoutes } from "./sites.ts"
 import { type TakeoutRoutesOptions, takeoutRoutes } from "./takeout.ts"

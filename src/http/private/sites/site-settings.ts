@@ -1,12 +1,13 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
+import { RetentionPreview, SettingsResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { siteEntry } from "../../../services/audit/entries.ts"
 import type { RetentionPreviews } from "../../../services/erasure/retention-preview.ts"
 import type { HostClaims } from "../../../services/sites/host-claims.ts"
-import { type SettingsOfSites, SettingsResponse, toSettingsResponse } from "../../../services/sites/site-settings.ts"
+import { type SettingsOfSites, toSettingsResponse } from "../../../services/sites/site-settings.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, parameter, Sent, takes } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
@@ -21,41 +22,10 @@ export interface SiteSettingsRoutesOptions {
 
 const operation = (summary: string) => ({ summary, tags: ["settings"] })
 
-const RetentionPreview = t.Object(
-  {
-    cutoff_day: t.String({ format: "date", description: "Visits that started before this day would be deleted." }),
-    events: t.Integer(),
-    visits: t.Integer(),
-    first_run_at: t.String({ format: "date-time" }),
-  },
-  { title: "RetentionPreview" },
-)
-
-const HostDispute = t.Object(
-  {
-    host: t.String({ description: "Disputed host. `*.example.com` stands for every host below `example.com`." }),
-    belongs_to: t.Union([t.Literal("this_organization"), t.Literal("another_organization"), t.Null()], {
-      description: "Owner of the host. null: not known, so that events which name only the host are dropped as `host_disputed`.",
-    }),
-    reason: t.Union([t.Literal("decided"), t.Literal("proved"), t.Literal("listed_first"), t.Null()], {
-      description: "An instance admin decided, a DNS record proves it, or the owner listed the host first and has events from it.",
-    }),
-    provable_host: t.Union([t.String(), t.Null()], { description: "Host to prove by a DNS record. null: the DNS cannot hold one." }),
-  },
-  { title: "HostDispute" },
-)
-const SiteSettingsResponse = t.Object(
-  {
-    ...SettingsResponse.properties,
-    host_disputes: t.Array(HostDispute, { description: "Hosts that sites of other organizations claim as well. Read-only." }),
-  },
-  { title: "SiteSettings" },
-)
-
 /** Creates the routes for the settings of a site. No other route returns or changes settings. */
 export function siteSettingsRoutes(router: PrivateRouter, options: SiteSettingsRoutesOptions) {
   const { settingsOfSites, retentionPreviews, hostClaims, audit } = options
-  const show = (site: Site): Static<typeof SiteSettingsResponse> => ({
+  const show = (site: Site): SiteSettingsResponse => ({
     ...toSettingsResponse(site),
     host_disputes: hostClaims.disputesOf(site),
   })

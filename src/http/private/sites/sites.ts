@@ -1,25 +1,21 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
+import { ListedSiteResponse, OwnSiteResponse } from "../../../domain/site-response.ts"
 import type { Access } from "../../../services/access/access.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { siteEntry } from "../../../services/audit/entries.ts"
+import type { Organizations } from "../../../services/organizations/organizations.ts"
 import { type Pinning, readSitePatch, type SiteMoves, type SitePins, type Sites } from "../../../services/sites/sites.ts"
-import type { SiteOverview } from "../../../services/stats/site-overview.ts"
+import type { ListedSite, SiteOverview } from "../../../services/stats/site-overview.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
+import { type SiteFacts, toSiteResponse } from "../../public/responses.ts"
 import { bodyVersion } from "../bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
-import {
-  ListedSiteResponse,
-  OwnSiteResponse,
-  type SeenSiteOptions,
-  seenSite,
-  toListedSiteResponse,
-  toOwnSiteResponse,
-} from "./site-shown.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface SiteRoutesOptions extends SeenSiteOptions {
   sites: Pick<Sites, "update" | "remove" | "restore">
@@ -177,3 +173,43 @@ export const sitePinRoutes = (router: PrivateRouter, { sitePins, audit }: SitePi
       },
       { can: { permission: "site:read", read: readNothing }, query: NoQuery, detail: operation("Unpin a site") },
     )
+
+export interface SeenSiteOptions extends SiteFacts {
+  organizations: Pick<Organizations, "get">
+  sitePins: Pick<SitePins, "of">
+}
+
+/** Converts a site for a user with the given role. */
+export async function seenSite(site: Site, role: string, userId: number, options: SeenSiteOptions): Promise<OwnSiteResponse> {
+  const organization = (await options.organizations.get(site.organization_id))! // every site has an organization
+  const pinned = (await options.sitePins.of(userId)).has(site.id)
+  return toOwnSiteResponse(site, { organization, role, pinned }, options)
+}
+
+export interface Owned {
+  organization: { id: number; name: string }
+  role: string
+  pinned: boolean
+}
+
+export const toOwnSiteResponse = (site: Site, { organization, role, pinned }: Owned, facts: SiteFacts): OwnSiteResponse => ({
+  ...toSiteResponse(site, facts),
+  organization: { id: organization.id, name: organization.name },
+  role,
+  pinned,
+  version: site.version,
+})
+
+export function toListedSiteResponse(listed: ListedSite, organization: Owned["organization"], facts: SiteFacts): ListedSiteResponse {
+  const { site, current_visitors, last_event_at, week } = listed
+  return {
+    ...toOwnSiteResponse(site, { ...listed, organization }, facts),
+    current_visitors,
+    last_event_at,
+    ...(week && {
+      visitors: week.visitors,
+      visitors_by_day: week.visitors_by_day,
+      ...(week.change_percent !== undefined && { change_percent: week.change_percent }),
+    }),
+  }
+}

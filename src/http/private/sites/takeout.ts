@@ -1,6 +1,6 @@
-import type { Static } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { Job } from "../../../domain/job.ts"
+import { toWorkResponse, WorkResponse } from "../../../domain/job.ts"
 import { API } from "../../../domain/limits.ts"
 import { parseEmptyBody } from "../../../domain/shape.ts"
 import type { Takeouts } from "../../../services/export/takeouts.ts"
@@ -12,7 +12,6 @@ import { NoQuery, Sent } from "../../public/requests.ts"
 import { refuseLack } from "../authorize.ts"
 import { answersFile, refuses } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
-import { toWorkResponse, WorkResponse } from "./erase.ts"
 
 export interface TakeoutRoutesOptions {
   takeouts: Takeouts
@@ -34,7 +33,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
       "",
       ({ site, user, permissions, actor, ...call }) => {
         for (const wanted of NEEDED) refuseLack(permissions, wanted)
-        return create<Job, Static<typeof WorkResponse>>(
+        return create<Job, WorkResponse>(
           { ...call, user },
           (body, also) => {
             parseEmptyBody(body)

@@ -1,5 +1,6 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "../../../domain/error.ts"
+import type { BatchAnswer } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import type { Log } from "../../../domain/log.ts"
 import { fault, inspect, isObject } from "../../../domain/shape.ts"
@@ -60,15 +61,6 @@ export const BatchInput = t.Object(
   { additionalProperties: false, title: "Batch" },
 )
 
-export const BatchAnswer = t.Object(
-  {
-    results: t.Record(t.String(), t.Object({ status: t.Integer(), data: t.Optional(t.Any()), problem: t.Optional(t.Any()) }), {
-      description: "Result of each report by id, equal to the response of its own route.",
-    }),
-  },
-  { title: "BatchAnswer" },
-)
-
 interface Batch {
   site: Site
   asking: ReportOptions
@@ -84,7 +76,7 @@ interface Batch {
 const AT_ONCE = 4
 
 /** Runs the reports of a batch. Each fails separately, equal reports run once, and all share one time limit. Throws `validation_failed` for a malformed list. */
-export async function batchAnswer(options: BatchOptions, { site, asking, body, set, request }: Batch): Promise<Static<typeof BatchAnswer>> {
+export async function batchAnswer(options: BatchOptions, { site, asking, body, set, request }: Batch): Promise<BatchAnswer> {
   const queries = readBatch(body)
   const reports = reportsOf(options)
   const requestId = String(set.headers["x-request-id"])
@@ -98,7 +90,7 @@ export async function batchAnswer(options: BatchOptions, { site, asking, body, s
     return [name, await settled(work.catch(lateIf(late)), problems, requestId)] as const
   })
   const byName = new Map(answers)
-  return { results: Object.fromEntries(named.map(({ id, name }) => [id, byName.get(name)])) as Static<typeof BatchAnswer>["results"] }
+  return { results: Object.fromEntries(named.map(({ id, name }) => [id, byName.get(name)])) as BatchAnswer["results"] }
 }
 
 /** Returns a key that is equal for equal reports, whatever the order of their arguments. */

@@ -1,16 +1,15 @@
 import { Elysia } from "elysia"
 import type { Live, LiveEvent } from "../../../services/stats/live.ts"
-import type { Call, Peers } from "../../../web/guard.ts"
+import type { Peers } from "../../../web/guard.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
+import type { Clients } from "../../caller.ts"
 import { NoQuery } from "../../public/requests.ts"
 import { answersFile } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
 
-export interface LiveRoutesOptions {
+export interface LiveRoutesOptions extends Pick<Clients, "addressOf"> {
   live: Live
   sessionWatch: SessionWatch
-  /** The client's address, behind trusted proxies. */
-  addressOf(call: Pick<Call, "request" | "server">): string | undefined
 }
 
 const COMMENT_MS = 15_000

@@ -1,19 +1,20 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { FunnelInput } from "../../../domain/funnel.ts"
 import {
+  BatchAnswer,
   BusyHours,
   CampaignMatrix,
   ComparedBreakdown,
   FunnelInsight,
   JourneyInput,
   Journeys,
+  OverviewResponse,
   Properties,
   RealtimePanel,
   Suggestions,
 } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
-import { GoalReport, ReportRange, Summary, Timeseries } from "../../../domain/report.ts"
+import { GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
 import type { Access } from "../../../services/access/access.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import type { ReportOptions } from "../../../services/stats/open-report.ts"
@@ -22,8 +23,8 @@ import type { Stats } from "../../../services/stats/stats.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery, parameter, Sent, takes, toolParameters } from "../../public/requests.ts"
 import { parameters, RANGED } from "../../public/stats.ts"
-import { Id, refuses } from "../responses.ts"
-import { BatchAnswer, BatchInput, type BatchOptions, batchAnswer, objectBody } from "./batch.ts"
+import { refuses } from "../responses.ts"
+import { BatchInput, type BatchOptions, batchAnswer, objectBody } from "./batch.ts"
 
 export interface PrivateStatsOptions extends BatchOptions {
   stats: Stats
@@ -48,7 +49,6 @@ export const sightOf = ({ request, user, permissions }: Looking): Omit<ReportOpt
 })
 
 const inText = (looking: Looking): ReportOptions => ({ ...sightOf(looking), form: "text" })
-
 const inJson = (looking: Looking): ReportOptions => ({ ...sightOf(looking), form: "json" })
 
 const operation = (summary: string) => ({
@@ -56,20 +56,14 @@ const operation = (summary: string) => ({
   tags: ["stats"],
   ...refuses("query_timeout", "identity_insufficient", "goal_not_found", "funnel_not_found", "segment_not_found"),
 })
-
 const READ = { permission: "site:read", reads: true }
 
 const text = (description: string, isRequired = false) => parameter({ type: "string", description }, isRequired)
-
 const count = (bounds: { min: number; max: number; default: number }) =>
   parameter({ type: "integer", minimum: bounds.min, maximum: bounds.max, default: bounds.default })
-
 const { dimension, property, limit, offset, sort, order, metrics } = toolParameters("get_breakdown")
-
 const { compare, compare_from, compare_to, match_weekday } = toolParameters("get_summary")
-
 const COMPARED = { compare: compare!, compare_from: compare_from!, compare_to: compare_to!, match_weekday: match_weekday! }
-
 const PAGED = { limit: limit!, offset: offset!, sort: sort!, order: order!, metrics: metrics! }
 
 /** Creates the routes for reports: those of the public API and further ones for the dashboard. Revenue needs `revenue:read`. */
@@ -186,23 +180,3 @@ export const overviewRoutes = (router: PrivateRouter, { access, siteOverview }: 
       detail: { ...operation("Get totals of all your sites"), ...refuses("sso_required") },
     },
   )
-
-const Numbers = t.Record(t.String(), t.Number())
-
-export const OverviewResponse = t.Object(
-  {
-    data: t.Array(
-      t.Object({
-        site_id: Id,
-        name: t.String(),
-        organization_id: Id,
-        current_visitors: t.Integer({ minimum: 0 }),
-        range: t.Optional(ReportRange),
-        metrics: t.Optional(Numbers),
-        change_percent: t.Optional(Numbers),
-        problem: t.Optional(t.String({ description: "Error code if the site has no result at the moment." })),
-      }),
-    ),
-  },
-  { title: "Overview" },
-)

@@ -1,4 +1,4 @@
-/** A growing buffer of numbers, for the log. Integers are written seven bits to a byte, small ones in one byte. */
+/** Writes numbers and texts into a growing buffer. Integers are varints: seven bits per byte, so that small ones take one byte. */
 export class ByteWriter {
   #bytes = new Uint8Array(16 << 10)
   #view = new DataView(this.#bytes.buffer)
@@ -9,7 +9,7 @@ export class ByteWriter {
     this.#bytes[this.length++] = value
   }
 
-  /** A whole number from 0 to 2^53 − 1. */
+  /** Writes a whole number from 0 to 2^53 − 1. */
   uint(value: number): void {
     this.#reserve(8)
     while (value > 0x7fff_ffff) {
@@ -23,7 +23,7 @@ export class ByteWriter {
     this.#bytes[this.length++] = value
   }
 
-  /** A whole number of either sign. */
+  /** Writes a whole number of either sign. */
   int(value: number): void {
     this.uint(value < 0 ? -value * 2 - 1 : value * 2)
   }
@@ -42,7 +42,7 @@ export class ByteWriter {
     this.length += bytes.length
   }
 
-  /** Appends a 64-bit checksum of everything so far and returns the whole. */
+  /** Appends a 64-bit checksum and returns a copy of all bytes. */
   seal(): Uint8Array {
     this.#reserve(8)
     this.#view.setBigUint64(this.length, Bun.hash.xxHash64(this.#bytes.subarray(0, this.length)), true)
@@ -58,7 +58,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote. Reading past the end is the caller's fault: the checksum is tested first. */
+/** Reads the output of a ByteWriter. It does not check bounds, because callers verify the checksum first. */
 export class ByteReader {
   #at = 0
   readonly #view: DataView
@@ -107,8 +107,8 @@ export class ByteReader {
   }
 }
 
-/** The content of a sealed record, or undefined when its checksum does not hold. */
-export function unsealed(sealed: Uint8Array): Uint8Array | undefined {
+/** Returns the content of a sealed record, or undefined when its checksum is wrong. */
+export function unseal(sealed: Uint8Array): Uint8Array | undefined {
   if (sealed.length < 8) return undefined
   const content = sealed.subarray(0, sealed.length - 8)
   const stored = new DataView(sealed.buffer, sealed.byteOffset, sealed.byteLength).getBigUint64(content.length, true)

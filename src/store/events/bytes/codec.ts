@@ -1,8 +1,8 @@
 import { StoreFault } from "../fault.ts"
 
 /**
- * One column as bytes: the difference to a base, or to the value before, in the narrowest of 1, 2, 4 or 8 bytes, bytes of
- * equal weight together, compressed. A column of one value needs no bytes at all.
+ * The encoding of a column: the differences from a base or from the previous value, in 1, 2, 4 or 8 bytes each, split into planes of
+ * bytes with equal weight, compressed. Columns with a single value are not encoded but stored in the segment's header.
  *
  * Layout: transform (1), width (1), two zero bytes, count (4), base (8), zstd of the bytes, checksum (8).
  */
@@ -14,14 +14,14 @@ const LEVEL = 6
 
 export type Numbers = Uint32Array | Float64Array
 
-/** The column's one value when it has but one (0 for no rows), else undefined. */
+/** Returns the value of a column whose rows are all equal (0 for no rows), otherwise undefined. */
 export function constantOf(values: Numbers): number | undefined {
   const first = values[0] ?? 0
   for (let index = 1; index < values.length; index++) if (values[index] !== first) return undefined
   return first
 }
 
-/** Compresses off the calling thread. Values are whole numbers within ±2^53. */
+/** Encodes a column of whole numbers within ±2^53. Compresses on another thread. */
 export async function encodeColumn(values: Numbers): Promise<Uint8Array> {
   const { transform, base, width, differences } = narrowest(values)
   const planes = new Uint8Array(values.length * width)
@@ -38,9 +38,9 @@ export async function encodeColumn(values: Numbers): Promise<Uint8Array> {
   return bytes
 }
 
-/** What `encodeColumn` was given, as 32-bit numbers. */
+/** Decodes a column of 32-bit numbers. */
 export function decodeUint32(bytes: Uint8Array): Uint32Array {
-  const { view, planes, count, width } = opened(bytes)
+  const { view, planes, count, width } = openColumn(bytes)
   const out = new Uint32Array(count)
   join32(planes, count, Math.min(width, 4), out)
   const base = view.getFloat64(8, true)
@@ -49,9 +49,9 @@ export function decodeUint32(bytes: Uint8Array): Uint32Array {
   return out
 }
 
-/** What `encodeColumn` was given, as 64-bit numbers. */
+/** Decodes a column of larger numbers. */
 export function decodeFloat64(bytes: Uint8Array): Float64Array {
-  const { view, planes, count, width } = opened(bytes)
+  const { view, planes, count, width } = openColumn(bytes)
   const out = new Float64Array(count)
   const low = new Uint32Array(count)
   join32(planes, count, Math.min(width, 4), low)
@@ -63,8 +63,8 @@ export function decodeFloat64(bytes: Uint8Array): Float64Array {
   return out
 }
 
-/** A damaged column is told, never read: the checksum is tested before anything else. */
-function opened(bytes: Uint8Array) {
+/** Verifies the checksum of a column and decompresses it. Throws `damaged` for a wrong checksum. */
+function openColumn(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = bytes.length - CHECKSUM
   if (end < HEADER || view.getBigUint64(end, true) !== Bun.hash.xxHash64(bytes.subarray(0, end))) {
@@ -74,7 +74,7 @@ function opened(bytes: Uint8Array) {
   return { view, planes, count: view.getUint32(4, true), width: bytes[1]! }
 }
 
-/** Of the two transforms the one that needs fewer bytes a value; differences are whole numbers from 0. */
+/** Applies the transform that needs fewer bytes per value. The differences are whole numbers from 0. */
 function narrowest(values: Numbers): { transform: Transform; base: number; width: 1 | 2 | 4 | 8; differences: Float64Array } {
   const count = values.length
   let min = values[0]!
@@ -99,7 +99,7 @@ function narrowest(values: Numbers): { transform: Transform; base: number; width
 const widthOf = (largest: number): 1 | 2 | 4 | 8 => (largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 32 ? 4 : 8)
 const zigzag = (value: number): number => (value < 0 ? -value * 2 - 1 : value * 2)
 
-/** Bytes of equal weight beside each other: the high ones are nearly all zero and cost nothing once compressed. */
+/** Splits values into planes of bytes with equal weight. Nearly all high bytes are 0, so their planes compress to almost nothing. */
 function split(values: Float64Array, width: number, planes: Uint8Array): void {
   const count = values.length
   for (let index = 0; index < count; index++) {
@@ -111,7 +111,7 @@ function split(values: Float64Array, width: number, planes: Uint8Array): void {
 }
 
 function join32(planes: Uint8Array, count: number, width: number, out: Uint32Array): void {
-  // Not a loop: the first columns of a start are decoded before any loop is compiled.
+  // `set` instead of a loop, because the first columns after a start are decoded before the loops are compiled.
   out.set(planes.subarray(0, count))
   for (let byte = 1; byte < width; byte++) {
     const from = byte * count

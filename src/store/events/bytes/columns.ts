@@ -1,6 +1,6 @@
 /**
- * Every column of a segment. The position is the column's number on disk: append, never reorder. A segment written
- * before a column existed reads it as 0.
+ * The columns of a segment. A column's position is its number on disk, so columns may only be appended. In segments written before a
+ * column existed, its values read as 0.
  */
 export const COLUMNS = [
   "starts",
@@ -63,10 +63,10 @@ export type Column = (typeof COLUMNS)[number]
 const NUMBERS = new Map(COLUMNS.map((name, number) => [name, number]))
 export const columnNumber = (name: Column): number => NUMBERS.get(name)!
 
-/** The row of `segment_columns` that holds a segment's column. */
+/** Returns the id of the row of `segment_columns` that contains a segment's column. */
 export const columnRow = (segmentId: number, name: Column): number => segmentId * 128 + columnNumber(name)
 
-/** Rows of the sparse columns of a segment. */
+/** Number of rows in the sparse columns of a segment. */
 interface SparseCounts {
   props: number
   revenue: number
@@ -74,7 +74,7 @@ interface SparseCounts {
   vitals: number
 }
 
-/** What a segment's header says: which columns have bytes, and the one value of those that have none. */
+/** The header of a segment: the numbers of the stored columns, and the values of columns whose rows are all equal. */
 export interface SegmentHeader {
   stored: number[]
   constants: Record<string, number>

@@ -1,18 +1,18 @@
 import { RECORD_KINDS, type RecordKind } from "../../../domain/record.ts"
 
-/** Kinds of segments whose rows are visits with their events; a record is a visit of one event. */
+/** The kinds of segments: visits with their events, or records of an area, each stored as a visit with one event. */
 export type SegmentKind = "visits" | RecordKind
 export const SEGMENT_KINDS: readonly SegmentKind[] = ["visits", ...RECORD_KINDS]
 
-/** Above every id of a site. */
+/** Distance between the lanes of a site, larger than any site id. */
 const STEP = 2 ** 44
 
-// One entry a kind, which the type of `fromEntries` cannot tell.
+// The cast holds because every kind has an entry.
 const OFFSETS = Object.fromEntries(SEGMENT_KINDS.map((kind, index) => [kind, STEP * index])) as Record<SegmentKind, number>
 
 /**
- * The log and the tails know one number of whatever they keep apart: a lane. That of a site's visits is the site's id, those of
- * its records lie beyond all ids. Dictionaries, visitors and event ids are the site's own in every lane.
+ * Returns the lane of a site and kind: the number by which the log and the tails separate visits and records. The lane of visits is
+ * the site's id; the others are larger than any id. Dictionaries, visitors and event ids belong to the site and are shared by its lanes.
  */
 export const laneOf = (siteId: number, kind: SegmentKind): number => siteId + OFFSETS[kind]
 

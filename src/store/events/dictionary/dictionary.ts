@@ -5,19 +5,19 @@ import type { Dictionary } from "../part.ts"
 import type { KeptValues } from "../writer.ts"
 import type { Uses } from "./uses.ts"
 
-/** What a value over its limit is stored as. */
+/** The text that replaces values over the limit. */
 const OTHER = "(other)"
-/** A property key over the limit: the property is discarded. */
+/** The number of a property key over the limit. Such properties are discarded. */
 export const DISCARDED = -1
 
-/** What is counted of a site and day besides new values: the bytes of their texts. */
+/** The counter of the bytes of a day's new values, next to the counters of their numbers. */
 const BYTES = "bytes"
-type Counted = DictionaryName | typeof BYTES
+type CounterName = DictionaryName | typeof BYTES
 
-/** Counts of new values that are kept in memory, of all sites and days. */
-const KEPT_COUNTS = 50_000
+/** Maximum number of counters in memory, of all sites and days. */
+const MAX_CACHED_COUNTS = 50_000
 
-/** Numbers that are the same on every site and never in the table. */
+/** Texts whose numbers are the same on every site. They are not in the table. */
 const FIXED: Partial<Record<DictionaryName, readonly string[]>> = { name: FIXED_NAMES, channel: CHANNELS }
 const fixedTexts = (name: DictionaryName): readonly string[] => FIXED[name] ?? [""]
 
@@ -26,26 +26,26 @@ interface Numbering {
   next: number
 }
 
-/** Gives texts their numbers, on the writer's side. A new one is in the table with the commit that first used it. */
+/** Assigns numbers to texts, for the writer. A new text is stored by the commit that first uses it. */
 export class Interner {
   readonly #db: Database
-  readonly #kept: KeptValues
+  readonly #isExempt: KeptValues
   readonly #uses: Uses
-  /** By site, then by dictionary: asked for some twenty values of every event. */
+  /** By site, then by dictionary. Nested maps need no composed keys, which matters for about twenty lookups per event. */
   readonly #numberings = new Map<number, Map<DictionaryName, Numbering>>()
-  /** All values of an event are of one site, and often the next event is too. */
+  /** The numberings of the last site. All values of an event belong to one site, and often the next event does too. */
   #latest: { siteId: number; numberings: Map<DictionaryName, Numbering> } | undefined
   readonly #newValues = new Map<string, number>()
 
-  constructor(db: Database, kept: KeptValues, uses: Uses) {
+  constructor(db: Database, isExempt: KeptValues, uses: Uses) {
     this.#db = db
-    this.#kept = kept
+    this.#isExempt = isExempt
     this.#uses = uses
   }
 
   /**
-   * The number of a text, made when it is new. `onLimit` is called when the day's new values are used up: the number is
-   * then that of `(other)`, or DISCARDED for property keys. `property` names the key of a property value.
+   * Returns the number of a text, and assigns one to a new text. If the daily limit of new values is reached, it calls `onLimit` and
+   * returns the number of `(other)`, or DISCARDED for a property key. `property` is the key of a property value.
    */
   number(siteId: number, name: DictionaryName, text: string, day: string, onLimit: () => void, property?: string): number {
     if (text === "") return 0
@@ -55,14 +55,14 @@ export class Interner {
       this.#uses.text(siteId, name, known)
       return known
     }
-    if (this.#isWithinLimits(siteId, name, text, day) || text === OTHER || this.#kept(siteId, name, text, property)) {
+    if (this.#isWithinLimits(siteId, name, text, day) || text === OTHER || this.#isExempt(siteId, name, text, property)) {
       return this.#add(siteId, name, numbering, text, day)
     }
     onLimit()
     return name === "property" ? DISCARDED : this.number(siteId, name, OTHER, day, onLimit)
   }
 
-  /** The texts of a dictionary. Changes with the next commit. */
+  /** Returns a live view of the texts of a dictionary. */
   texts(siteId: number, name: DictionaryName): Pick<ReadonlyMap<string, unknown>, "has" | "keys"> {
     return this.#numbering(siteId, name).numbers
   }
@@ -72,7 +72,7 @@ export class Interner {
     return this.#numbering(siteId, name).numbers.get(text)
   }
 
-  /** After a text was blanked: its number is not given again, the text gets a new one. */
+  /** Removes a text that was blanked in the table. Its number is not reused; if the text comes again, it gets a new one. */
   forget(siteId: number, name: DictionaryName, text: string): void {
     this.#numberings.get(siteId)?.get(name)?.numbers.delete(text)
   }
@@ -87,8 +87,8 @@ export class Interner {
     return number
   }
 
-  #count(siteId: number, name: Counted, day: string, more: number): void {
-    const count = this.#countOf(siteId, name, day) + more
+  #count(siteId: number, name: CounterName, day: string, added: number): void {
+    const count = this.#countOf(siteId, name, day) + added
     this.#newValues.set(`${siteId} ${day} ${name}`, count)
     const save = "insert into new_values (site_id, day, name, count) values (?, ?, ?, ?) on conflict do update set count = excluded.count"
     this.#db.query(save).run(siteId, day, name, count)
@@ -99,14 +99,14 @@ export class Interner {
     return this.#countOf(siteId, BYTES, day) + Buffer.byteLength(text) <= NEW_VALUES_PER_DAY.bytes
   }
 
-  #countOf(siteId: number, name: Counted, day: string): number {
+  #countOf(siteId: number, name: CounterName, day: string): number {
     const key = `${siteId} ${day} ${name}`
     const known = this.#newValues.get(key)
     if (known !== undefined) return known
     const sql = "select count from new_values where site_id = ? and day = ? and name = ?"
     const count = this.#db.query<{ count: number }, [number, string, string]>(sql).get(siteId, day, name)?.count ?? 0
-    // A new day has new keys, and the table knows them all.
-    if (this.#newValues.size >= KEPT_COUNTS) this.#newValues.clear()
+    // Entries of earlier days are useless, and the others can be read from the table again.
+    if (this.#newValues.size >= MAX_CACHED_COUNTS) this.#newValues.clear()
     this.#newValues.set(key, count)
     return count
   }
@@ -142,10 +142,10 @@ export class Interner {
   }
 }
 
-/** Names of the dictionaries of property values, by the key's number: made once, because a text that is new is hashed anew. */
+/** Cached names of the dictionaries of property values. A newly built string would have to be hashed again for each map lookup. */
 const propertyNames: DictionaryName[] = []
 
-/** The dictionary of the values of a property, by the number of its key. */
+/** Returns the name of the dictionary of a property's values, by the number of the property's key. */
 export function propertyDictionary(key: number): DictionaryName {
   propertyNames[key] ??= `property:${key}`
   return propertyNames[key]
@@ -162,7 +162,7 @@ function rowsFrom(db: Database, siteId: number, name: DictionaryName, from: numb
   return db.query<{ id: number; value: string }, [number, string, number]>(sql).all(siteId, name, from)
 }
 
-/** A dictionary on a reader's side: grows by asking for what is new. */
+/** A dictionary of a reader, extended by reading the new rows of the table. */
 export class ReadDictionary implements Dictionary {
   readonly #texts: string[]
   readonly #siteId: number
@@ -188,7 +188,7 @@ export class ReadDictionary implements Dictionary {
     return this.#numbers.get(text)
   }
 
-  /** Reads what was added since the last time. */
+  /** Reads the texts that were added since the last call. */
   follow(db: Database): void {
     for (const { id, value } of rowsFrom(db, this.#siteId, this.#name, this.#texts.length)) {
       this.#texts[id] = value

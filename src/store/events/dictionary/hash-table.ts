@@ -5,11 +5,11 @@ const LOW = 1
 const VALUE = 2
 
 /**
- * 64-bit hashes to whole numbers, open addressing in typed arrays: 12 bytes an entry at a load of at most two thirds, and
- * nothing for the collector to trace. Values are 0 to 2^32 − 2.
+ * A map from 64-bit hashes to whole numbers from 0 to 2^32 − 2. It uses open addressing in a typed array, with 12 bytes per slot and a
+ * load of at most two thirds, so that the garbage collector has nothing to trace.
  */
 export class HashTable {
-  /** A place is three numbers side by side, one look into memory: high half, low half, value + 1. A last 0 is an empty place. */
+  /** Slots of three adjacent numbers: high half, low half, value + 1. A third number of 0 means that the slot is empty. */
   #places = new Uint32Array(64 * WIDTH)
   #mask = 63
   size = 0
@@ -19,7 +19,7 @@ export class HashTable {
     return value === 0 ? undefined : value - 1
   }
 
-  /** Keeps the first value of a hash. */
+  /** Sets the value of a hash unless it has one. */
   set(id: Hash64, value: number): void {
     const place = this.#place(id.high, id.low)
     if (this.#places[place + VALUE] !== 0) return
@@ -37,7 +37,7 @@ export class HashTable {
     }
   }
 
-  /** Where the hash stands, or would stand. */
+  /** Returns the slot of a hash, or the empty slot where it belongs. */
   #place(high: number, low: number): number {
     const places = this.#places
     for (let at = (low ^ Math.imul(high, 0x9e37_79b1)) & this.#mask; ; at = (at + 1) & this.#mask) {
@@ -60,7 +60,7 @@ export class HashTable {
   }
 }
 
-/** Eight bytes, high half first: the form of a hash in the store's tables. */
+/** Converts a hash to eight bytes, big-endian, as stored in the tables. */
 export function hashBytes({ high, low }: Hash64): Uint8Array {
   const bytes = new Uint8Array(8)
   const view = new DataView(bytes.buffer)

@@ -1,22 +1,22 @@
 import type { Hash64 } from "../writer.ts"
 
-/** Ids that are sorted together; a millisecond's work. */
+/** Number of ids that are sorted together: about a millisecond of work. */
 const RUN = 65_536
 
 /**
- * Ids that only the log knows, on their way into a table. They are given out in runs of ascending order: rows that lie beside
- * each other are written with a few pages of a table, where the same ids as they came would touch a page each.
+ * Ids that are in the log but not yet in a table. They are returned in sorted runs, because adjacent rows share pages of the table;
+ * in order of arrival, each id would write a page of its own.
  */
 export class PendingIds {
-  /** What `take` gives out; the first run is sorted when it is begun. */
+  /** Runs that `take` returns. A run is sorted when its first ids are taken. */
   readonly #gathered: BigUint64Array<ArrayBuffer>[] = []
-  /** Taken of the first run. */
+  /** Number of ids that were taken from the first run. */
   #taken = 0
   #latest = new BigUint64Array(64)
-  /** The same memory: ids are put in without a bigint, for every event. */
+  /** A view of `#latest`, to add ids without creating bigints. */
   #halves = new Uint32Array(this.#latest.buffer)
   #count = 0
-  /** All of them. */
+  /** Number of all pending ids. */
   size = 0
 
   add({ high, low }: Hash64): void {
@@ -33,7 +33,7 @@ export class PendingIds {
     this.size++
   }
 
-  /** What was added before this is given out before what comes later. */
+  /** Makes the ids added so far available to `take`. */
   gather(): void {
     if (this.#count === 0) return
     this.#gathered.push(this.#latest.slice(0, this.#count))
@@ -42,12 +42,12 @@ export class PendingIds {
     this.#count = 0
   }
 
-  /** Some of the ids that were gathered, of one run and in order; none when there are no more. */
-  take(most: number): Hash64[] {
+  /** Removes and returns at most `limit` gathered ids of one run, in ascending order. Returns none when there are no more. */
+  take(limit: number): Hash64[] {
     const run = this.#gathered[0]
     if (!run) return []
     if (this.#taken === 0) run.sort()
-    const ids = Array.from(run.subarray(this.#taken, this.#taken + most), (id) => ({
+    const ids = Array.from(run.subarray(this.#taken, this.#taken + limit), (id) => ({
       high: Number(id >> 32n),
       low: Number(id & 0xffff_ffffn),
     }))

@@ -1,19 +1,19 @@
 import type { DictionaryName } from "../../../domain/dimension.ts"
 
-/** What events have used of a site's texts and persons since the watch began. */
-export interface Used {
+/** The texts and persons of a site that events have used since `watch` was called. */
+export interface WatchedUses {
   has(name: DictionaryName, id: number): boolean
   hasPerson(ordinal: number): boolean
 }
 
-/** Notes what events of one site refer to while a sweep of it runs; at other times noting costs next to nothing. */
+/** Tracks the texts and persons that events of a site refer to while a sweep of the site runs. Without a sweep it costs almost nothing. */
 export class Uses {
   #siteId = 0
   #texts = new Map<DictionaryName, Set<number>>()
   #persons = new Set<number>()
 
-  /** From now on, until `end`. */
-  watch(siteId: number): Used {
+  /** Starts tracking a site, until `end`. */
+  watch(siteId: number): WatchedUses {
     this.#siteId = siteId
     const texts = new Map<DictionaryName, Set<number>>()
     const persons = new Set<number>()

@@ -5,13 +5,13 @@ import { PendingIds } from "./pending-ids.ts"
 import type { Uses } from "./uses.ts"
 
 /**
- * Gives visitors their ordinals: per site, in order of first sight, never again. The way from a rotating id to its
- * ordinal lives as long as the salt of its period; that from a person key stays.
+ * Assigns ordinals to visitors: per site, in order of first appearance, never reused. The lookup from a rotating id to its ordinal is
+ * destroyed with the salt of its period; the lookup from a person key stays.
  */
 export class Visitors {
   readonly #db: Database
   readonly #uses: Uses
-  /** By site, then by period: asked for every event. */
+  /** By site, then by period. Nested maps need no composed keys, which would have to be built for every event. */
   readonly #periods = new Map<number, Map<string, Period>>()
   readonly #next = new Map<number, number>()
 
@@ -30,34 +30,34 @@ export class Visitors {
     return stored
   }
 
-  /** A new visitor of the period; its place in the log is the caller's business. */
+  /** Creates a visitor of a period. The caller writes it to the log, in the given record. */
   create(siteId: number, period: string, id: Hash64, record: number): number {
     const ordinal = this.nextOrdinal(siteId)
     if (isTransient(period)) {
       this.#period(siteId, period).ordinals.set(id, ordinal)
-      this.passed(siteId, ordinal)
+      this.reserve(siteId, ordinal)
     } else this.remember(siteId, period, id, ordinal, record)
     return ordinal
   }
 
-  /** The last record of the log in which visitors of the period stand; 0 when there is none. */
+  /** Returns the last log record that contains visitors of a period; 0 when there is none. */
   lastRecord(siteId: number, period: string): number {
     return this.#periods.get(siteId)?.get(period)?.lastRecord ?? 0
   }
 
-  /** What the log tells at replay. */
+  /** Restores a visitor that is only in the log, at replay. */
   remember(siteId: number, period: string, id: Hash64, ordinal: number, record: number): void {
     const known = this.#period(siteId, period)
     known.ordinals.set(id, ordinal)
     known.pending.add(id)
     known.lastRecord = record
-    this.passed(siteId, ordinal)
+    this.reserve(siteId, ordinal)
   }
 
-  /** What the log tells at replay of a visitor who is in the table too. */
-  stored(siteId: number, period: string, ordinal: number, record: number): void {
+  /** Restores a visitor that is also in the table, at replay. */
+  rememberStored(siteId: number, period: string, ordinal: number, record: number): void {
     this.#period(siteId, period).lastRecord = record
-    this.passed(siteId, ordinal)
+    this.reserve(siteId, ordinal)
   }
 
   person(siteId: number, key: Hash64): number | undefined {
@@ -69,14 +69,14 @@ export class Visitors {
 
   createPerson(siteId: number, key: Hash64): number {
     const ordinal = this.nextOrdinal(siteId)
-    this.passed(siteId, ordinal)
+    this.reserve(siteId, ordinal)
     this.#uses.person(siteId, ordinal)
     this.#db.query("insert into identities (site_id, person_key, ordinal) values (?, ?, ?)").run(siteId, hashBytes(key), ordinal)
     return ordinal
   }
 
-  /** An ordinal that is in use: the next one is higher. */
-  passed(siteId: number, ordinal: number): void {
+  /** Marks an ordinal as used, so that the next one is higher. */
+  reserve(siteId: number, ordinal: number): void {
     if (ordinal >= this.nextOrdinal(siteId)) this.#next.set(siteId, ordinal + 1)
   }
 
@@ -93,14 +93,14 @@ export class Visitors {
     return this.#all().reduce((sum, { pending }) => sum + pending.size, 0)
   }
 
-  /** What is pending now is what `flush` writes until the next call. */
+  /** Selects the ids that `flush` writes: those that are pending now. */
   gather(): void {
     for (const { pending } of this.#all()) pending.gather()
   }
 
   /**
-   * Writes up to `count` of the gathered ids into the table, in the transaction of the caller; false when there were none.
-   * Doing it twice does no harm.
+   * Writes up to `count` of the gathered ids into the table, in the caller's transaction. Returns false when there were none. Writing
+   * an id twice is harmless.
    */
   flush(count: number): boolean {
     const insert = this.#db.query("insert or ignore into visitor_ids (site_id, period, id, ordinal) values (?, ?, ?, ?)")
@@ -112,18 +112,18 @@ export class Visitors {
     return false
   }
 
-  /** Writes the next ordinals, in the transaction of the caller. */
+  /** Writes the next ordinals in the caller's transaction. */
   saveOrdinals(): void {
     const save = this.#db.query("insert into ordinals (site_id, next) values (?, ?) on conflict do update set next = excluded.next")
     for (const [siteId, next] of this.#next) save.run(siteId, next)
   }
 
-  /** Destroys the lookup of a period, with its salt, in memory. */
+  /** Removes the lookup of a period from memory. */
   forget(siteId: number, period: string): void {
     this.#periods.get(siteId)?.delete(period)
   }
 
-  /** Destroys up to `count` rows of a period, in the transaction of the caller; false when none are left. */
+  /** Destroys up to `count` rows of a period in the caller's transaction. Returns false when none are left. */
   forgetStored(siteId: number, period: string, count: number): boolean {
     const chosen = "select id from visitor_ids where site_id = ? and period = ? order by id limit ?"
     const sql = `delete from visitor_ids where site_id = ? and period = ? and id in (${chosen})`
@@ -153,18 +153,18 @@ export class Visitors {
   }
 }
 
-/** What is known of the rotating ids of a site in one period. */
+/** The rotating ids of a site in one period. */
 interface Period {
   siteId: number
   name: string
   ordinals: HashTable
-  /** `ordinals` has them all; else an earlier process stored some, and each is read when it is asked for. */
+  /** Whether `ordinals` is complete. Otherwise an earlier process stored some ids, which are read from the table on demand. */
   isWhole: boolean
-  /** Known to the log only; `flush` brings them into the table. */
+  /** Ids that are only in the log so far; `flush` writes them into the table. */
   pending: PendingIds
-  /** The last record of the log that holds visitors of the period. */
+  /** The last log record that contains visitors of the period. */
   lastRecord: number
 }
 
-/** A period that is remembered in memory alone, and for as long as its request: its salt was made for it. */
+/** Returns whether a period is only kept in memory: its salt was created for a single request. */
 export const isTransient = (period: string): boolean => period.startsWith("~")

@@ -2,18 +2,18 @@ import type { Database } from "bun:sqlite"
 import type { Counter, DropReason } from "../../../domain/event.ts"
 import type { DropSample } from "../writer.ts"
 
-/** Entries (hosts, pages, rules …) told apart per site, day and reason; more are counted together. */
-const ENTRIES = 100
+/** Maximum number of entries (hosts, pages, rules) per site, day and reason. Further ones are counted as `(other)`. */
+const MAX_ENTRIES = 100
 const OTHER = "(other)"
-/** Dropped events kept to be shown, per site. */
-const SAMPLES = 100
+/** Number of dropped events that are kept for display per site. */
+const MAX_SAMPLES = 100
 
-/** Counts of one group commit, gathered so that a flood of drops costs one row a reason. */
+/** The drop counts of one group commit, summed up so that many drops of one reason write one row. */
 export class DropCounts {
   readonly #counts = new Map<string, { siteId: number; day: string; reason: string; entry: string; count: number }>()
   readonly #samples = new Map<number, DropSample[]>()
 
-  /** Under the reason as a whole and, where told, under the entry that caused it. */
+  /** Counts drops under their reason and, if given, under the entry that caused them. */
   add(siteId: number, day: string, reason: DropReason | Counter, entry?: string, count = 1): void {
     this.#count(siteId, day, reason, "", count)
     if (entry) this.#count(siteId, day, reason, entry, count)
@@ -22,10 +22,10 @@ export class DropCounts {
   sample(siteId: number, sample: DropSample): void {
     const samples = this.#samples.get(siteId)
     if (!samples) this.#samples.set(siteId, [sample])
-    else if (samples.length < SAMPLES) samples.push(sample)
+    else if (samples.length < MAX_SAMPLES) samples.push(sample)
   }
 
-  /** In the transaction of the caller. */
+  /** Writes the counts and samples in the caller's transaction. */
   save(db: Database): void {
     for (const { siteId, day, reason, entry, count } of this.#counts.values()) {
       const isKnown = entry === "" || hasRoom(db, siteId, day, reason, entry)
@@ -49,7 +49,7 @@ function hasRoom(db: Database, siteId: number, day: string, reason: string, entr
   const { count } = db
     .query<{ count: number }, [number, string, string]>(`select count(*) as count ${where} and entry <> ''`)
     .get(siteId, day, reason)!
-  return count < ENTRIES
+  return count < MAX_ENTRIES
 }
 
 function saveSamples(db: Database, siteId: number, samples: readonly DropSample[]): void {
@@ -58,38 +58,38 @@ function saveSamples(db: Database, siteId: number, samples: readonly DropSample[
     insert.run(siteId, at, reason, hostname, page, browser, country)
   }
   db.query(`delete from drop_samples where site_id = ? and id <= (
-    select id from drop_samples where site_id = ? order by id desc limit 1 offset ${SAMPLES})`).run(siteId, siteId)
+    select id from drop_samples where site_id = ? order by id desc limit 1 offset ${MAX_SAMPLES})`).run(siteId, siteId)
 }
 
 export interface DropRow {
   day: string
   reason: DropReason | Counter
-  /** "" is the reason as a whole. */
+  /** Empty for the total of the reason. */
   entry: string
   count: number
 }
 
-/** Counts of a site from one local day to another, both included. */
+/** Lists the drop counts of a site between two local days, both inclusive. */
 export function listDrops(db: Database, siteId: number, from: string, to: string): DropRow[] {
   const sql = `select day, reason, entry, count from drops
     where site_id = ? and day between ? and ? order by day, reason, count desc, entry`
   return db.query<DropRow, [number, string, string]>(sql).all(siteId, from, to)
 }
 
-/** The youngest first. */
+/** Lists the dropped events of a site, newest first. */
 export function listDropSamples(db: Database, siteId: number): DropSample[] {
-  const sql = `select at, reason, hostname, page, browser, country from drop_samples where site_id = ? order by id desc limit ${SAMPLES}`
+  const sql = `select at, reason, hostname, page, browser, country from drop_samples where site_id = ? order by id desc limit ${MAX_SAMPLES}`
   return db.query<DropSample, [number]>(sql).all(siteId)
 }
 
-/** The youngest first, of all sites. */
+/** Lists the dropped events of all sites, newest first. */
 export function latestDropSamples(db: Database, reason: DropReason | undefined, limit: number): (DropSample & { site_id: number })[] {
   const sql = `select site_id, at, reason, hostname, page, browser, country from drop_samples
     where $reason is null or reason = $reason order by id desc limit $limit`
   return db.query<DropSample & { site_id: number }, Record<string, string | number | null>>(sql).all({ reason: reason ?? null, limit })
 }
 
-/** Forgets counts and counted new values of days before this one. */
+/** Deletes the drop counts and the counts of new values of days before one. */
 export function forgetDays(db: Database, before: string): void {
   db.query("delete from drops where day < ?").run(before)
   db.query("delete from new_values where day < ?").run(before)

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite"
 import type { DropReason, IngestOutcome } from "../../../domain/event.ts"
-import { translated } from "../fault.ts"
+import { translateErrors } from "../fault.ts"
 import type { Journal } from "../journal.ts"
 import type { DropSample } from "../writer.ts"
 import { type DropRow, forgetDays, latestDropSamples, listDropSamples, listDrops } from "./drops.ts"
@@ -22,12 +22,12 @@ export interface Tallies {
 export function talliesOf(journal: Journal): Tallies {
   const { db } = journal
   return {
-    drops: (siteId, fromDay, toDay) => translated(() => listDrops(db, siteId, fromDay, toDay)),
-    dropSamples: (siteId) => translated(() => listDropSamples(db, siteId)),
-    latestDropSamples: (reason, limit) => translated(() => latestDropSamples(db, reason, limit)),
+    drops: (siteId, fromDay, toDay) => translateErrors(() => listDrops(db, siteId, fromDay, toDay)),
+    dropSamples: (siteId) => translateErrors(() => listDropSamples(db, siteId)),
+    latestDropSamples: (reason, limit) => translateErrors(() => latestDropSamples(db, reason, limit)),
     forgetDays: (before) => journal.commit(() => forgetDays(db, before)),
     addIngestMinutes: (rows, forgetBefore) => journal.commit(() => addIngestMinutes(db, rows, forgetBefore)),
-    ingestMinutes: (range) => translated(() => listIngestMinutes(db, range)),
+    ingestMinutes: (range) => translateErrors(() => listIngestMinutes(db, range)),
   }
 }
 
@@ -48,7 +48,10 @@ export function addIngestMinutes(db: Database, rows: readonly IngestMinute[], fo
   db.query("delete from ingest_minutes where minute < ?").run(forgetBefore)
 }
 
-/** Whether a row counts towards all sites: an event from a disputed host is counted for each claimant, and once for the instance. */
+/**
+ * Returns whether a row counts towards the total of all sites. An event from a disputed host is counted for each claimant and once for
+ * the instance; only the latter counts towards the total.
+ */
 export const countsForAll = ({ site_id, outcome }: Pick<IngestMinute, "site_id" | "outcome">): boolean =>
   outcome !== "host_disputed" || site_id === 0
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite"
-import { translated } from "../fault.ts"
+import { translateErrors } from "../fault.ts"
 
-/** What columnar segments of one kind of one site take. */
+/** The size of a site's columnar segments of one kind. */
 export interface SegmentUsage {
   site_id: number
   kind: string
@@ -9,20 +9,20 @@ export interface SegmentUsage {
   visits: number
   events: number
   bytes: number
-  /** Epoch ms of the youngest event. */
+  /** Time of the latest event, in epoch milliseconds. */
   last_at: number
 }
 
-/** Bytes of a table with its indexes. */
+/** The size of a table. `bytes` includes its indexes. */
 export interface TableUsage {
   table: string
   rows: number
   bytes: number
 }
 
-/** Segments that take part in answers, and hidden ones; those that were replaced are left out. */
+/** Lists the sizes of segments by site and kind, including hidden ones, without replaced ones. */
 export const listSegmentUsage = (db: Database): SegmentUsage[] =>
-  translated(() =>
+  translateErrors(() =>
     db
       .query<SegmentUsage, []>(
         `select site_id, kind, count(*) as segments, sum(visits) as visits, sum(events) as events, sum(bytes) as bytes,
@@ -32,9 +32,9 @@ export const listSegmentUsage = (db: Database): SegmentUsage[] =>
       .all(),
   )
 
-/** Reads every page: for a thread of its own. Tables of remembered event ids, one an hour, count together. */
+/** Lists the sizes of all tables. Reads every page, so call it in a worker. The hourly tables of event ids are added up. */
 export function listTableUsage(db: Database): TableUsage[] {
-  return translated(() => {
+  return translateErrors(() => {
     const tables = db
       .query<{ name: string; bytes: number }, []>(
         `select coalesce(s.tbl_name, d.name) as name, sum(d.pgsize) as bytes

@@ -16,7 +16,7 @@ export class GrowingUint32 {
     return this.#values[index]!
   }
 
-  /** Whether this value stands at this place; false beyond the end. */
+  /** Returns whether an index has this value; false beyond the end. */
   has(index: number, value: number): boolean {
     return index < this.length && this.#values[index] === value
   }
@@ -25,7 +25,7 @@ export class GrowingUint32 {
     this.#values[index] = value
   }
 
-  /** Holds from now on the chosen values of another one. */
+  /** Replaces the values with those of the given rows of another array. */
   take(from: GrowingUint32, rows: RowRuns): void {
     this.#values = new Uint32Array(roomFor(rows.count))
     copyRuns(from.#values, rows, this.#values)
@@ -37,7 +37,7 @@ export class GrowingUint32 {
   }
 }
 
-/** The same for numbers over 32 bits: times, sequences, amounts. */
+/** The same for larger numbers: times, sequences, amounts. */
 export class GrowingFloat64 {
   #values = new Float64Array(64)
   length = 0
@@ -55,7 +55,7 @@ export class GrowingFloat64 {
     return this.#values[index]!
   }
 
-  /** Holds from now on the chosen values of another one. */
+  /** Replaces the values with those of the given rows of another array. */
   take(from: GrowingFloat64, rows: RowRuns): void {
     this.#values = new Float64Array(roomFor(rows.count))
     copyRuns(from.#values, rows, this.#values)
@@ -68,8 +68,8 @@ export class GrowingFloat64 {
 }
 
 /**
- * Columns of one length, 32 bits or float64 wide. They grow together, so that a new row costs one test for all of them; it holds
- * zeros. Growing replaces the arrays: take them from here each time.
+ * Columns of equal length, either Uint32 or Float64. They grow together, so that adding a row needs one check for all of them. A new
+ * row contains zeros. Growing replaces the arrays, so do not keep references to them.
  */
 export class GrowingRows<Narrow extends string, Wide extends string> {
   readonly uint32: Record<Narrow, Uint32Array>
@@ -83,23 +83,23 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
     this.float64 = Object.fromEntries(wide.map((name) => [name, new Float64Array(64)])) as Record<Wide, Float64Array>
   }
 
-  /** Adds a row and returns its place. */
+  /** Adds a row and returns its index. */
   add(): number {
     if (this.length === this.#room) this.#grow()
     return this.length++
   }
 
-  /** Valid until the next row is added. */
+  /** Returns the values of a Uint32 column. Valid until the next row is added. */
   view(column: Narrow): Uint32Array {
     return this.uint32[column].subarray(0, this.length)
   }
 
-  /** The same of a column that is wide. */
+  /** Returns the values of a Float64 column. Valid until the next row is added. */
   wideView(column: Wide): Float64Array {
     return this.float64[column].subarray(0, this.length)
   }
 
-  /** As many rows as were chosen, all zeros, for `take` to fill column by column. */
+  /** Replaces all rows with zeros, as many as the given rows, for `take` to fill column by column. */
   begin({ count }: RowRuns): void {
     this.#room = roomFor(count)
     this.length = count
@@ -107,12 +107,12 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
     for (const name in this.float64) this.float64[name] = new Float64Array(this.#room)
   }
 
-  /** The chosen values of a column of others. */
+  /** Copies the given rows of a column. */
   take(column: Narrow, from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {
     copyRuns(from.uint32[column], rows, this.uint32[column])
   }
 
-  /** The same of all columns. */
+  /** Replaces all rows with the given rows of another table. */
   takeAll(from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {
     this.begin(rows)
     for (const name in this.uint32) copyRuns(from.uint32[name], rows, this.uint32[name])
@@ -138,21 +138,21 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
   }
 }
 
-/** Growing columns by name. */
+/** Creates growing columns by name. */
 export function growingColumns<Name extends string>(names: readonly Name[]): Record<Name, GrowingUint32> {
   // The cast holds because every name is given its column.
   return Object.fromEntries(names.map((name) => [name, new GrowingUint32()])) as Record<Name, GrowingUint32>
 }
 
-/** Chosen rows as runs of neighbours, each from its first row to the one after its last. */
+/** A selection of rows as runs of adjacent rows, each half-open. */
 export interface RowRuns {
   froms: number[]
   tos: number[]
-  /** Rows in all of them. */
+  /** Number of rows in all runs. */
   count: number
 }
 
-/** The rows that are not marked 1. */
+/** Returns the rows that are not marked with 1. */
 export function unmarkedRows(marked: Uint8Array): RowRuns {
   const runs: RowRuns = { froms: [], tos: [], count: 0 }
   for (let row = 0; row < marked.length; ) {
@@ -167,14 +167,14 @@ export function unmarkedRows(marked: Uint8Array): RowRuns {
   return runs
 }
 
-/** With room to grow, or the first push would copy it all again. */
+/** Returns the capacity for a number of rows, with room to grow: otherwise the first new row would copy everything. */
 const roomFor = (count: number): number => Math.max(64, Math.ceil(count * 1.25))
 
 function copyRuns<Values extends Uint32Array | Float64Array>(from: Values, { froms, tos }: RowRuns, into: Values): void {
   let at = 0
   for (let run = 0; run < froms.length; run++) {
     const [start, end] = [froms[run]!, tos[run]!]
-    // A call costs as much as some single values.
+    // For short runs, a loop is cheaper than a call of `set`.
     if (end - start > 16) into.set(from.subarray(start, end), at)
     else for (let row = start; row < end; row++) into[at + row - start] = from[row]!
     at += end - start

@@ -1,6 +1,6 @@
 /**
- * 32-bit numbers to 32-bit numbers, open addressing in typed arrays: filling one anew after a seal, with a key for each visit
- * of the tail, takes a fraction of the time that a Map takes. Nothing is ever removed.
+ * A map from 32-bit numbers to 32-bit numbers, without removal. It uses open addressing in typed arrays: filling it after a seal, with
+ * a key for each visit of the tail, takes a fraction of the time that a `Map` takes.
  */
 export class NumberMap {
   #keys = new Uint32Array(64)
@@ -8,7 +8,7 @@ export class NumberMap {
   #isUsed = new Uint8Array(64)
   #size = 0
 
-  /** 0 for a key that was never set. */
+  /** Returns the value of a key, or 0 if it was never set. */
   get(key: number): number {
     return this.#values[this.#place(key)]!
   }

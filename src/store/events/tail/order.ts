@@ -1,10 +1,10 @@
 import type { Part } from "../part.ts"
-import { atOnce, type Steps } from "../steps.ts"
+import { runSteps, type Steps } from "../steps.ts"
 
-/** Rows that are looked at before others may run: about a millisecond's work. */
+/** Number of rows per step: about a millisecond of work. */
 const SLICE = 32_768
 
-/** Event rows of chosen visits by visit, then time, then sequence; those of a visit lie from its entry in `ends` to the next one. */
+/** Event rows sorted by visit, time and sequence. Those of visit `v` are at the positions from `ends[v]` up to `ends[v + 1]`. */
 export interface VisitOrder {
   order: Uint32Array
   ends: Uint32Array
@@ -12,14 +12,14 @@ export interface VisitOrder {
 
 type Tail = Pick<Part, "visits" | "event">
 
-/** Event rows by visit, then time, then sequence. */
+/** Returns the event rows of a tail, sorted by visit, time and sequence. */
 export function orderOf(tail: Tail): Uint32Array {
-  return atOnce(orderOfChosen(tail, new Uint8Array(tail.visits).fill(1))).order
+  return runSteps(orderOfChosen(tail, new Uint8Array(tail.visits).fill(1))).order
 }
 
 /**
- * The same of the visits marked 1, to which nothing comes any more; the tail may grow between two steps. Rows come in order of
- * sequence, so a stable sort by time is enough.
+ * Sorts the events of the visits marked with 1, which must be closed: the tail may grow between two steps. The rows are already in
+ * order of sequence, so a stable sort by time is sufficient.
  */
 export function* orderOfChosen(tail: Tail, chosen: Uint8Array): Steps<VisitOrder> {
   const visits = tail.event("visit")
@@ -46,7 +46,7 @@ interface Sorting extends VisitOrder {
   visits: Uint32Array
   offsets: Uint32Array
   chosen: Uint8Array
-  /** Up to where the place of each visit is filled. */
+  /** Position after the last event of each visit that is already in `order`. */
   filled: Uint32Array
 }
 
@@ -54,7 +54,7 @@ function placeEvents({ visits, offsets, chosen, ends, filled, order }: Sorting, 
   for (let row = from; row < to; row++) {
     const visit = visits[row]!
     if (chosen[visit] !== 1) continue
-    // Nearly always the last: events mostly arrive in order of time.
+    // An insertion sort: events mostly arrive in order of time, so the loop below rarely runs.
     let place = filled[visit]!++
     for (; place > ends[visit]! && offsets[order[place - 1]!]! > offsets[row]!; place--) order[place] = order[place - 1]!
     order[place] = row

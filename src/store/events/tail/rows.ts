@@ -1,4 +1,4 @@
-/** A visit as the log tells it: everything by number. */
+/** A visit in the form of the log, with dictionary numbers instead of texts. */
 export interface TailVisit {
   id: number
   rotating: number
@@ -8,7 +8,7 @@ export interface TailVisit {
   traits: readonly number[]
 }
 
-/** An event as the log tells it: everything by number. */
+/** An event in the form of the log, with dictionary numbers instead of texts. */
 export interface TailEvent {
   at: number
   sequence: number
@@ -28,7 +28,7 @@ export interface TailEvent {
 /** The order of the numbers in `TailEvent.vitals`. */
 export const VITAL_NAMES = ["lcp", "inp", "fcp", "ttfb", "cls"] as const
 
-/** Where in the log an event stands: the record's id, and when the record arrived. */
+/** The position of an event in the log: id and arrival of its record. */
 export interface LogPlace {
   record: number
   arrivedAt: number

@@ -4,7 +4,7 @@ import { type TailEvent, VITAL_NAMES } from "./rows.ts"
 
 type SparseEvent = Pick<TailEvent, "props" | "revenue" | "engagement" | "vitals">
 
-/** What only some events of a tail have, each kind in columns of its own with the event's row. */
+/** The optional parts of a tail's events. Each kind has columns of its own, with the row of the event. */
 export class SparseTail {
   readonly #props = growingColumns(["row", "key", "value"])
   readonly #revenue = { row: new GrowingUint32(), amount: new GrowingFloat64(), currency: new GrowingUint32() }
@@ -33,7 +33,7 @@ export class SparseTail {
     }
   }
 
-  /** Holds from now on what the chosen events of another tail have; `newRows` gives each old row its new one + 1, 0 for none. */
+  /** Takes the values of the remaining events of another tail. `newRows` maps each old row to its new row + 1, or to 0 if it is removed. */
   take(from: SparseTail, newRows: Uint32Array): void {
     takeRows(this.#props, from.#props, newRows)
     takeRows(this.#revenue, from.#revenue, newRows)
@@ -41,7 +41,7 @@ export class SparseTail {
     takeRows(this.#vitals, from.#vitals, newRows)
   }
 
-  /** Reads what events have, asked for by row in ascending order. */
+  /** Returns a cursor over the optional parts of events. Rows must be requested in ascending order. */
   cursor(): { at(row: number): SparseEvent } {
     const [revenue, engagement, vitals] = [this.#revenue, this.#engagement, this.#vitals]
     const next = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
@@ -51,14 +51,15 @@ export class SparseTail {
         next.revenue = skipTo(revenue.row, next.revenue, row)
         next.engagement = skipTo(engagement.row, next.engagement, row)
         next.vitals = skipTo(vitals.row, next.vitals, row)
-        const { revenue: sale, engagement: report, vitals: measure } = next
         return {
           props: this.#propsFrom(next.props, row),
-          revenue: revenue.row.has(sale, row) ? { amount: revenue.amount.at(sale), currency: revenue.currency.at(sale) } : undefined,
-          engagement: engagement.row.has(report, row)
-            ? { engaged: engagement.engaged.at(report), scroll: engagement.scroll.at(report) }
+          revenue: revenue.row.has(next.revenue, row)
+            ? { amount: revenue.amount.at(next.revenue), currency: revenue.currency.at(next.revenue) }
             : undefined,
-          vitals: vitals.row.has(measure, row) ? VITAL_NAMES.map((name) => vitals[name].at(measure)) : undefined,
+          engagement: engagement.row.has(next.engagement, row)
+            ? { engaged: engagement.engaged.at(next.engagement), scroll: engagement.scroll.at(next.engagement) }
+            : undefined,
+          vitals: vitals.row.has(next.vitals, row) ? VITAL_NAMES.map((name) => vitals[name].at(next.vitals)) : undefined,
         }
       },
     }
@@ -92,10 +93,10 @@ type SparseColumns = { row: GrowingUint32 } & Record<string, GrowingUint32 | Gro
 
 function takeRows(to: SparseColumns, from: SparseColumns, newRows: Uint32Array): void {
   const rows = from.row.view()
-  const gone = new Uint8Array(rows.length)
-  // Events that came after the new rows were given out are taken over later.
-  for (let place = 0; place < gone.length; place++) if (rows[place]! >= newRows.length || newRows[rows[place]!] === 0) gone[place] = 1
-  const chosen = unmarkedRows(gone)
+  const removed = new Uint8Array(rows.length)
+  // Events that arrived after `newRows` was computed are added later.
+  for (let place = 0; place < removed.length; place++) if (rows[place]! >= newRows.length || newRows[rows[place]!] === 0) removed[place] = 1
+  const chosen = unmarkedRows(removed)
   for (const name of Object.keys(to)) takeColumn(to[name]!, from[name]!, chosen)
   for (let place = 0; place < to.row.length; place++) to.row.put(place, newRows[to.row.at(place)]! - 1)
 }
@@ -105,7 +106,7 @@ function takeColumn(to: GrowingUint32 | GrowingFloat64, from: GrowingUint32 | Gr
   else if (to instanceof GrowingFloat64 && from instanceof GrowingFloat64) to.take(from, chosen)
 }
 
-/** The first place at or after `place` whose row is not before `row`. */
+/** Returns the first position at or after `place` whose row is not before `row`. */
 function skipTo(rows: GrowingUint32, place: number, row: number): number {
   let next = place
   while (next < rows.length && rows.at(next) < row) next++

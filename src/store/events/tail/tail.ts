@@ -16,8 +16,8 @@ import { SparseTail } from "./sparse.ts"
 import { TailVisits } from "./visits.ts"
 
 /**
- * A site's events that are in no segment yet, as growing columns in order of arrival. The writer and every reader keep
- * one each and feed it the same log, so that the same kernels answer over it as over segments.
+ * The events of a site that are not in a segment yet, as growing columns in order of arrival. The writer and every reader have their
+ * own copy, built from the same log. The kernels of reports read a tail in the same way as a segment.
  */
 export class SiteTail implements Part {
   readonly importId: number = 0
@@ -26,7 +26,7 @@ export class SiteTail implements Part {
   readonly #sparse = new SparseTail()
   #order: Uint32Array | undefined
   minStart = Number.POSITIVE_INFINITY
-  /** Not lowered when a late event moves a start or visits go: a bound that is too wide only costs a test. */
+  /** An upper bound. It is not lowered when a late event moves a start or when visits are removed: a bound that is too wide is harmless. */
   maxStart = Number.NEGATIVE_INFINITY
   minAt = Number.POSITIVE_INFINITY
   maxAt = Number.NEGATIVE_INFINITY
@@ -48,7 +48,7 @@ export class SiteTail implements Part {
     this.#visits.open(visit, place)
   }
 
-  /** Replaces what the visit keeps from its first event: an earlier one has come in. */
+  /** Replaces the traits of a visit, because an event earlier than its first one has arrived. */
   replaceTraits(visitId: number, traits: readonly number[]): void {
     this.#visits.replaceTraits(this.#row(visitId), traits)
   }
@@ -77,16 +77,16 @@ export class SiteTail implements Part {
     this.#stretch(start, event.at)
   }
 
-  findOpen: TailVisits["findOpen"] = (...question) => this.#visits.findOpen(...question)
+  findOpen: TailVisits["findOpen"] = (...args) => this.#visits.findOpen(...args)
 
-  /** No event comes to this visit any more: it is being sealed. */
+  /** Closes a visit to further events, before it is sealed. */
   close(row: number): void {
     this.#visits.close(row)
   }
 
   /**
-   * A tail without the visits marked 1, which are closed, and with all others as they are after the last step: what an event
-   * may change of a visit is copied then. Column by column: it holds up everything else.
+   * Builds a tail without the visits marked with 1, which must be closed. It works in steps, one column at a time. Events can arrive
+   * between steps, so the columns that an event can change are copied in the last step.
    */
   *without(marked: Uint8Array): Steps<SiteTail> {
     const rest = new SiteTail(this.siteId)
@@ -98,37 +98,38 @@ export class SiteTail implements Part {
       yield
     }
     rest.#rows.takeWide("sequence", this.#rows, events.runs)
-    rest.#sparse.take(this.#sparse, newRows(events.looked, events.runs))
+    rest.#sparse.take(this.#sparse, newRows(events.scanned, events.runs))
     yield
-    const gone = new Uint8Array(this.visits)
-    gone.set(marked)
-    const visits = unmarkedRows(gone)
+    const removed = new Uint8Array(this.visits)
+    removed.set(marked)
+    const visits = unmarkedRows(removed)
     rest.#visits.take(this.#visits, visits)
-    rest.#takePlaces(this, events.runs, newRows(gone.length, visits))
-    rest.#follow(this, events.looked, newRows(gone.length, visits))
+    rest.#takeOffsets(this, events.runs, newRows(removed.length, visits))
+    rest.#addEventsSince(this, events.scanned, newRows(removed.length, visits))
     return rest
   }
 
-  #eventsWithout(marked: Uint8Array): { runs: RowRuns; looked: number } {
-    const ofEvent = this.#rows.view("visit")
-    const gone = new Uint8Array(ofEvent.length)
-    for (let row = 0; row < ofEvent.length; row++) if (marked[ofEvent[row]!] === 1) gone[row] = 1
-    return { runs: unmarkedRows(gone), looked: ofEvent.length }
+  /** Returns the events of the other visits, and the number of events at the time of the call. */
+  #eventsWithout(marked: Uint8Array): { runs: RowRuns; scanned: number } {
+    const visitOf = this.#rows.view("visit")
+    const removed = new Uint8Array(visitOf.length)
+    for (let row = 0; row < visitOf.length; row++) if (marked[visitOf[row]!] === 1) removed[row] = 1
+    return { runs: unmarkedRows(removed), scanned: visitOf.length }
   }
 
   visitAt(row: number): TailVisit {
     return this.#visits.at(row)
   }
 
-  closedVisits: TailVisits["closed"] = (...question) => this.#visits.closed(...question)
+  closedVisits: TailVisits["findClosed"] = (...args) => this.#visits.findClosed(...args)
 
-  sealedVisits: TailVisits["sealed"] = (...question) => this.#visits.sealed(...question)
+  sealedVisits: TailVisits["findSealed"] = (...args) => this.#visits.findSealed(...args)
 
   visitPlace(row: number): ReturnType<TailVisits["place"]> {
     return this.#visits.place(row)
   }
 
-  /** Events of the visits marked 1 with a sequence below `boundary` as the log tells them, in order of arrival. */
+  /** Returns the events of the visits marked with 1 whose sequence is below `boundary`, in order of arrival. */
   *eventsOf(chosen: Uint8Array, boundary: number): IterableIterator<{ visit: number; event: TailEvent }> {
     const { uint32, float64 } = this.#rows
     const sparse = this.#sparse.cursor()
@@ -184,7 +185,7 @@ export class SiteTail implements Part {
     return row
   }
 
-  /** A visit now starts earlier: its events lie further from its start. Rare, so a pass over the tail will do. */
+  /** Increases the offsets of a visit's events after its start has moved. This is rare, so a pass over the tail is acceptable. */
   #moveEvents(visit: number, earlierBy: number): void {
     const visits = this.#rows.view("visit")
     const { offset } = this.#rows.uint32
@@ -198,8 +199,8 @@ export class SiteTail implements Part {
     if (at > this.maxAt) this.maxAt = at
   }
 
-  /** Of chosen events what may change as long as their visit is open. */
-  #takePlaces(from: SiteTail, rows: RowRuns, visitRows: Uint32Array): void {
+  /** Copies the columns of events that can change while their visit is open, and the time bounds. */
+  #takeOffsets(from: SiteTail, rows: RowRuns, visitRows: Uint32Array): void {
     for (const column of ["visit", "offset"] as const) this.#rows.take(column, from.#rows, rows)
     const visits = this.#rows.view("visit")
     for (let row = 0; row < visits.length; row++) visits[row] = visitRows[visits[row]!]! - 1
@@ -210,10 +211,10 @@ export class SiteTail implements Part {
     this.maxAt = from.maxAt
   }
 
-  /** Takes over the events that have come since `row`; their visits are here already. */
-  #follow(from: SiteTail, row: number, visitRows: Uint32Array): void {
+  /** Adds the events that have arrived since `first`. Their visits were copied before. */
+  #addEventsSince(from: SiteTail, first: number, visitRows: Uint32Array): void {
     const sparse = from.#sparse.cursor()
-    for (let next = row; next < from.events; next++) {
+    for (let next = first; next < from.events; next++) {
       const row = this.#rows.add()
       const { uint32, float64 } = this.#rows
       this.#sparse.add(row, sparse.at(next))
@@ -225,10 +226,10 @@ export class SiteTail implements Part {
   }
 }
 
-/** What no later event changes of an event. */
+/** The columns of an event that later events cannot change. */
 const FIXED_COLUMNS = ["name", "page", "hostname", "title", "interactive"] as const
 
-/** For each old row its new one + 1; 0 where it is gone. */
+/** Maps each old row to its new row + 1, or to 0 if it is removed. */
 function newRows(count: number, { froms, tos }: RowRuns): Uint32Array {
   const rows = new Uint32Array(count)
   let next = 1

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite"
-import { ByteReader, ByteWriter, unsealed } from "../bytes/bytes.ts"
+import { ByteReader, ByteWriter, unseal } from "../bytes/bytes.ts"
 import { StoreFault } from "../fault.ts"
 import { type Replayer, replay } from "../log.ts"
-import { atOnce, type Steps } from "../steps.ts"
+import { runSteps, type Steps } from "../steps.ts"
 import { SiteTail } from "./tail.ts"
 
 interface LogRow {
@@ -12,13 +12,13 @@ interface LogRow {
   kept: Uint8Array | null
 }
 
-/** The tails of all sites, as the log tells them. The writer has one of these and so has every reader. */
+/** The tails of all sites, built from the log. The writer and every reader have their own. */
 export class Tails {
   /** By lane. */
   readonly #tails = new Map<number, SiteTail>()
-  /** The last record that went in. */
+  /** The last record that was applied. */
   lastRecord = 0
-  /** How often the log had been rewritten when it was last read. */
+  /** Number of rewrites of the log at the time it was last read. */
   #epoch = 0
 
   tail(siteId: number): SiteTail {
@@ -38,7 +38,7 @@ export class Tails {
     return this.#tails.values()
   }
 
-  /** Epoch ms of the last arrival at the visit that waits longest; undefined without visits. */
+  /** Returns the last arrival of the visit that has been waiting longest, in epoch milliseconds; undefined without visits. */
   oldestArrival(): number | undefined {
     let oldest: number | undefined
     for (const tail of this.#tails.values())
@@ -48,60 +48,60 @@ export class Tails {
   }
 
   /**
-   * Reads on from the last record; in one read transaction of the caller. False when so much was missed that only a new start
-   * helps. `moreOf` names who else hears of a record.
+   * Applies the records after the last one, in a read transaction of the caller. Returns false when the tails are too far behind and
+   * must be rebuilt. `callbacksOf` returns further receivers of a record.
    */
-  follow(db: Database, moreOf: (record: number) => Omit<Replayer, "tail"> = () => NOBODY): boolean {
+  follow(db: Database, callbacksOf: (record: number) => Omit<Replayer, "tail"> = () => NO_CALLBACKS): boolean {
     const floor = readState(db, "log_floor")
     const epoch = readState(db, "log_epoch")
     if (epoch !== this.#epoch && this.lastRecord > 0) {
       if (this.lastRecord < floor) return false
-      atOnce(this.dropSealed(floor, keptVisits(db, floor)))
+      runSteps(this.dropSealed(floor, carriedVisits(db, floor)))
     }
     this.#epoch = epoch
     const sql = "select id, arrived_at, record from log where id >= ? order by id"
     const tail = (siteId: number) => this.tail(siteId)
     for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(Math.max(this.lastRecord + 1, floor))) {
-      replay(record, { record: id, arrivedAt: arrived_at }, { ...moreOf(id), tail })
+      replay(record, { record: id, arrivedAt: arrived_at }, { ...callbacksOf(id), tail })
       this.lastRecord = id
     }
     this.lastRecord = Math.max(this.lastRecord, floor)
     return true
   }
 
-  /** Takes out what a seal has moved into segments: visits whose last record is sealed, but for those kept. */
-  *dropSealed(floor: number, kept: ReadonlySet<number>): Steps<void> {
+  /** Removes the visits that a seal has moved into segments: those whose last record is sealed, except for the carried ones. */
+  *dropSealed(floor: number, carried: ReadonlySet<number>): Steps<void> {
     for (const [siteId, tail] of [...this.#tails]) {
-      const { gone, count } = tail.sealedVisits(floor, kept)
+      const { sealed, count } = tail.sealedVisits(floor, carried)
       if (count === tail.visits) this.#tails.delete(siteId)
-      else if (count > 0) this.#tails.set(siteId, yield* tail.without(gone))
+      else if (count > 0) this.#tails.set(siteId, yield* tail.without(sealed))
     }
   }
 }
 
-const NOBODY = {}
+const NO_CALLBACKS = {}
 
-/** Ids of the visits that the last seal left in the tail. */
-function keptVisits(db: Database, floor: number): Set<number> {
+/** Returns the ids of the visits that the last seal left in the tail. */
+function carriedVisits(db: Database, floor: number): Set<number> {
   const row = db.query<{ kept: Uint8Array | null }, [number]>("select kept from log where id = ?").get(floor)
   if (!row?.kept) return new Set()
-  const content = unsealed(row.kept)
+  const content = unseal(row.kept)
   if (!content) throw new StoreFault("damaged", `Record ${floor} of the event log is damaged`)
   const bytes = new ByteReader(content)
-  const kept = new Set<number>()
-  while (!bytes.done) kept.add(bytes.uint())
-  return kept
+  const visitIds = new Set<number>()
+  while (!bytes.done) visitIds.add(bytes.uint())
+  return visitIds
 }
 
-export function sealKept(visitIds: Iterable<number>): Uint8Array {
+export function sealVisitIds(visitIds: Iterable<number>): Uint8Array {
   const out = new ByteWriter()
   for (const id of visitIds) out.uint(id)
   return out.seal()
 }
 
-/** `ids_floor`: up to this record of the log, its visitors and event ids are in their tables too. */
+/** Counters of the store. The visitors and event ids of all log records up to `ids_floor` are also in their tables. */
 type Counter = "ids_floor" | "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
-/** A counter of the store, or that a site needs a sweep. */
+/** A counter of the store, or the flag that a site needs a sweep. */
 type StateKey = Counter | `sweep ${number}`
 
 export function readState(db: Database, key: StateKey): number {

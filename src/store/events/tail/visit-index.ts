@@ -3,20 +3,20 @@ import type { OpenVisit } from "../writer.ts"
 import { type GrowingRows, GrowingUint32 } from "./growing.ts"
 import { NumberMap } from "./number-map.ts"
 
-/** What of a tail's visits their openness is judged by. By visit row. */
+/** The columns of a tail's visits that determine whether a visit is open. */
 type Visits = GrowingRows<"rotating" | "visitor" | "visitor_kind" | "eventCount" | "sealing", "id" | "start" | "activeAt" | "arrivedAt">
 
 const USER = VISITOR_KINDS.indexOf("user")
 
 /**
- * Finds a visitor's open visits. Many people may be behind one rotating id (a server that names only users), so the visits
- * of a user are found without looking at those of all others. Only the writer asks, so a reader never has one of these.
+ * An index of open visits by visitor. Many people can share one rotating id, such as when a server sends events that only identify
+ * users, so visits of users have an index of their own. Only the writer needs it; readers never build it.
  */
 export class VisitIndex {
   readonly #visits: Visits
   readonly #all = new RowChains()
-  /** Visits of no user when they were opened. */
-  readonly #unnamed = new RowChains()
+  /** Visits without a user when they were opened. */
+  readonly #unidentified = new RowChains()
   readonly #users = new Map<number, number[]>()
 
   constructor(visits: Visits) {
@@ -28,40 +28,40 @@ export class VisitIndex {
     const { rotating: under, visitor_kind } = this.#visits.uint32
     const rotating = under[row]!
     this.#all.add(rotating, row)
-    if (visitor_kind[row] === USER) this.named(row)
-    else this.#unnamed.add(rotating, row)
+    if (visitor_kind[row] === USER) this.addToUser(row)
+    else this.#unidentified.add(rotating, row)
   }
 
-  /** The visit has become that of a user. */
-  named(row: number): void {
+  /** Adds a visit that now belongs to a user. */
+  addToUser(row: number): void {
     const user = this.#visits.uint32.visitor[row]!
     const rows = this.#users.get(user)
     if (rows) rows.push(row)
     else this.#users.set(user, [row])
   }
 
-  /** The most recently active visit that is open at `now` and fits; of several the first. With `user`, no other user's. */
+  /** Returns the most recently active visit that is open at `now` and satisfies `fits`. `user` excludes visits of other users. */
   find(rotating: number, user: number | undefined, now: number, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined {
     const { visitor, visitor_kind: kind, rotating: under } = this.#visits.uint32
     const { activeAt } = this.#visits.float64
     const view = new VisitView(this.#visits)
     let best = -1
-    const look = (row: number): boolean => {
+    const consider = (row: number): boolean => {
       if (!this.#isOpen(row, now)) return false
       view.row = row
       const isBetter = best < 0 || activeAt[row]! > activeAt[best]! || (activeAt[row] === activeAt[best] && row < best)
       if (isBetter && fits(view)) best = row
       return true
     }
-    if (user === undefined) this.#all.walk(rotating, look)
+    if (user === undefined) this.#all.filter(rotating, consider)
     else {
-      this.#unnamed.walk(rotating, (row) => kind[row] !== USER && look(row))
-      for (const row of this.#users.get(user) ?? []) if (under[row] === rotating && visitor[row] === user) look(row)
+      this.#unidentified.filter(rotating, (row) => kind[row] !== USER && consider(row))
+      for (const row of this.#users.get(user) ?? []) if (under[row] === rotating && visitor[row] === user) consider(row)
     }
     return best < 0 ? undefined : new VisitView(this.#visits, best)
   }
 
-  /** Once closed, a visit stays closed. An arrival far in the future is that of a clock that was wrong then. */
+  /** Returns whether a visit is open. Closed visits stay closed. An arrival far in the future comes from a clock that was wrong then. */
   #isOpen(row: number, now: number): boolean {
     const { sealing, eventCount } = this.#visits.uint32
     const { arrivedAt } = this.#visits.float64
@@ -69,9 +69,9 @@ export class VisitIndex {
   }
 }
 
-/** Rows by key, the latest first, as links from each row to the one before it. */
+/** Linked lists of rows by key, latest row first. */
 class RowChains {
-  /** Row + 1; 0 is the end. */
+  /** Links are a row + 1; 0 is the end of a list. */
   readonly #heads = new NumberMap()
   readonly #before = new GrowingUint32()
 
@@ -81,8 +81,8 @@ class RowChains {
     this.#heads.set(key, row + 1)
   }
 
-  /** Takes out the rows for which `stays` does not hold: nobody has to look at them again. */
-  walk(key: number, stays: (row: number) => boolean): void {
+  /** Visits the rows of a key and removes those for which `stays` returns false, so that later calls skip them. */
+  filter(key: number, stays: (row: number) => boolean): void {
     let later = 0
     for (let link = this.#heads.get(key); link !== 0; ) {
       const before = this.#before.at(link - 1)
@@ -94,7 +94,7 @@ class RowChains {
   }
 }
 
-/** One visit after the other through the same eyes. */
+/** A view of one visit that can be moved to another row, so that a search allocates a single object. */
 class VisitView implements OpenVisit {
   constructor(
     readonly visits: Visits,

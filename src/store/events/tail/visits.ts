@@ -6,11 +6,11 @@ import { GrowingRows, type RowRuns } from "./growing.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
 import { VisitIndex } from "./visit-index.ts"
 
-/** What only open visits need, under names that no column of reports has. `sealing` is 1 once no event may join. */
+/** Columns that only the tail needs, next to those of reports. `sealing` is 1 for a visit that is closed to further events. */
 const NARROW = [...VISIT_COLUMNS, "rotating", "eventCount", "sealing"] as const
 const WIDE = ["start", "firstSequence", "id", "activeAt", "entryAt", "exitAt", "arrivedAt", "record"] as const
 
-/** The visits of a tail, by row. */
+/** The visits of a tail. */
 export class TailVisits {
   readonly #rows = new GrowingRows(NARROW, WIDE)
   #index: VisitIndex | undefined
@@ -32,7 +32,7 @@ export class TailVisits {
     return this.#rows.float64.start[row]!
   }
 
-  /** Ids ascend with the rows, and most events are of a visit that has just begun. */
+  /** Returns the row of a visit by binary search, because ids ascend. It tries the last row first: most events belong to new visits. */
   find(visitId: number): number | undefined {
     const { id: ids } = this.#rows.float64
     let high = this.length - 1
@@ -61,7 +61,7 @@ export class TailVisits {
     float64.exitAt[row] = Number.NEGATIVE_INFINITY
     float64.arrivedAt[row] = place.arrivedAt
     float64.record[row] = place.record
-    // Most are 0, which the row holds already.
+    // Most traits are 0, the initial value of the row.
     for (let at = 0; at < TRAITS.length; at++) if (visit.traits[at] !== 0) uint32[TRAITS[at]!][row] = visit.traits[at]!
     this.#index?.add(row)
   }
@@ -75,10 +75,10 @@ export class TailVisits {
     uint32.visitor[row] = visitor
     uint32.visitor_kind[row] = kind
     float64.record[row] = place.record
-    if (VISITOR_KINDS[kind] === "user") this.#index?.named(row)
+    if (VISITOR_KINDS[kind] === "user") this.#index?.addToUser(row)
   }
 
-  /** Counts an event of the visit. Returns by how many milliseconds the visit now starts earlier than its other events say. */
+  /** Adds an event to the figures of a visit. Returns the milliseconds by which the visit's start moved to an earlier time. */
   add(row: number, event: TailEvent, place: LogPlace): number {
     const earlierBy = this.#touch(row, event, place)
     this.#count(row, event)
@@ -91,12 +91,12 @@ export class TailVisits {
     return this.#index.find(rotating, user, now, fits)
   }
 
-  /** No event comes to this visit any more: it is being sealed. */
+  /** Closes a visit to further events, before it is sealed. */
   close(row: number): void {
     this.#rows.uint32.sealing[row] = 1
   }
 
-  /** The visit as the log tells it. */
+  /** Returns a visit in the form of the log. */
   at(row: number): TailVisit {
     const { uint32, float64 } = this.#rows
     const { rotating, visitor, visitor_kind } = uint32
@@ -104,14 +104,14 @@ export class TailVisits {
     return { id: float64.id[row]!, rotating: rotating[row]!, visitor: visitor[row]!, kind: visitor_kind[row]!, traits }
   }
 
-  /** The row's place in the log and its id: what sealing decides by. */
+  /** Returns the properties by which sealing selects visits. */
   place(row: number): { id: number; record: number; arrivedAt: number; size: number } {
     const { id, record, arrivedAt } = this.#rows.float64
     return { id: id[row]!, record: record[row]!, arrivedAt: arrivedAt[row]!, size: this.#rows.uint32.eventCount[row]! }
   }
 
-  /** Marks with 1 the visits whose last record is not after `floor` and to which nothing can come any more; counts their events. */
-  closed(floor: number, now: number): { closed: Uint8Array; events: number; oldest: number } {
+  /** Marks with 1 the closed visits whose last record is not after `floor`. Returns also their events and their oldest arrival. */
+  findClosed(floor: number, now: number): { closed: Uint8Array; events: number; oldest: number } {
     const { record: records, arrivedAt: arrivals } = this.#rows.float64
     const { eventCount: sizes } = this.#rows.uint32
     const closed = new Uint8Array(this.length)
@@ -127,20 +127,20 @@ export class TailVisits {
     return { closed, events, oldest }
   }
 
-  /** Marks with 1 the visits whose last record is not after `floor`, but for those kept. */
-  sealed(floor: number, kept: ReadonlySet<number>): { gone: Uint8Array; count: number } {
+  /** Marks with 1 the visits whose last record is not after `floor`, except for the carried ones. */
+  findSealed(floor: number, carried: ReadonlySet<number>): { sealed: Uint8Array; count: number } {
     const { record: records, id: ids } = this.#rows.float64
-    const gone = new Uint8Array(this.length)
+    const sealed = new Uint8Array(this.length)
     let count = 0
-    for (let row = 0; row < gone.length; row++) {
-      if (records[row]! > floor || kept.has(ids[row]!)) continue
-      gone[row] = 1
+    for (let row = 0; row < sealed.length; row++) {
+      if (records[row]! > floor || carried.has(ids[row]!)) continue
+      sealed[row] = 1
       count++
     }
-    return { gone, count }
+    return { sealed, count }
   }
 
-  /** Holds from now on the chosen visits of another tail. */
+  /** Replaces the visits with the given ones of another tail. */
   take(from: TailVisits, rows: RowRuns): void {
     this.#rows.takeAll(from.#rows, rows)
   }
@@ -162,7 +162,7 @@ export class TailVisits {
 
   #count(visit: number, event: TailEvent): void {
     const { uint32, float64 } = this.#rows
-    // As much as the column holds, 49 days: only made-up reports say more.
+    // Limited to the column's maximum of 49 days, which only forged events exceed.
     if (event.engagement) uint32.engaged[visit] = Math.min(0xffff_ffff, uint32.engaged[visit]! + event.engagement.engaged)
     if (event.name === ENGAGEMENT || event.name === VITALS) return
     uint32.events[visit]! += 1

@@ -2,18 +2,18 @@ import { constantOf, encodeColumn, type Numbers } from "../bytes/codec.ts"
 import { type Column, columnNumber, type SegmentHeader } from "../bytes/columns.ts"
 import { EVENT_COLUMNS, type Part, VISIT_COLUMNS } from "../part.ts"
 import { sealHeader } from "../segment.ts"
-import { inTurns } from "../steps.ts"
+import { runStepsYielding } from "../steps.ts"
 import { orderOfChosen, type VisitOrder } from "../tail/order.ts"
 import { SiteTail } from "../tail/tail.ts"
 import { orderByStart } from "./visit-order.ts"
 
-/** Events, and visits, that a segment holds at most. A visit has at most 10,000 events, so every visit fits into one. */
+/** Maximum number of events in a segment. A visit has at most 10,000 events, so every visit fits. */
 export const SEGMENT_EVENTS = 65_536
 
-/** Where rows of new segments come from: a tail when sealing, segments when merging or erasing. */
+/** A source of rows for new segments: a tail when sealing, segments when merging or erasing. */
 export interface Source {
   part: Part
-  /** 1 for each visit to take; all when absent. */
+  /** 1 for each visit to take. Default: all visits. */
   keep?: Uint8Array
 }
 
@@ -31,83 +31,83 @@ export interface BuiltSegment {
   columns: { name: Column; data: Uint8Array }[]
 }
 
-/** New segments of the visits of all sources, sorted by start. Compresses off this thread and lets the loop turn between columns. */
+/** Builds segments from the visits of all sources, sorted by start. Compresses on another thread, one column at a time. */
 export async function* buildSegments(sources: readonly Source[]): AsyncGenerator<BuiltSegment> {
   const readers: SourceReader[] = []
   for (const source of sources) {
     readers.push(new SourceReader(source, await orderIn(source)))
-    await turn()
+    await yieldToEventLoop()
   }
   const visits = sortedVisits(readers)
   for (const chunk of chunks(readers, visits)) {
-    await turn()
+    await yieldToEventLoop()
     yield await buildSegment(readers, chunk)
   }
 }
 
-/** Lets others run. A tail may grow meanwhile, but nothing of the chosen visits changes: they are closed. */
-const turn = () => Bun.sleep(0)
+/** Lets other work run. A tail may grow meanwhile, but the chosen visits do not change, because they are closed. */
+const yieldToEventLoop = () => Bun.sleep(0)
 
-/** Where the events of each visit lie; of a segment as they are. */
-function orderIn({ part, keep }: Source): Promise<VisitOrder> | EventPlaces {
-  if (part instanceof SiteTail) return inTurns(orderOfChosen(part, keep ?? new Uint8Array(part.visits).fill(1)))
-  return { ends: starts(part.event("visit"), part.visits) }
+/** Returns the positions of each visit's events. The rows of a segment are sorted already. */
+function orderIn({ part, keep }: Source): Promise<VisitOrder> | EventOrder {
+  if (part instanceof SiteTail) return runStepsYielding(orderOfChosen(part, keep ?? new Uint8Array(part.visits).fill(1)))
+  return { ends: groupStarts(part.event("visit"), part.visits) }
 }
 
-interface EventPlaces {
-  /** Undefined when event rows lie by visit already. */
+interface EventOrder {
+  /** Undefined when the event rows are stored by visit. */
   order?: Uint32Array
   ends: Uint32Array
 }
 
-/** A visit of a source: the reader's index and its row there. */
-interface Pick {
+/** References to rows: the index of the reader and the row of its part. */
+interface RowRefs {
   source: Uint32Array
   row: Uint32Array
 }
 
-/** Sparse rows of an event row lie between two neighbouring entries. */
+/** A source with the positions of each visit's events and of each event's optional parts. */
 class SourceReader {
   readonly part: Part
   readonly keep: Uint8Array | undefined
-  /** Event rows by visit, in order; undefined when they lie so. */
+  /** Event rows sorted by visit, time and sequence, or undefined when they are stored in that order. */
   readonly order: Uint32Array | undefined
   readonly #ends: Uint32Array
   readonly #sparse = new Map<string, Uint32Array>()
 
-  constructor({ part, keep }: Source, { order, ends }: EventPlaces) {
+  constructor({ part, keep }: Source, { order, ends }: EventOrder) {
     this.part = part
     this.keep = keep
     this.order = order
     this.#ends = ends
   }
 
-  /** The events of a visit, as positions in `order`. */
+  /** The range of a visit's events, as positions in `order`. */
   eventsFrom = (visit: number): number => this.#ends[visit]!
   eventsTo = (visit: number): number => this.#ends[visit + 1]!
 
-  /** Positions of the sparse rows of each event row. */
+  /** Returns where the sparse rows of each event row begin. They end where those of the next event row begin. */
   sparse(kind: "props" | "revenue" | "engagement" | "vitals"): Uint32Array {
     const known = this.#sparse.get(kind)
     if (known) return known
-    const from = starts(this.part[kind]().row, this.part.events)
+    const from = groupStarts(this.part[kind]().row, this.part.events)
     this.#sparse.set(kind, from)
     return from
   }
 }
 
-/** For ascending or mixed `keys`, where the rows of each key begin when they are grouped by key. */
-function starts(keys: Uint32Array, count: number): Uint32Array {
+/** Returns where the rows of each key begin when they are grouped by key. */
+function groupStarts(keys: Uint32Array, count: number): Uint32Array {
   const from = new Uint32Array(count + 1)
   for (let row = 0; row < keys.length; row++) from[keys[row]! + 1]!++
   for (let key = 0; key < count; key++) from[key + 1]! += from[key]!
   return from
 }
 
-/** All kept visits, by start, then sequence. */
-function sortedVisits(readers: readonly SourceReader[]): Pick {
-  const kept = readers.map(({ part, keep }) => (keep ? keep.reduce((sum, each) => sum + each, 0) : part.visits))
-  const count = kept.reduce((sum, each) => sum + each, 0)
+/** Returns the chosen visits of all sources by start, then sequence. */
+function sortedVisits(readers: readonly SourceReader[]): RowRefs {
+  const counts = readers.map(({ part, keep }) => (keep ? keep.reduce((sum, each) => sum + each, 0) : part.visits))
+  const count = counts.reduce((sum, each) => sum + each, 0)
   const visits = { source: new Uint32Array(count), row: new Uint32Array(count) }
   const by = { starts: new Float64Array(count), sequences: new Float64Array(count) }
   let at = 0
@@ -126,8 +126,8 @@ function sortedVisits(readers: readonly SourceReader[]): Pick {
   return { source: order.map((at) => visits.source[at]!), row: order.map((at) => visits.row[at]!) }
 }
 
-/** Runs of visits whose events fit into a segment. */
-function* chunks(readers: readonly SourceReader[], { source, row }: Pick): Generator<Pick> {
+/** Splits the visits into runs whose events fit into one segment. */
+function* chunks(readers: readonly SourceReader[], { source, row }: RowRefs): Generator<RowRefs> {
   let from = 0
   let events = 0
   for (let visit = 0; visit < source.length; visit++) {
@@ -143,7 +143,7 @@ function* chunks(readers: readonly SourceReader[], { source, row }: Pick): Gener
   if (from < source.length) yield { source: source.subarray(from), row: row.subarray(from) }
 }
 
-async function buildSegment(readers: readonly SourceReader[], visits: Pick): Promise<BuiltSegment> {
+async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): Promise<BuiltSegment> {
   const { events, visitOf } = pickEvents(readers, visits)
   const out = new SegmentOutput()
   const startColumn = await out.add(
@@ -182,7 +182,7 @@ async function buildSegment(readers: readonly SourceReader[], visits: Pick): Pro
   }
 }
 
-/** Collects columns; those of one value go into the header. */
+/** Collects the columns of a segment. Columns whose rows are all equal become constants in the header. */
 class SegmentOutput {
   readonly #columns: { name: Column; data: Uint8Array }[] = []
   readonly #constants: Record<string, number> = {}
@@ -201,7 +201,7 @@ class SegmentOutput {
   }
 }
 
-function pickEvents(readers: readonly SourceReader[], visits: Pick): { events: Pick; visitOf: Uint32Array } {
+function pickEvents(readers: readonly SourceReader[], visits: RowRefs): { events: RowRefs; visitOf: Uint32Array } {
   let count = 0
   for (let visit = 0; visit < visits.row.length; visit++) {
     const reader = readers[visits.source[visit]!]!
@@ -222,14 +222,14 @@ function pickEvents(readers: readonly SourceReader[], visits: Pick): { events: P
   return { events, visitOf }
 }
 
-function gather32(readers: readonly SourceReader[], { source, row }: Pick, column: (part: Part) => Uint32Array): Uint32Array {
+function gather32(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: Part) => Uint32Array): Uint32Array {
   const columns = readers.map(({ part }) => column(part))
   const out = new Uint32Array(row.length)
   for (let at = 0; at < out.length; at++) out[at] = columns[source[at]!]![row[at]!]!
   return out
 }
 
-function gather64(readers: readonly SourceReader[], { source, row }: Pick, column: (part: Part) => Float64Array): Float64Array {
+function gather64(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: Part) => Float64Array): Float64Array {
   const columns = readers.map(({ part }) => column(part))
   const out = new Float64Array(row.length)
   for (let at = 0; at < out.length; at++) out[at] = columns[source[at]!]![row[at]!]!
@@ -251,8 +251,8 @@ function spans(starts: Float64Array, visitOf: Uint32Array, offsets: Uint32Array)
   return { min_start: starts[0]!, max_start: starts.at(-1)!, min_at: minAt, max_at: maxAt }
 }
 
-/** The sparse columns, in the order of the new event rows. */
-async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], events: Pick): Promise<SegmentHeader["sparse"]> {
+/** Adds the sparse columns in the order of the new event rows. */
+async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], events: RowRefs): Promise<SegmentHeader["sparse"]> {
   const counts = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
   for (const kind of ["props", "revenue", "engagement", "vitals"] as const) {
     const { picked, newRow } = pickSparse(readers, events, kind)
@@ -261,7 +261,7 @@ async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], e
     await out.add(`${kind}.row`, newRow)
     const { row: _, ...others } = readers[0]!.part[kind]()
     for (const name of Object.keys(others)) {
-      // The names are those of the sparse columns, which the type of Object.keys has lost.
+      // The casts hold because the names are those of the sparse columns.
       const of = (part: Part) => (part[kind]() as unknown as Record<string, Numbers>)[name]!
       const column = `${kind}.${name}` as Column
       if (name === "amount") await out.add(column, gather64(readers, picked, of as (part: Part) => Float64Array))
@@ -271,7 +271,7 @@ async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], e
   return counts
 }
 
-function pickSparse(readers: readonly SourceReader[], events: Pick, kind: keyof SegmentHeader["sparse"]) {
+function pickSparse(readers: readonly SourceReader[], events: RowRefs, kind: keyof SegmentHeader["sparse"]) {
   const source: number[] = []
   const row: number[] = []
   const newRow: number[] = []

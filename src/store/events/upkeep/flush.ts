@@ -1,15 +1,15 @@
 import type { Journal } from "../journal.ts"
 import { writeState } from "../tail/tails.ts"
-import type { Commit } from "./upkeep.ts"
+import type { Commit } from "./segments.ts"
 
-/** Ids that one transaction writes: a pause of some milliseconds. */
+/** Number of ids per transaction: a few milliseconds of work. */
 const SLICE = 2_000
-/** Rows of a forgotten period that one transaction destroys: they are overwritten. */
-const FORGOTTEN = 5_000
+/** Number of rows of a period that are destroyed per transaction. */
+const FORGET_SLICE = 5_000
 
 /**
- * What only the log knew of visitors and event ids goes into their tables, in short transactions. All that was known at the
- * call is there when it resolves with true; with false memory was read anew meanwhile, and the log still has to be kept.
+ * Writes the visitors and event ids that are only in the log into their tables, in short transactions. Resolves with true when all
+ * ids known at the time of the call are stored. Resolves with false when memory was reloaded meanwhile; the log is still needed then.
  */
 export async function flushIds(journal: Journal, now: number): Promise<boolean> {
   const { memory } = journal
@@ -22,18 +22,18 @@ export async function flushIds(journal: Journal, now: number): Promise<boolean> 
   }
   if (journal.memory !== memory) return false
   const commit: Commit = (work) => {
-    // Memory may know ids of a commit that failed.
-    if (journal.memory !== memory) throw new Error("Memory was read anew while hours of event ids were closed")
+    // The old memory may contain ids of a failed commit.
+    if (journal.memory !== memory) throw new Error("Memory was reloaded while hours of event ids were closed")
     return journal.commit(work)
   }
-  // From here on a start asks the tables for them.
+  // From now on, a start reads these ids from the tables.
   commit(() => writeState(journal.db, "ids_floor", lastRecord))
   await eventIds.dropHours(now, commit)
   await eventIds.closeHours(now, commit)
   return journal.memory === memory
 }
 
-/** All at once, in the transaction of the caller: for a change that replaces the whole log. */
+/** Writes all pending ids at once, in the caller's transaction, for a change that replaces the whole log. */
 export function flushAllIds({ memory: { visitors, eventIds } }: Journal): void {
   for (const ids of [visitors, eventIds]) {
     ids.gather()
@@ -41,11 +41,11 @@ export function flushAllIds({ memory: { visitors, eventIds } }: Journal): void {
   }
 }
 
-/** Destroys the rows of a period, some in each transaction. */
+/** Destroys the rows of a period in short transactions. Deleted rows are overwritten, which takes time. */
 export async function forgetPeriod(journal: Journal, siteId: number, period: string): Promise<void> {
-  while (journal.commit(() => journal.memory.visitors.forgetStored(siteId, period, FORGOTTEN))) {
+  while (journal.commit(() => journal.memory.visitors.forgetStored(siteId, period, FORGET_SLICE))) {
     await Bun.sleep(0)
-    // Also what has come meanwhile, or was read anew.
+    // Also ids that arrived meanwhile or came back when memory was reloaded.
     journal.memory.visitors.forget(siteId, period)
   }
 }

@@ -2,20 +2,20 @@ import type { Database } from "bun:sqlite"
 import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import type { Part } from "../part.ts"
 import { Tails } from "../tail/tails.ts"
-import { openSegments } from "./upkeep.ts"
+import { openSegments } from "./segments.ts"
 
-/** What retention would take of a site and kind of rows. */
+/** The visits or records of a site that retention would delete, by kind. */
 export interface OldVisits {
   kind: SegmentKind
   visits: number
   events: number
-  /** Epoch ms of the first of them; null without any. */
+  /** Start of the first one in epoch milliseconds; null when there are none. */
   first_at: number | null
 }
 
 /**
- * Visits and records that started before a moment, with all their events, by site and kind. What no report shows counts too:
- * imports that are hidden, for they go with the rest.
+ * Counts the visits and records that started before a moment, with all their events, by site and kind. Hidden imports count too,
+ * because retention deletes them with the rest.
  */
 export function oldVisits(db: Database, sites: readonly { id: number; before: number }[]): OldVisits[][] {
   const count = db.transaction(() => {

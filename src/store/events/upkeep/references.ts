@@ -5,7 +5,7 @@ import type { Part } from "../part.ts"
 import type { Steps } from "../steps.ts"
 import type { Totals } from "../totals.ts"
 
-/** Numbers that are marked. */
+/** A growing set of small numbers. */
 class Marks {
   #marks = new Uint8Array(256)
 
@@ -25,7 +25,7 @@ class Marks {
   }
 }
 
-/** What the visits of a site refer to. */
+/** The dictionary numbers and visitors that the rows of a site refer to. */
 export class References {
   readonly #numbers = new Map<DictionaryName, Marks>()
   readonly #visitors = new Marks()
@@ -38,7 +38,7 @@ export class References {
     return this.#visitors.has(ordinal)
   }
 
-  /** All that a part refers to, column by column. What comes into a tail between two steps may be missed. */
+  /** Adds the references of a part, column by column. Events that enter a tail between two steps may be missed. */
   *add(part: Part): Steps<void> {
     this.#visitors.add(part.visit("visitor"))
     for (const trait of TRAITS) {

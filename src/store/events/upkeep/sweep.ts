@@ -3,54 +3,55 @@ import type { DictionaryName } from "../../../domain/dimension.ts"
 import { lanesOf } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import type { Journal } from "../journal.ts"
-import { inTurns } from "../steps.ts"
-import { openTotals } from "../totals.ts"
+import { runStepsYielding } from "../steps.ts"
 import { readState, writeState } from "../tail/tails.ts"
+import { openTotals } from "../totals.ts"
 import { References } from "./references.ts"
-import { openSegments } from "./upkeep.ts"
+import { openSegments } from "./segments.ts"
 
-/** Rows that are looked at, and blanked where need be, in one transaction. */
+/** Number of rows that are checked per transaction. */
 const SLICE = 2_000
-/** Each column is read once. */
+/** Size of the column cache. A sweep reads each column once. */
 const CACHE_BYTES = 1 << 20
 
-/** In the transaction that removes visits, or one before: from now on the site needs a sweep, over any crash, until one is done. */
-export function oweSweep(db: Database, siteId: number): void {
+/** Records that a site needs a sweep. Call it in the transaction that removes visits or earlier, so that a crash cannot lose it. */
+export function markSweepDue(db: Database, siteId: number): void {
   writeState(db, `sweep ${siteId}`, 1)
 }
 
-/** No sweep is needed: nothing was removed. */
-export function forgiveSweep(db: Database, siteId: number): void {
+/** Records that no sweep is needed, because it is done or nothing was removed. */
+export function clearSweepDue(db: Database, siteId: number): void {
   db.query("delete from state where key = ?").run(`sweep ${siteId}`)
 }
 
-export const owesSweep = (db: Database, siteId: number): boolean => readState(db, `sweep ${siteId}`) === 1
+export const isSweepDue = (db: Database, siteId: number): boolean => readState(db, `sweep ${siteId}`) === 1
 
-/** Sites whose sweep a stop or a fault has cut off. */
-export function owedSweeps(db: Database): number[] {
+/** Lists the sites whose sweep was interrupted by a stop or a failure. */
+export function sitesDueForSweep(db: Database): number[] {
   const rows = db.query<{ key: string }, []>("select key from state where key glob 'sweep [0-9]*'").all()
   return rows.map(({ key }) => Number(key.slice("sweep ".length)))
 }
 
 /**
- * Once visits were removed, blanks the texts that nothing refers to any more, keeping their numbers, and forgets the person
- * keys. Slice by slice, with events coming in between: what they refer to is noted while the sweep runs. A sweep that is cut
- * off is still owed, and begins anew.
+ * Blanks the texts that no row refers to after visits were removed, and deletes such person keys. The numbers of texts stay assigned.
+ * It works in slices with events arriving in between, whose references are tracked while it runs. An interrupted sweep stays due and
+ * starts from the beginning.
  */
 export async function sweep(journal: Journal, siteId: number): Promise<void> {
   const { db, memory } = journal
   const used = memory.uses.watch(siteId)
   try {
     const references = new References()
-    for (const { segment } of openSegments(db, siteId)) await inTurns(references.add(segment))
+    for (const { segment } of openSegments(db, siteId)) await runStepsYielding(references.add(segment))
     const property = (key: string) => memory.interner.find(siteId, "property", key) ?? 0
-    for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES))) await inTurns(references.addTotals(totals, property))
+    for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES)))
+      await runStepsYielding(references.addTotals(totals, property))
     for (const lane of lanesOf(siteId)) {
       const tail = memory.tails.find(lane)
-      if (tail) await inTurns(references.add(tail))
+      if (tail) await runStepsYielding(references.add(tail))
     }
     const change = (work: () => boolean): boolean => {
-      if (journal.memory !== memory) throw new Error("Memory was read anew during a sweep")
+      if (journal.memory !== memory) throw new Error("Memory was reloaded during a sweep")
       return journal.change(work)
     }
     const texts = new Texts(db, siteId)
@@ -59,7 +60,7 @@ export async function sweep(journal: Journal, siteId: number): Promise<void> {
     while (change(() => persons.forget((ordinal) => references.hasVisitor(ordinal) || used.hasPerson(ordinal)))) await Bun.sleep(0)
     change(() => {
       writeState(db, "dictionary_epoch", readState(db, "dictionary_epoch") + 1)
-      forgiveSweep(db, siteId)
+      clearSweepDue(db, siteId)
       return true
     })
   } finally {
@@ -67,7 +68,7 @@ export async function sweep(journal: Journal, siteId: number): Promise<void> {
   }
 }
 
-/** Goes through the dictionaries of a site, slice by slice, each in the transaction of the caller. */
+/** Walks through the dictionaries of a site in slices, each in the caller's transaction. */
 class Texts {
   #name = ""
   #id = -1
@@ -77,7 +78,7 @@ class Texts {
     readonly siteId: number,
   ) {}
 
-  /** False when there are no more. */
+  /** Blanks the unused texts of the next slice. Returns false when there are no more. */
   blank(
     isUsed: (name: DictionaryName, id: number) => boolean,
     interner: { forget(siteId: number, name: DictionaryName, text: string): void },
@@ -90,7 +91,7 @@ class Texts {
     for (const { name, id, value } of rows) {
       if (value === "" || isUsed(name, id)) continue
       blank.run(this.siteId, name, id)
-      // The text gets a new number when it comes again.
+      // If the text comes again, it gets a new number.
       interner.forget(this.siteId, name, value)
     }
     const last = rows.at(-1)
@@ -99,7 +100,7 @@ class Texts {
   }
 }
 
-/** The same with the person keys of a site. */
+/** Walks through the person keys of a site in slices, each in the caller's transaction. */
 class Persons {
   #key = new Uint8Array(0)
 
@@ -108,6 +109,7 @@ class Persons {
     readonly siteId: number,
   ) {}
 
+  /** Deletes the unused person keys of the next slice. Returns false when there are no more. */
   forget(isUsed: (ordinal: number) => boolean): boolean {
     const sql = `select person_key as key, ordinal from identities where site_id = ? and person_key > ? order by person_key limit ${SLICE}`
     const rows = this.db.query<{ key: Uint8Array<ArrayBuffer>; ordinal: number }, [number, Uint8Array]>(sql).all(this.siteId, this.#key)

@@ -1,4 +1,4 @@
-/** Visits of several parts, to be sorted. By visit. */
+/** The sort keys of visits from several parts. */
 export interface SortedBy {
   starts: Float64Array
   sequences: Float64Array
@@ -7,8 +7,8 @@ export interface SortedBy {
 const INDEX_BITS = 24
 
 /**
- * The visits by start, then sequence. Start and index are packed into one number of 64 bits each, for which the engine has a
- * sort of its own; one that calls back for each comparison takes ten times as long. At most 16 million visits within 34 years.
+ * Returns the visits by start, then sequence, for at most 16 million visits within 34 years. Start and index are packed into one 64-bit
+ * number each, because typed arrays have a native sort; sorting with a comparison callback takes ten times as long.
  */
 export function orderByStart({ starts, sequences }: SortedBy): Uint32Array {
   const packed = new BigUint64Array(starts.length)

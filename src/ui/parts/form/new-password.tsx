@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
+import { PASSWORD } from "../../../domain/limits.ts"
+import { caseKey, countCharacters } from "../../../domain/text.ts"
 import { TextField } from "./fields.tsx"
-import { passwordWords } from "./password-words.ts"
 
 interface NewPasswordProps {
   label?: string
@@ -28,4 +29,21 @@ export function NewPassword({ label = "Password", value, onValue, email, error, 
       note={<span aria-live="polite">{passwordWords(value, email)}</span>}
     />
   )
+}
+
+const PASSWORD_ADVICE = `At least ${PASSWORD.min} characters. A few random words are easy to remember and hard to guess.`
+
+/** Minimum number of distinct characters. */
+const MIN_DISTINCT = 7
+
+/** Describes the strength of a new password. Only the server knows whether it is a common password. */
+export function passwordWords(password: string, email = ""): string {
+  const length = countCharacters(password)
+  if (length === 0) return PASSWORD_ADVICE
+  if (length < PASSWORD.min) return `Use at least ${PASSWORD.min} characters.`
+  if (length > PASSWORD.max) return `Use at most ${PASSWORD.max} characters.`
+  if (email !== "" && caseKey(password).includes(caseKey(email))) return "Weak: it contains your email address."
+  if (new Set(password).size < MIN_DISTINCT) return "Weak: too many repeated characters."
+  if (length >= 20) return "Strong."
+  return length >= 16 ? "Good." : "Fair. Longer is better."
 }

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import { currentOf } from "../../api/conflict.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button } from "../button.tsx"
+import { currentOf, TwoVersions } from "../confirm.tsx"
+import { toast } from "../toasts.tsx"
 import { Form, type Sent } from "./form.tsx"
-import { TwoVersions } from "./two-versions.tsx"
 import { useUnsaved } from "./unsaved.tsx"
 
 interface Edit<Values> extends Sent {

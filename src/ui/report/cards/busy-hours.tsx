@@ -1,13 +1,11 @@
 import type { BusyHours as Grid } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { Card } from "../../parts/card.tsx"
+import { Card } from "../../parts/page.tsx"
 import { dayText, exact, short } from "../../text/format.ts"
 import { addDays } from "../data/ranges.ts"
-import { useStatsSource } from "../data/source.ts"
-import { useReport } from "../data/use-report.ts"
-import { CardAnswer } from "./card-answer.tsx"
-import { EmptyCard } from "./no-rows.tsx"
+import { useReport, useStatsSource } from "../data/reports.ts"
+import { CardAnswer, EmptyCard } from "./card-answer.tsx"
 
 /** Card of visits by weekday and hour in the site's time zone. */
 export default function BusyHours() {

@@ -2,10 +2,11 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Problem } from "../../api/api.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
+import { Answer } from "../../parts/states.tsx"
+import type { CardTab } from "../data/card-tabs.ts"
 
-const Unsupported = lazyPart(() => import("./unsupported.tsx"))
+const Unsupported = lazyPart(() => import("./empty-card.tsx"), "Unsupported")
 
 /** Like `Answer`, but explains in the card which metric and dimension can't be combined, without offering another attempt. */
 export function CardAnswer<Data>({
@@ -32,3 +33,12 @@ export function CardAnswer<Data>({
     </Answer>
   )
 }
+
+const Empty = lazyPart(() => import("./empty-card.tsx"))
+
+/** The text of an empty card, loaded on demand because most cards have rows. */
+export const EmptyCard = ({ tab }: { tab?: CardTab }) => (
+  <Suspense fallback={null}>
+    <Empty {...(tab && { tab })} />
+  </Suspense>
+)

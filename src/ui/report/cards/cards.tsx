@@ -1,13 +1,30 @@
+import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
-import { useSite } from "../../api/site.ts"
+import { Link } from "wouter"
+import type { ComparedBreakdown } from "../../../domain/insight.ts"
+import { comparisonArguments, type FlatArguments, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
+import { useSite } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { useTurns } from "../../browser/yielding.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart, useTurns } from "../../parts/loading.ts"
+import { Card } from "../../parts/page.tsx"
 import { Skeleton } from "../../parts/states.tsx"
-import { ACT_TABS, DEVICE_TABS, PAGE_TABS, PLACE_TABS, SOURCE_TABS } from "../data/card-tabs.ts"
-import { useStatsSource } from "../data/source.ts"
-import { usePrefetchedReports } from "../data/use-report.ts"
-import { askedBy, BreakdownCard, type BreakdownCardProps } from "./breakdown-card.tsx"
+import { exact } from "../../text/format.ts"
+import {
+  ACT_TABS,
+  type CardTab,
+  DEVICE_TABS,
+  detailsName,
+  filtersAfter,
+  isRowChosen,
+  PAGE_TABS,
+  PLACE_TABS,
+  pageAddress,
+  SOURCE_TABS,
+} from "../data/card-tabs.ts"
+import { rowMetrics, valueText } from "../data/figures.ts"
+import { usePrefetchedReports, useReport, useStatsSource } from "../data/reports.ts"
+import { CardAnswer, EmptyCard } from "./card-answer.tsx"
+import { RankedList, type RankedRow, RowMenu } from "./ranked-list.tsx"
 
 const BusyHours = lazyPart(() => import("./busy-hours.tsx"))
 const WorldMap = lazyPart(() => import("./world-map.tsx"))
@@ -54,5 +71,115 @@ export function BreakdownCards({ waits = false }: BreakdownCardsProps) {
         </Suspense>
       )}
     </div>
+  )
+}
+
+interface BreakdownCardProps {
+  /** Name of the card in the URL. */
+  card: string
+  title: string
+  tabs: readonly CardTab[]
+  /** Whether it spans both columns, with room for more numbers. */
+  full?: boolean
+  /** A tab that is drawn in another form than a list, such as the map. */
+  drawn?: { tab: string; draw(rows: readonly RankedRow[], addressOf: ((value: string) => string) | undefined): ComponentChildren }
+}
+
+const ROWS = 9
+/** Enough for all countries on the map. */
+const MOST_ROWS = 100
+
+/** Returns the range, filters and dimension of a tab's query. */
+export const splitArguments = (address: SiteAddress, { dimension, property, also }: CardTab): FlatArguments => ({
+  ...rangeArguments(
+    also && !address.filters.some((one) => JSON.stringify(one) === JSON.stringify(also))
+      ? { ...address, filters: [...address.filters, also] }
+      : address,
+  ),
+  dimension,
+  ...(property !== undefined && { property }),
+})
+
+/** Returns the tab that a card shows and the arguments of its query. */
+function askedBy({ card, tabs, drawn }: BreakdownCardProps, address: SiteAddress, seesRevenue: boolean) {
+  const tab = tabs.find(({ id }) => id === address.cards[card]) ?? tabs[0]!
+  const isDrawn = drawn?.tab === tab.id
+  const split = splitArguments(address, tab)
+  const metrics = rowMetrics(address, tab.dimension, seesRevenue)
+  const given = { ...split, ...comparisonArguments(address), metrics, limit: isDrawn ? MOST_ROWS : ROWS }
+  return { tab, isDrawn, split, metrics, report: "breakdown" as const, given }
+}
+
+/** The top values of one dimension. A click on a row filters the whole page by it. */
+function BreakdownCard(props: BreakdownCardProps) {
+  const { card, title, tabs, full = false, drawn } = props
+  const { base, address, searchWith, go } = useSiteAddress()
+  const source = useStatsSource()
+  const { data: site } = useSite(source.siteId)
+  const { tab, isDrawn, split, metrics, given } = askedBy(props, address, source.can("revenue:read"))
+  const report = useReport("breakdown", given)
+  const choose = (id: string) => {
+    const { [card]: _, ...others } = address.cards
+    go({ cards: id === tabs[0]!.id ? others : { ...others, [card]: id } }, { replace: true })
+  }
+  const addressOf = source.filters
+    ? (value: string) => `${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`
+    : undefined
+  return (
+    <Card
+      title={title}
+      tabs={tabs.filter(({ under }) => under === undefined)}
+      chosen={tab.under ?? tab.id}
+      onChoose={choose}
+      full={full}
+      foot={
+        <>
+          {source.siteId !== undefined && <Link href={`${base}/details/${detailsName(tab)}${searchWith({})}`}>Details</Link>}
+          {source.exportAddress && (
+            <a href={source.exportAddress("breakdown", split)} download>
+              CSV
+            </a>
+          )}
+          <Versions tabs={tabs} tab={tab} onChoose={choose} />
+          {report.data && <span>{exact(report.data.total_rows)} total</span>}
+        </>
+      }
+    >
+      <CardAnswer of={report} rows={full ? 5 : ROWS}>
+        {(data) =>
+          data.rows.length === 0 ? (
+            <EmptyCard tab={tab} />
+          ) : drawn && isDrawn ? (
+            drawn.draw(rowsOf(data, tab), addressOf)
+          ) : (
+            <RankedList
+              title={tab.label}
+              rows={rowsOf(data, tab)}
+              metrics={metrics}
+              currency={data.revenue_currency}
+              isChosen={(value) => isRowChosen(address.filters, tab, value)}
+              addressOf={addressOf}
+              pageOf={(value) => pageAddress(tab, value, site?.hosts[0])}
+              menuOf={({ value, label }) => <RowMenu tab={tab} value={value} label={label ?? value} />}
+            />
+          )
+        }
+      </CardAnswer>
+    </Card>
+  )
+}
+
+/** Adds readable names to the rows. */
+const rowsOf = ({ rows }: Pick<ComparedBreakdown, "rows">, { dimension }: CardTab): RankedRow[] =>
+  rows.map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
+
+/** Button that switches between a dimension and its versions, such as browser and browser version. */
+function Versions({ tabs, tab, onChoose }: { tabs: readonly CardTab[]; tab: CardTab; onChoose(id: string): void }) {
+  const finer = tabs.find(({ under }) => under === tab.id)
+  if (!finer && tab.under === undefined) return null
+  return (
+    <button type="button" class="text-button" aria-pressed={!finer} onClick={() => onChoose(finer?.id ?? tab.under!)}>
+      Versions
+    </button>
   )
 }

@@ -1,29 +1,25 @@
 import { useEffect, useState } from "preact/hooks"
 import { Link } from "wouter"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
-import type { ComparedBreakdown } from "../../../domain/insight.ts"
+import type { ComparedBreakdown, Suggestions } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import type { FlatMetric } from "../../../domain/metric.ts"
-import type { SiteAddress } from "../../../domain/site-address.ts"
+import { type AddressFilter, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
-import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { CutText, visible } from "../../text/safe-text.tsx"
 import { dimensionLabel } from "../../text/words.ts"
-import { type CardTab, detailsTab } from "../data/card-tabs.ts"
-import { filtersAfter } from "../data/row-filters.ts"
-import { useSearchedAddress } from "../data/searched-address.ts"
-import { useStatsSource } from "../data/source.ts"
-import { detailsMetrics, rowValue } from "../data/strip-metrics.ts"
-import { useReport } from "../data/use-report.ts"
-import { isNoValue, valueText } from "../data/value-text.ts"
-import RowNote from "../rows/row-note.tsx"
-import { splitArguments } from "./breakdown-card.tsx"
+import { type CardTab, detailsTab, filtersAfter } from "../data/card-tabs.ts"
+import { countryName, detailsMetrics, isNoValue, rowValue, valueText } from "../data/figures.ts"
+import { useReport, useStatsSource } from "../data/reports.ts"
+import { RowNote } from "../explanations.tsx"
+import { isCoded } from "../filters/filters.ts"
 import { CardAnswer } from "./card-answer.tsx"
+import { splitArguments } from "./cards.tsx"
 
 interface DetailsProps {
   /** Dimension as named in the URL. */
@@ -152,7 +148,7 @@ interface DetailsTableProps {
 }
 
 /** A page of rows. A click on a row filters the dashboard behind the dialog by it. */
-export function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: DetailsTableProps) {
+function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: DetailsTableProps) {
   const { base, address, searchWith } = useSiteAddress()
   if (data.rows.length === 0) return <EmptyState>No matches in this period.</EmptyState>
   type Row = ComparedBreakdown["rows"][number]
@@ -187,3 +183,50 @@ export function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare
   ]
   return <DataTable caption={title} columns={columns} rows={data.rows} keyOf={({ value }) => value} sort={sort} onSort={onSort} />
 }
+
+interface Sought {
+  address: SiteAddress
+  /** False while the server is searching for names. */
+  isKnown: boolean
+  /** Whether more values matched than a filter accepts. */
+  isCut: boolean
+}
+
+/** Returns the address with the search as an additional filter. Places are also searched by name. */
+function useSearchedAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): Sought {
+  const { found, isKnown, isCut } = useNamedCodes(address, { dimension, search })
+  if (search === "") return { address, isKnown: true, isCut: false }
+  const codes = dimension === "country" ? countryCodes(search) : found.slice(0, QUERY.flatValues)
+  const filter: AddressFilter = {
+    dimension,
+    ...(property !== undefined && { property }),
+    ...(codes.length > 0 ? { operator: "is", values: codes } : { operator: "contains", values: [search] }),
+  }
+  return { address: { ...address, filters: [...address.filters, filter] }, isKnown, isCut }
+}
+
+/**
+ * Fetches the codes of regions or cities whose code or name contains a text, most visitors first. Returns none if only codes match,
+ * because a `contains` filter finds those.
+ */
+function useNamedCodes(address: SiteAddress, { dimension, search }: Pick<CardTab, "dimension"> & { search: string }) {
+  const isAsked = search !== "" && isCoded(dimension)
+  const given = { ...rangeArguments(address), dimension, q: search.slice(0, QUERY.wildcardChars), limit: QUERY.flatValues + 1 }
+  const { data, isPending, isPlaceholderData } = useReport("values", given, { enabled: isAsked, refetchMs: false })
+  const isKnown = !isAsked || !(isPending || isPlaceholderData)
+  const values = isAsked && isKnown ? ((data as Suggestions | undefined)?.data ?? []).map(({ value }) => value) : []
+  const holds = (value: string) => value.toLowerCase().includes(search.toLowerCase())
+  return { found: values.every(holds) ? [] : values, isKnown, isCut: values.length > QUERY.flatValues }
+}
+
+const MAX_CODES = 50
+
+/** Returns the codes of the countries whose names contain a text, at most as many as one filter accepts. */
+function countryCodes(text: string): string[] {
+  const wanted = text.toLowerCase()
+  return CODES.filter((code) => code.toLowerCase() === wanted || countryName(code)?.toLowerCase().includes(wanted)).slice(0, MAX_CODES)
+}
+
+const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+/** All pairs of letters. Pairs that are not a country code have no name and never match. */
+const CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second))

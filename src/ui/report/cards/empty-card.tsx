@@ -1,9 +1,11 @@
 import { isFiltered, useSiteAddress } from "../../browser/address.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { EmptyState } from "../../parts/states.tsx"
+import { metricLabel } from "../../text/format.ts"
+import { dimensionLabel } from "../../text/words.ts"
 import type { CardTab } from "../data/card-tabs.ts"
-import { useStatsSource } from "../data/source.ts"
-import { clearFilters } from "../filters/clear-filters.ts"
+import { useStatsSource } from "../data/reports.ts"
+import { clearFilters } from "../filters/filter-bar.tsx"
 
 /** Explains why a card has no rows and offers one action. */
 export default function EmptyCard({ tab }: { tab?: CardTab }) {
@@ -29,6 +31,18 @@ export default function EmptyCard({ tab }: { tab?: CardTab }) {
   return (
     <EmptyState action={address.period !== "91d" && <Button onClick={() => go({ period: "91d" })}>Show 91 days</Button>}>
       No data was recorded in this period.
+    </EmptyState>
+  )
+}
+
+/** Rephrases the server's message about a metric and a dimension that can't be combined: Bounce rate can't be broken down by event. */
+export function Unsupported({ detail }: { detail: string }) {
+  const [, metric, dimension] = /^(\w+) does not go with dimension (\w+)/.exec(detail) ?? []
+  return (
+    <EmptyState>
+      {metric && dimension
+        ? `${metricLabel(metric)} can't be broken down by ${dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0]).toLowerCase()}.`
+        : `These filters can't be combined here: ${detail}`}
     </EmptyState>
   )
 }

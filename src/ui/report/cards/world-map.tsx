@@ -5,8 +5,8 @@ import type { GeometryCollection, Topology } from "topojson-specification"
 import world from "world-atlas/countries-110m.json"
 import { useLocation } from "wouter"
 import { exact } from "../../text/format.ts"
-import { countryName } from "../data/value-text.ts"
-import type { RankedRow } from "../rows/ranked-list.tsx"
+import { countryName } from "../data/figures.ts"
+import type { RankedRow } from "./ranked-list.tsx"
 
 // The type that TypeScript derives from the file is too wide for topojson-client.
 const atlas = world as unknown as Topology<{ countries: GeometryCollection<{ name: string }> }>
@@ -33,7 +33,7 @@ const CODES = new Map(
 )
 
 /** Returns the country code of a shape on the map by its ISO number. A few disputed areas have no code. */
-export const countryCode = (number: string): string | undefined => CODES.get(number)
+const countryCode = (number: string): string | undefined => CODES.get(number)
 
 /** Outlines of all countries but Antarctica, which has no visitors and would take a quarter of the height. */
 const shapes = feature(atlas, atlas.objects.countries)

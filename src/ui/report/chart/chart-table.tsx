@@ -1,17 +1,16 @@
+import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
 import type { Timeseries } from "../../../domain/report.ts"
 import { Change } from "../../parts/change.tsx"
 import { metricLabel, metricText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { changeOf } from "../data/point-change.ts"
-import { figureOf } from "../data/strip-metrics.ts"
-import { type NoteShown, placesOf } from "../notes/notes.ts"
-import { partialText, startedPoints } from "./begun.ts"
-import { bucketText } from "./buckets.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { figureOf } from "../data/figures.ts"
+import { placesOf } from "../notes.ts"
+import { bucketText, changeOf, partialText, startedPoints } from "./points.ts"
 
 interface ChartTableProps {
   series: Timeseries
   metric: string
-  notes: readonly NoteShown[]
+  notes: readonly ScopedAnnotationResponse[]
 }
 
 /** Table with the numbers and notes of the chart. */

@@ -1,24 +1,23 @@
 import { Suspense } from "preact/compat"
+import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
 import type { Timeseries } from "../../../domain/report.ts"
 import { Change } from "../../parts/change.tsx"
 import { Icon } from "../../parts/icon.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 import { metricLabel, metricText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { changeOf } from "../data/point-change.ts"
-import { figureOf } from "../data/strip-metrics.ts"
-import { type NoteShown, placesOf } from "../notes/notes.ts"
-import { partialText } from "./begun.ts"
-import { bucketText } from "./buckets.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { figureOf } from "../data/figures.ts"
+import { placesOf } from "../notes.ts"
+import { bucketText, changeOf, partialText } from "./points.ts"
 
-const Items = lazyPart(() => import("./point-items.tsx"))
+const Items = lazyPart(() => import("../menu-items.tsx"), "PointItems")
 
 interface ReadOutProps {
   series: Timeseries
   metric: string
   point: number
-  notes: readonly NoteShown[]
+  notes: readonly ScopedAnnotationResponse[]
   /** Whether the point is announced: only when a key moved it, because a pointer moves it too often. */
   speaks: boolean
   menuSignal: number

@@ -1,30 +1,30 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import type { Timeseries } from "../../../domain/report.ts"
+import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
+import type { ReportRange, Timeseries } from "../../../domain/report.ts"
+import type { AddressInterval } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { useTurns } from "../../browser/yielding.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { Icon } from "../../parts/icon.tsx"
+import { lazyPart, useTurns } from "../../parts/loading.ts"
+import { Popover } from "../../parts/menu.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
 import { metricLabel, metricText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { figureOf } from "../data/strip-metrics.ts"
-import { ExportMenu } from "../export/export-menu.tsx"
-import { type NoteShown, placesOf } from "../notes/notes.ts"
-import { openDialog } from "../open-dialog.ts"
-import { comparisonText } from "../other-text.ts"
-import { TrustMark } from "../trust-mark.tsx"
-import { partialText, startedPoints } from "./begun.ts"
-import { bucketText } from "./buckets.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { figureOf } from "../data/figures.ts"
+import { fittingIntervals, lengthOf } from "../data/ranges.ts"
+import { openDialog } from "../dialogs.tsx"
+import { placesOf } from "../notes.ts"
+import { TrustMark } from "../trust.tsx"
 import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
-import { IntervalField } from "./interval-field.tsx"
+import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
 
 const ChartTable = lazyPart(() => import("./chart-table.tsx"))
 const ReadOut = lazyPart(() => import("./read-out.tsx"))
 
-export interface TimeChartProps {
+interface TimeChartProps {
   series: Timeseries
   metric: string
-  notes: readonly NoteShown[]
+  notes: readonly ScopedAnnotationResponse[]
 }
 
 /** Chart of a metric over time with the comparison and notes. The key T shows the same numbers as a table. */
@@ -149,3 +149,52 @@ const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, v
   const text = (value: number | undefined) => metricText(metric, value, revenue_currency)
   return `${metricLabel(metric)} by ${interval}, ${values.length} points, lowest ${text(known[0])}, highest ${text(known.at(-1))}. Arrow keys move between points, Enter opens the menu of one.`
 }
+
+const WORDS: Readonly<Record<AddressInterval, string>> = {
+  auto: "Automatic",
+  hour: "By hour",
+  day: "By day",
+  week: "By week",
+  month: "By month",
+}
+
+/** Select field for the interval. It offers only intervals that suit the period. */
+export function IntervalField({ range }: { range: ReportRange }) {
+  const { address, go } = useSiteAddress()
+  return (
+    <select
+      class="plain-select"
+      aria-label="Interval"
+      value={address.interval}
+      onChange={(event) => go({ interval: event.currentTarget.value as AddressInterval }, { replace: true })}
+    >
+      {fittingIntervals(lengthOf(range)).map((interval) => (
+        <option key={interval} value={interval} selected={interval === address.interval}>
+          {WORDS[interval]}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const Items = lazyPart(() => import("../menu-items.tsx"), "ExportItems")
+
+/** The menu *Export* of the page. */
+const ExportMenu = () => (
+  <Popover
+    label="Export"
+    kind="quiet"
+    button={
+      <>
+        <Icon name="download" />
+        Export
+      </>
+    }
+  >
+    {(close) => (
+      <Suspense fallback={<p class="menu-head">Loading</p>}>
+        <Items close={close} />
+      </Suspense>
+    )}
+  </Popover>
+)

@@ -1,5 +1,7 @@
 import type { Dimension } from "../../../domain/dimension.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
+import { isFilteredBy, toggledFilter } from "../../browser/address.ts"
+import { webAddress } from "../../text/safe-text.tsx"
 
 /** A breakdown that a card offers. */
 export interface CardTab {
@@ -14,7 +16,7 @@ export interface CardTab {
   under?: string
 }
 
-export const NOT_FOUND: AddressFilter = { dimension: "event", operator: "is", values: ["404"] }
+const NOT_FOUND: AddressFilter = { dimension: "event", operator: "is", values: ["404"] }
 
 export const SOURCE_TABS: readonly CardTab[] = [
   { id: "source", label: "Source", dimension: "source" },
@@ -84,3 +86,35 @@ export function detailsTab(name: string, dimensions: readonly Dimension[]): Card
 /** Returns the name of a tab's details page. */
 export const detailsName = ({ id, dimension, property }: CardTab): string =>
   id === "404" ? "404" : encodeURIComponent(property === undefined ? dimension : `${dimension}:${property}`)
+
+type Split = Pick<CardTab, "dimension" | "property" | "also">
+
+const keyOf = ({ dimension, property }: Split) => ({ dimension, ...(property !== undefined && { property }) })
+
+export const isRowChosen = (filters: readonly AddressFilter[], { dimension, property }: Split, value: string): boolean =>
+  isFilteredBy(filters, dimension, value, property)
+
+/** Returns the filters after a click on a row. Adds its value and the filter of the tab, or removes both if the row was selected. */
+export function filtersAfter(filters: readonly AddressFilter[], tab: Split, value: string): AddressFilter[] {
+  const { also } = tab
+  const toggled = toggledFilter(filters, keyOf(tab), value)
+  if (!also) return toggled
+  const others = toggled.filter((filter) => JSON.stringify(filter) !== JSON.stringify(also))
+  return isRowChosen(toggled, tab, value) ? [...others, also] : others
+}
+
+export const filtersWithout = (filters: readonly AddressFilter[], tab: Split, value: string): AddressFilter[] =>
+  toggledFilter(filters, { ...keyOf(tab), operator: "is_not" }, value)
+
+const PAGES = ["page", "entry_page", "exit_page"]
+
+/** Returns the URL of the page that a row stands for: the referrer, or a page of the site on the given host. Undefined if there is no such page. */
+export function pageAddress({ dimension, id }: CardTab, value: string, host: string | undefined): string | undefined {
+  if (value === "Direct" || value.startsWith("(")) return undefined
+  if (dimension === "referrer") return webAddress(value) ?? webAddress(`https://${value}`)
+  const isPage = PAGES.includes(dimension) || id === "404"
+  return isPage && host && !host.includes("*") && value.startsWith("/") ? webAddress(`https://${host}${value}`) : undefined
+}
+
+/** Opens a page in a new tab without opener and referrer. */
+export const openPage = (address: string): void => void open(address, "_blank", "noopener,noreferrer")

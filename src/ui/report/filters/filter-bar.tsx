@@ -1,7 +1,11 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
-import { isFiltered, useSiteAddress } from "../../browser/address.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { type AddressOfSite, isFiltered, useSiteAddress } from "../../browser/address.ts"
+import { IconButton } from "../../parts/button.tsx"
+import { lazyPart } from "../../parts/loading.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import { unknownCards } from "../data/card-tabs.ts"
 
 const loadPills = () => import("./filter-pills.tsx")
 const FilterPills = lazyPart(loadPills)
@@ -26,5 +30,25 @@ export function FilterBar({ onShown }: { onShown?(): void }) {
     <Suspense fallback={<div class="filter-bar room" />}>
       <FilterPills {...(onShown && { onShown })} />
     </Suspense>
+  )
+}
+
+/** Removes all filters and shows a toast with *Undo*. */
+export function clearFilters({ address: { filters, segment, cohort }, go }: Pick<AddressOfSite, "address" | "go">): void {
+  go({ filters: [], segment: undefined, cohort: undefined })
+  toast("Filters cleared", () => go({ filters, segment, cohort }))
+}
+
+/** Notice about parts of the URL that were not recognized. With `ownCards` the page has cards of its own, so unknown card names are not reported. */
+export function IgnoredAddressParts({ ownCards = false }: { ownCards?: boolean }) {
+  const { address, leftOut } = useSiteAddress()
+  const [seen, setSeen] = useState<string>()
+  const text = [...leftOut, ...(ownCards ? [] : unknownCards(address.cards))].map(visible).join(", ")
+  if (text === "" || seen === text) return null
+  return (
+    <div class="notice" data-kind="warn" role="status">
+      <span>Some parts of this link were not recognized and were ignored: {text}</span>
+      <IconButton icon="close" label="Dismiss" onClick={() => setSeen(text)} />
+    </div>
   )
 }

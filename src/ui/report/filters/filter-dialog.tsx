@@ -3,20 +3,18 @@ import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { Operator } from "../../../domain/filter.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { Problem, post, remove } from "../../api/api.ts"
-import { canOnSite, useMe } from "../../api/me.ts"
+import { canOnSite, useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
 import { dimensionLabel, operatorText } from "../../text/words.ts"
-import { useFilterTexts } from "../data/code-names.ts"
-import { isExact, operatorsOf } from "../data/filter-words.ts"
-import { useStatsSource } from "../data/source.ts"
-import { PropertyKeyField } from "./property-key-field.tsx"
-import { type SegmentShown, segmentsPath, useRefreshSegments, useSegments } from "./segments.ts"
+import { useStatsSource } from "../data/reports.ts"
+import { isExact, operatorsOf, type SegmentShown, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
+import { PropertyKeyField } from "./suggestion-fields.tsx"
 import { ValuePicker } from "./value-picker.tsx"
 
 interface FilterDialogProps {
@@ -107,7 +105,7 @@ export default function FilterDialog({ index, onClose }: FilterDialogProps) {
 }
 
 /** List of saved segments. Users can delete their own; shared ones need the permission `segments:write`. */
-export function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): void }) {
+function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): void }) {
   const { go } = useSiteAddress()
   const me = useMe()
   const { data: segments = [] } = useSegments(siteId)

@@ -1,15 +1,13 @@
 import { useEffect } from "preact/hooks"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { visible } from "../../text/safe-text.ts"
-import { useFilterTexts } from "../data/code-names.ts"
-import { filterText } from "../data/filter-words.ts"
-import { useStatsSource } from "../data/source.ts"
-import { openDialog } from "../open-dialog.ts"
-import { clearFilters } from "./clear-filters.ts"
-import { useSegments } from "./segments.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import { useStatsSource } from "../data/reports.ts"
+import { openDialog } from "../dialogs.tsx"
+import { clearFilters } from "./filter-bar.tsx"
+import { filterText, useFilterTexts, useSegments } from "./filters.ts"
 
 /** The active filters as pills that can be edited and removed. Calls `onShown` when drawn. */
 export default function FilterPills({ onShown }: { onShown?(): void }) {

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks"
 import { post } from "../../api/api.ts"
-import { canOnSite, useMe } from "../../api/me.ts"
+import { canOnSite, useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { Choice, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { useFilterTexts } from "../data/code-names.ts"
-import { type SegmentShown, segmentsPath, useRefreshSegments } from "./segments.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { type SegmentShown, segmentsPath, useFilterTexts, useRefreshSegments } from "./filters.ts"
 
 /** Dialog that saves the page's filters as a segment and applies it. */
 export default function SegmentDialog({ onClose }: { onClose(): void }) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
-import { Mark } from "../../parts/mark.tsx"
+import { Mark } from "../../parts/icon.tsx"
 
 /** Renders the one-column frame of every page before the dashboard. */
 export function AccessPage({ title, children }: { title: string; children: ComponentChildren }) {

@@ -1,10 +1,9 @@
 import { useRef, useState } from "preact/hooks"
 import { Button } from "../../parts/button.tsx"
-import { CurrencyField } from "../../parts/form/currency-field.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
+import { CurrencyField, ZoneField } from "../../parts/form/locale-fields.tsx"
 import { NewPassword } from "../../parts/form/new-password.tsx"
-import { ZoneField } from "../../parts/form/zone-field.tsx"
 import { timeText } from "../../text/format.ts"
 
 export interface Admin {

@@ -1,22 +1,15 @@
+import type { SetupResponse } from "../../../domain/sign-in-response.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
 import { hostFromInput } from "../../../domain/host.ts"
 import { Problem, post, send } from "../../api/api.ts"
-import { boot } from "../../api/boot.ts"
-import { browserCurrency } from "../../parts/form/browser-currency.ts"
-import { browserZone } from "../../parts/form/zone-field.tsx"
+import { boot } from "../../api/session.ts"
+import { browserCurrency, browserZone } from "../../parts/form/locale-fields.tsx"
 import { ErrorState, Skeleton } from "../../parts/states.tsx"
 import { AccessPage, InsecureNotice } from "./access-page.tsx"
-import { forgetDraft, keepDraft, keptDraft } from "./setup-draft.ts"
 import { type Admin, AdminStep, type FirstSite, SiteStep, type TokenAgain, TokenStep } from "./setup-steps.tsx"
 
 const PATH = "/api/private/setup"
-
-interface SetupState {
-  needed: boolean
-  token_expires_at?: string
-  defaults: { timezone: string; currency: string }
-}
 
 const TITLES = ["Set up Footfall", "Create your account", "Add your first site"] as const
 
@@ -24,7 +17,7 @@ const TITLES = ["Set up Footfall", "Create your account", "Add your first site"]
 export default function Setup() {
   const { data, error, refetch } = useQuery({
     queryKey: ["setup"],
-    queryFn: ({ signal }) => send<SetupState>(PATH, { signal, isSignIn: true }),
+    queryFn: ({ signal }) => send<SetupResponse>(PATH, { signal, isSignIn: true }),
   })
   if (error && !data)
     return (
@@ -55,7 +48,7 @@ function SetUpAlready() {
   )
 }
 
-function Steps({ state }: { state: SetupState }) {
+function Steps({ state }: { state: SetupResponse }) {
   const { defaults, token_expires_at } = state
   const [step, setStep] = useState(0)
   const [isUsed, setUsed] = useState(false)
@@ -122,7 +115,7 @@ function Steps({ state }: { state: SetupState }) {
 
 /** Built-in default currency. A different default was set by the administrator and takes precedence over the browser's. */
 const UNSET = "USD"
-const currencyOf = ({ currency }: SetupState["defaults"]): string => (currency === UNSET ? (browserCurrency() ?? UNSET) : currency)
+const currencyOf = ({ currency }: SetupResponse["defaults"]): string => (currency === UNSET ? (browserCurrency() ?? UNSET) : currency)
 
 const TOKEN_WRONG = "That token isn't valid. Tokens last 30 minutes and a new one replaces the old one. Copy the latest from the terminal."
 
@@ -134,4 +127,40 @@ const faultsOf = async (body: object): Promise<Faults> =>
 
 function refuse(faults: Faults): void {
   if (faults.length > 0) throw new Problem(422, "validation_failed", "Check the highlighted fields.", { errors: faults })
+}
+
+/**
+ * The setup form's entries, stored so that they survive a reload of the tab. The setup token and the password are never stored:
+ * browsers write session storage to disk, and either of them grants access.
+ */
+interface SetupDraft {
+  admin: Omit<Admin, "password">
+  site: FirstSite
+}
+
+const KEY = "footfall.setup"
+
+function keptDraft(): SetupDraft | undefined {
+  try {
+    return (JSON.parse(sessionStorage.getItem(KEY) ?? "null") as SetupDraft | null) ?? undefined // written below
+  } catch {
+    return undefined
+  }
+}
+
+function keepDraft({ password: _, ...admin }: Admin, site: FirstSite): void {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify({ admin, site } satisfies SetupDraft))
+  } catch {
+    // Storage may be forbidden or full. Only a reload of the tab would miss the draft.
+  }
+}
+
+/** Removes the draft after setup is complete. */
+function forgetDraft(): void {
+  try {
+    sessionStorage.removeItem(KEY)
+  } catch {
+    // Storage that is forbidden holds no draft.
+  }
 }

@@ -1,16 +1,15 @@
 import { useState } from "preact/hooks"
 import { Link, Redirect, useLocation, useSearch } from "wouter"
+import type { FactorAcceptedResponse, FactorRequiredResponse } from "../../../domain/sign-in-response.ts"
 import { post } from "../../api/api.ts"
-import { boot } from "../../api/boot.ts"
+import { boot } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { type FactorRequired, PasskeyForm, type SignedIn } from "../../sign-in/factor-form.tsx"
+import { PasskeyForm } from "../../sign-in/factor-form.tsx"
 import { canUsePasskeys } from "../../sign-in/passkey.ts"
-import { providerAddress, refusalWords, useSignInMethods } from "../../sign-in/ways-in.ts"
+import { keepPendingFactor, nextPage, providerAddress, refusalWords, useSignInMethods, withNext } from "../../sign-in/sign-in.ts"
 import { AccessPage, InsecureNotice } from "./access-page.tsx"
-import { nextPage, withNext } from "./next-page.ts"
-import { keepPendingFactor } from "./pending-factor.ts"
 
 /** Signs a user in by password, passkey or identity provider. Then loads the whole page again, so that the server renders the user's data into it. */
 export default function SignIn() {
@@ -56,7 +55,11 @@ function SignInMethods({ search }: { search: string }) {
   const providers = useSignInMethods(whole).data?.data ?? []
   const byPassword = async () => {
     setWhole(email.trim())
-    const answer = await post<SignedIn | FactorRequired>("/api/private/auth/login", { email: email.trim(), password }, { isSignIn: true })
+    const answer = await post<FactorAcceptedResponse | FactorRequiredResponse>(
+      "/api/private/auth/login",
+      { email: email.trim(), password },
+      { isSignIn: true },
+    )
     if (!("mfa_required" in answer)) return enter()
     keepPendingFactor(answer)
     navigate(withNext("/signin/second-factor", search))

@@ -1,14 +1,22 @@
 import type { ComponentType } from "preact"
+import { useState } from "preact/hooks"
 import { Link, Redirect, useParams } from "wouter"
 import type { ACCOUNT_SECTIONS } from "../../../domain/dashboard-path.ts"
-import { boot, type Me } from "../../api/boot.ts"
-import { useMe } from "../../api/me.ts"
+import { Problem, post } from "../../api/api.ts"
+import { boot, type Me, useMe } from "../../api/session.ts"
+import { Button } from "../../parts/button.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { NewPassword } from "../../parts/form/new-password.tsx"
 import { Page } from "../../parts/page.tsx"
-import { NotFound } from "../../parts/system-pages.tsx"
-import { PlainShell } from "../../shell/plain-shell.tsx"
+import { NotFound } from "../../parts/states.tsx"
+import { toast } from "../../parts/toasts.tsx"
+import { PlainShell } from "../../shell/sections-shell.tsx"
+import { PasskeyList } from "./passkey-list.tsx"
 import { Preferences } from "./preferences.tsx"
 import { Profile } from "./profile.tsx"
-import { Security } from "./security.tsx"
+import { AuthenticatorApp, CodesShown, RecoveryCodes } from "./second-factors.tsx"
+import { Part } from "./section.tsx"
 import { SessionList } from "./session-list.tsx"
 
 type SectionId = (typeof ACCOUNT_SECTIONS)[number]
@@ -56,3 +64,86 @@ const FactorMissing = () => (
 )
 
 const NotYours = () => <p class="quiet">You're impersonating another user. Their account settings aren't available.</p>
+
+/** Renders password, authenticator app, passkeys and recovery codes. New recovery codes are shown once in a dialog. */
+function Security({ me }: { me: Me }) {
+  const [codes, setCodes] = useState<readonly string[]>()
+  const { totp, passkeys } = me.user.mfa
+  const hasFactor = totp || passkeys > 0
+  return (
+    <>
+      <PasswordChange me={me} />
+      <AuthenticatorApp me={me} onCodes={setCodes} />
+      <PasskeyList onAdded={reloadIfUnlocked} />
+      {hasFactor && <RecoveryCodes me={me} onCodes={setCodes} />}
+      {codes && (
+        <CodesShown
+          codes={codes}
+          email={me.user.email}
+          onClose={() => {
+            setCodes(undefined)
+            reloadIfUnlocked()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Reloads once the required second factor exists, because everything else opens only then. */
+function reloadIfUnlocked(): void {
+  if (boot.factor_missing) location.assign("/")
+}
+
+export function PasswordChange({ me: { user } }: { me: Me }) {
+  const [current, setCurrent] = useState("")
+  const [password, setPassword] = useState("")
+  const submit = async () => {
+    // The password typed here also confirms the user's identity, so that they aren't asked for it twice.
+    if (current !== "") await post("/api/private/auth/reauth", { password: current }, { isSignIn: true }).catch(sayWhich)
+    await post("/api/private/me/password", { ...(current !== "" && { current }), password }).catch(sayWhich)
+    setCurrent("")
+    setPassword("")
+    toast("Password changed. All other sessions were signed out.")
+  }
+  return (
+    <Part title="Password">
+      <Form submit={submit} label="Password">
+        {({ busy, errorOf }) => (
+          <>
+            <input
+              type="email"
+              class="visually-hidden"
+              autocomplete="username"
+              value={user.email}
+              readOnly
+              tabIndex={-1}
+              aria-hidden="true"
+            />
+            <TextField
+              label="Current password"
+              note="Leave empty if you don't have one."
+              type="password"
+              autocomplete="current-password"
+              value={current}
+              onValue={setCurrent}
+              error={errorOf("/current")}
+            />
+            <NewPassword label="New password" value={password} onValue={setPassword} email={user.email} error={errorOf("/password")} />
+            <div class="row">
+              <Button type="submit" busy={busy} disabled={password === ""}>
+                Change password
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Part>
+  )
+}
+
+function sayWhich(error: unknown): never {
+  if (!(error instanceof Problem) || error.code !== "invalid_credentials") throw error
+  const detail = "The current password is incorrect."
+  throw new Problem(error.status, error.code, detail, { errors: [{ pointer: "/current", code: error.code, detail }] })
+}

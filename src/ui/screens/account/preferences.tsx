@@ -1,15 +1,13 @@
 import { useState } from "preact/hooks"
 import { patch } from "../../api/api.ts"
-import type { Me } from "../../api/boot.ts"
-import { useRefreshMe } from "../../api/me.ts"
-import { toast } from "../../browser/toasts.ts"
+import { type Me, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Choice, SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../text/safe-text.ts"
-import { Part } from "./section.tsx"
-import { useSaveProfile } from "./use-profile.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import { Part, useSaveProfile } from "./section.tsx"
 
 const THEMES = [
   { id: "auto", label: "System" },
@@ -85,4 +83,50 @@ function startPages({ sites, user }: Me): { value: string; label: string }[] {
   ]
   const own = user.start_page
   return own === null || known.some(({ value }) => value === own) ? known : [...known, { value: own, label: own }]
+}
+
+/** Locales that differ in how they write numbers and dates. The user's own choice is offered in addition. */
+const OFFERED = [
+  "en-GB",
+  "en-US",
+  "en-IN",
+  "de",
+  "de-AT",
+  "de-CH",
+  "fr",
+  "fr-CH",
+  "es",
+  "es-MX",
+  "it",
+  "nl",
+  "pt-BR",
+  "pt-PT",
+  "da",
+  "sv",
+  "nb",
+  "fi",
+  "pl",
+  "cs",
+  "hu",
+  "ro",
+  "el",
+  "tr",
+  "uk",
+  "ja",
+  "ko",
+  "zh-CN",
+  "zh-TW",
+  "hi",
+  "id",
+  "vi",
+] as const
+
+const EXAMPLE = 12_345.6
+
+/** Returns the locales as options, each with an example. The empty value means the browser's locale. */
+export function localeOptions(chosen: string | null): { value: string; label: string }[] {
+  const names = new Intl.DisplayNames("en", { type: "language" })
+  const tags = [...new Set<string>([...OFFERED, ...(chosen === null ? [] : [chosen])])]
+  const own = tags.map((value) => ({ value, label: `${names.of(value)}: ${EXAMPLE.toLocaleString(value)}` }))
+  return [{ value: "", label: `Match browser: ${EXAMPLE.toLocaleString()}` }, ...own.sort((a, b) => a.label.localeCompare(b.label, "en"))]
 }

@@ -1,17 +1,15 @@
 import { useState } from "preact/hooks"
 import { post, remove } from "../../api/api.ts"
-import type { Me } from "../../api/boot.ts"
-import { useRefreshMe } from "../../api/me.ts"
-import { toast } from "../../browser/toasts.ts"
+import { type Me, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { useSignInMethods } from "../../sign-in/ways-in.ts"
-import { visible } from "../../text/safe-text.ts"
-import { localeOptions } from "./locales.ts"
-import { Part } from "./section.tsx"
-import { useSaveProfile } from "./use-profile.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { useSignInMethods } from "../../sign-in/sign-in.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { localeOptions } from "./preferences.tsx"
+import { Part, useSaveProfile } from "./section.tsx"
 
 /** Renders name, formats, email address, organizations and account deletion. */
 export const Profile = ({ me }: { me: Me }) => (

@@ -1,15 +1,14 @@
 import { useId, useState } from "preact/hooks"
 import type { Suggestions } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSite } from "../../api/site.ts"
+import { useSite } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { Card } from "../../parts/card.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
-import { useReport } from "../../report/data/use-report.ts"
-import { visible } from "../../text/safe-text.ts"
-import { examplePage } from "../sites/snippets.ts"
-import { TAGS, type Tags, taggedUrl } from "./tagged-address.ts"
+import { Card } from "../../parts/page.tsx"
+import { useReport } from "../../report/data/reports.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { examplePage } from "../sites/snippets.tsx"
 
 /** Builds a URL with campaign tags as the user types. */
 export function LinkBuilder() {
@@ -71,4 +70,30 @@ function TagField({ tag: { id, label, example }, value, onValue }: TagFieldProps
       </datalist>
     </div>
   )
+}
+
+/** Campaign tags of a URL. */
+const TAGS = [
+  { id: "utm_source", label: "Source", example: "newsletter", isNeeded: true },
+  { id: "utm_medium", label: "Medium", example: "email" },
+  { id: "utm_campaign", label: "Campaign", example: "autumn-sale" },
+  { id: "utm_term", label: "Term", example: "red shoes" },
+  { id: "utm_content", label: "Content", example: "button" },
+] as const
+type TagId = (typeof TAGS)[number]["id"]
+type Tags = Partial<Record<TagId, string>>
+
+/**
+ * Returns the URL with its campaign tags replaced. A URL without a scheme is taken as `https`. Undefined if it is not a web URL.
+ */
+export function taggedUrl(page: string, tags: Tags): string | undefined {
+  const text = page.trim()
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`)
+  if (text === "" || !url || !/^https?:$/.test(url.protocol) || !url.hostname.includes(".")) return undefined
+  for (const { id } of TAGS) {
+    const value = tags[id]?.trim()
+    if (value) url.searchParams.set(id, value)
+    else url.searchParams.delete(id)
+  }
+  return url.href
 }

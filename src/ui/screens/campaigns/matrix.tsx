@@ -2,21 +2,19 @@ import { useState } from "preact/hooks"
 import { Link } from "wouter"
 import type { Dimension } from "../../../domain/dimension.ts"
 import type { CampaignMatrix } from "../../../domain/insight.ts"
+import { QUERY } from "../../../domain/limits.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
 import { isFiltered, isFilteredBy, useSiteAddress } from "../../browser/address.ts"
-import { csvText } from "../../browser/csv.ts"
-import { saveFile } from "../../browser/save-file.ts"
-import { toast } from "../../browser/toasts.ts"
-import { Card } from "../../parts/card.tsx"
-import { CutText } from "../../parts/cut-text.tsx"
+import { csvText, saveFile } from "../../browser/files.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { Card } from "../../parts/page.tsx"
 import { EmptyState, sentenceOf } from "../../parts/states.tsx"
+import { toast } from "../../parts/toasts.tsx"
 import { CardAnswer } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
-import { useStatsSource } from "../../report/data/source.ts"
-import { useReport } from "../../report/data/use-report.ts"
+import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { exact, metricText, short } from "../../text/format.ts"
-import { allCampaigns } from "./all-campaigns.ts"
+import { CutText } from "../../text/safe-text.tsx"
 
 type Row = CampaignMatrix["rows"][number]
 const TAGS = [
@@ -123,4 +121,18 @@ function RowLink({ row }: { row: Row }) {
       <CutText text={row.source} />
     </Link>
   )
+}
+
+/** Fetches all rows of the campaign matrix, most visitors first. `ask` fetches one page. */
+export async function allCampaigns(
+  ask: (page: { limit: number; offset: number }) => Promise<CampaignMatrix>,
+): Promise<CampaignMatrix["rows"]> {
+  const rows: CampaignMatrix["rows"] = []
+  let hasMore: boolean
+  do {
+    const page = await ask({ limit: QUERY.campaigns.max, offset: rows.length })
+    rows.push(...page.rows)
+    hasMore = page.has_more
+  } while (hasMore)
+  return rows
 }

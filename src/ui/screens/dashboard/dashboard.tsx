@@ -1,20 +1,19 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
-import { useMe } from "../../api/me.ts"
-import { useSite } from "../../api/site.ts"
+import { useMe, useSite } from "../../api/session.ts"
 import { lastPeriod, useSiteAddress } from "../../browser/address.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import { Page } from "../../parts/page.tsx"
 import { Skeleton } from "../../parts/states.tsx"
 import { BreakdownCards } from "../../report/cards/cards.tsx"
-import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
-import { FilterBar, useFilterBar } from "../../report/filters/filter-bar.tsx"
-import { Instrument } from "../../report/summary/summary.tsx"
-import { visible } from "../../text/safe-text.ts"
-import { Panels } from "./panels.tsx"
+import { useStatsSource } from "../../report/data/reports.ts"
+import { FilterBar, IgnoredAddressParts, useFilterBar } from "../../report/filters/filter-bar.tsx"
+import { Instrument } from "../../report/summary.tsx"
+import { panels } from "../../shell/plugin-pages.ts"
+import { visible } from "../../text/safe-text.tsx"
 
-const NewSite = lazyPart(() => import("./new-site.tsx"))
+const NewSite = lazyPart(() => import("../sites/live-check.tsx"), "NewSite")
 const Details = lazyPart(() => import("../../report/cards/details.tsx"))
 
 /** Renders the overview page of a site. */
@@ -89,4 +88,23 @@ function usePeriod(): boolean {
     go(!remembers && isYoung ? { period: "today" } : { period: address.period }, { replace: true })
   }, [namesPeriod, isKnown])
   return namesPeriod
+}
+
+const PANELS = panels().map(({ plugin, panel }) => ({ plugin, panel, Panel: lazyPart(panel.load) }))
+
+/** Renders the cards of enabled plugins that the user may read. */
+function Panels() {
+  const features = useMe()?.features ?? []
+  const { can } = useStatsSource()
+  const shown = PANELS.filter(({ plugin, panel }) => features.includes(plugin) && can(panel.permission))
+  if (shown.length === 0) return null
+  return (
+    <div class="bands">
+      {shown.map(({ plugin, panel, Panel }) => (
+        <Suspense key={`${plugin} ${panel.id}`} fallback={null}>
+          <Panel />
+        </Suspense>
+      ))}
+    </div>
+  )
 }

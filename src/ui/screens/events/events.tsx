@@ -1,26 +1,26 @@
 import { Suspense } from "preact/compat"
-import { useState } from "preact/hooks"
+import { useId, useState } from "preact/hooks"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
+import { useSite } from "../../api/session.ts"
 import { isFiltered, isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
-import { copyText } from "../../browser/clipboard.ts"
-import { usePageChoices } from "../../browser/remembered-choices.ts"
-import { Card } from "../../parts/card.tsx"
+import { usePageChoices } from "../../browser/hooks.ts"
+import { CopyButton, copyText } from "../../parts/copy.tsx"
 import { Icon } from "../../parts/icon.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
-import { Page } from "../../parts/page.tsx"
+import { Card, Page, Tabs } from "../../parts/page.tsx"
+import { Answer } from "../../parts/states.tsx"
 import { CardAnswer } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
-import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
-import { useStatsSource } from "../../report/data/source.ts"
-import { useReport } from "../../report/data/use-report.ts"
-import { OTHER } from "../../report/data/value-text.ts"
-import { FilterBar } from "../../report/filters/filter-bar.tsx"
-import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
+import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
+import { OTHER } from "../../report/data/figures.ts"
+import { useReport, useStatsSource } from "../../report/data/reports.ts"
+import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { collectOrigin, examplePage } from "../sites/snippets.tsx"
 import { PropertyExplorer } from "./property-explorer.tsx"
-import { SendExample } from "./send-example.tsx"
 
 const GoalDialog = lazyPart(() => import("../goals/goal-dialog.tsx"))
 const ROWS = 100
@@ -134,4 +134,58 @@ function EventMenu({ event, onGoal, onExplore }: { event: string } & Pick<EventL
       </Popover>
     </span>
   )
+}
+
+/** Shows how to send the first custom event. */
+export function SendExample({ siteId }: { siteId: number }) {
+  const site = useSite(siteId)
+  const [tab, setTab] = useState<ExampleTab>("html")
+  const panel = useId()
+  return (
+    <Card title="Send your first event" full>
+      <Answer of={site} rows={4}>
+        {(data) => {
+          const text = exampleText(tab, data as unknown as OwnSiteResponse) // the private API returns the snippet with the site
+          return (
+            <div class="stack">
+              <p class="quiet">
+                Events count actions other than page views, such as sign-ups, orders or clicks. The tracker sends outbound links, downloads
+                and forms automatically.
+              </p>
+              <Tabs<ExampleTab> label="Method" tabs={EXAMPLE_TABS} chosen={tab} onChoose={setTab} panel={panel} />
+              <div id={panel} class="stack" role="tabpanel" aria-label={EXAMPLE_TABS.find(({ id }) => id === tab)?.label}>
+                <p class="small quiet">{EXAMPLE_NOTES[tab]}</p>
+                <pre>{text}</pre>
+                <div class="row">
+                  <CopyButton text={text} />
+                </div>
+              </div>
+            </div>
+          )
+        }}
+      </Answer>
+    </Card>
+  )
+}
+
+const EXAMPLE_TABS = [
+  { id: "html", label: "HTML attribute" },
+  { id: "js", label: "JavaScript" },
+  { id: "server", label: "Server API" },
+] as const
+type ExampleTab = (typeof EXAMPLE_TABS)[number]["id"]
+
+const EXAMPLE_NOTES: Readonly<Record<ExampleTab, string>> = {
+  html: "Add the attributes to a clickable element or form. The tracker sends the event.",
+  js: "Call it anywhere on a page with the tracker. Properties and revenue are optional.",
+  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+}
+
+function exampleText(tab: ExampleTab, site: OwnSiteResponse): string {
+  if (tab === "html") return '<button data-footfall-event="signup" data-footfall-prop-plan="team">Sign up</button>'
+  if (tab === "js") return 'footfall("signup", { props: { plan: "team" }, revenue: { amount: 49.5, currency: "EUR" } })'
+  return `curl ${collectOrigin(site)}/api/public/v1/sites/${site.id}/events \\
+  -H "Authorization: Bearer $FOOTFALL_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"events": [{"name": "signup", "url": "${examplePage(site)}", "props": {"plan": "team"}}]}'`
 }

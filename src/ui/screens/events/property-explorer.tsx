@@ -1,15 +1,14 @@
 import type { Properties } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
-import { Card } from "../../parts/card.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
+import { Card } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { CardAnswer } from "../../report/cards/card-answer.tsx"
-import { useStatsSource } from "../../report/data/source.ts"
-import { useReport } from "../../report/data/use-report.ts"
-import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
+import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
+import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { counted, exact } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 
 interface PropertyExplorerProps {
   /** Event names to choose from. */

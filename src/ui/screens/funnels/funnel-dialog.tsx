@@ -1,19 +1,25 @@
 import { useId, useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { patch, post } from "../../api/api.ts"
-import { currentOf } from "../../api/conflict.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
+import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { Choice, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { TwoVersions } from "../../parts/form/two-versions.tsx"
-import { visible } from "../../text/safe-text.ts"
-import { draftOf, emptyDraft, type FunnelDraft, type FunnelShown, inputOf, reasonAgainst } from "./funnel-draft.ts"
-import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
-import { StepList } from "./step-list.tsx"
-import { useStepCounts } from "./use-step-counts.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import {
+  draftOf,
+  emptyDraft,
+  type FunnelDraft,
+  type FunnelShown,
+  funnelsPath,
+  inputOf,
+  reasonAgainst,
+  useRefreshFunnels,
+} from "./funnel-draft.ts"
+import { StepList, useStepCounts } from "./step-list.tsx"
 
 interface FunnelDialogProps {
   /** Funnel to edit, or undefined for a new one. */

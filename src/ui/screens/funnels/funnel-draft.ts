@@ -1,6 +1,8 @@
 /** Form entries of a funnel and its request body. */
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { FunnelInput } from "../../../domain/funnel.ts"
 import { THINGS } from "../../../domain/limits.ts"
+import { getAll } from "../../api/api.ts"
 
 type Step = FunnelInput["steps"][number]
 
@@ -92,4 +94,21 @@ export function moved<Item>(items: readonly Item[], from: number, to: number): I
   const others = items.filter((_, index) => index !== from)
   const item = items[from]
   return item === undefined || to < 0 || to >= items.length ? [...items] : [...others.slice(0, to), item, ...others.slice(to)]
+}
+
+export const funnelsPath = (siteId: number): string => `/api/private/sites/${siteId}/funnels`
+
+export const useFunnels = (siteId: number): UseQueryResult<FunnelShown[], Error> =>
+  useQuery({
+    queryKey: ["funnels", siteId],
+    queryFn: ({ signal }) => getAll<FunnelShown>(`${funnelsPath(siteId)}?`, signal),
+    staleTime: 60_000,
+  })
+
+/** Returns a function that reloads the funnels and the reports. */
+export function useRefreshFunnels(siteId: number): () => Promise<void> {
+  const client = useQueryClient()
+  return async () => {
+    await Promise.all([["funnels", siteId], ["report"]].map((queryKey) => client.invalidateQueries({ queryKey })))
+  }
 }

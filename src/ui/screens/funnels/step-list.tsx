@@ -1,11 +1,16 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import type { FunnelInsight } from "../../../domain/insight.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { Problem } from "../../api/api.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useDebouncedValue } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
-import { MatchValueField } from "../../report/filters/match-value-field.tsx"
+import { useReport } from "../../report/data/reports.ts"
+import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
 import { exact, NOTHING } from "../../text/format.ts"
 import { MATCH_WORDS } from "../goals/goal-rule.ts"
-import { type DraftStep, moved, newStep, STEPS } from "./funnel-draft.ts"
-import type { StepCounts } from "./use-step-counts.ts"
+import { countedInput, type DraftStep, type FunnelDraft, moved, newStep, STEPS } from "./funnel-draft.ts"
 
 interface StepListProps {
   steps: readonly DraftStep[]
@@ -172,4 +177,35 @@ function StepFields({ step, index, onStep, error }: StepFieldsProps) {
       />
     </div>
   )
+}
+
+const WAIT_MS = 300
+
+interface StepCounts {
+  /** Visitors in the period who reached each step. Undefined while unknown. */
+  visitors: readonly (number | undefined)[]
+  /** Returns the error of a step's value. */
+  faultOf(index: number): string | undefined
+  isCounting: boolean
+}
+
+/** Counts the visitors of each step during editing, a moment after the last change. */
+export function useStepCounts(draft: FunnelDraft): StepCounts {
+  const { address } = useSiteAddress()
+  const text = JSON.stringify(countedInput(draft))
+  const asked = useDebouncedValue<string | undefined>(text, WAIT_MS)
+  const input = useMemo(() => (asked === undefined ? undefined : (JSON.parse(asked) as object)), [asked])
+  const { data, error, isPlaceholderData, isFetching } = useReport(
+    "funnel",
+    { ...rangeArguments({ ...address, filters: [], segment: undefined, cohort: undefined }), ...input },
+    { enabled: input !== undefined, refetchMs: false },
+  )
+  const isCurrent = asked === text && !isPlaceholderData && !error
+  const steps = isCurrent ? ((data as FunnelInsight | undefined)?.steps ?? []) : [] // the result of the funnel report
+  const faults = error instanceof Problem && asked === text ? (error.members.errors ?? []) : []
+  return {
+    visitors: draft.steps.map(({ value }, index) => (value === "" ? undefined : steps[index]?.visitors)),
+    faultOf: (index) => faults.find(({ pointer }) => pointer === `/steps/${index}/value`)?.detail,
+    isCounting: isFetching,
+  }
 }

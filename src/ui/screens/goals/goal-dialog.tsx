@@ -1,17 +1,16 @@
 import { useState } from "preact/hooks"
 import { Problem, patch, post } from "../../api/api.ts"
-import { currentOf } from "../../api/conflict.ts"
-import { toast } from "../../browser/toasts.ts"
-import { Button } from "../../parts/button.tsx"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Form } from "../../parts/form/form.tsx"
-import { TwoVersions } from "../../parts/form/two-versions.tsx"
+import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Form, type Sent } from "../../parts/form/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../text/safe-text.ts"
-import { GoalFields } from "./goal-fields.tsx"
-import { draftOf, EMPTY_DRAFT, type GoalDraft, type GoalShown, inputOf, PRESETS, ruleText } from "./goal-rule.ts"
-import { trialText, tryGoal } from "./goal-trial.tsx"
-import { goalsPath, useRefreshGoals } from "./goals-of-site.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { MatchValueField, PropertyKeyField } from "../../report/filters/suggestion-fields.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import { goalsPath, trialText, tryGoal, useRefreshGoals } from "./goal-requests.tsx"
+import { draftOf, EMPTY_DRAFT, type GoalDraft, type GoalShown, inputOf, KIND_WORDS, MATCH_WORDS, PRESETS, ruleText } from "./goal-rule.ts"
 
 interface GoalDialogProps {
   siteId: number
@@ -118,5 +117,102 @@ function Trial({ siteId, draft }: { siteId: number; draft: GoalDraft }) {
         {result?.of === draft ? result.text : ""}
       </span>
     </div>
+  )
+}
+
+interface GoalFieldsProps {
+  /** Whether the goal is new. An existing goal keeps its name if the field is empty. */
+  isNew: boolean
+  draft: GoalDraft
+  onDraft(draft: GoalDraft): void
+  errorOf: Sent["errorOf"]
+}
+
+/** Renders the fields of a goal's rule and name. */
+function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) {
+  const set = (change: Partial<GoalDraft>) => onDraft({ ...draft, ...change })
+  const { kind, match, value, name, threshold, props } = draft
+  const isEvent = kind === "event"
+  return (
+    <>
+      <fieldset>
+        <legend>Goal type</legend>
+        <div class="row">
+          {(Object.keys(KIND_WORDS) as GoalDraft["kind"][]).map((one) => (
+            <Choice key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
+          ))}
+        </div>
+      </fieldset>
+      <SelectField
+        label={"Match"}
+        value={match}
+        options={Object.entries(MATCH_WORDS).map(([id, label]) => ({ value: id, label }))}
+        onValue={(chosen) => set({ match: chosen as GoalDraft["match"] })}
+        error={errorOf("/match")}
+      />
+      <MatchValueField
+        label={isEvent ? "Event name" : "Page path"}
+        of={isEvent ? "event" : "page"}
+        value={value}
+        onValue={(typed) => set({ value: typed })}
+        error={errorOf("/value")}
+        {...(!isEvent && { note: "Starts with /, e.g. /thanks." })}
+      />
+      {kind === "scroll" && (
+        <TextField
+          label="Scroll depth (%)"
+          type="number"
+          min={1}
+          max={100}
+          value={threshold}
+          onValue={(typed) => set({ threshold: typed })}
+          error={errorOf("/threshold")}
+        />
+      )}
+      {kind !== "scroll" && <ConditionRows props={props} onProps={(changed) => set({ props: changed })} error={errorOf("/props")} />}
+      <TextField
+        label="Name"
+        value={name}
+        onValue={(typed) => set({ name: typed })}
+        error={errorOf("/name")}
+        maxLength={120}
+        autocomplete="off"
+        note={isNew ? "Leave empty to use the event name or page path." : "Leave empty to keep the current name."}
+      />
+    </>
+  )
+}
+
+const MAX_CONDITIONS = 3
+
+interface ConditionRowsProps {
+  props: GoalDraft["props"]
+  onProps(props: GoalDraft["props"]): void
+  error?: string | undefined
+}
+
+/** Renders the properties that must all have the given values. */
+function ConditionRows({ props, onProps, error }: ConditionRowsProps) {
+  const set = (index: number, change: Partial<GoalDraft["props"][number]>) =>
+    onProps(props.map((one, at) => (at === index ? { ...one, ...change } : one)))
+  return (
+    <fieldset class="stack">
+      <legend>Only if properties match</legend>
+      {props.map((one, index) => (
+        <div class="condition-row" key={index}>
+          <PropertyKeyField value={one.key} onValue={(key) => set(index, { key })} />
+          <TextField label="Value" value={one.value} onValue={(value) => set(index, { value })} maxLength={2_000} autocomplete="off" />
+          <IconButton icon="trash" label={`Remove condition ${index + 1}`} onClick={() => onProps(props.filter((_, at) => at !== index))} />
+        </div>
+      ))}
+      {error && <p class="field-error">{error}</p>}
+      {props.length < MAX_CONDITIONS && (
+        <div>
+          <Button icon="plus" onClick={() => onProps([...props, { key: "", value: "" }])}>
+            Add condition
+          </Button>
+        </div>
+      )}
+    </fieldset>
   )
 }

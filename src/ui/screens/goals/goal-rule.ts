@@ -1,6 +1,6 @@
 /** Rule of a goal: form entries, texts and request body. */
 import type { GoalInput } from "../../../domain/goal.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 
 /** Goal as `GET /api/private/sites/{site}/goals` returns it. */
 export interface GoalShown {

@@ -1,30 +1,30 @@
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
+import type { GoalSuggestion, OwnGoalResponse } from "../../../domain/goal.ts"
 import type { GoalReport } from "../../../domain/report.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
+import { get, post } from "../../api/api.ts"
 import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
-import { Answer } from "../../parts/answer.tsx"
+import { useInView } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState, ErrorState } from "../../parts/states.tsx"
-import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
-import { useStatsSource } from "../../report/data/source.ts"
-import { useReport } from "../../report/data/use-report.ts"
-import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { Card, Page } from "../../parts/page.tsx"
+import { Answer, EmptyState, ErrorState } from "../../parts/states.tsx"
+import { toast } from "../../parts/toasts.tsx"
+import { Spark } from "../../parts/values.tsx"
+import { useReport, useStatsSource } from "../../report/data/reports.ts"
+import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, metricText, NOTHING, short } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { CutText, visible } from "../../text/safe-text.tsx"
 import GoalDialog from "./goal-dialog.tsx"
-import { draftOf, type GoalShown, inputOf, ruleText } from "./goal-rule.ts"
-import { GoalSpark } from "./goal-spark.tsx"
-import { GoalSuggestions } from "./goal-suggestions.tsx"
-import { LastMatch } from "./goal-trial.tsx"
-import { useDeleteGoal, useGoals } from "./goals-of-site.ts"
+import { goalsPath, LastMatch, useDeleteGoal, useGoals, useRefreshGoals } from "./goal-requests.tsx"
+import { draftOf, inputOf, ruleText } from "./goal-rule.ts"
 
 type Counts = GoalReport["goals"][number]
 interface GoalRow {
-  goal: GoalShown
+  goal: OwnGoalResponse
   /** Undefined until the report is loaded, and for a goal it does not contain yet. */
   counts: Counts | undefined
 }
@@ -35,7 +35,7 @@ export default function GoalsScreen() {
   const { can } = useStatsSource()
   const goals = useGoals(siteId)
   const report = useReport("goals", rangeArguments(address))
-  const [open, setOpen] = useState<{ goal?: GoalShown }>()
+  const [open, setOpen] = useState<{ goal?: OwnGoalResponse }>()
   const mayWrite = can("goals:write")
   const counted = new Map(report.data?.goals.map((counts) => [counts.goal_id, counts]))
   return (
@@ -81,7 +81,7 @@ interface GoalTableProps {
   rows: readonly GoalRow[]
   currency: string | undefined
   /** Undefined if the user may not edit goals. */
-  onEdit: ((goal: GoalShown) => void) | undefined
+  onEdit: ((goal: OwnGoalResponse) => void) | undefined
 }
 
 function GoalTable({ rows, currency, onEdit }: GoalTableProps) {
@@ -138,9 +138,9 @@ function NameCell({ goal, counts }: GoalRow) {
 }
 
 interface ActionsProps {
-  goal: GoalShown
-  onEdit(goal: GoalShown): void
-  onDelete(goal: GoalShown): Promise<void>
+  goal: OwnGoalResponse
+  onEdit(goal: OwnGoalResponse): void
+  onDelete(goal: OwnGoalResponse): Promise<void>
 }
 
 function Actions({ goal, onEdit, onDelete }: ActionsProps) {
@@ -153,3 +153,71 @@ function Actions({ goal, onEdit, onDelete }: ActionsProps) {
     </div>
   )
 }
+
+/** Draws the conversions of a goal in the last 28 days. Fetches them only when the row becomes visible, because there may be 200 rows. */
+function GoalSpark({ name }: { name: string }) {
+  const { place, seen } = useInView<HTMLSpanElement>()
+  const { data, error } = useReport(
+    "timeseries",
+    { period: "28d", metrics: ["conversions"], interval: "day", filters: [{ dimension: "goal", operator: "is", values: [name] }] },
+    { enabled: seen, refetchMs: false },
+  )
+  return (
+    <span ref={place} class="goal-spark">
+      {data ? (
+        <Spark values={data.points.map((point) => Number(point.conversions ?? 0))} label="Conversions in the last 28 days" />
+      ) : error ? (
+        NOTHING
+      ) : null}
+    </span>
+  )
+}
+
+const SHOWN = 4
+
+/** Suggests goals for recorded events that no goal counts yet, one click each. */
+export function GoalSuggestions({ siteId }: { siteId: number }) {
+  const refresh = useRefreshGoals(siteId)
+  const suggestions = useQuery({
+    queryKey: ["goal-suggestions", siteId],
+    queryFn: ({ signal }) => get<{ data: GoalSuggestion[] }>(`${goalsPath(siteId)}/suggestions`, signal),
+  })
+  const add = async ({ kind, match, value, name }: GoalSuggestion) => {
+    await post(goalsPath(siteId), { kind, match, value, name })
+    await refresh()
+    toast(`Goal ${visible(name)} saved`)
+  }
+  return (
+    <Card title="Suggestions" marks={<span class="small quiet">events in the last 30 days</span>}>
+      <Answer of={suggestions} rows={SHOWN}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState>No custom events yet. You can also use a page as a goal.</EmptyState>
+          ) : (
+            <DataTable
+              caption="Suggested goals"
+              rows={data.slice(0, SHOWN)}
+              keyOf={({ value }) => value}
+              columns={[
+                { id: "name", label: "Event", cell: ({ name }) => <CutText text={name} /> },
+                { id: "visitors", label: "Visitors", number: true, cell: ({ visitors_30d }) => exact(visitors_30d) },
+                { id: "events", label: "Events", number: true, cell: ({ events_30d }) => exact(events_30d) },
+                { id: "add", label: "Actions", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
+              ]}
+            />
+          )
+        }
+      </Answer>
+    </Card>
+  )
+}
+
+const Add = ({ suggestion: { name }, onAdd }: { suggestion: GoalSuggestion; onAdd(): Promise<void> }) => (
+  <Form submit={onAdd}>
+    {({ busy }) => (
+      <Button type="submit" icon="plus" busy={busy} aria-label={`Add ${visible(name)} as a goal`}>
+        Add goal
+      </Button>
+    )}
+  </Form>
+)

@@ -18,14 +18,14 @@ export interface Box {
   /** Height in proportion to the visits. Bands end on it. */
   bar: number
 }
-export interface Band {
+interface Band {
   column: number
   from: number
   to: number
   visits: number
   path: string
 }
-export interface Layout {
+interface Layout {
   boxes: Box[][]
   bands: Band[]
   width: number

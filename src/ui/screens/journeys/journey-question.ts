@@ -1,12 +1,12 @@
 /** Query of the journeys page, stored in the URL (`cards=start:%2Fpricing,steps:5`). */
 import type { JourneyInput, JourneyItem, Journeys } from "../../../domain/insight.ts"
 import { THINGS } from "../../../domain/limits.ts"
-import type { PageChoices } from "../../browser/remembered-choices.ts"
+import type { PageChoices } from "../../browser/hooks.ts"
 import { type DraftStep, newStep } from "../funnels/funnel-draft.ts"
 
 export const STEPS = THINGS.journeySteps
 
-export interface Pin extends JourneyItem {
+interface Pin extends JourneyItem {
   column: number
 }
 

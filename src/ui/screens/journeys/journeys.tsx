@@ -1,36 +1,35 @@
 import { Suspense } from "preact/compat"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../browser/address.ts"
-import { usePageChoices } from "../../browser/remembered-choices.ts"
+import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
+import { usePageChoices } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { Card } from "../../parts/card.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
-import { Page } from "../../parts/page.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { Choice, SelectField } from "../../parts/form/fields.tsx"
+import { lazyPart } from "../../parts/loading.ts"
+import { Card, Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { CardAnswer } from "../../report/cards/card-answer.tsx"
-import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
-import { useStatsSource } from "../../report/data/source.ts"
-import { useReport } from "../../report/data/use-report.ts"
-import { FilterBar } from "../../report/filters/filter-bar.tsx"
-import { exact } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { useReport, useStatsSource } from "../../report/data/reports.ts"
+import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
+import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
+import { counted, exact, percent } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { emptyDraft } from "../funnels/funnel-draft.ts"
-import { columnName, Flow } from "./flow.tsx"
-import { FlowTable } from "./flow-table.tsx"
+import { columnName, Flow, FlowTable, nodeName } from "./flow.tsx"
 import {
   funnelSteps,
   inputOf,
+  itemOfNode,
   itemText,
   type JourneyNode,
   type JourneyQuestion,
   pinned,
   readQuestion,
+  STEPS,
   writtenQuestion,
 } from "./journey-question.ts"
-import { JourneyTools } from "./journey-tools.tsx"
-import { NodeDialog } from "./node-dialog.tsx"
 
 const FunnelDialog = lazyPart(() => import("../funnels/funnel-dialog.tsx"))
 
@@ -130,5 +129,113 @@ function PinnedPath({ question, onQuestion }: PinnedPathProps) {
         </Suspense>
       )}
     </div>
+  )
+}
+
+interface JourneyToolsProps {
+  question: JourneyQuestion
+  onQuestion(question: JourneyQuestion): void
+}
+
+const COUNTS = Array.from({ length: STEPS.max - STEPS.min + 1 }, (_, index) => String(STEPS.min + index))
+
+/** Renders the choices of direction, page, depth and grouping. */
+function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
+  const { mode, anchor, steps, collapse, directories, events } = question
+  const [typed, setTyped] = useState(itemText(anchor))
+  useEffect(() => setTyped(itemText(anchor)), [itemText(anchor)])
+  const isEvent = anchor.event !== undefined
+  // Pins belong to the previous path, so they are removed.
+  const set = (change: Partial<JourneyQuestion>) => onQuestion({ ...question, pins: [], ...change })
+  return (
+    <form
+      class="journey-tools"
+      aria-label="Journeys to show"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (typed.trim() !== "") set({ anchor: isEvent ? { event: typed.trim() } : { page: typed.trim() } })
+      }}
+    >
+      <SelectField
+        label="Direction"
+        value={mode}
+        options={[
+          { value: "start", label: "Paths starting at" },
+          { value: "end", label: "Paths ending at" },
+        ]}
+        onValue={(chosen) => set({ mode: chosen as JourneyQuestion["mode"] })}
+      />
+      <MatchValueField label={isEvent ? "Event" : "Page"} of={isEvent ? "event" : "page"} value={typed} onValue={setTyped} />
+      <SelectField
+        label="Steps"
+        value={String(steps)}
+        options={COUNTS.map((count) => ({ value: count, label: count }))}
+        onValue={(count) =>
+          onQuestion({ ...question, steps: Number(count), pins: question.pins.filter(({ column }) => column < Number(count)) })
+        }
+      />
+      <Button type="submit">Show paths</Button>
+      <div class="row journey-choices">
+        <Choice label="Ignore query parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
+        <Choice label="Group by directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
+        <Choice
+          label="Include custom events"
+          checked={events}
+          onChange={(checked) => set({ events: checked, ...(!checked && isEvent && { anchor: { page: "/" } }) })}
+        />
+      </div>
+    </form>
+  )
+}
+
+interface NodeDialogProps {
+  node: JourneyNode
+  column: number
+  mode: Journeys["mode"]
+  question: JourneyQuestion
+  onQuestion(question: JourneyQuestion): void
+  onClose(): void
+}
+
+/** Offers the actions for a node of the journey. */
+export function NodeDialog({ node, column, mode, question, onQuestion, onClose }: NodeDialogProps) {
+  const { base, address, go } = useSiteAddress()
+  const item = itemOfNode(node)
+  const change = (next: JourneyQuestion) => {
+    onClose()
+    onQuestion(next)
+  }
+  const isPinned = question.pins.some((pin) => pin.column === column && itemText(pin) === node.page)
+  return (
+    <Dialog title={nodeName(node)} onClose={onClose} small>
+      <div class="stack">
+        <p>
+          {`${counted(node.visits, "visit")}, ${percent(node.conversion_rate)} of visits ${mode === "start" ? "from the start" : "to the end"}. ${columnName(column, mode)}.`}
+        </p>
+        {node.kind === "other" && <p class="quiet">All pages with fewer visits than those listed.</p>}
+        {item && (
+          <div class="stack">
+            {column > 0 && (
+              <Button icon="pin" onClick={() => change(pinned(question, { column, ...item }))}>
+                {isPinned ? "Remove pin" : "Show only visits through here"}
+              </Button>
+            )}
+            <Button onClick={() => change({ ...question, mode: "start", anchor: item, pins: [] })}>Show paths starting here</Button>
+            <Button onClick={() => change({ ...question, mode: "end", anchor: item, pins: [] })}>Show paths ending here</Button>
+            <Button
+              icon="filter"
+              onClick={() => {
+                const dimension = item.event === undefined ? "page" : "event"
+                const operator = item.page?.endsWith("/*") ? "matches_wildcard" : "is"
+                const others = address.filters.filter((filter) => filter.dimension !== dimension)
+                go({ filters: toggledFilter(others, { dimension, operator }, itemText(item)), cards: {} }, { path: base })
+              }}
+            >
+              Filter overview by this
+            </Button>
+          </div>
+        )}
+      </div>
+    </Dialog>
   )
 }

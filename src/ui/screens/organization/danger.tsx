@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { remove } from "../../api/api.ts"
-import { useRefreshMe } from "../../api/me.ts"
-import { toast } from "../../browser/toasts.ts"
-import { Answer } from "../../parts/answer.tsx"
+import { useRefreshMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Page } from "../../parts/page.tsx"
+import { Answer } from "../../parts/states.tsx"
+import { toast } from "../../parts/toasts.tsx"
 import { counted } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { organizationPath, type SectionProps, useOrganization } from "./own-organization.ts"
 
 /** Renders the transfer of ownership and the deletion of the organization. */

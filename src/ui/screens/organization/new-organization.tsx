@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { post } from "../../api/api.ts"
-import { useRefreshMe } from "../../api/me.ts"
+import { useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { TextField } from "../../parts/form/fields.tsx"

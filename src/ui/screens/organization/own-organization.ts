@@ -1,9 +1,7 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OrganizationPolicy, Role } from "../../../domain/organization.ts"
-import { get } from "../../api/api.ts"
-import type { Me } from "../../api/boot.ts"
-import { useMe } from "../../api/me.ts"
-import { getAll } from "../../report/data/get-all.ts"
+import { get, getAll } from "../../api/api.ts"
+import { type Me, useMe } from "../../api/session.ts"
 
 export type OwnOrganization = Me["organizations"][number]
 

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query"
 import type { OrganizationPolicy } from "../../../domain/organization.ts"
 import { patch } from "../../api/api.ts"
-import { useRefreshMe } from "../../api/me.ts"
-import { Answer } from "../../parts/answer.tsx"
+import { useRefreshMe } from "../../api/session.ts"
 import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { Page } from "../../parts/page.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { Answer } from "../../parts/states.tsx"
+import { visible } from "../../text/safe-text.tsx"
 import { type OrganizationShown, organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
 
 /** Renders the name and policies of the organization. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Choice, TextField } from "../../parts/form/fields.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import type { OwnSite } from "./own-organization.ts"
 
 interface SiteChoicesProps {

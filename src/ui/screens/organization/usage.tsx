@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
+import type { KeyResponse, UsageResponse } from "../../../domain/key.ts"
 import { API, ORGANIZATION } from "../../../domain/limits.ts"
 import { get } from "../../api/api.ts"
-import { Answer } from "../../parts/answer.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
+import { Answer, EmptyState } from "../../parts/states.tsx"
 import { exact, timeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { type ApiKey, keysPath, useApiKeys } from "./keys/keys.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { sum } from "./keys/key-usage.tsx"
+import { keysPath, useApiKeys } from "./keys/keys.ts"
 import { may, type OwnOrganization, type SectionProps, useOrganization } from "./own-organization.ts"
-import { sum, type UsageShown } from "./usage-rows.ts"
 
 /** Shows the size of the organization and the requests of its API keys. */
 export function Usage({ organization }: SectionProps) {
@@ -41,7 +41,7 @@ export function Usage({ organization }: SectionProps) {
 }
 
 interface KeyRequests {
-  key: ApiKey
+  key: KeyResponse
   requests: number
   rejected: number
   mcp: number
@@ -60,7 +60,7 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
     queryKey: ["key-usage", organization.id, "all", asked.map(({ id }) => id)],
     queryFn: async ({ signal }) => {
       const rows: KeyRequests[] = []
-      for (const key of asked) rows.push(requestsOf(key, await get<UsageShown>(`${keysPath(organization.id)}/${key.id}/usage`, signal)))
+      for (const key of asked) rows.push(requestsOf(key, await get<UsageResponse>(`${keysPath(organization.id)}/${key.id}/usage`, signal)))
       return rows
     },
     enabled: keys.data !== undefined,
@@ -105,7 +105,7 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
   )
 }
 
-const requestsOf = (key: ApiKey, { data }: UsageShown): KeyRequests => ({
+const requestsOf = (key: KeyResponse, { data }: UsageResponse): KeyRequests => ({
   key,
   requests: sum(data),
   rejected: sum(data.filter(({ status }) => status === "4xx")),

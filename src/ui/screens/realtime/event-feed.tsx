@@ -1,14 +1,17 @@
 import type { RealtimePanel } from "../../../domain/insight.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { CutText } from "../../parts/cut-text.tsx"
+import { useSiteAddress } from "../../browser/address.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { MISSING, UNKNOWN, valueText } from "../../report/data/value-text.ts"
+import { MISSING, UNKNOWN, valueText } from "../../report/data/figures.ts"
+import { clearFilters } from "../../report/filters/filter-bar.tsx"
+import { filterText, useFilterTexts } from "../../report/filters/filters.ts"
 import { clockText } from "../../text/format.ts"
-import { visible, webAddress } from "../../text/safe-text.ts"
+import { CutText, visible, webAddress } from "../../text/safe-text.tsx"
 
-export type FeedEvent = RealtimePanel["events"][number]
+type FeedEvent = RealtimePanel["events"][number]
 
 const FIELDS: Readonly<Record<string, keyof FeedEvent>> = {
   page: "page",
@@ -80,5 +83,35 @@ function PageCell({ event: { page, hostname } }: { event: FeedEvent }) {
         </a>
       )}
     </span>
+  )
+}
+
+/** Shows the filters of the event list. The counts are never filtered. */
+export function FeedFilters() {
+  const { address, go } = useSiteAddress()
+  const { filters } = address
+  const texts = useFilterTexts(filters)
+  if (filters.length === 0) return null
+  return (
+    <div class="filter-bar" role="group" aria-label="Filters">
+      {filters.map((filter, index) => (
+        <span class="pill" key={filterText(filter)}>
+          <span class="pill-text">{texts[index]}</span>
+          <IconButton
+            icon="close"
+            label={`Remove ${texts[index]}`}
+            onClick={() => go({ filters: filters.filter((one) => one !== filter) })}
+          />
+        </span>
+      ))}
+      <Button kind="quiet" onClick={() => clearFilters({ address, go })}>
+        Clear filters
+      </Button>
+      <span class="small quiet">
+        {filters.every(narrowsFeed)
+          ? "The event list is filtered. The counts are for the whole site."
+          : "Only filters by page, source, country and event apply to the event list. The counts are for the whole site."}
+      </span>
+    </div>
   )
 }

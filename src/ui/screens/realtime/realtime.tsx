@@ -1,22 +1,19 @@
-import { useState } from "preact/hooks"
+import { type UseQueryResult, useQuery } from "@tanstack/react-query"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
+import { getAll } from "../../api/api.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
-import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
-import { Card } from "../../parts/card.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { useStatsSource } from "../../report/data/source.ts"
-import { valueText } from "../../report/data/value-text.ts"
-import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
-import { agoText } from "../../text/ago.ts"
+import { Card, Page } from "../../parts/page.tsx"
+import { Answer, EmptyState } from "../../parts/states.tsx"
+import { agoText } from "../../parts/values.tsx"
+import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
+import { valueText } from "../../report/data/figures.ts"
+import { type LiveLine, useLiveLine } from "../../report/data/live-line.ts"
+import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { counted, exact } from "../../text/format.ts"
-import { EventFeed, narrowed, narrowsFeed } from "./event-feed.tsx"
-import { FeedFilters } from "./feed-filters.tsx"
-import { LostLine } from "./lost-line.tsx"
+import { EventFeed, FeedFilters, narrowed, narrowsFeed } from "./event-feed.tsx"
 import { MinuteBars } from "./minute-bars.tsx"
-import { useAnnouncement } from "./use-announcement.ts"
-import { useLastEvent, useRealtime } from "./use-realtime.ts"
 
 /** Renders the realtime page of a site. */
 export default function RealtimeScreen() {
@@ -124,4 +121,89 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
       </Answer>
     </Card>
   )
+}
+
+/** Says that the live connection is lost and counts down to the next attempt. The countdown is hidden from assistive technology. */
+function LostLine({ retryAt, onRetry }: { retryAt: number; onRetry(): void }) {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <div class="notice" data-kind="warn">
+      <span role="status">Live connection lost. Figures are updated every 15 seconds until it is restored.</span>
+      <span class="quiet small" aria-hidden="true">
+        Retrying in {Math.max(0, Math.ceil((retryAt - now) / 1_000))} s
+      </span>
+      <Button onClick={onRetry}>Retry now</Button>
+    </div>
+  )
+}
+
+/** Returns the text for a live region, changed at most once per interval, always to the latest value. */
+function useAnnouncement(text: string, everyMs = 15_000): string {
+  const [announced, setAnnounced] = useState("")
+  const last = useRef(Number.NEGATIVE_INFINITY)
+  useEffect(() => {
+    if (text === announced) return
+    const timer = setTimeout(
+      () => {
+        last.current = performance.now()
+        setAnnounced(text)
+      },
+      Math.max(0, last.current + everyMs - performance.now()),
+    )
+    return () => clearTimeout(timer)
+  }, [text, announced, everyMs])
+  return announced
+}
+
+/** Minimum and maximum interval between requests, in milliseconds. Without events the minutes still advance. */
+const MIN_INTERVAL_MS = 2_000
+const MAX_INTERVAL_MS = 15_000
+const ROWS = 10
+
+interface RealtimeFeed extends LiveLine {
+  report: UseQueryResult<RealtimePanel, Error>
+}
+
+/** Fetches the realtime report again whenever an event arrives, unless paused. */
+function useRealtime(siteId: number, paused: boolean): RealtimeFeed {
+  const refetchMs = paused ? false : MAX_INTERVAL_MS
+  const report = useReport("realtime", { limit: ROWS }, { enabled: !paused, refetchMs }) as UseQueryResult<RealtimePanel, Error> // the result of the realtime report
+  const ask = useThrottled(() => void report.refetch(), MIN_INTERVAL_MS)
+  const line = useLiveLine(siteId, { event: ask, current_visitors: ask }, !paused)
+  return { ...line, report }
+}
+
+/** Returns a function that calls `act` at once and then at most once per interval. */
+function useThrottled(act: () => void, everyMs: number): () => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const last = useRef(Number.NEGATIVE_INFINITY)
+  const latest = useRef(act)
+  latest.current = act
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return () => {
+    if (timer.current !== undefined) return
+    timer.current = setTimeout(
+      () => {
+        timer.current = undefined
+        last.current = performance.now()
+        latest.current()
+      },
+      Math.max(0, last.current + everyMs - performance.now()),
+    )
+  }
+}
+
+/** Returns when the site's last event arrived, or null if there is none. */
+function useLastEvent(siteId: number, enabled: boolean): string | null | undefined {
+  const { data } = useQuery({
+    queryKey: ["sites", "names"],
+    queryFn: ({ signal }) => getAll<{ id: number; last_event_at: string | null }>("/api/private/sites?", signal),
+    staleTime: 60_000,
+    enabled,
+  })
+  return data?.find(({ id }) => id === siteId)?.last_event_at
 }

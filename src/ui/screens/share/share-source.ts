@@ -1,6 +1,6 @@
 import { DEFAULT_ADDRESS, type FlatArguments, type SiteAddress } from "../../../domain/site-address.ts"
 import { get, Problem } from "../../api/api.ts"
-import { asFileQuery, asQuery, type StatsSource } from "../../report/data/source.ts"
+import { asFileQuery, asQuery, type StatsSource } from "../../report/data/reports.ts"
 
 /** Shared view as `GET /api/share/s/{slug}` returns it to anyone with the link. */
 export interface SharedView {

@@ -2,33 +2,32 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { useParams } from "wouter"
 import type { Realtime, Summary } from "../../../domain/report.ts"
+import type { OpenShareResponse, SharedViewResponse } from "../../../domain/share.ts"
 import { type SiteAddress, summaryArguments } from "../../../domain/site-address.ts"
 import { get, Problem, post } from "../../api/api.ts"
 import { AddressPlaceContext, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { Mark } from "../../parts/mark.tsx"
+import { Mark } from "../../parts/icon.tsx"
 import { Page } from "../../parts/page.tsx"
 import { ErrorState, SystemPage } from "../../parts/states.tsx"
 import { BreakdownCards } from "../../report/cards/cards.tsx"
-import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
-import { StatsSourceContext, useStatsSource } from "../../report/data/source.ts"
-import { useReport } from "../../report/data/use-report.ts"
-import { FilterBar, useFilterBar } from "../../report/filters/filter-bar.tsx"
-import { FreshnessBar } from "../../report/summary/freshness.tsx"
-import { Instrument } from "../../report/summary/summary.tsx"
+import { StatsSourceContext, useReport, useStatsSource } from "../../report/data/reports.ts"
+import { FilterBar, IgnoredAddressParts, useFilterBar } from "../../report/filters/filter-bar.tsx"
+import { Instrument } from "../../report/summary.tsx"
+import { FreshnessBar } from "../../report/trust.tsx"
 import { RangeTools } from "../../shell/range-tools.tsx"
 import { rangeText, short } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { allowedAddress, type ShareAnswer, type SharedView, sharedSource } from "./share-source.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { allowedAddress, sharedSource } from "./share-source.ts"
 
 /** Renders a shared view of a site for anyone with the link. */
 export default function SharedViewPage() {
   const { slug = "" } = useParams<{ slug: string }>()
   const { data, error, refetch } = useQuery({
     queryKey: ["share", slug],
-    queryFn: ({ signal }) => get<ShareAnswer>(`/api/share/s/${encodeURIComponent(slug)}`, signal),
+    queryFn: ({ signal }) => get<SharedViewResponse>(`/api/share/s/${encodeURIComponent(slug)}`, signal),
   })
   useSystemTheme()
   if (error instanceof Problem && error.status === 404) return <NothingShared />
@@ -97,7 +96,7 @@ function Locked({ slug }: { slug: string }) {
 /** Returns whether the view is embedded in another page. Then it has no frame of its own. */
 const isEmbedded = (): boolean => window.self !== window.top
 
-function Shown({ slug, view }: { slug: string; view: SharedView }) {
+function Shown({ slug, view }: { slug: string; view: OpenShareResponse }) {
   const client = useQueryClient()
   const source = useMemo(
     () => sharedSource(slug, view, () => void client.invalidateQueries({ queryKey: ["share", slug] })),
@@ -141,7 +140,7 @@ function Shown({ slug, view }: { slug: string; view: SharedView }) {
 }
 
 /** Renders the content of the view. A component of its own, because it needs the contexts above. */
-function Overview({ view }: { view: SharedView }) {
+function Overview({ view }: { view: OpenShareResponse }) {
   const { shows } = useStatsSource()
   const [hasFilterBar, onFilterBar] = useFilterBar()
   const [hasFigures, setFigures] = useState(!shows("summary"))

@@ -3,7 +3,7 @@ import { OPERATORS, type Operator } from "../../../domain/filter.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { dimensionLabel, operatorText } from "../../text/words.ts"
 
 /** Condition as entered in the form, with its values as one text. */

@@ -1,22 +1,22 @@
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { post, remove } from "../../api/api.ts"
-import { canOnSite, useMe, useRefreshMe } from "../../api/me.ts"
-import { toast } from "../../browser/toasts.ts"
+import { canOnSite, useMe, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
 import { Erase } from "./erase.tsx"
-import { sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
-import { Takeout } from "./takeout.tsx"
-import { useWork, WorkState } from "./work.tsx"
+import { sitePath, useRefreshSite } from "./settings.ts"
+import { Takeout, useWork, WorkState } from "./work.tsx"
 
 /** Renders actions that are hard or impossible to undo, least destructive first. */
-export function Danger({ site }: { site: WholeSite }) {
+export function Danger({ site }: { site: OwnSiteResponse }) {
   const me = useMe()
   const can = (permission: string) => canOnSite(me, site.id, permission)
   const targets =
@@ -33,7 +33,7 @@ export function Danger({ site }: { site: WholeSite }) {
   )
 }
 
-function Transfer({ site, targets }: { site: WholeSite; targets: readonly { id: number; name: string }[] }) {
+function Transfer({ site, targets }: { site: OwnSiteResponse; targets: readonly { id: number; name: string }[] }) {
   const [target, setTarget] = useState(String(targets[0]!.id))
   const [isAsked, setAsked] = useState(false)
   const refreshMe = useRefreshMe()
@@ -81,7 +81,7 @@ function Transfer({ site, targets }: { site: WholeSite; targets: readonly { id: 
   )
 }
 
-function Reset({ site }: { site: WholeSite }) {
+function Reset({ site }: { site: OwnSiteResponse }) {
   const [isAsked, setAsked] = useState(false)
   const { work, follow } = useWork(`${sitePath(site.id)}/erase`)
   return (
@@ -109,7 +109,7 @@ function Reset({ site }: { site: WholeSite }) {
   )
 }
 
-function Delete({ site }: { site: WholeSite }) {
+function Delete({ site }: { site: OwnSiteResponse }) {
   const [isAsked, setAsked] = useState(false)
   const [, navigate] = useLocation()
   const refreshMe = useRefreshMe()

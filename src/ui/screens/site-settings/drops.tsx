@@ -1,24 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
+import type { DropReport, DropSamples } from "../../../domain/insight.ts"
 import { get } from "../../api/api.ts"
-import { Answer } from "../../parts/answer.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { REASON_WORDS } from "../../report/drops/drop-words.ts"
-import { type DropsShown, useDrops } from "../../report/drops/drops.ts"
+import { Answer, EmptyState } from "../../parts/states.tsx"
+import { REASON_WORDS } from "../../report/drop-words.ts"
+import { useDrops } from "../../report/trust.tsx"
 import { dayText, exact, timeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { sitePath } from "./settings.ts"
 
-interface Sample {
-  at: string
-  reason: string
-  hostname: string
-  page: string
-  browser: string
-  country: string
-}
-
-type Row = DropsShown["rows"][number]
+type Row = DropReport["rows"][number]
 
 const reasonText = (reason: string): string => REASON_WORDS[reason] ?? reason
 
@@ -27,7 +18,7 @@ export function Drops({ siteId }: { siteId: number }) {
   const drops = useDrops(siteId, "period=7d")
   const samples = useQuery({
     queryKey: ["drops", siteId, "sample"],
-    queryFn: ({ signal }) => get<{ data: Sample[] }>(`${sitePath(siteId)}/drops/sample`, signal),
+    queryFn: ({ signal }) => get<DropSamples>(`${sitePath(siteId)}/drops/sample`, signal),
   })
   return (
     <>
@@ -81,7 +72,7 @@ const columnsOf = (days: readonly string[]): Column<Row>[] => [
   })),
 ]
 
-const Samples = ({ rows }: { rows: readonly Sample[] }) => (
+const Samples = ({ rows }: { rows: readonly DropSamples["data"][number][] }) => (
   <DataTable
     caption="Dropped events, newest first"
     rows={rows.map((sample, index) => ({ ...sample, index }))}

@@ -1,16 +1,17 @@
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
+import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
-import { useRefreshMe } from "../../api/me.ts"
+import { useRefreshMe } from "../../api/session.ts"
 import { ButtonLink } from "../../parts/button.tsx"
-import { CurrencyField } from "../../parts/form/currency-field.tsx"
+import { CurrencyField, ZoneField } from "../../parts/form/locale-fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { ZoneField } from "../../parts/form/zone-field.tsx"
 import { hostsOf, NameAndHostsFields } from "../sites/site-fields.tsx"
-import { SnippetTabs } from "../sites/snippet-tabs.tsx"
+import { SnippetTabs } from "../sites/snippets.tsx"
 import { HostDisputes } from "./host-disputes.tsx"
-import { type SettingsResponse, sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
+import { sitePath, useRefreshSite } from "./settings.ts"
 
 /** Renders the name, hosts, time zone, currency and snippet of a site. */
-export function General({ site, settings }: { site: WholeSite; settings: SettingsResponse }) {
+export function General({ site, settings }: { site: OwnSiteResponse; settings: SiteSettingsResponse }) {
   const refreshSite = useRefreshSite(site.id)
   const refreshMe = useRefreshMe()
   return (

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { get, post, remove } from "../../api/api.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { Facts } from "../../parts/facts.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
 import { Form } from "../../parts/form/form.tsx"
+import { toast } from "../../parts/toasts.tsx"
+import { Facts } from "../../parts/values.tsx"
 import { timeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { type HostDispute, sitePath, useRefreshSite } from "./settings.ts"
 
 /** `GET …/settings/host-proofs`. */

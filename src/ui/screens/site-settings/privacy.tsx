@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { get, patch } from "../../api/api.ts"
-import { useDebouncedValue } from "../../browser/debounced.ts"
+import { useDebouncedValue } from "../../browser/hooks.ts"
 import { Choice, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { counted, dayText } from "../../text/format.ts"

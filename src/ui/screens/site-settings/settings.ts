@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { get } from "../../api/api.ts"
-import type { SiteShown } from "../../api/site.ts"
+import type { SiteShown } from "../../api/session.ts"
 
 /** `GET /api/private/sites/{site}/settings`. */
 export interface SettingsResponse {

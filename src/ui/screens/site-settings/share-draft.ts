@@ -1,14 +1,44 @@
+import type { SavedFilter } from "../../../domain/segment.ts"
+import type { ShareResponse } from "../../../domain/share.ts"
 import { useState } from "preact/hooks"
-import { conditionsOf, draftsOf } from "./condition-rows.tsx"
+import { timeText } from "../../text/format.ts"
+import { conditionsOf, conditionsText, draftsOf } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
-import { SECTION_WORDS, type ShareShown } from "./share.ts"
+
+export const SECTION_WORDS: Readonly<Record<string, string>> = {
+  summary: "Figures and chart",
+  sources: "Sources",
+  pages: "Pages",
+  locations: "Locations",
+  devices: "Devices",
+  events: "Events",
+  goals: "Goals",
+  busy_hours: "Busy hours",
+  realtime: "Current visitors",
+  revenue: "Revenue",
+}
+const yesNo = (value: boolean): string => (value ? "yes" : "no")
+
+/** Returns the fields of a shared view in words, to compare two versions. */
+export const wordsOf = (share: Omit<ShareResponse, "id" | "url" | "is_public" | "version">) =>
+  [
+    ["Name", share.name],
+    ["Password", yesNo(share.has_password)],
+    ["Expires", share.expires_at === null ? "never" : timeText(share.expires_at)],
+    ["Locked filters", conditionsText(share.locked_filters)],
+    ["Sections", share.sections.map((section) => SECTION_WORDS[section] ?? section).join(", ")],
+    ["Viewers can change the period", yesNo(share.allow_range)],
+    ["Viewers can filter", yesNo(share.allow_filters)],
+    ["Viewers can export CSV files", yesNo(share.allow_export)],
+    ["Pages that can embed this view", share.embed_origins.join(", ")],
+  ] as const
 
 const DEFAULT_SECTIONS = Object.keys(SECTION_WORDS).filter((section) => section !== "revenue")
 
 /** Entries of the form for a shared view. */
 export type ShareDraft = ReturnType<typeof useShareDraft>["draft"]
 
-export function useShareDraft(share: ShareShown | undefined) {
+export function useShareDraft(share: ShareResponse | undefined) {
   const [draft, setDraft] = useState({
     name: share?.name ?? "",
     password: "",
@@ -25,7 +55,7 @@ export function useShareDraft(share: ShareShown | undefined) {
 }
 
 /** Converts the entries to the request body. */
-export const bodyOf = (draft: ShareDraft, before: ShareShown | undefined) => ({
+export const bodyOf = (draft: ShareDraft, before: ShareResponse | undefined) => ({
   name: draft.name,
   ...passwordOf(draft, before?.has_password ?? false),
   expires_at: draft.expires === "" ? null : new Date(draft.expires).toISOString(),

@@ -1,32 +1,33 @@
+import type { ShareResponse } from "../../../domain/share.ts"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
+import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { patch, remove } from "../../api/api.ts"
-import { canOnSite, useMe } from "../../api/me.ts"
-import { Answer } from "../../parts/answer.tsx"
+import { getAll, patch, remove } from "../../api/api.ts"
+import { canOnSite, useMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
 import { Choice } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { getAll } from "../../report/data/get-all.ts"
+import { Answer, EmptyState } from "../../parts/states.tsx"
 import { timeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { conditionsText } from "./condition-rows.tsx"
-import { type SettingsResponse, sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
-import { SECTION_WORDS, type ShareShown } from "./share.ts"
+import { sitePath, useRefreshSite } from "./settings.ts"
+import { SECTION_WORDS } from "./share-draft.ts"
 import { ShareForm } from "./share-form.tsx"
 
 /** Manages the views of a site that anyone with their link can see. */
-export function Sharing({ site, settings }: { site: WholeSite; settings: SettingsResponse }) {
+export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: SiteSettingsResponse }) {
   const path = `${sitePath(site.id)}/shares`
   const client = useQueryClient()
   const me = useMe()
   const policy = me?.organizations.find(({ id }) => id === site.organization.id)?.policy.public_links
   const key = ["shares", site.id]
-  const shares = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShareShown>(`${path}?`, signal) })
-  const [edited, setEdited] = useState<{ share: ShareShown | undefined }>()
-  const [removed, setRemoved] = useState<ShareShown>()
+  const shares = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShareResponse>(`${path}?`, signal) })
+  const [edited, setEdited] = useState<{ share: ShareResponse | undefined }>()
+  const [removed, setRemoved] = useState<ShareResponse>()
   const refresh = () => client.invalidateQueries({ queryKey: key })
   const refreshSite = useRefreshSite(site.id)
   return (
@@ -103,7 +104,7 @@ export function Sharing({ site, settings }: { site: WholeSite; settings: Setting
   )
 }
 
-function ShareEntry({ share, onEdit, onRemove }: { share: ShareShown; onEdit(): void; onRemove(): void }) {
+function ShareEntry({ share, onEdit, onRemove }: { share: ShareResponse; onEdit(): void; onRemove(): void }) {
   const { name, url, has_password, expires_at, locked_filters, sections, allow_range, allow_filters, allow_export, embed_origins } = share
   const isExpired = expires_at !== null && Date.parse(expires_at) <= Date.now()
   const facts = [
@@ -150,5 +151,5 @@ function ShareEntry({ share, onEdit, onRemove }: { share: ShareShown; onEdit(): 
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
 
-const embedCode = ({ url, name }: ShareShown): string =>
+const embedCode = ({ url, name }: ShareResponse): string =>
   `<iframe src="${escaped(url)}" title="${escaped(name)}" width="100%" height="1200" loading="lazy" style="border:0"></iframe>`

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks"
 import { RULE_DIMENSIONS, type ShieldKind } from "../../../domain/shield.ts"
 import { patch, post } from "../../api/api.ts"
-import { currentOf } from "../../api/conflict.ts"
 import { Button } from "../../parts/button.tsx"
+import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { TwoVersions } from "../../parts/form/two-versions.tsx"
 import { ConditionRows, conditionsOf, conditionsText, draftsOf, type StoredCondition } from "./condition-rows.tsx"
 
 /** Rule for dropping events, as `GET /api/private/sites/{site}/shields` returns it. */

@@ -1,17 +1,15 @@
 import { useEffect, useRef } from "preact/hooks"
 import { Link, useParams } from "wouter"
 import type { SITE_SETTINGS } from "../../../domain/dashboard-path.ts"
-import { canInOrganization, canOnSite, useMe } from "../../api/me.ts"
-import { useSite } from "../../api/site.ts"
+import { canInOrganization, canOnSite, useMe, useSite } from "../../api/session.ts"
 import { useSiteId } from "../../browser/address.ts"
+import { ButtonLink } from "../../parts/button.tsx"
 import { UnsavedGuard } from "../../parts/form/unsaved.tsx"
-import { Page } from "../../parts/page.tsx"
-import { ErrorState, Skeleton } from "../../parts/states.tsx"
-import { Forbidden } from "../../parts/system-pages.tsx"
+import { Card, Page } from "../../parts/page.tsx"
+import { ErrorState, Forbidden, Skeleton } from "../../parts/states.tsx"
 import { Access } from "./access.tsx"
 import { Danger } from "./danger.tsx"
 import { General } from "./general.tsx"
-import { GoalsAndProperties } from "./goals.tsx"
 import { Privacy } from "./privacy.tsx"
 import { type SettingsResponse, useSettings, type WholeSite } from "./settings.ts"
 import { Sharing } from "./sharing.tsx"
@@ -102,3 +100,29 @@ function Section({ site, settings, section }: { site: WholeSite; settings: Setti
       return <Danger site={site} />
   }
 }
+
+/** Links to the pages of goals, funnels and properties. */
+const GoalsAndProperties = ({ siteId }: { siteId: number }) => (
+  <>
+    <Card title="Goals">
+      <p class="quiet">
+        Goals count the visits that matter, such as sign-ups: by event, page or scroll depth. Goals apply to past data, too.
+      </p>
+      <p>
+        <ButtonLink href={`/sites/${siteId}/goals`}>Manage goals</ButtonLink>
+      </p>
+    </Card>
+    <Card title="Funnels">
+      <p class="quiet">Funnels show where people drop off on the way to a goal.</p>
+      <p>
+        <ButtonLink href={`/sites/${siteId}/funnels`}>Manage funnels</ButtonLink>
+      </p>
+    </Card>
+    <Card title="Properties">
+      <p class="quiet">Properties need no setup. Every property sent with an event is listed with that event.</p>
+      <p>
+        <ButtonLink href={`/sites/${siteId}/events`}>View events</ButtonLink>
+      </p>
+    </Card>
+  </>
+)

@@ -1,30 +1,44 @@
 import { useQueryClient } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { coversHost } from "../../../domain/site.ts"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
-import { canOnSite, useMe } from "../../api/me.ts"
-import { type SiteShown, useSite } from "../../api/site.ts"
-import { toast } from "../../browser/toasts.ts"
+import { canOnSite, useMe, useSite } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
-import { browserZone } from "../../parts/form/zone-field.tsx"
+import { browserZone } from "../../parts/form/locale-fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { REASON_WORDS } from "../../report/drops/drop-words.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { REASON_WORDS } from "../../report/drop-words.ts"
 import { timeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { checksOf, type StepState, type Trouble, timeIn } from "./live-state.ts"
-import { SnippetTabs } from "./snippet-tabs.tsx"
-import { collectOrigin, examplePage, type SnippetSite } from "./snippets.ts"
-import { useLive } from "./use-live.ts"
+import { visible } from "../../text/safe-text.tsx"
+import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
+import { collectOrigin, examplePage, SnippetTabs } from "./snippets.tsx"
 
-type CheckedSite = SiteShown & SnippetSite & { organization: { id: number } }
+const POLL_MS = 10_000
+
+/** Replaces the cards until the first event by the snippet and the installation check, and polls for that event. */
+export function NewSite({ siteId }: { siteId: number }) {
+  const client = useQueryClient()
+  useEffect(() => {
+    const timer = setInterval(() => {
+      void client.invalidateQueries({ queryKey: ["site", siteId] })
+    }, POLL_MS)
+    return () => {
+      clearInterval(timer)
+      // The drops were fetched before there were any.
+      void client.invalidateQueries({ queryKey: ["drops", siteId] })
+    }
+  }, [client, siteId])
+  return <LiveCheck siteId={siteId} />
+}
 
 /** Shows the snippet and checks its installation live. Replaces the dashboard's cards until the first event, and follows adding a site. */
-export default function LiveCheck({ siteId }: { siteId: number }) {
+export function LiveCheck({ siteId }: { siteId: number }) {
   const { data: site } = useSite(siteId)
   if (!site) return null
-  const checked = site as CheckedSite // the whole response; `SiteShown` names only what most pages need
+  const checked = site as OwnSiteResponse // the whole response; `OwnSiteResponse` names only what most pages need
   return (
     <div class="bands">
       <section class="card stack" aria-labelledby="put-on-pages">
@@ -39,7 +53,7 @@ export default function LiveCheck({ siteId }: { siteId: number }) {
   )
 }
 
-function CheckList({ site }: { site: CheckedSite }) {
+function CheckList({ site }: { site: OwnSiteResponse }) {
   const { state, retryAt } = useLive(site.id)
   const mayWrite = canOnSite(useMe(), site.id, "site:write")
   const zone = browserZone()
@@ -88,7 +102,7 @@ function CheckList({ site }: { site: CheckedSite }) {
 
 interface TroubleProps {
   trouble: Trouble
-  site: CheckedSite
+  site: OwnSiteResponse
   mayWrite: boolean
 }
 
@@ -172,7 +186,7 @@ const Step = ({ state, done, waiting, children }: StepProps) => (
   </li>
 )
 
-function AllowHost({ hostname, site }: { hostname: string; site: CheckedSite }) {
+function AllowHost({ hostname, site }: { hostname: string; site: OwnSiteResponse }) {
   const { busy, run } = useChange(site.id)
   const allow = () => run(() => patch(`/api/private/sites/${site.id}`, { hosts: [...site.hosts, hostname], version: site.version }))
   return (
@@ -184,7 +198,7 @@ function AllowHost({ hostname, site }: { hostname: string; site: CheckedSite }) 
   )
 }
 
-function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: CheckedSite; mayWrite: boolean }) {
+function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: OwnSiteResponse; mayWrite: boolean }) {
   if (coversHost(site.hosts, hostname)) return null
   return (
     <span class="row">
@@ -196,7 +210,7 @@ function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: Che
   )
 }
 
-function UseZone({ site, zone }: { site: CheckedSite; zone: string }) {
+function UseZone({ site, zone }: { site: OwnSiteResponse; zone: string }) {
   const { busy, run } = useChange(site.id)
   return (
     <span>
@@ -226,7 +240,7 @@ function useChange(siteId: number) {
 }
 
 /** Sends a test event through the route that pages use, so that it tests the same path. */
-function TestEvent({ site }: { site: CheckedSite }) {
+function TestEvent({ site }: { site: OwnSiteResponse }) {
   const [busy, setBusy] = useState(false)
   const sendOne = async () => {
     setBusy(true)

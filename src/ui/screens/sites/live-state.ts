@@ -1,7 +1,9 @@
 /** State of the installation check and the results derived from it. */
-
+import { useQueryClient } from "@tanstack/react-query"
+import { useEffect, useState } from "preact/hooks"
 import { coversHost } from "../../../domain/site.ts"
 import { needsDataLocal } from "../../../domain/snippet.ts"
+import { useLiveLine } from "../../report/data/live-line.ts"
 
 export interface LiveState {
   /** When and on which host a page loaded the script. Undefined until then. */
@@ -17,7 +19,7 @@ export interface LiveState {
   dropped?: { hostname: string; reason: string }
 }
 
-export type LiveMessage =
+type LiveMessage =
   | { type: "script_seen"; data: { at: string; hostname: string } }
   | { type: "event"; data: { at: string; name: string; page: string; hostname: string } }
   | { type: "host_refused"; data: { at: string; hostname: string } }
@@ -47,7 +49,7 @@ interface Checked {
   first_event_at?: string | null
 }
 
-export interface Checks {
+interface Checks {
   script: StepState
   event: StepState
   /** Why no event is counted, if known. */
@@ -92,3 +94,36 @@ function troubleIn({ dropped, isSilent, scriptHost = "", refused }: LiveState): 
 /** Returns the time of day in a zone, as hours and minutes. */
 export const timeIn = (timeZone: string, at: number): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at)
+
+/** Time within which a page that loaded the script sends its first event. */
+const SILENT_MS = 5_000
+
+interface Live {
+  state: LiveState
+  /** Time of the next attempt in epoch milliseconds while the connection is lost, else undefined. */
+  retryAt: number | undefined
+}
+
+/** Returns the state of the installation check, updated by the server's events for the site. */
+export function useLive(siteId: number): Live {
+  const [state, setState] = useState<LiveState>({ refused: [] })
+  // The server's events have these shapes.
+  const handler = (type: LiveMessage["type"]) => (data: unknown) => setState((now) => applyMessage(now, { type, data } as LiveMessage))
+  const types = ["script_seen", "event", "host_refused", "event_dropped"] as const
+  const { retryAt } = useLiveLine(siteId, Object.fromEntries(types.map((type) => [type, handler(type)])))
+  useEffect(() => {
+    if (state.scriptAt === undefined) return
+    const timer = setTimeout(
+      () => setState((now) => ({ ...now, isSilent: now.event === undefined && now.dropped === undefined })),
+      SILENT_MS,
+    )
+    return () => clearTimeout(timer)
+  }, [state.scriptAt, state.event])
+  const client = useQueryClient()
+  const hasEvent = state.event !== undefined
+  useEffect(() => {
+    // Reports fetched before the first event would stay empty for a minute.
+    if (hasEvent) void client.invalidateQueries({ queryKey: ["report"] })
+  }, [client, hasEvent])
+  return { state, retryAt }
+}

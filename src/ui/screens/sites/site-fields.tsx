@@ -2,7 +2,7 @@ import { hostFromInput } from "../../../domain/host.ts"
 import { TextArea, TextField } from "../../parts/form/fields.tsx"
 import type { Sent } from "../../parts/form/form.tsx"
 
-export interface NameAndHosts {
+interface NameAndHosts {
   name: string
   /** As typed: separated by line breaks, commas or spaces. */
   hosts: string

@@ -1,17 +1,16 @@
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
-import { canInOrganization, useMe } from "../../api/me.ts"
+import { canInOrganization, useMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Page } from "../../parts/page.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
 import { EmptyState, ErrorState, Skeleton } from "../../parts/states.tsx"
-import { PlainShell } from "../../shell/plain-shell.tsx"
+import { PlainShell } from "../../shell/sections-shell.tsx"
 import { short } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
-import { grouped, ordered, SORTS, type Sort, troubleOf } from "./order.ts"
-import { SiteEntry } from "./site-entry.tsx"
-import { type ListedSite, useSiteList } from "./site-list.ts"
-import { moveBetweenRows, WindowedList } from "./windowed-list.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import { grouped, ordered, SORTS, type Sort, troubleOf, useSiteList } from "./site-list.ts"
+import { moveBetweenRows, SiteEntry, WindowedList } from "./windowed-list.tsx"
 
 const SORT_WORDS: Readonly<Record<Sort, string>> = { visitors: "Visitors", name: "Name", change: "Change", created: "Newest" }
 /** Number of sites above which a virtual list is shown. */
@@ -79,7 +78,7 @@ function useView() {
   return { wanted: query.get("q") ?? "", sort, isList: query.get("view") === "list", change }
 }
 
-function SitesShown({ sites, isCounting }: { sites: readonly ListedSite[]; isCounting: boolean }) {
+function SitesShown({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
   const { wanted, sort, isList, change } = useView()
   const found = ordered(sites, wanted, sort)
   const isMany = sites.length > MANY
@@ -125,7 +124,7 @@ function SitesShown({ sites, isCounting }: { sites: readonly ListedSite[]; isCou
   )
 }
 
-function Entries({ sites, isCounting, isList }: { sites: readonly ListedSite[]; isCounting: boolean; isList: boolean }) {
+function Entries({ sites, isCounting, isList }: { sites: readonly ListedSiteResponse[]; isCounting: boolean; isList: boolean }) {
   const rowHeight = useRowHeight()
   if (isList)
     return (
@@ -157,8 +156,8 @@ function useRowHeight(): number {
   return isWide ? 64 : 128
 }
 
-function Totals({ sites, isCounting }: { sites: readonly ListedSite[]; isCounting: boolean }) {
-  const sum = (of: (site: ListedSite) => number) => sites.reduce((total, site) => total + of(site), 0)
+function Totals({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
+  const sum = (of: (site: ListedSiteResponse) => number) => sites.reduce((total, site) => total + of(site), 0)
   const now = Date.now()
   const troubled = sites.filter((site) => troubleOf(site, now) !== undefined).length
   const uncounted = sites.filter(({ visitors }) => visitors === undefined).length

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { SCOPES } from "../../../../src/domain/key.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { BROWSER, startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone, type Told } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser, type UntypedResponse } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance({ settings: { api_rate_limit: "0" } })
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -16,13 +16,15 @@ const KEYS = `${ORGANIZATION}/api-keys`
 const V1 = "/api/public/v1"
 const DAY = 86_400_000
 const reader = { name: "Reader", scopes: ["stats:read"], site_access: "all" }
-const make = (who: Someone, fields: object = {}, headers = {}) => who.send("POST", KEYS, { ...reader, ...fields }, headers)
-const change = (who: Someone, key: Told, body: unknown, headers = {}) => who.send("PATCH", `${KEYS}/${key.body.id}`, body, headers)
-const use = ({ api }: TestInstance, { body }: Told, path = "/key", headers = {}) => api.get(V1 + path, body.key, headers) as Promise<Told>
-const member = (who: Someone) => `${ORGANIZATION}/members/${who.id}`
+const make = (who: SignedInUser, fields: object = {}, headers = {}) => who.send("POST", KEYS, { ...reader, ...fields }, headers)
+const change = (who: SignedInUser, key: UntypedResponse, body: unknown, headers = {}) =>
+  who.send("PATCH", `${KEYS}/${key.body.id}`, body, headers)
+const use = ({ api }: TestInstance, { body }: UntypedResponse, path = "/key", headers = {}) =>
+  api.get(V1 + path, body.key, headers) as Promise<UntypedResponse>
+const member = (who: SignedInUser) => `${ORGANIZATION}/members/${who.id}`
 
-test("all scopes, with what they imply", async () => {
-  const viewer = await someone(instance, { role: "viewer" })
+test("lists all scopes with the scopes they imply", async () => {
+  const viewer = await newUser(instance, { role: "viewer" })
   const { data } = (await viewer.get("/api/private/api-scopes")).body
   expect(data.map(({ scope }: { scope: string }) => scope)).toEqual([...SCOPES])
   expect(data.find(({ scope }: { scope: string }) => scope === "stats:read")).toEqual({
@@ -32,7 +34,7 @@ test("all scopes, with what they imply", async () => {
   })
 })
 
-test("a key is shown once, with all that there is to it", async () => {
+test("shows a key's secret once, with all its properties", async () => {
   const made = await make(owner, { site_access: "list", site_ids: [1], ip_allow: ["203.0.113.0/24"], rate_limit: 60, personal: true })
   const { key, ...shown } = made.body
   expect(key).toMatch(/^ff_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
@@ -69,9 +71,9 @@ test("a key is shown once, with all that there is to it", async () => {
   expect(JSON.stringify(deeds)).not.toContain(key.slice(12))
 })
 
-test("keys are listed by state; those of the command line have no creator", async () => {
+test("lists keys by state; those of the command line have no creator", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const short = await make(boss, { expires_at: "2026-11-21T13:00:00Z" })
   const gone = await make(boss)
   await boss.send("DELETE", `${KEYS}/${gone.body.id}`)
@@ -94,15 +96,15 @@ test("keys are listed by state; those of the command line have no creator", asyn
   expect(JSON.stringify(await list())).not.toContain(own.key.slice(12))
 })
 
-test("a key needs keys:write and a fresh proof, and is nobody else's", async () => {
+test("a key needs keys:write and a recent proof of identity, and belongs to its organization", async () => {
   for (const role of ["viewer", "editor"] as const)
-    expect(await make(await someone(instance, { role }))).toMatchObject({ status: 403, body: { required_permission: "keys:write" } })
-  const tired = await someone(instance, { role: "owner", provedAt: instance.clock.now() - 601_000 })
+    expect(await make(await newUser(instance, { role }))).toMatchObject({ status: 403, body: { required_permission: "keys:write" } })
+  const tired = await newUser(instance, { role: "owner", provedAt: instance.clock.now() - 601_000 })
   const made = await make(owner)
   expect((await make(tired)).body.code).toBe("reauth_required")
   expect((await tired.send("POST", `${KEYS}/${made.body.id}/rotate`, {})).body.code).toBe("reauth_required")
   const other = await instance.app.instance.organizations.create({ name: "Other" })
-  const stranger = await someone(instance, { role: "owner", organizationId: other.id })
+  const stranger = await newUser(instance, { role: "owner", organizationId: other.id })
   for (const path of [KEYS, `${KEYS}/${made.body.id}`, `${KEYS}/${made.body.id}/usage`])
     expect((await stranger.get(path)).body.code).toBe("organization_not_found")
   const theirs = `/api/private/organizations/${other.id}/api-keys/${made.body.id}`
@@ -117,38 +119,38 @@ test("a key needs keys:write and a fresh proof, and is nobody else's", async () 
       status: 404,
       body: { code: "api_key_not_found" },
     })
-  // And a key opens nothing of all this.
+  // An API key cannot access any of these routes.
   expect((await instance.api.get(KEYS, made.body.key)).body).toMatchObject({ code: "session_required" })
 })
 
 test.each<[string, object, string[]]>([
   ["an unknown scope", { scopes: ["stats:read", "admin"] }, ["/scopes/1 invalid_choice"]],
   ["no scope", { scopes: [] }, ["/scopes too_few"]],
-  ["a list without sites", { site_access: "list" }, ["/site_ids required"]],
+  ["a list of sites that is missing", { site_access: "list" }, ["/site_ids required"]],
   ["a foreign site", { site_access: "list", site_ids: [1, 4711] }, ["/site_ids/1 invalid_choice"]],
-  ["sites for all sites", { site_ids: [1] }, ["/site_ids invalid_choice"]],
+  ["site ids with access to all sites", { site_ids: [1] }, ["/site_ids invalid_choice"]],
   ["an address list of words", { ip_allow: ["home"] }, ["/ip_allow/0 invalid_choice"]],
   ["21 ranges", { ip_allow: Array.from({ length: 21 }, (_, i) => `10.0.0.${i}`) }, ["/ip_allow too_many"]],
   ["a rate of 0", { rate_limit: 0 }, ["/rate_limit out_of_range"]],
   ["a rate of 100,001", { rate_limit: 100_001 }, ["/rate_limit out_of_range"]],
-  ["an end that is over", { expires_at: "2026-11-21T12:00:00Z" }, ["/expires_at out_of_range"]],
-  ["a day as its end", { expires_at: "2027-11-21" }, ["/expires_at invalid_date"]],
+  ["an expiry in the past", { expires_at: "2026-11-21T12:00:00Z" }, ["/expires_at out_of_range"]],
+  ["a day as the expiry", { expires_at: "2027-11-21" }, ["/expires_at invalid_date"]],
   ["a name of 101 characters", { name: "x".repeat(101) }, ["/name too_long"]],
   ["an unknown field", { colour: 1 }, ["/colour unknown_field"]],
-  ["a secret of its own", { key: "ff_" }, ["/key unknown_field"]],
-])("refuses a key with %s", async (_, fields, faults) => {
+  ["a given secret", { key: "ff_" }, ["/key unknown_field"]],
+])("rejects a key with %s", async (_, fields, faults) => {
   const answer = await make(owner, fields)
   expect([answer.status, faultsIn(answer)]).toEqual([422, faults])
 })
 
-test("an empty list of sites reaches nothing", async () => {
+test("an empty list of sites gives access to none", async () => {
   const made = await make(owner, { site_access: "list", site_ids: [] })
   expect(made.body).toMatchObject({ site_access: "list", site_ids: [] })
   expect((await use(instance, made, "/sites")).body.data).toEqual([])
   expect((await use(instance, made, "/sites/1")).body.code).toBe("site_not_found")
 })
 
-test("how long keys live is the organization's policy, within that of the instance", async () => {
+test("the lifetime of keys is limited by the organization's policy, within that of the instance", async () => {
   const { settings } = instance.app.instance
   const policy = (fields: object) => owner.send("PATCH", ORGANIZATION, { policy: fields })
   expect((await make(owner, { expires_at: null })).body.expires_at).toBeNull()
@@ -167,7 +169,7 @@ test("how long keys live is the organization's policy, within that of the instan
   await policy({ key_default_days: 365 })
 })
 
-test("a key is changed with versions, and what GET gave can be sent back", async () => {
+test("updates a key with versions, and the response of GET can be sent back", async () => {
   const made = await make(owner, { rate_limit: 5, expires_at: "2027-01-01T00:00:00Z" })
   const before = (await owner.get(`${KEYS}/${made.body.id}`)).body
   expect((await change(owner, made, before)).body).toEqual(before)
@@ -215,7 +217,7 @@ test("a key is changed with versions, and what GET gave can be sent back", async
   ])
 })
 
-test("revoking takes effect with the next request, and is for ever", async () => {
+test("revocation is immediate and final", async () => {
   const made = await make(owner)
   expect((await use(instance, made)).status).toBe(200)
   expect((await owner.send("DELETE", `${KEYS}/${made.body.id}`)).status).toBe(204)
@@ -232,9 +234,9 @@ test("revoking takes effect with the next request, and is for ever", async () =>
     })
 })
 
-test("rotating gives another secret; the old one works until the grace ends", async () => {
+test("rotation issues a new secret; the old one works until the grace period ends", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = await make(boss)
   const rotate = (body?: unknown) => boss.send("POST", `${KEYS}/${made.body.id}/rotate`, body)
   const second = await rotate({ grace_hours: 2 })
@@ -243,13 +245,13 @@ test("rotating gives another secret; the old one works until the grace ends", as
   expect([(await use(own, made)).status, (await use(own, second)).status]).toEqual([200, 200])
   own.clock.advance(2 * 3_600_000)
   expect([(await use(own, made)).status, (await use(own, second)).status]).toEqual([401, 200])
-  // Once over, over: also when the clock goes back.
+  // The grace period stays over even if the clock goes back.
   own.clock.advance(-3_600_000)
   expect((await use(own, made)).status).toBe(401)
   const deeds = JSON.stringify(await newestEntries(own))
   expect(deeds).toContain("accounts.api_key.rotate")
   expect(deeds).not.toContain(second.body.key.slice(12))
-  const fresh = await someone(own, { role: "owner" })
+  const fresh = await newUser(own, { role: "owner" })
   const again = (body?: unknown) => fresh.send("POST", `${KEYS}/${made.body.id}/rotate`, body)
   expect(faultsIn(await again({ grace_hours: 169 }))).toEqual(["/grace_hours out_of_range"])
   const third = await again()
@@ -258,7 +260,7 @@ test("rotating gives another secret; the old one works until the grace ends", as
 
 test("an expired key stays expired when the clock goes back", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const [seen, swept] = [await make(boss, { expires_at: "2026-11-22T12:00:00Z" }), await make(boss, { expires_at: "2026-11-22T12:00:00Z" })]
   own.clock.advance(DAY)
   expect((await use(own, seen)).status).toBe(401)
@@ -271,8 +273,8 @@ test("an expired key stays expired when the clock goes back", async () => {
   }
 })
 
-test("a key does not do more than its creator: when it is made, changed and used", async () => {
-  const maker = await someone(instance, { role: "admin" })
+test("a key never exceeds its creator's permissions: on creation, update and use", async () => {
+  const maker = await newUser(instance, { role: "admin" })
   const set = (fields: object) => owner.send("PATCH", member(maker), fields)
   await set({ denies: ["site:delete", "people:read"] })
   const refused: [object, string][] = [
@@ -282,12 +284,12 @@ test("a key does not do more than its creator: when it is made, changed and used
   ]
   for (const [fields, permission] of refused)
     expect(await make(maker, fields)).toMatchObject({ status: 403, body: { code: "forbidden", required_permission: permission } })
-  // With a list a key deletes no site.
+  // A key with a list of sites cannot delete a site.
   expect((await make(maker, { scopes: ["sites:write"], site_access: "list", site_ids: [1] })).status).toBe(201)
   await set({ denies: [] })
 
   const key = await make(maker, { scopes: ["sites:write", "goals:write", "stats:read", "events:write"] })
-  const post = (path: string, body: unknown) => instance.api.post(V1 + path, body, key.body.key) as Promise<Told>
+  const post = (path: string, body: unknown) => instance.api.post(V1 + path, body, key.body.key) as Promise<UntypedResponse>
   const goal = (value: string) => ({ kind: "event", value })
   expect((await post("/sites/1/goals", goal("one"))).status).toBe(201)
   await set({ role: "editor" })
@@ -299,12 +301,12 @@ test("a key does not do more than its creator: when it is made, changed and used
     body: { code: "insufficient_scope", required_scopes: ["goals:write"] },
   })
   expect((await post("/sites/1/events", { events: [{ name: "x" }] })).body.code).toBe("insufficient_scope")
-  // What it may read it still reads, also by what a lost scope implies.
+  // It can still read what it may read, including by scopes implied by a lost one.
   for (const path of ["/sites", "/sites/1/goals", "/sites/1/stats/summary"]) expect((await use(instance, key, path)).status).toBe(200)
   expect((await use(instance, key)).body.scopes).toEqual(["sites:read", "goals:read", "stats:read"])
-  // The key itself is as it was.
+  // The key itself is unchanged.
   expect((await owner.get(`${KEYS}/${key.body.id}`)).body.scopes).toEqual(["sites:write", "goals:write", "stats:read", "events:write"])
-  // As a guest its creator sees no site; then one.
+  // As a guest its creator first sees no site, then one.
   const { sites } = instance.app.instance
   const second = await sites.create(1, { name: "Second", hosts: ["second.example"] })
   await set({ role: "guest" })
@@ -316,7 +318,7 @@ test("a key does not do more than its creator: when it is made, changed and used
   expect((await post("/sites/1/goals", goal("four"))).status).toBe(201)
   await set({ role: "admin" })
   expect((await use(instance, key, `/sites/${second.id}`)).status).toBe(200)
-  // Who leaves leaves the key as it was granted, and marked.
+  // When its creator leaves, the key keeps its scopes and is marked.
   await owner.send("DELETE", member(maker))
   expect((await post("/sites/1/goals", goal("five"))).status).toBe(201)
   expect((await owner.get(`${KEYS}/${key.body.id}`)).body).toMatchObject({
@@ -326,8 +328,8 @@ test("a key does not do more than its creator: when it is made, changed and used
   })
 })
 
-test("a row of a site limits the key there", async () => {
-  const maker = await someone(instance, { role: "editor" })
+test("a site role limits the key on that site", async () => {
+  const maker = await newUser(instance, { role: "editor" })
   await owner.send("PATCH", member(maker), { grants: ["keys:write"] })
   const key = await make(maker, { scopes: ["goals:write"] })
   expect(key.status).toBe(201)
@@ -337,16 +339,16 @@ test("a row of a site limits the key there", async () => {
   expect((await make(maker, { scopes: ["sites:write"] })).body.required_permission).toBe("site:write")
 })
 
-test("a change may not raise a key above who changes it", async () => {
+test("an update cannot raise a key above the rights of the user making it", async () => {
   const strong = await make(owner, { scopes: ["stats:read"] })
-  const helper = await someone(instance, { role: "editor" })
+  const helper = await newUser(instance, { role: "editor" })
   await owner.send("PATCH", member(helper), { grants: ["keys:write"] })
   expect(await change(helper, strong, { scopes: ["stats:read", "sites:write"] })).toMatchObject({
     status: 403,
     body: { code: "forbidden", required_permission: "site:write" },
   })
   expect((await change(helper, strong, { name: "Renamed" })).status).toBe(200)
-  // Nor take one in hand, or widen it, that does more than they may.
+  // Nor can they rotate or extend a key that exceeds their rights.
   const mighty = await make(owner, { scopes: ["sites:write"], site_access: "list", site_ids: [1] })
   expect(await helper.send("POST", `${KEYS}/${mighty.body.id}/rotate`, {})).toMatchObject({
     status: 403,
@@ -357,8 +359,8 @@ test("a change may not raise a key above who changes it", async () => {
   expect((await helper.send("DELETE", `${KEYS}/${mighty.body.id}`)).status).toBe(204)
 })
 
-test("a personal key ends with the membership, and rests while its owner cannot sign in", async () => {
-  const maker = await someone(instance, { role: "admin" })
+test("a personal key ends with the membership, and is suspended while its owner is disabled", async () => {
+  const maker = await newUser(instance, { role: "admin" })
   const [personal, shared] = [await make(maker, { personal: true }), await make(maker)]
   const { catalog } = instance.app.instance
   const works = async () => [(await use(instance, personal)).status, (await use(instance, shared)).status]
@@ -371,7 +373,7 @@ test("a personal key ends with the membership, and rests while its owner cannot 
   expect(await works()).toEqual([401, 200])
 })
 
-test("where a key was used last is noted, once a minute", async () => {
+test("records where a key was last used, at most once a minute", async () => {
   const made = await make(owner)
   const shown = async () => {
     const { last_used_at, last_used_ip_prefix, last_used_agent } = (await owner.get(`${KEYS}/${made.body.id}`)).body
@@ -384,10 +386,10 @@ test("where a key was used last is noted, once a minute", async () => {
   expect(await shown()).toEqual([at, "198.51.100.0/24", "curl/8.0"])
 })
 
-test("requests are counted by day, route and status", async () => {
+test("counts requests by day, route and status", async () => {
   await using own = await startInstance()
   const { clock, app } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = await make(boss, { scopes: ["goals:read"] })
   await use(own, made, "/sites/1/goals")
   await use(own, made, "/sites/1/goals/")
@@ -397,7 +399,7 @@ test("requests are counted by day, route and status", async () => {
   await own.api.post(`${V1}/sites/1/goals`, {}, made.body.key)
   await use(own, made, "/sites/1/goals")
   const usage = (query = "") => boss.get(`${KEYS}/${made.body.id}/usage${query}`)
-  expect((await usage()).body.data).toEqual([]) // gathered, not written yet
+  expect((await usage()).body.data).toEqual([]) // counted in memory, not yet written
   await app.memberships.keyUsage.flush()
   const goals = "GET /api/public/v1/sites/:id/goals"
   expect((await usage()).body).toEqual({
@@ -418,9 +420,9 @@ test("requests are counted by day, route and status", async () => {
     expect(await usage(query)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
 
-test("keys of a site: those that reach it, and new ones for it alone", async () => {
+test("lists the keys with access to a site, and creates keys for that site only", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const { sites } = own.app.instance
   const second = await sites.create(1, { name: "Second", hosts: ["second.example"] })
   const path = `/api/private/sites/${second.id}/api-keys`
@@ -436,29 +438,29 @@ test("keys of a site: those that reach it, and new ones for it alone", async () 
     "/site_access unknown_field",
     "/site_ids unknown_field",
   ])
-  const chief = await someone(own, { role: "viewer", siteRole: "admin" })
+  const chief = await newUser(own, { role: "viewer", siteRole: "admin" })
   expect((await chief.get("/api/private/sites/1/api-keys")).body).toMatchObject({ code: "forbidden", required_permission: "keys:write" })
-  // A deleted site drops out of the list of the key.
+  // A deleted site is removed from the key's list.
   await sites.remove(second.id)
   expect((await boss.get(`${KEYS}/${made.body.id}`)).body).toMatchObject({ site_access: "list", site_ids: [] })
 })
 
-test("an organization has at most 100 live keys", async () => {
+test("an organization has at most 100 active keys", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   for (let i = 4; i < 100; i++) await own.makeKey(["stats:read"])
   expect(await make(boss)).toMatchObject({ status: 422, body: { code: "limit_reached", limit: 100, resource: "api_keys" } })
   await boss.send("DELETE", `${KEYS}/1`)
   expect((await make(boss)).status).toBe(201)
 })
 
-test("a repeated creation makes one key, and shows its secret again", async () => {
+test("a repeated creation creates one key and shows its secret again", async () => {
   const [first, second] = [await make(owner, {}, { "idempotency-key": "k-1" }), await make(owner, {}, { "idempotency-key": "k-1" })]
   expect(second.body).toEqual(first.body)
   expect((await use(instance, second)).status).toBe(200)
   const kept = await instance.app.instance.catalog.all(sql`select * from idempotent_answers`)
   expect(JSON.stringify(kept)).not.toContain(first.body.key.slice(12))
-  // A rotation whose answer got lost may be asked for again: the secret before it works on.
+  // A rotation whose response was lost can be repeated, because the previous secret still works.
   const rotate = () => owner.send("POST", `${KEYS}/${first.body.id}/rotate`, {}, { "idempotency-key": "k-2" })
   const [rotated, again] = [await rotate(), await rotate()]
   expect([rotated.status, again.status, again.headers.get("idempotency-replayed")]).toEqual([200, 200, "true"])

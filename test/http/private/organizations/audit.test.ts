@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { createAuditList } from "../../../../src/services/audit/audit-list.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { ORGANIZATION, type Someone, someone } from "../people.ts"
+import { newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
-let admin: Someone
+let owner: SignedInUser
+let admin: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
-  admin = await someone(instance, { role: "admin" })
+  owner = await newUser(instance, { role: "owner" })
+  admin = await newUser(instance, { role: "admin" })
   const { organizations } = instance.app.instance
   const other = await organizations.create({ name: "Other" })
-  const stranger = await someone(instance, { role: "owner", organizationId: other.id })
-  // In this order, a day apart.
+  const stranger = await newUser(instance, { role: "owner", organizationId: other.id })
+  // In this order, one day apart.
   await owner.send("PATCH", ORGANIZATION, { name: "Shops" })
   instance.clock.advance(DAY)
-  owner = await someone(instance, { role: "owner" })
-  admin = await someone(instance, { role: "admin" })
+  owner = await newUser(instance, { role: "owner" })
+  admin = await newUser(instance, { role: "admin" })
   await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog", hosts: ["blog.example"] })
   await stranger.send("PATCH", `/api/private/organizations/${other.id}`, { name: "Others" })
   await admin.send("POST", `${ORGANIZATION}/domains`, { domain: "example.org" })
@@ -32,7 +32,7 @@ const list = async (query = "", who = owner) => (await who.get(AUDIT + query)).b
 const actionsOf = async (query = "") => ((await list(query)).data as { action: string }[]).map(({ action }) => action)
 const ALL_ACTIONS = ["accounts.mail_domain.create", "accounts.mail_domain.create", "sites.site.create", "accounts.organization.update"]
 
-test("an organization sees its own rows, newest first, with all that was noted", async () => {
+test("an organization sees its own entries, newest first, with all details", async () => {
   expect(await actionsOf()).toEqual(ALL_ACTIONS)
   const { data } = await list("?limit=1")
   expect(data).toEqual(
@@ -81,13 +81,13 @@ test.each<[string, string[]]>([
   expect(await actionsOf(query)).toEqual(actions)
 })
 
-test("filters by who did it: an id, or an address in any case", async () => {
+test("filters by actor: an id, or an address in any case", async () => {
   expect(await actionsOf(`?actor=${admin.id}`)).toEqual(["accounts.mail_domain.create", "sites.site.create"])
   expect(await actionsOf(`?actor=${admin.email.toUpperCase()}`)).toEqual(["accounts.mail_domain.create", "sites.site.create"])
   expect(await actionsOf("?actor=nobody@example.com")).toEqual([])
 })
 
-test("goes on behind a cursor, without gaps while rows come in", async () => {
+test("continues from a cursor, without gaps while entries are added", async () => {
   const first = await list("?limit=2&count=true")
   expect(first).toMatchObject({ has_more: true, total: 4 })
   await owner.send("POST", `${ORGANIZATION}/domains`, { domain: "example.net" })
@@ -99,23 +99,23 @@ test("goes on behind a cursor, without gaps while rows come in", async () => {
 })
 
 test.each(["?actor=", "?from=yesterday", "?from=2026-11-22&to=2026-11-21", "?site=x", "?outcome=maybe", "?colour=1", "?limit=201"])(
-  "refuses %s",
+  "rejects %s",
   async (query) => {
     expect(await owner.get(AUDIT + query)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
   },
 )
 
-test("only who may read it does, and never that of another organization", async () => {
-  const editor = await someone(instance, { role: "editor" })
+test("needs the permission to read it, and never shows entries of another organization", async () => {
+  const editor = await newUser(instance, { role: "editor" })
   expect((await editor.get(AUDIT)).body).toMatchObject({ code: "forbidden", required_permission: "audit:read" })
-  const boss = await someone(instance, { role: "owner" })
+  const boss = await newUser(instance, { role: "owner" })
   await boss.send("PATCH", `${ORGANIZATION}/members/${editor.id}`, { grants: ["audit:read"] })
   expect((await editor.get(AUDIT)).status).toBe(200)
   expect((await owner.get("/api/private/organizations/2/audit")).body.code).toBe("organization_not_found")
   expect((await owner.get(`${AUDIT}?organization=2`)).body.code).toBe("invalid_query")
 })
 
-test("a rare row is found behind thousands of others, and the log still holds together", async () => {
+test("finds a rare entry among thousands of others, and the chain stays intact", async () => {
   await using own = await startInstance()
   const { audit, catalog } = own.app.instance
   const actor = { kind: "system", email: "", ipPrefix: "", userAgent: "", requestId: "" } as const
@@ -133,12 +133,12 @@ test("a rare row is found behind thousands of others, and the log still holds to
   expect(await audit.verify()).toEqual({ ok: true, rows: 2_501 })
 })
 
-test("each write leaves exactly one row; reads, refusals and repetitions leave none", async () => {
+test("each write leaves exactly one entry; reads, rejections and repetitions leave none", async () => {
   await using own = await startInstance()
   const { catalog } = own.app.instance
-  const boss = await someone(own, { role: "owner", isInstanceAdmin: true })
-  const other = await someone(own, { role: "viewer" })
-  const guest = await someone(own)
+  const boss = await newUser(own, { role: "owner", isInstanceAdmin: true })
+  const other = await newUser(own, { role: "viewer" })
+  const guest = await newUser(own)
   const member = `${ORGANIZATION}/members/${other.id}`
   const site = "/api/private/sites/1"
   const key = { name: "K", scopes: ["stats:read"], site_access: "all" }
@@ -168,12 +168,12 @@ test("each write leaves exactly one row; reads, refusals and repetitions leave n
   const newest = async (count: number) => (await auditList.list({}, undefined, 1_000)).slice(0, count).map(({ action }) => action)
   let rows = 0
   for (const [action, method, path, body] of writes) {
-    const { status, body: told } = await boss.send(method, path, body)
+    const { status, body: response } = await boss.send(method, path, body)
     expect(status, path).toBeLessThan(300)
     rows++
     expect(await auditList.count({}), path).toBe(rows)
     expect(await newest(1), path).toEqual([action])
-    if (typeof told === "object" && told.link) token = told.link.split("/").at(-1)
+    if (typeof response === "object" && response.link) token = response.link.split("/").at(-1)
   }
   expect((await guest.send("POST", `/api/private/invitations/${token}/accept`, {})).status).toBe(200)
   expect(await newest(1)).toEqual(["accounts.invitation.accept"])

@@ -3,13 +3,13 @@ import { expireInvitations } from "../../../../src/store/catalog/invitations.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { openMailbox } from "../../../mailbox.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, signedIn, someone, type Told } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser, signedIn, type UntypedResponse } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance({ settings: { base_url: "http://localhost" } })
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -20,16 +20,16 @@ const PASSWORD = "correct horse battery staple"
 
 let count = 0
 const newAddress = () => `new-${count++}@example.com`
-const tokenOf = ({ body }: Told): string => body.link.split("/").at(-1)
-const offer = ({ api }: TestInstance, token: string) => api.get(`/api/private/invitations/${token}`) as Promise<Told>
+const tokenOf = ({ body }: UntypedResponse): string => body.link.split("/").at(-1)
+const offer = ({ api }: TestInstance, token: string) => api.get(`/api/private/invitations/${token}`) as Promise<UntypedResponse>
 const accept = ({ api }: TestInstance, token: string, body: unknown, cookie?: string) =>
-  api.send("POST", `/api/private/invitations/${token}/accept`, body, undefined, cookie ? { cookie } : {}) as Promise<Told>
+  api.send("POST", `/api/private/invitations/${token}/accept`, body, undefined, cookie ? { cookie } : {}) as Promise<UntypedResponse>
 const newcomer = { name: "Newcomer", password: PASSWORD }
 
-/** The session that an answer has set. */
-const sessionIn = (instance: TestInstance, { headers }: Told) => signedIn(instance, headers.get("set-cookie")!.split(";")[0]!)
+/** Returns the session cookie that a response sets. */
+const sessionIn = (instance: TestInstance, { headers }: UntypedResponse) => signedIn(instance, headers.get("set-cookie")!.split(";")[0]!)
 
-test("without a mail server the link is shown once, to whoever invites", async () => {
+test("without a mail server, the link is shown once to the inviter", async () => {
   const email = newAddress()
   const made = await owner.send("POST", INVITE, { email: ` ${email.toUpperCase()} `, role: "editor" })
   expect(made).toMatchObject({
@@ -51,13 +51,13 @@ test("without a mail server the link is shown once, to whoever invites", async (
   expect(await newestEntries(instance)).toMatchObject([
     { action: "accounts.invitation.create", target_label: email.toUpperCase(), organization_id: 1, actor_id: owner.id },
   ])
-  // Neither the list, nor the log, nor the catalog has the token.
+  // The token is neither in the list nor in the log nor in the catalog.
   const rows = await instance.app.instance.catalog.all(sql`select * from invitations`)
   const log = await newestEntries(instance, 10)
   expect(JSON.stringify([rows, log])).not.toContain(tokenOf(made))
 })
 
-test("whoever is invited sees what to, and signs up", async () => {
+test("an invited person sees the invitation and signs up", async () => {
   const email = newAddress()
   const token = tokenOf(await owner.send("POST", INVITE, { email, role: "editor" }))
   expect(await offer(instance, token)).toMatchObject({
@@ -85,7 +85,7 @@ test("whoever is invited sees what to, and signs up", async () => {
   const member = await sessionIn(instance, joined)
   const me = (await member.get("/api/private/me")).body
   expect(me).toMatchObject({
-    // The link was handed over, which does not prove that the address is theirs.
+    // The link was passed on by hand, so it does not verify the address.
     user: { email, email_verified: false, name: "Newcomer", is_instance_admin: false },
     organizations: [{ id: 1, role: "editor" }],
     sites: [{ id: 1, role: "editor" }],
@@ -97,14 +97,14 @@ test("whoever is invited sees what to, and signs up", async () => {
   ])
   const login = await instance.api.post("/api/private/auth/login", { email, password: PASSWORD })
   expect(login.status).toBe(200)
-  // Used is used.
+  // The link works only once.
   expect((await offer(instance, token)).body.code).toBe("invitation_not_found")
   expect((await accept(instance, token, newcomer)).body.code).toBe("invitation_not_found")
 })
 
-test("somebody with an account signs in to accept, with the address that was invited", async () => {
-  const user = await someone(instance)
-  const other = await someone(instance)
+test("an existing user signs in with the invited address to accept", async () => {
+  const user = await newUser(instance)
+  const other = await newUser(instance)
   const made = await owner.send("POST", INVITE, { email: user.email.toUpperCase(), role: "viewer" })
   const token = tokenOf(made)
   expect((await offer(instance, token)).body.has_account).toBe(true)
@@ -118,8 +118,8 @@ test("somebody with an account signs in to accept, with the address that was inv
   ])
 })
 
-test("of acceptances at the same time one makes a member", async () => {
-  const user = await someone(instance)
+test("only one of simultaneous acceptances creates a member", async () => {
+  const user = await newUser(instance)
   const token = tokenOf(await owner.send("POST", INVITE, { email: user.email, role: "viewer" }))
   const known = await Promise.all(Array.from({ length: 5 }, () => accept(instance, token, {}, user.cookie)))
   expect(known.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
@@ -133,7 +133,7 @@ test("of acceptances at the same time one makes a member", async () => {
   expect(await catalog.all(sql`select count(*) as n from memberships where user_id = ${user.id}`)).toEqual([{ n: 1 }])
 })
 
-test("a guest is invited to sites, and sees these alone", async () => {
+test("a guest is invited to sites and sees only these", async () => {
   const second = await instance.app.instance.sites.create(1, { name: "Second", hosts: ["second.example"] })
   const third = await instance.app.instance.sites.create(1, { name: "Third", hosts: ["third.example"] })
   const email = newAddress()
@@ -147,23 +147,23 @@ test("a guest is invited to sites, and sees these alone", async () => {
 
 test.each<[string, object, string[]]>([
   ["nothing", {}, ["/email required", "/role required"]],
-  ["no address", { email: "nobody", role: "viewer" }, ["/email invalid_email"]],
+  ["an invalid address", { email: "nobody", role: "viewer" }, ["/email invalid_email"]],
   ["an unknown role", { email: "a@example.com", role: "boss" }, ["/role invalid_choice"]],
-  ["a guest without sites", { email: "a@example.com", role: "guest" }, ["/site_ids required"]],
-  ["a guest with no sites", { email: "a@example.com", role: "guest", site_ids: [] }, ["/site_ids too_few"]],
+  ["a guest without a list of sites", { email: "a@example.com", role: "guest" }, ["/site_ids required"]],
+  ["a guest with an empty list of sites", { email: "a@example.com", role: "guest", site_ids: [] }, ["/site_ids too_few"]],
   ["a guest of a foreign site", { email: "a@example.com", role: "guest", site_ids: [1, 99] }, ["/site_ids/1 invalid_choice"]],
-  ["a guest of a site as text", { email: "a@example.com", role: "guest", site_ids: ["1"] }, ["/site_ids/0 invalid_type"]],
+  ["a guest of a site given as text", { email: "a@example.com", role: "guest", site_ids: ["1"] }, ["/site_ids/0 invalid_type"]],
   ["sites for an editor", { email: "a@example.com", role: "editor", site_ids: [1] }, ["/site_ids unknown_field"]],
   ["two addresses", { email: "a@example.com, b@example.com", role: "viewer" }, ["/email invalid_email"]],
-])("refuses an invitation with %s", async (_, body, faults) => {
+])("rejects an invitation with %s", async (_, body, faults) => {
   const answer = await owner.send("POST", INVITE, body)
   expect([answer.status, faultsIn(answer)]).toEqual([422, faults])
 })
 
-test("a role is at most the inviter's, now and when it is accepted", async () => {
-  const admin = await someone(instance, { role: "admin" })
-  const helper = await someone(instance, { role: "editor" })
-  const member = (who: Someone) => `${ORGANIZATION}/members/${who.id}`
+test("a role is at most the inviter's, on invitation and on acceptance", async () => {
+  const admin = await newUser(instance, { role: "admin" })
+  const helper = await newUser(instance, { role: "editor" })
+  const member = (who: SignedInUser) => `${ORGANIZATION}/members/${who.id}`
   await owner.send("PATCH", member(helper), { grants: ["members:write"] })
   expect((await admin.send("POST", INVITE, { email: newAddress(), role: "owner" })).body.code).toBe("forbidden")
   expect((await helper.send("POST", INVITE, { email: newAddress(), role: "admin" })).body.code).toBe("forbidden")
@@ -182,19 +182,19 @@ test("a role is at most the inviter's, now and when it is accepted", async () =>
   expect((await offer(instance, byAdmin)).status).toBe(404)
 })
 
-test("a new invitation to an address voids the one before, and a member is not invited", async () => {
+test("a new invitation to an address invalidates the previous one, and members cannot be invited", async () => {
   const email = newAddress()
   const first = await owner.send("POST", INVITE, { email, role: "viewer" })
   const second = await owner.send("POST", INVITE, { email: email.toUpperCase(), role: "editor" })
   expect((await offer(instance, tokenOf(first))).status).toBe(404)
   expect((await offer(instance, tokenOf(second))).body.role).toBe("editor")
-  const member = await someone(instance, { role: "viewer" })
+  const member = await newUser(instance, { role: "viewer" })
   expect(await owner.send("POST", INVITE, { email: member.email.toUpperCase(), role: "viewer" })).toMatchObject({
     status: 409,
     body: { code: "already_member" },
   })
-  // Who joins by another way does not join twice.
-  const user = await someone(instance)
+  // A user who joined by another way does not join twice.
+  const user = await newUser(instance)
   const token = tokenOf(await owner.send("POST", INVITE, { email: user.email, role: "admin" }))
   const { catalog } = instance.app.instance
   await catalog.run(sql`insert into memberships (organization_id, user_id, role, created_at) values (1, ${user.id}, 'viewer', 0)`)
@@ -202,16 +202,16 @@ test("a new invitation to an address voids the one before, and a member is not i
   expect((await user.get(ORGANIZATION)).body.role).toBe("viewer")
 })
 
-test("unknown, withdrawn, foreign and expired ones answer alike", async () => {
+test("unknown, withdrawn, foreign and expired invitations receive the same response", async () => {
   await using own = await startInstance()
   const { clock } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = async () => boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
   const [withdrawn, over] = [await made(), await made()]
   expect((await boss.send("DELETE", `${INVITATIONS}/${withdrawn.body.id}`)).status).toBe(204)
   expect(await newestEntries(own)).toMatchObject([{ action: "accounts.invitation.delete", target_id: String(withdrawn.body.id) }])
   expect((await boss.send("DELETE", `${INVITATIONS}/${withdrawn.body.id}`)).body.code).toBe("invitation_not_found")
-  const withoutId = ({ status, body: { request_id: _, ...body } }: Told) => ({ status, body })
+  const withoutId = ({ status, body: { request_id: _, ...body } }: UntypedResponse) => ({ status, body })
   const unknown = withoutId(await offer(own, "x"))
   expect(unknown).toMatchObject({ status: 404, body: { code: "invitation_not_found" } })
   clock.advance(7 * DAY - 1)
@@ -221,26 +221,26 @@ test("unknown, withdrawn, foreign and expired ones answer alike", async () => {
     if (token !== "%00") expect(withoutId(await offer(own, token))).toEqual(unknown)
     expect((await accept(own, token, newcomer)).status).toBe(404)
   }
-  const listed = await someone(own, { role: "owner" })
+  const listed = await newUser(own, { role: "owner" })
   expect((await listed.get(INVITATIONS)).body.data).toMatchObject([{ id: over.body.id, state: "expired" }])
 })
 
-test("what is over stays over when the clock goes back", async () => {
+test("an expired invitation stays expired when the clock goes back", async () => {
   await using own = await startInstance()
   const { clock, app } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = await boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
   clock.advance(7 * DAY)
   await expireInvitations(app.instance.catalog, clock.now())
   clock.advance(-3 * DAY)
   expect((await offer(own, tokenOf(made))).status).toBe(404)
   expect((await accept(own, tokenOf(made), newcomer)).status).toBe(404)
-  // Sent again it is another one.
+  // Resending creates a new link.
   const again = await boss.send("POST", `${INVITATIONS}/${made.body.id}/resend`)
   expect((await offer(own, tokenOf(again))).status).toBe(200)
 })
 
-test("sent again, an invitation has another link and another week", async () => {
+test("resending an invitation creates a new link that is valid for another week", async () => {
   const made = await owner.send("POST", INVITE, { email: newAddress(), role: "viewer" })
   const again = await owner.send("POST", `${INVITATIONS}/${made.body.id}/resend`)
   expect(again).toMatchObject({ status: 200, body: { id: made.body.id, state: "open" } })
@@ -250,20 +250,20 @@ test("sent again, an invitation has another link and another week", async () => 
     expect((await owner.send("POST", `${INVITATIONS}/${id}/resend`)).body.code).toBe("invitation_not_found")
     expect((await owner.send("DELETE", `${INVITATIONS}/${id}`)).body.code).toBe("invitation_not_found")
   }
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   expect((await editor.get(INVITATIONS)).body).toMatchObject({ code: "forbidden", required_permission: "members:read" })
 })
 
-test("an organization has at most 50 open invitations, and makes 50 a day", async () => {
+test("an organization has at most 50 open invitations and sends at most 50 a day", async () => {
   await using own = await startInstance()
   const { clock } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const invite = () => boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
-  const made: Told[] = []
+  const made: UntypedResponse[] = []
   for (let i = 0; i < 50; i++) made.push(await invite())
   const limit = { status: 422, body: { code: "limit_reached", limit: 50, resource: "invitations" } }
   expect(await invite()).toMatchObject(limit)
-  // Withdrawing one leaves the bound of the day.
+  // Withdrawing one does not raise the daily limit.
   await boss.send("DELETE", `${INVITATIONS}/${made[0]!.body.id}`)
   expect(await invite()).toMatchObject(limit)
   clock.advance(DAY)
@@ -271,32 +271,32 @@ test("an organization has at most 50 open invitations, and makes 50 a day", asyn
   expect(await invite()).toMatchObject(limit)
 })
 
-test("a repeated request makes one invitation, and shows its link again", async () => {
+test("a repeated request creates one invitation and shows its link again", async () => {
   const body = { email: newAddress(), role: "viewer" }
   const first = await owner.send("POST", INVITE, body, { "idempotency-key": "i-1" })
   const second = await owner.send("POST", INVITE, body, { "idempotency-key": "i-1" })
   expect(second.body).toEqual(first.body)
   expect((await offer(instance, tokenOf(second))).status).toBe(200)
-  // The answer is kept sealed.
+  // The stored response is sealed.
   const kept = await instance.app.instance.catalog.all(sql`select * from idempotent_answers`)
   expect(JSON.stringify(kept)).not.toContain(tokenOf(first))
 })
 
-test("nobody signs up where it is closed; who has an account accepts", async () => {
+test("no one signs up while sign-ups are closed; existing users can accept", async () => {
   const { settings } = instance.app.instance
   await settings.change({ registration: "closed" }, null)
   const token = tokenOf(await owner.send("POST", INVITE, { email: newAddress(), role: "viewer" }))
   expect(await accept(instance, token, newcomer)).toMatchObject({ status: 403, body: { code: "forbidden" } })
-  const user = await someone(instance)
+  const user = await newUser(instance)
   const known = tokenOf(await owner.send("POST", INVITE, { email: user.email, role: "viewer" }))
   expect((await accept(instance, known, {}, user.cookie)).status).toBe(200)
   await settings.change({ registration: null }, null)
 })
 
-test("with a mail server the link is mailed, and shown to nobody else", async () => {
+test("with a mail server, the link is sent by email and not shown", async () => {
   await using mailbox = await openMailbox()
   await using own = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const email = newAddress()
   const made = await boss.send("POST", INVITE, { email, role: "admin" })
   expect(made.body).toMatchObject({ email, sent_at: "2026-11-21T12:00:00Z" })

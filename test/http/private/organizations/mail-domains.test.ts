@@ -4,13 +4,13 @@ import { createMailDomains } from "../../../../src/services/oidc/mail-domains.ts
 import { startInstance } from "../../../kit.ts"
 import { faultsOf } from "../../../services/faults.ts"
 import { openServices } from "../../../services/instance.ts"
-import { faultsIn, newestEntries, ORGANIZATION, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION } from "../people.ts"
 
 const DOMAINS = `${ORGANIZATION}/domains`
 
-test("a domain is named with the record that proves it, listed and given up", async () => {
+test("a domain is added with the record that verifies it, listed and removed", async () => {
   await using instance = await startInstance()
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const made = await owner.send("POST", DOMAINS, { domain: " Bücher.Example. " })
   expect(made).toMatchObject({
     status: 201,
@@ -38,7 +38,7 @@ test("a domain is named with the record that proves it, listed and given up", as
   expect((await owner.get(DOMAINS)).body.data).toEqual([])
 })
 
-/** The service over a DNS of the test. */
+/** The service with the test's own DNS records. */
 async function withRecords(enabled = true) {
   const services = await openServices()
   const records: Record<string, string[]> = {}
@@ -53,7 +53,7 @@ async function withRecords(enabled = true) {
   return { ...services, mailDomains, records, acme: acme.id, other: other.id }
 }
 
-test("the record proves the domain, for one organization alone", async () => {
+test("the record verifies the domain for one organization only", async () => {
   await using services = await withRecords()
   const { mailDomains, records, acme, other, clock, catalog } = services
   const audit = createAudit({ catalog, clock })
@@ -68,7 +68,7 @@ test("the record proves the domain, for one organization alone", async () => {
   expect(await faultsOf(mailDomains.verify(other, "2"))).toBe("domain_taken")
   expect(await faultsOf(mailDomains.verify(other, "1"))).toBe("domain_not_found")
   expect(await faultsOf(mailDomains.create(other, { domain: "Example.org" }))).toBe("domain_taken")
-  // Proved stays proved, whatever the DNS says later.
+  // A verified domain stays verified, whatever the DNS returns later.
   delete records["example.org"]
   expect(await mailDomains.verify(acme, "1")).toMatchObject({ verified_at: clock.now() })
   await mailDomains.remove(acme, "1")
@@ -77,7 +77,7 @@ test("the record proves the domain, for one organization alone", async () => {
   expect(await audit.verify()).toMatchObject({ ok: true })
 })
 
-test("of two organizations that prove a domain at the same time one has it", async () => {
+test("of two organizations that verify a domain at the same time, one succeeds", async () => {
   await using services = await withRecords()
   const { mailDomains, records, acme, other } = services
   const both = [await mailDomains.create(acme, { domain: "example.org" }), await mailDomains.create(other, { domain: "example.org" })]
@@ -86,14 +86,14 @@ test("of two organizations that prove a domain at the same time one has it", asy
   expect(results.sort()).toEqual(["accepted", "domain_taken"])
 })
 
-test("where nothing may leave the instance, no domain is looked up", async () => {
+test("without outgoing requests, no domain is looked up", async () => {
   await using services = await withRecords(false)
   const { mailDomains, records, acme } = services
   const { token } = await mailDomains.create(acme, { domain: "example.org" })
   records["example.org"] = [`footfall-verify=${token}`]
   expect(await faultsOf(mailDomains.verify(acme, "1"))).toBe("outbound_disabled")
   await using instance = await startInstance({ settings: { outbound: "off" } })
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   await owner.send("POST", DOMAINS, { domain: "example.org" })
   expect(await owner.send("POST", `${DOMAINS}/1/verify`)).toMatchObject({ status: 422, body: { code: "outbound_disabled" } })
 })

@@ -2,29 +2,30 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { insertMembership } from "../../../../src/store/catalog/memberships.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, signedIn, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser, signedIn } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
-let admin: Someone
+let owner: SignedInUser
+let admin: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
-  admin = await someone(instance, { role: "admin" })
+  owner = await newUser(instance, { role: "owner" })
+  admin = await newUser(instance, { role: "admin" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
 const MEMBERS = `${ORGANIZATION}/members`
 const TRANSFER = `${ORGANIZATION}/transfer-ownership`
-const change = (who: Someone, whom: Someone, body: unknown, headers = {}) => who.send("PATCH", `${MEMBERS}/${whom.id}`, body, headers)
-const remove = (who: Someone, whom: Someone, body?: unknown) => who.send("DELETE", `${MEMBERS}/${whom.id}`, body)
+const change = (who: SignedInUser, whom: SignedInUser, body: unknown, headers = {}) =>
+  who.send("PATCH", `${MEMBERS}/${whom.id}`, body, headers)
+const remove = (who: SignedInUser, whom: SignedInUser, body?: unknown) => who.send("DELETE", `${MEMBERS}/${whom.id}`, body)
 
-test("members are listed with their roles, factors and rows of sites", async () => {
+test("lists members with their roles, factors and site roles", async () => {
   await using own = await startInstance()
   const { clock } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   clock.advance(60_000)
-  const guest = await someone(own, { role: "guest", siteRole: "editor" })
+  const guest = await newUser(own, { role: "guest", siteRole: "editor" })
   const { status, body } = await boss.get(MEMBERS)
   expect(status).toBe(200)
   expect(body).toEqual({
@@ -72,8 +73,8 @@ test("members are listed with their roles, factors and rows of sites", async () 
     expect(await boss.get(`${MEMBERS}?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
 
-test("a change of role, grants or denies holds with the next request", async () => {
-  const member = await someone(instance, { role: "viewer" })
+test("a change of role, grants or denials applies from the next request", async () => {
+  const member = await newUser(instance, { role: "viewer" })
   const may = async (permission: string) => (await member.get("/api/private/me")).body.sites[0].permissions.includes(permission) as boolean
   expect(await may("goals:write")).toBe(false)
   expect(await change(admin, member, { role: "editor" })).toMatchObject({ status: 200, body: { role: "editor", version: 2 } })
@@ -98,8 +99,8 @@ test("a change of role, grants or denies holds with the next request", async () 
   ])
 })
 
-test("a change carries a version, and what the list says can be sent back", async () => {
-  const member = await someone(instance, { role: "viewer" })
+test("an update has a version, and the response of the list can be sent back", async () => {
+  const member = await newUser(instance, { role: "viewer" })
   const shown = (await owner.get(`${MEMBERS}?q=${member.email}`)).body.data[0]
   expect((await change(owner, member, shown)).body).toEqual(shown)
   expect((await change(owner, member, { role: "editor", version: 1 })).body.version).toBe(2)
@@ -111,15 +112,15 @@ test("a change carries a version, and what the list says can be sent back", asyn
   expect((await change(owner, member, { role: "admin" }, { "if-match": '"2"' })).headers.get("etag")).toBe('"3"')
 })
 
-test("nobody gives a role above their own, or a permission they lack; owners decide about owners", async () => {
-  const other = await someone(instance, { role: "owner" })
-  const member = await someone(instance, { role: "viewer" })
-  const helper = await someone(instance, { role: "editor" })
-  const limited = await someone(instance, { role: "admin" })
+test("no one assigns a role above their own or a permission they lack; only owners change owners", async () => {
+  const other = await newUser(instance, { role: "owner" })
+  const member = await newUser(instance, { role: "viewer" })
+  const helper = await newUser(instance, { role: "editor" })
+  const limited = await newUser(instance, { role: "admin" })
   await change(owner, helper, { grants: ["members:write"] })
   await change(owner, limited, { denies: ["people:read", "site:delete"] })
 
-  const refused: [Someone, Someone, object, string | undefined][] = [
+  const refused: [SignedInUser, SignedInUser, object, string | undefined][] = [
     [admin, member, { role: "owner" }, "org:delete"],
     [admin, other, { role: "viewer" }, "org:delete"],
     [admin, other, { role: "owner", grants: [] }, "org:delete"],
@@ -128,7 +129,7 @@ test("nobody gives a role above their own, or a permission they lack; owners dec
     [helper, member, { grants: ["members:write", "org:write"] }, "org:write"],
     [helper, member, { grants: ["keys:write"] }, "keys:write"],
     [limited, member, { grants: ["people:read"] }, "people:read"],
-    // Least of all to oneself.
+    // Least of all to themselves.
     [limited, limited, { denies: [] }, "people:read"],
     [limited, limited, { role: "owner" }, "org:delete"],
     [helper, helper, { role: "admin" }, undefined],
@@ -154,36 +155,36 @@ test.each<[string, unknown, string[]]>([
     { grants: ["goals:write", "moon:read"], denies: ["x"] },
     ["/grants/1 invalid_choice", "/denies/0 invalid_choice"],
   ],
-  ["a permission twice", { grants: ["goals:write", "goals:write"] }, ["/grants not_unique"]],
-  ["permissions as text", { grants: "goals:write" }, ["/grants invalid_type"]],
+  ["a repeated permission", { grants: ["goals:write", "goals:write"] }, ["/grants not_unique"]],
+  ["a string as the permissions", { grants: "goals:write" }, ["/grants invalid_type"]],
   ["exceptions of an owner", { role: "owner", denies: ["goals:write"] }, ["/denies/0 invalid_choice"]],
   ["exceptions of a guest", { role: "guest", grants: ["goals:write"] }, ["/grants/0 invalid_choice"]],
   ["an unknown field", { colour: 1 }, ["/colour unknown_field"]],
-  ["a name of an inherited thing", { grants: ["constructor"] }, ["/grants/0 invalid_choice"]],
-])("refuses a change to %s", async (_, body, faults) => {
-  const member = await someone(instance, { role: "viewer" })
+  ["the name of an inherited property", { grants: ["constructor"] }, ["/grants/0 invalid_choice"]],
+])("rejects a change to %s", async (_, body, faults) => {
+  const member = await newUser(instance, { role: "viewer" })
   const answer = await change(owner, member, body)
   expect([answer.status, faultsIn(answer)]).toEqual([422, faults])
 })
 
-test("who is named in the path comes before what is sent, a fresh proof before both", async () => {
-  const stranger = await someone(instance)
+test("the user in the path is checked before the body, and a recent proof of identity before both", async () => {
+  const stranger = await newUser(instance)
   for (const [method, body] of [
     ["PATCH", "{"],
     ["DELETE", "{"],
   ] as const)
     for (const id of [stranger.id, 0, "x", 9_999_999])
       expect(await owner.send(method, `${MEMBERS}/${id}`, body)).toMatchObject({ status: 404, body: { code: "user_not_found" } })
-  const member = await someone(instance, { role: "viewer" })
+  const member = await newUser(instance, { role: "viewer" })
   expect(await owner.send("PATCH", `${MEMBERS}/${member.id}`, "{")).toMatchObject({ status: 400, body: { code: "invalid_json" } })
-  const tired = await someone(instance, { role: "owner", provedAt: instance.clock.now() - 10 * 60_000 - 1 })
+  const tired = await newUser(instance, { role: "owner", provedAt: instance.clock.now() - 10 * 60_000 - 1 })
   expect(await tired.send("PATCH", `${MEMBERS}/x`, "{")).toMatchObject({ status: 403, body: { code: "reauth_required" } })
   expect((await change(tired, member, {})).body.code).toBe("reauth_required")
 })
 
-test("an organization keeps an owner, also when two take each other down", async () => {
+test("an organization keeps an owner, even if two demote each other", async () => {
   await using own = await startInstance()
-  const [a, b] = [await someone(own, { role: "owner" }), await someone(own, { role: "owner" })]
+  const [a, b] = [await newUser(own, { role: "owner" }), await newUser(own, { role: "owner" })]
   expect(await change(a, a, { role: "admin" })).toMatchObject({ status: 200 })
   expect(await change(b, b, { role: "viewer" })).toMatchObject({ status: 409, body: { code: "last_owner" } })
   expect(await remove(b, b)).toMatchObject({ status: 409, body: { code: "last_owner" } })
@@ -200,19 +201,19 @@ test("an organization keeps an owner, also when two take each other down", async
   expect(owners).toHaveLength(1)
 })
 
-test("an owner who cannot sign in is none", async () => {
+test("a disabled owner does not count as an owner", async () => {
   await using own = await startInstance()
-  const [a, b] = [await someone(own, { role: "owner" }), await someone(own, { role: "owner" })]
+  const [a, b] = [await newUser(own, { role: "owner" }), await newUser(own, { role: "owner" })]
   await own.app.instance.catalog.run(sql`update users set status = 'disabled' where id = ${b.id}`)
   expect(await change(a, a, { role: "admin" })).toMatchObject({ status: 409, body: { code: "last_owner" } })
   expect((await change(a, b, { role: "viewer" })).status).toBe(200)
 })
 
-test("whoever is removed loses rows of sites, personal keys and open invitations, but not what the organization owns", async () => {
+test("a removed member loses site roles, personal keys and open invitations, but not what the organization owns", async () => {
   await using own = await startInstance()
   const { app, api } = own
-  const boss = await someone(own, { role: "owner" })
-  const leaver = await someone(own, { role: "admin", siteRole: "admin" })
+  const boss = await newUser(own, { role: "owner" })
+  const leaver = await newUser(own, { role: "admin", siteRole: "admin" })
   const key = (fields: object) =>
     leaver.send("POST", `${ORGANIZATION}/api-keys`, { name: "K", scopes: ["goals:write"], site_access: "all", ...fields })
   const [personal, shared] = [await key({ personal: true }), await key({})]
@@ -238,14 +239,14 @@ test("whoever is removed loses rows of sites, personal keys and open invitations
   expect((await remove(boss, leaver)).body.code).toBe("user_not_found")
 })
 
-test("nobody gives, keeps giving or promotes to what is denied to themself", async () => {
+test("no one can assign, keep or promote to a permission that they are denied", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
-  const limited = await someone(own, { role: "admin" })
-  const editor = await someone(own, { role: "editor" })
-  const viewer = await someone(own, { role: "viewer" })
-  const guest = await someone(own, { role: "guest", siteRole: "viewer" })
-  // An invitation that was made while it could be: it does not outlive the right to it.
+  const boss = await newUser(own, { role: "owner" })
+  const limited = await newUser(own, { role: "admin" })
+  const editor = await newUser(own, { role: "editor" })
+  const viewer = await newUser(own, { role: "viewer" })
+  const guest = await newUser(own, { role: "guest", siteRole: "viewer" })
+  // An invitation sent earlier does not outlive the permission to send it.
   const open = await limited.send("POST", `${MEMBERS}/invite`, { email: "later@example.com", role: "editor" })
   expect(open.status).toBe(201)
   expect((await change(boss, limited, { denies: ["people:read", "export:read"] })).status).toBe(200)
@@ -257,7 +258,7 @@ test("nobody gives, keeps giving or promotes to what is denied to themself", asy
   expect(await change(limited, viewer, { grants: ["people:read"] })).toMatchObject(lacked("people:read"))
   expect(await change(limited, viewer, { role: "editor", denies: ["people:read"] })).toMatchObject({ status: 200 })
   expect(await change(limited, viewer, { denies: [] })).toMatchObject(lacked("people:read"))
-  // What they take away is theirs to take.
+  // Removing rights is allowed.
   expect(await change(limited, viewer, { role: "viewer" })).toMatchObject({ status: 200 })
 
   for (const role of ["admin", "editor", "viewer"])
@@ -269,8 +270,8 @@ test("nobody gives, keeps giving or promotes to what is denied to themself", asy
   expect(await limited.send("PUT", row, { role: "editor" })).toMatchObject(lacked("people:read"))
   expect((await limited.send("DELETE", row)).status).toBe(204)
   expect(await limited.send("PUT", row, { role: "viewer" })).toMatchObject(lacked("export:read"))
-  // A row that limits somebody is a limit: lifting it gives.
-  const held = await someone(own, { role: "editor", siteRole: "viewer" })
+  // A site role that limits a member is a limit, so removing it grants rights.
+  const held = await newUser(own, { role: "editor", siteRole: "viewer" })
   expect(await limited.send("DELETE", `/api/private/sites/1/members/${held.id}`)).toMatchObject(lacked("people:read"))
 
   const token = open.body.link.split("/").at(-1)
@@ -279,42 +280,42 @@ test("nobody gives, keeps giving or promotes to what is denied to themself", asy
   expect((await own.api.get(`/api/private/invitations/${token}`)).status).toBe(200)
 })
 
-test("only owners remove owners, and nobody somebody above them", async () => {
-  const other = await someone(instance, { role: "owner" })
-  const helper = await someone(instance, { role: "editor" })
+test("only owners remove owners, and no one removes a member above them", async () => {
+  const other = await newUser(instance, { role: "owner" })
+  const helper = await newUser(instance, { role: "editor" })
   await change(owner, helper, { grants: ["members:write"] })
   expect(await remove(admin, other)).toMatchObject({ status: 403, body: { required_permission: "org:delete" } })
   expect((await remove(helper, admin)).status).toBe(403)
   expect((await remove(owner, other)).status).toBe(204)
 })
 
-test("ownership passes on, and the giver stays as admin", async () => {
+test("ownership is transferred, and the previous owner stays as admin", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
-  const heir = await someone(own, { role: "viewer" })
-  const guest = await someone(own, { role: "guest", siteRole: "viewer" })
-  const stranger = await someone(own)
+  const boss = await newUser(own, { role: "owner" })
+  const successor = await newUser(own, { role: "viewer" })
+  const guest = await newUser(own, { role: "guest", siteRole: "viewer" })
+  const stranger = await newUser(own)
   for (const user_id of [boss.id, guest.id, stranger.id, 99])
     expect(faultsIn(await boss.send("POST", TRANSFER, { user_id }))).toEqual(["/user_id invalid_choice"])
   expect(faultsIn(await boss.send("POST", TRANSFER, {}))).toEqual(["/user_id required"])
-  expect(await heir.send("POST", TRANSFER, { user_id: heir.id })).toMatchObject({
+  expect(await successor.send("POST", TRANSFER, { user_id: successor.id })).toMatchObject({
     status: 403,
     body: { required_permission: "org:delete" },
   })
-  expect(await boss.send("POST", TRANSFER, { user_id: heir.id })).toMatchObject({ status: 200, body: { id: 1, role: "admin" } })
+  expect(await boss.send("POST", TRANSFER, { user_id: successor.id })).toMatchObject({ status: 200, body: { id: 1, role: "admin" } })
   expect(await newestEntries(own)).toMatchObject([
-    { action: "accounts.organization.transfer", changes: { owner: [boss.email, heir.email] }, organization_id: 1 },
+    { action: "accounts.organization.transfer", changes: { owner: [boss.email, successor.email] }, organization_id: 1 },
   ])
-  expect((await heir.get(ORGANIZATION)).body.role).toBe("owner")
-  // Of two at the same time, one passes it on.
-  const other = await someone(own, { role: "admin" })
-  const both = await Promise.all([boss.id, other.id].map((user_id) => heir.send("POST", TRANSFER, { user_id })))
+  expect((await successor.get(ORGANIZATION)).body.role).toBe("owner")
+  // Of two simultaneous transfers, one succeeds.
+  const other = await newUser(own, { role: "admin" })
+  const both = await Promise.all([boss.id, other.id].map((user_id) => successor.send("POST", TRANSFER, { user_id })))
   expect(both.map(({ status }) => status).sort()).toEqual([200, 403])
 })
 
-test("whoever acts for somebody else changes no members", async () => {
+test("an impersonated session changes no members", async () => {
   const { catalog, sessions, cookieSecrets } = instance.app.instance
-  const chief = await someone(instance, { isInstanceAdmin: true })
+  const chief = await newUser(instance, { isInstanceAdmin: true })
   const impersonation = { by: chief.id, mode: "full", reason: "help", minutes: 30 } as const
   const { token } = await catalog.transaction((statements) =>
     sessions.create(
@@ -325,7 +326,7 @@ test("whoever acts for somebody else changes no members", async () => {
   )
   const signature = new Bun.CryptoHasher("sha256", cookieSecrets[0]).update(token).digest("base64").replace(/=+$/, "")
   const double = await signedIn(instance, `sid=${encodeURIComponent(`${token}.${signature}`)}`)
-  const member = await someone(instance, { role: "viewer" })
+  const member = await newUser(instance, { role: "viewer" })
   expect(double.id).toBe(owner.id)
   for (const [method, path] of [
     ["PATCH", `${MEMBERS}/${member.id}`],
@@ -343,7 +344,7 @@ test("whoever acts for somebody else changes no members", async () => {
 test("an organization has at most 500 members", async () => {
   await using own = await startInstance()
   const { catalog } = own.app.instance
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   await catalog.transaction(async (statements) => {
     for (let i = 0; i < 499; i++) {
       const email = `m${i}@example.com`
@@ -359,17 +360,17 @@ test("an organization has at most 500 members", async () => {
   })
 })
 
-test("whoever's rights change goes on under another token; the old one ends", async () => {
+test("a change of rights replaces the session token and ends the old one", async () => {
   await using own = await startInstance()
   const { api, clock } = own
-  const boss = await someone(own, { role: "owner" })
-  const heir = await someone(own, { role: "viewer" })
-  const changes: [string, Someone, () => Promise<{ status: number }>][] = [
-    ["role", heir, () => change(boss, heir, { role: "editor" })],
-    ["grants", heir, () => change(boss, heir, { grants: ["keys:write"] })],
-    ["row of a site", heir, () => boss.send("PUT", `/api/private/sites/1/members/${heir.id}`, { role: "viewer" })],
-    ["row taken away", heir, () => boss.send("DELETE", `/api/private/sites/1/members/${heir.id}`)],
-    ["ownership", heir, () => boss.send("POST", TRANSFER, { user_id: heir.id })],
+  const boss = await newUser(own, { role: "owner" })
+  const successor = await newUser(own, { role: "viewer" })
+  const changes: [string, SignedInUser, () => Promise<{ status: number }>][] = [
+    ["role", successor, () => change(boss, successor, { role: "editor" })],
+    ["grants", successor, () => change(boss, successor, { grants: ["keys:write"] })],
+    ["row of a site", successor, () => boss.send("PUT", `/api/private/sites/1/members/${successor.id}`, { role: "viewer" })],
+    ["row taken away", successor, () => boss.send("DELETE", `/api/private/sites/1/members/${successor.id}`)],
+    ["ownership", successor, () => boss.send("POST", TRANSFER, { user_id: successor.id })],
   ]
   for (const [name, whom, change] of changes) {
     const old = whom.cookie

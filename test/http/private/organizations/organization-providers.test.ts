@@ -2,15 +2,15 @@ import { expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance } from "../../../kit.ts"
 import { browserOf } from "../browser.ts"
-import { faultsIn, newestEntries, ORGANIZATION, signedIn, someone } from "../people.ts"
-import { identityProvider, type Odd, type Person } from "../sign-in/identity-provider.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, signedIn } from "../people.ts"
+import { identityProvider, type Person, type TokenDefects } from "../sign-in/identity-provider.ts"
 
 const BASE = "http://localhost:9000"
 const PROVIDERS = `${ORGANIZATION}/providers`
 const SECRET = "between the two of us"
 const EVE: Person = { sub: "eve-1", email: "eve@example.org", email_verified: true, name: "Eve" }
 
-/** An instance that may ask what is on this machine, an owner of organization 1, and a provider that nobody has entered yet. */
+/** Starts an instance that may send requests to loopback, with an owner of organization 1 and a provider that is not yet configured. */
 async function start(settings: Record<string, string> = {}) {
   let now = Date.parse("2026-11-21T12:00:00Z")
   const provider = identityProvider({ now: () => now, clientSecret: SECRET })
@@ -23,7 +23,7 @@ async function start(settings: Record<string, string> = {}) {
       ...settings,
     },
   })
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const { catalog } = instance.app.instance
   let network = 0
   return {
@@ -50,15 +50,15 @@ async function start(settings: Record<string, string> = {}) {
 type World = Awaited<ReturnType<typeof start>>
 type Browser = ReturnType<World["stranger"]>
 
-/** To the provider and back; where the browser is sent at the end. */
+/** Goes to the provider and back, and returns the URL to which the browser is finally redirected. */
 async function visit(
   { provider }: World,
   browser: Browser,
   id: string,
   person: Person,
-  { odd = {}, door = "start", query = "" }: { odd?: Odd; door?: "start" | "reauth"; query?: string } = {},
+  { odd = {}, endpoint = "start", query = "" }: { odd?: TokenDefects; endpoint?: "start" | "reauth"; query?: string } = {},
 ) {
-  const location = (await browser.get(`/auth/oidc/${id}/${door}${query}`)).headers.get("location")!
+  const location = (await browser.get(`/auth/oidc/${id}/${endpoint}${query}`)).headers.get("location")!
   const back = provider.signIn(location, person, odd)
   const answer = await browser.get(back.pathname.replace("/api/private", "") + back.search)
   return { location: new URL(location), to: answer.headers.get("location") }
@@ -66,7 +66,7 @@ async function visit(
 
 const ALL = { jit: true, allowed_domains: ["example.org"], role_map: { "*": { role: "admin" } } }
 
-test("a provider is entered, read, changed and taken away; its secret is never told", async () => {
+test("adds, reads, updates and deletes a provider, without ever returning its secret", async () => {
   await using world = await start()
   const { owner, provider, instance, catalog } = world
   expect((await owner.get(PROVIDERS)).body).toEqual({ data: [], has_more: false, next_cursor: null })
@@ -96,7 +96,7 @@ test("a provider is entered, read, changed and taken away; its secret is never t
   expect({ body: read.body, etag: read.headers.get("etag") }).toEqual({ body: shown, etag: '"1"' })
   expect((await owner.get(PROVIDERS)).body.data).toEqual([shown])
 
-  // What GET gave can be sent back, and changes nothing.
+  // The response of GET can be sent back unchanged.
   expect((await owner.send("PATCH", `${PROVIDERS}/${id}`, shown)).body).toEqual(shown)
   const renamed = await owner.send(
     "PATCH",
@@ -126,7 +126,7 @@ test("a provider is entered, read, changed and taken away; its secret is never t
   for (const secret of [SECRET, "another long secret"]) expect(log).not.toContain(secret)
 })
 
-test("a body that is wrong is told so in all its fields", async () => {
+test("reports all invalid fields of a body", async () => {
   await using world = await start()
   const { owner } = world
   const faults = async (body: object) => faultsIn(await owner.send("POST", PROVIDERS, body))
@@ -177,11 +177,11 @@ test("a body that is wrong is told so in all its fields", async () => {
   ).toHaveLength(1)
 })
 
-test("nobody maps groups to what they could not give, nor goes on doing so", async () => {
+test("no one can map groups to a role that they could not assign, or keep such a map", async () => {
   await using world = await start()
   const { instance, owner } = world
-  const limited = await someone(instance, { role: "admin" })
-  const helper = await someone(instance, { role: "editor" })
+  const limited = await newUser(instance, { role: "admin" })
+  const helper = await newUser(instance, { role: "editor" })
   const change = (who: { id: number }, body: object) => owner.send("PATCH", `${ORGANIZATION}/members/${who.id}`, body)
   await change(limited, { denies: ["people:read"] })
   await change(helper, { grants: ["org:write"] })
@@ -191,13 +191,13 @@ test("nobody maps groups to what they could not give, nor goes on doing so", asy
     body: { required_permission: "people:read" },
   })
   const { body } = await owner.send("POST", PROVIDERS, world.entry(ALL))
-  // Another issuer would hand the role to others.
+  // Another issuer would give the role to other people.
   expect((await limited.send("PATCH", `${PROVIDERS}/${body.id}`, { issuer: `${world.provider.issuer}/` })).status).toBe(403)
-  // Switching it off gives nobody anything.
+  // Disabling it grants no one anything.
   expect((await limited.send("PATCH", `${PROVIDERS}/${body.id}`, { enabled: false })).status).toBe(200)
 })
 
-test("members sign in by it; another issuer knows none of them, and their sessions end", async () => {
+test("members sign in through it; changing the issuer unlinks them all and ends their sessions", async () => {
   await using world = await start()
   const { owner, catalog } = world
   await world.prove()
@@ -208,25 +208,25 @@ test("members sign in by it; another issuer knows none of them, and their sessio
   expect((await eve.get("/auth/session")).body).toMatchObject({ provider: id })
   expect((await owner.get(`${PROVIDERS}/${id}`)).body.identities).toBe(1)
 
-  // A name changes nothing for them.
+  // A new name does not affect them.
   await owner.send("PATCH", `${PROVIDERS}/${id}`, { name: "Other" })
   expect((await eve.get("/auth/session")).status).toBe(200)
   expect((await owner.send("PATCH", `${PROVIDERS}/${id}`, { issuer: `${world.provider.issuer}/` })).body.identities).toBe(0)
   expect((await eve.get("/auth/session")).status).toBe(401)
   await owner.send("PATCH", `${PROVIDERS}/${id}`, { issuer: world.provider.issuer })
-  // The address has an account: whoever comes now shows first that it is theirs.
+  // The address belongs to an account, so its owner must first confirm it.
   expect((await visit(world, eve, id, EVE)).to).toStartWith("/signin/link#")
 
   await owner.send("PATCH", `${PROVIDERS}/${id}`, { enabled: false })
   expect(await eve.get(`/auth/oidc/${id}/start`)).toMatchObject({ status: 404, code: "provider_not_found" })
   expect((await owner.send("DELETE", `${PROVIDERS}/${id}`)).status).toBe(204)
-  // What its map gave is people's now.
+  // Roles assigned by its map become manual roles.
   expect(await catalog.all(sql`select role, provider, given_role from memberships where role = 'admin'`)).toEqual([
     { role: "admin", provider: null, given_role: null },
   ])
 })
 
-test("whoever signed in by it may change it and goes on; all others of it are out", async () => {
+test("a user signed in through it can change it and stays signed in; its other sessions end", async () => {
   await using world = await start()
   const { owner } = world
   await world.prove()
@@ -238,7 +238,7 @@ test("whoever signed in by it may change it and goes on; all others of it are ou
   expect([(await eve.get("/auth/session")).status, (await bob.get("/auth/session")).status]).toEqual([200, 401])
 })
 
-test("a look at it says what is wrong, through the guard of addresses that people enter", async () => {
+test("the provider test reports errors and passes the address guard", async () => {
   await using world = await start()
   const { owner, provider } = world
   const { id } = (await owner.send("POST", PROVIDERS, world.entry({ enabled: false }))).body
@@ -253,19 +253,19 @@ test("a look at it says what is wrong, through the guard of addresses that peopl
   expect((await owner.send("POST", `${PROVIDERS}/${id}/test`)).body).toMatchObject({ ok: false, steps: [{ name: "discovery", ok: false }] })
   await using shut = await start({ allow_private_webhooks: "none" })
   const hidden = (await shut.owner.send("POST", PROVIDERS, shut.entry())).body
-  const told = (await shut.owner.send("POST", `${PROVIDERS}/${hidden.id}/test`)).body
-  expect(told).toMatchObject({ ok: false, steps: [{ name: "discovery", ok: false }] })
+  const failed = (await shut.owner.send("POST", `${PROVIDERS}/${hidden.id}/test`)).body
+  expect(failed).toMatchObject({ ok: false, steps: [{ name: "discovery", ok: false }] })
   expect(shut.provider.counts.discovery).toBe(0)
 })
 
-test("where members come by it alone, it, its domain and its switch stay", async () => {
+test("while members must use it, it, its domain and its state cannot be removed", async () => {
   await using world = await start()
   const { owner, catalog } = world
   const policy = (sso_only: boolean) => owner.send("PATCH", ORGANIZATION, { policy: { sso_only, break_glass_user_ids: [owner.id] } })
   const refused = { status: 409, body: { code: "provider_required" } }
   expect(await policy(true)).toMatchObject(refused)
   const { id } = (await owner.send("POST", PROVIDERS, world.entry())).body
-  // It speaks for no domain yet.
+  // It has no verified domain yet.
   expect(await policy(true)).toMatchObject(refused)
   expect(await owner.send("PATCH", `${PROVIDERS}/${id}`, { sso_only: true })).toMatchObject(refused)
   await world.prove()
@@ -275,18 +275,18 @@ test("where members come by it alone, it, its domain and its switch stay", async
   expect(await owner.send("PATCH", `${PROVIDERS}/${id}`, { enabled: false })).toMatchObject(refused)
   expect(await owner.send("DELETE", `${ORGANIZATION}/domains/${domain!.id}`)).toMatchObject(refused)
   expect((await owner.get(`${PROVIDERS}/${id}`)).body).toMatchObject({ enabled: true, version: 1 })
-  // A second one may take its place.
+  // A second provider can take its place.
   const second = (await owner.send("POST", PROVIDERS, world.entry())).body
   expect((await owner.send("DELETE", `${PROVIDERS}/${id}`)).status).toBe(204)
   expect((await policy(false)).status).toBe(200)
-  // One that wants it by itself takes the wish with it.
+  // Deleting the provider that requires itself also removes the requirement.
   expect((await owner.send("PATCH", `${PROVIDERS}/${second.id}`, { sso_only: true })).status).toBe(200)
   expect(await owner.send("DELETE", `${ORGANIZATION}/domains/${domain!.id}`)).toMatchObject(refused)
   expect((await owner.send("DELETE", `${PROVIDERS}/${second.id}`)).status).toBe(204)
   expect((await owner.send("DELETE", `${ORGANIZATION}/domains/${domain!.id}`)).status).toBe(204)
 })
 
-test("where members come by it alone, the instance's provider is no way around it, and a sign-up is no way in", async () => {
+test("while members must use it, neither the instance's provider nor a sign-up bypasses it", async () => {
   await using own = await start()
   const { issuer } = own.provider
   await using world = await start({
@@ -304,14 +304,14 @@ test("where members come by it alone, the instance's provider is no way around i
   await catalog.run(
     sql`insert into memberships (organization_id, user_id, role, created_at) select 1, id, 'viewer', 0 from users where email = ${EVE.email}`,
   )
-  // Without a provider of its own, that of the instance is the one.
+  // Without a provider of its own, the organization uses that of the instance.
   const policy = { sso_only: true, break_glass_user_ids: [owner.id] }
   expect((await owner.send("PATCH", ORGANIZATION, { policy })).status).toBe(200)
   expect((await come()).to).toBe("/")
   expect((await eve.get("/sites/1")).status).toBe(200)
   await world.prove()
   expect((await owner.send("POST", PROVIDERS, world.entry({ issuer }))).status).toBe(201)
-  // The session of before is no way around it either.
+  // An earlier session does not bypass it either.
   expect(await eve.get("/sites/1")).toMatchObject({ status: 403, code: "sso_required" })
   expect((await come()).to).toBe("/signin?error=sso_required")
 
@@ -326,18 +326,18 @@ test("where members come by it alone, the instance's provider is no way around i
   })
 })
 
-test("sessions that were open before are asked to come by the provider, but for the owners it names", async () => {
+test("existing sessions are redirected to the provider, except those of the owners it names", async () => {
   await using world = await start()
   const { owner, instance, catalog } = world
   await world.prove()
   const { id } = (await owner.send("POST", PROVIDERS, world.entry(ALL))).body
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   const other = (await instance.app.instance.organizations.create({ name: "Other" })).id
   await catalog.run(sql`insert into memberships (organization_id, user_id, role, created_at) values (${other}, ${editor.id}, 'admin', 0)`)
-  const admin = await someone(instance, { role: "admin", isInstanceAdmin: true })
+  const admin = await newUser(instance, { role: "admin", isInstanceAdmin: true })
   const sso = (more: object = {}) => owner.send("PATCH", ORGANIZATION, { policy: { sso_only: true, ...more } })
 
-  // Whoever turns it on is not to find out by being outside.
+  // The user who enables it must not lock themselves out.
   expect(await sso()).toMatchObject({
     status: 409,
     body: { code: "provider_required", detail: expect.stringContaining("lock you out") },
@@ -354,7 +354,7 @@ test("sessions that were open before are asked to come by the provider, but for 
   for (const path of ["/sites/1", "/sites/1/goals", "/sites/1/stats/summary", "/sites/1/links", "/organizations/1"])
     expect(await editor.get(`/api/private${path}`)).toMatchObject(refused)
   expect(await editor.send("POST", "/api/private/sites/1/goals", { kind: "event", value: "buy" })).toMatchObject(refused)
-  // What is of others is as it was, and who it is is still known.
+  // Other organizations are unaffected, and the user is still identified.
   expect((await editor.get(`/api/private/organizations/${other}`)).status).toBe(200)
   expect((await editor.get("/api/private/sites")).body.data).toEqual([])
   expect((await editor.get("/api/private/me")).body).toMatchObject({
@@ -364,7 +364,7 @@ test("sessions that were open before are asked to come by the provider, but for 
     ],
     sites: [],
   })
-  // Where nothing else is left, a list says why it is empty.
+  // If nothing else is left, the list explains why it is empty.
   for (const path of ["/sites", "/organizations", "/stats/overview"]) expect(await admin.get(`/api/private${path}`)).toMatchObject(refused)
   expect((await admin.get("/api/private/admin/sites")).status).toBe(200)
 
@@ -379,20 +379,20 @@ test("sessions that were open before are asked to come by the provider, but for 
   expect((await editor.get("/api/private/sites/1")).status).toBe(200)
 })
 
-test("what is under way for a session ends when the organization wants another way in", async () => {
+test("a session's open live stream ends when the organization requires a provider", async () => {
   await using world = await start()
   const { owner, instance } = world
   await world.prove()
   await owner.send("POST", PROVIDERS, world.entry())
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   const live = await instance.fetch(new Request("http://localhost/api/private/sites/1/live", { headers: { cookie: editor.cookie } }))
   expect(live.status).toBe(200)
   await owner.send("PATCH", ORGANIZATION, { policy: { sso_only: true, break_glass_user_ids: [owner.id] } })
-  // Ends by itself: the test would wait for ever otherwise.
+  // Ends by itself; otherwise the test would wait forever.
   await new Response(live.body).arrayBuffer()
 })
 
-test("the instance may want it of everybody but its admins, as long as it has a provider", async () => {
+test("the instance can require its provider of everyone except its admins, as long as it has one", async () => {
   await using own = await start()
   for (const [oidc, code] of [
     [{ oidc_issuer: own.provider.issuer, oidc_client_id: "footfall" }, "sso_required"],
@@ -411,12 +411,12 @@ test("the instance may want it of everybody but its admins, as long as it has a 
     for (const { email } of users)
       codes.push((await world.stranger().post("/auth/login", { email, password: "a fine long password" })).code)
     expect(codes).toEqual([code, undefined])
-    const open = [world.owner, await someone(instance, { role: "owner", isInstanceAdmin: true })]
+    const open = [world.owner, await newUser(instance, { role: "owner", isInstanceAdmin: true })]
     expect(await Promise.all(open.map(async (each) => (await each.get(ORGANIZATION)).body.code))).toEqual([code, undefined])
   }
 })
 
-test("who signed in by a provider proves there again who they are", async () => {
+test("a user signed in through a provider confirms their identity there", async () => {
   await using world = await start()
   const { owner, instance, catalog } = world
   await world.prove()
@@ -428,15 +428,15 @@ test("who signed in by a provider proves there again who they are", async () => 
   expect((await make()).status).toBe(201)
   world.advance(10 * 60_000 + 1)
   expect(await make()).toMatchObject({ status: 403, code: "reauth_required" })
-  // Neither by a password nor by what is the account's: it is not this session's.
+  // Neither with a password nor with the account's factors, which do not belong to this session.
   expect(await eve.post("/auth/reauth", { password: "x" })).toMatchObject({ status: 403, code: "own_session_required" })
 
   const seconds = () => Math.floor(instance.clock.now() / 1_000)
-  const prove = (person: Person, odd: Odd) =>
-    visit(world, eve, id, person, { odd, door: "reauth", query: "?next=%2Fsettings%3Ftab%3Dkeys" })
+  const prove = (person: Person, odd: TokenDefects) =>
+    visit(world, eve, id, person, { odd, endpoint: "reauth", query: "?next=%2Fsettings%3Ftab%3Dkeys" })
   const failed = "/settings?tab=keys&reauth_error=oidc_failed"
   const before = eve.cookies.get("sid")
-  // The provider must say that it has asked, that it was now, and that it was her.
+  // The provider must state that it authenticated this user, just now.
   expect((await prove(EVE, {})).to).toBe(failed)
   expect((await prove(EVE, { claims: { auth_time: seconds() - 61 } })).to).toBe(failed)
   expect((await prove({ ...EVE, sub: "eve-2" }, { claims: { auth_time: seconds() } })).to).toBe(failed)
@@ -459,12 +459,12 @@ test("who signed in by a provider proves there again who they are", async () => 
   ])
 
   expect(await world.stranger().get(`/auth/oidc/${id}/reauth`)).toMatchObject({ status: 401, code: "session_required" })
-  // It vouches for nobody's own session.
+  // It does not confirm the identity of a session that it did not start.
   const mine = await signedIn(instance, owner.cookie)
   expect((await mine.get(`/api/private/auth/oidc/${id}/reauth`)).body.code).toBe("forbidden")
 })
 
-test("a policy of second factors does not shut members out who come by the organization's provider", async () => {
+test("a second-factor policy does not lock out members who use the organization's provider", async () => {
   await using world = await start()
   const { owner, instance } = world
   await world.prove()
@@ -472,17 +472,17 @@ test("a policy of second factors does not shut members out who come by the organ
   const eve = world.stranger()
   await visit(world, eve, id, EVE)
   expect((await owner.send("PATCH", ORGANIZATION, { policy: { require_mfa: true } })).status).toBe(200)
-  // The account's factors are not this session's to add: how far the provider goes is the organization's own choice.
+  // This session cannot add factors to the account; how much to trust the provider is the organization's choice.
   expect((await eve.get("/organizations/1")).status).toBe(200)
   expect(await owner.get(ORGANIZATION)).toMatchObject({ status: 403, body: { code: "mfa_enrollment_required" } })
-  // What the instance wants holds for all, unless the provider says that it has asked for a factor.
+  // The instance's policy applies to everyone, unless the provider states that it verified a second factor.
   await instance.app.instance.settings.change({ require_mfa: "all" }, null)
   expect(await eve.get("/organizations/1")).toMatchObject({ status: 403, code: "mfa_enrollment_required" })
   await visit(world, eve, id, EVE, { odd: { claims: { amr: ["pwd", "mfa"] } } })
   expect((await eve.get("/organizations/1")).status).toBe(200)
 })
 
-test("a secret that cannot be opened any more has to be entered again, and is not left out", async () => {
+test("a secret that can no longer be decrypted must be entered again", async () => {
   await using world = await start()
   const { owner, catalog, provider } = world
   await world.prove()
@@ -490,16 +490,16 @@ test("a secret that cannot be opened any more has to be entered again, and is no
   const eve = world.stranger()
   await visit(world, eve, id, EVE)
   await catalog.run(sql`update secrets set sealed = ${new Uint8Array(60).fill(1)}`)
-  const asked = provider.counts.token
+  const before = provider.counts.token
   expect(await world.stranger().get(`/auth/oidc/${id}/start`)).toMatchObject({ status: 503, code: "unavailable" })
   expect((await world.stranger().get("/auth/oidc?email=eve@example.org")).body.data).toMatchObject([{ id, name: "Acme SSO" }])
   expect((await eve.post("/auth/logout")).status).toBe(204)
-  expect(provider.counts.token).toBe(asked)
+  expect(provider.counts.token).toBe(before)
   await owner.send("PATCH", `${PROVIDERS}/${id}`, { client_secret: SECRET })
   expect((await visit(world, world.stranger(), id, EVE)).to).toBe("/")
 })
 
-test("with an organization go its providers, their secrets, and whom they knew", async () => {
+test("deleting an organization deletes its providers, their secrets and the linked identities", async () => {
   await using world = await start()
   const { owner, catalog } = world
   await world.prove()
@@ -513,11 +513,11 @@ test("with an organization go its providers, their secrets, and whom they knew",
   expect(await catalog.all(sql`select id from secrets union select id from oidc_identities`)).toEqual([])
 })
 
-test("a provider of another organization is not there", async () => {
+test("a provider of another organization is not found", async () => {
   await using world = await start()
   const { instance, owner } = world
   const { id: other } = await instance.app.instance.organizations.create({ name: "Other" })
-  const stranger = await someone(instance, { role: "owner", organizationId: other })
+  const stranger = await newUser(instance, { role: "owner", organizationId: other })
   const { id } = (await owner.send("POST", PROVIDERS, world.entry())).body
   for (const [method, path] of [
     ["GET", ""],

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -34,16 +34,16 @@ test("a member reads the organization with its policy and counts", async () => {
     version: 1,
   })
   expect(headers.get("etag")).toBe('"1"')
-  const viewer = await someone(instance, { role: "viewer" })
+  const viewer = await newUser(instance, { role: "viewer" })
   expect((await viewer.get(ORGANIZATION)).body).toMatchObject({ role: "viewer" })
   expect((await viewer.get(ALL)).body).toMatchObject({ data: [{ id: 1, role: "viewer" }], has_more: false, next_cursor: null })
 })
 
-test("to a guest, to strangers and to nobody there is no organization", async () => {
-  const guest = await someone(instance, { role: "guest", siteRole: "viewer" })
-  const stranger = await someone(instance)
-  const admin = await someone(instance, { isInstanceAdmin: true })
-  const withoutId = ({ body: { request_id: _, ...body }, status }: Awaited<ReturnType<Someone["get"]>>) => ({ status, body })
+test("guests, other users and instance admins get organization_not_found, and anonymous clients must sign in", async () => {
+  const guest = await newUser(instance, { role: "guest", siteRole: "viewer" })
+  const stranger = await newUser(instance)
+  const admin = await newUser(instance, { isInstanceAdmin: true })
+  const withoutId = ({ body: { request_id: _, ...body }, status }: Awaited<ReturnType<SignedInUser["get"]>>) => ({ status, body })
   const unknown = withoutId(await stranger.get(`${ALL}/99`))
   expect(unknown).toMatchObject({ status: 404, body: { code: "organization_not_found" } })
   for (const who of [guest, stranger, admin])
@@ -60,16 +60,16 @@ test("to a guest, to strangers and to nobody there is no organization", async ()
   expect((await instance.api.get(ORGANIZATION)).body).toMatchObject({ code: "session_required" })
 })
 
-test("who makes organizations is a setting; the maker is their owner", async () => {
+test("a setting determines who creates organizations; the creator becomes the owner", async () => {
   const { settings } = instance.app.instance
-  const user = await someone(instance)
+  const user = await newUser(instance)
   const isOffered = async ({ get }: typeof user) => (await get("/api/private/me")).body.makes_organizations
   expect(await isOffered(user)).toBe(false)
   expect(await user.send("POST", ALL, { name: "Mine" })).toMatchObject({
     status: 403,
     body: { code: "forbidden", required_permission: "instance_admin" },
   })
-  const admin = await someone(instance, { isInstanceAdmin: true })
+  const admin = await newUser(instance, { isInstanceAdmin: true })
   expect(await admin.send("POST", ALL, { name: "Theirs" })).toMatchObject({ status: 201, body: { name: "Theirs", role: "owner" } })
 
   expect(await isOffered(admin)).toBe(true)
@@ -95,19 +95,19 @@ test("who makes organizations is a setting; the maker is their owner", async () 
   await settings.change({ organization_creation: null, key_default_days: null }, null)
 })
 
-test("a repeated creation makes one organization", async () => {
-  const admin = await someone(instance, { isInstanceAdmin: true })
+test("a repeated creation creates one organization", async () => {
+  const admin = await newUser(instance, { isInstanceAdmin: true })
   const key = { "idempotency-key": "once" }
   const first = await admin.send("POST", ALL, { name: "Once" }, key)
   const second = await admin.send("POST", ALL, { name: "Once" }, key)
   expect(second.body).toEqual(first.body)
   expect(second.headers.get("idempotency-replayed")).toBe("true")
-  // Somebody else's keys are their own.
-  const other = await someone(instance, { isInstanceAdmin: true })
+  // Idempotency keys belong to a user.
+  const other = await newUser(instance, { isInstanceAdmin: true })
   expect((await other.send("POST", ALL, { name: "Once" }, key)).body.id).not.toBe(first.body.id)
 })
 
-test("name and policy are merged, and versions count", async () => {
+test("merges name and policy, and checks versions", async () => {
   const change = (body: unknown, headers = {}) => owner.send("PATCH", ORGANIZATION, body, headers)
   const before = (await owner.get(ORGANIZATION)).body
   const changed = await change({ name: "Shops", policy: { key_max_days: 30 } })
@@ -126,18 +126,18 @@ test("name and policy are merged, and versions count", async () => {
     body: { code: "version_conflict", current: changed.body },
   })
   expect((await change({ name: "Late" }, { "if-match": `"${before.version}"` })).status).toBe(412)
-  // What GET gave can be sent back, and changes nothing.
+  // The response of GET can be sent back unchanged.
   const same = await change(changed.body)
   expect(same).toMatchObject({ status: 200, body: { version: before.version + 1 } })
   expect(await change({ name: "Shop", policy: { key_max_days: null } })).toMatchObject({ body: { name: "Shop", policy: POLICY } })
 })
 
 test.each<[string, unknown, string[]]>([
-  ["no object", [], [" invalid_type"]],
-  ["a policy of no object", { policy: 5 }, ["/policy invalid_type"]],
-  ["an unknown demand", { policy: { colour: 1 } }, ["/policy/colour unknown_field"]],
+  ["an array", [], [" invalid_type"]],
+  ["a number as the policy", { policy: 5 }, ["/policy invalid_type"]],
+  ["an unknown policy setting", { policy: { colour: 1 } }, ["/policy/colour unknown_field"]],
   [
-    "demands of wrong types",
+    "policy settings of wrong types",
     { policy: { require_mfa: "yes", key_max_days: 0, public_links: "some", sso_only: null, session_idle_days: 1.5 } },
     [
       "/policy/require_mfa invalid_type",
@@ -148,24 +148,24 @@ test.each<[string, unknown, string[]]>([
     ],
   ],
   [
-    "a breaker of glass who is no owner",
+    "a break-glass user who is not an owner",
     { policy: { break_glass_user_ids: [999_999] } },
     ["/policy/break_glass_user_ids/0 invalid_choice"],
   ],
-  ["no default for keys", { policy: { key_default_days: null } }, ["/policy/key_default_days invalid_type"]],
-])("refuses a change with %s", async (_, body, faults) => {
+  ["no default lifetime for keys", { policy: { key_default_days: null } }, ["/policy/key_default_days invalid_type"]],
+])("rejects a change with %s", async (_, body, faults) => {
   const answer = await owner.send("PATCH", ORGANIZATION, body)
   expect([answer.status, faultsIn(answer)]).toEqual([422, faults])
 })
 
-test("owners break the glass", async () => {
+test("owners can be named as break-glass users", async () => {
   const changed = await owner.send("PATCH", ORGANIZATION, { policy: { break_glass_user_ids: [owner.id] } })
   expect(changed.body.policy.break_glass_user_ids).toEqual([owner.id])
   await owner.send("PATCH", ORGANIZATION, { policy: { break_glass_user_ids: [] } })
 })
 
-test("a site is made in the organization, with its snippet", async () => {
-  const admin = await someone(instance, { role: "admin" })
+test("creates a site in the organization, with its snippet", async () => {
+  const admin = await newUser(instance, { role: "admin" })
   const made = await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog", hosts: ["blog.example"] })
   expect(made).toMatchObject({ status: 201, body: { name: "Blog", hosts: ["blog.example"], timezone: "UTC" } })
   expect(made.body.snippet).toContain(made.body.tracking_id)
@@ -174,7 +174,7 @@ test("a site is made in the organization, with its snippet", async () => {
   expect(faultsIn(await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog" }))).toEqual(["/hosts required"])
 })
 
-test("what each role may do", async () => {
+test("lists the permissions of each role", async () => {
   const allowed: Record<string, string[]> = {
     viewer: [],
     editor: [],
@@ -191,7 +191,7 @@ test("what each role may do", async () => {
     ["DELETE", "DELETE", "", { confirm: "" }, "org:delete"],
   ]
   for (const [role, may] of Object.entries(allowed)) {
-    const who = await someone(instance, { role: role as "viewer" })
+    const who = await newUser(instance, { role: role as "viewer" })
     for (const [name, method, path, body, permission] of asked) {
       const answer = await who.send(method, ORGANIZATION + path, body)
       if (may.includes(name)) expect(`${role} ${name} ${[200, 422].includes(answer.status)}`).toBe(`${role} ${name} true`)
@@ -200,13 +200,13 @@ test("what each role may do", async () => {
   }
 })
 
-test("deleting asks for the name and a fresh proof, and ends everything at once", async () => {
+test("deletion needs the name and a recent proof of identity, and takes effect at once", async () => {
   const own = await startInstance()
   await using _ = own
   const { app, api, clock } = own
-  const boss = await someone(own, { role: "owner" })
-  const viewer = await someone(own, { role: "viewer" })
-  const tired = await someone(own, { role: "owner", provedAt: clock.now() - 11 * 60_000 })
+  const boss = await newUser(own, { role: "owner" })
+  const viewer = await newUser(own, { role: "viewer" })
+  const tired = await newUser(own, { role: "owner", provedAt: clock.now() - 11 * 60_000 })
   expect(await tired.send("DELETE", ORGANIZATION, { confirm: "Shop" })).toMatchObject({ status: 403, body: { code: "reauth_required" } })
   expect(faultsIn(await boss.send("DELETE", ORGANIZATION, { confirm: "shop" }))).toEqual(["/confirm invalid_choice"])
   expect(faultsIn(await boss.send("DELETE", ORGANIZATION, {}))).toEqual(["/confirm required"])
@@ -218,7 +218,7 @@ test("deleting asks for the name and a fresh proof, and ends everything at once"
   expect((await viewer.get(ALL)).body.data).toEqual([])
   expect((await viewer.get("/api/private/me")).body).toMatchObject({ organizations: [], sites: [] })
   expect(await api.get("/api/public/v1/sites", own.key)).toMatchObject({ status: 401, body: { code: "invalid_api_key" } })
-  // Its sites are unknown to visitors and wait for their purge.
+  // Events for its sites are unknown, and the sites await their purge.
   await own.collect({ n: "pageview", u: "https://shop.example/", d: own.site.tracking_id })
   expect(app.instance.sites.directory.byId(1)).toBeUndefined()
   clock.advance(31 * 86_400_000)

@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test"
 import { listOutbox } from "../../../../src/store/catalog/outbox.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { ORGANIZATION, someone } from "../people.ts"
+import { newUser, ORGANIZATION } from "../people.ts"
 
 const DAY = 86_400_000
 
-/** What others were told, in its order. */
-async function told({ app }: TestInstance) {
+/** Returns the published events in order. */
+async function publishedEvents({ app }: TestInstance) {
   const rows = await listOutbox(app.instance.catalog, { after: 0, limit: 100 })
   return rows.map(({ event, organization_id, payload }) => [event, organization_id, payload])
 }
 
-test("who is invited, joins and goes is told in the transaction of it, without an address", async () => {
+test("invitations, joins and leaves are published in the same transaction, without an address", async () => {
   await using instance = await startInstance({ plugins: [] })
   const { api, app } = instance
-  const owner = await someone(instance, { role: "owner" })
-  const leaver = await someone(instance, { role: "editor" })
-  const before = (await told(instance)).length
+  const owner = await newUser(instance, { role: "owner" })
+  const leaver = await newUser(instance, { role: "editor" })
+  const before = (await publishedEvents(instance)).length
   const { body: invited } = await owner.send("POST", `${ORGANIZATION}/members/invite`, { email: "new@example.com", role: "viewer" })
-  // A refusal tells nothing.
+  // A rejected invitation publishes nothing.
   expect((await owner.send("POST", `${ORGANIZATION}/members/invite`, { email: leaver.email, role: "viewer" })).status).toBe(409)
   const path = `/api/private/invitations/${invited.link.split("/").at(-1)}/accept`
   expect((await api.post(path, { name: "New", password: "a fine long password" })).status).toBe(200)
@@ -26,7 +26,7 @@ test("who is invited, joins and goes is told in the transaction of it, without a
   expect((await owner.send("DELETE", `${ORGANIZATION}/members/${joined}`)).status).toBe(204)
   expect((await leaver.send("POST", "/api/private/me/leave", { organization_id: 1 })).status).toBe(204)
   expect((await owner.send("POST", "/api/private/me/leave", { organization_id: 1 })).status).toBe(409)
-  expect((await told(instance)).slice(before)).toEqual([
+  expect((await publishedEvents(instance)).slice(before)).toEqual([
     ["member.invited", 1, { invitation_id: invited.id, role: "viewer" }],
     ["member.joined", 1, { user_id: joined, role: "viewer" }],
     ["member.removed", 1, { user_id: joined, role: "viewer" }],
@@ -35,11 +35,11 @@ test("who is invited, joins and goes is told in the transaction of it, without a
   expect(JSON.stringify(await listOutbox(app.instance.catalog, { after: 0, limit: 100 }))).not.toContain("@example.com")
 })
 
-test("keys are told of when they are made, about to end, and revoked; mails or not", async () => {
+test("publishes the creation, upcoming expiry and revocation of keys, with or without emails", async () => {
   await using instance = await startInstance({ plugins: [] })
   const { app, clock } = instance
-  const owner = await someone(instance, { role: "owner" })
-  const before = (await told(instance)).length
+  const owner = await newUser(instance, { role: "owner" })
+  const before = (await publishedEvents(instance)).length
   const expires_at = new Date(clock.now() + 20 * DAY).toISOString()
   const body = { name: "Ends", scopes: ["stats:read"], site_access: "all", expires_at }
   const { id } = (await owner.send("POST", `${ORGANIZATION}/api-keys`, body)).body
@@ -53,7 +53,7 @@ test("keys are told of when they are made, about to end, and revoked; mails or n
   await run()
   for (let i = 0; i < 2; i++) await app.instance.keys.revoke(1, id)
   const payload = { api_key_id: id, name: "Ends", scopes: ["stats:read"], expires_at: Date.parse(expires_at) }
-  expect((await told(instance)).slice(before)).toEqual(
+  expect((await publishedEvents(instance)).slice(before)).toEqual(
     ["created", "expiring", "expiring", "revoked"].map((verb) => [`api_key.${verb}`, 1, payload]),
   )
 })

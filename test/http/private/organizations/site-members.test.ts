@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
 const ROWS = "/api/private/sites/1/members"
-const put = (who: Someone, whom: Someone, role: string) => who.send("PUT", `${ROWS}/${whom.id}`, { role })
-const roleOf = async (who: Someone) => (await who.get("/api/private/me")).body.sites[0]?.role as string | undefined
+const put = (who: SignedInUser, whom: SignedInUser, role: string) => who.send("PUT", `${ROWS}/${whom.id}`, { role })
+const roleOf = async (who: SignedInUser) => (await who.get("/api/private/me")).body.sites[0]?.role as string | undefined
 
-test("a row raises or limits a member, and owners and admins cannot be lowered", async () => {
-  const editor = await someone(instance, { role: "editor" })
-  const admin = await someone(instance, { role: "admin" })
+test("a site role raises or limits a member, but does not lower owners and admins", async () => {
+  const editor = await newUser(instance, { role: "editor" })
+  const admin = await newUser(instance, { role: "admin" })
   expect(await put(owner, editor, "viewer")).toMatchObject({
     status: 200,
     body: { user: { id: editor.id, email: editor.email }, role: "viewer", created_at: "2026-11-21T12:00:00Z" },
@@ -40,13 +40,13 @@ test("a row raises or limits a member, and owners and admins cannot be lowered",
   expect((await owner.send("DELETE", `${ROWS}/${editor.id}`)).body.code).toBe("user_not_found")
 })
 
-test("a guest has what the row gives, and no more", async () => {
-  const guest = await someone(instance, { role: "guest" })
+test("a guest has exactly the rights of the site role", async () => {
+  const guest = await newUser(instance, { role: "guest" })
   expect((await guest.get("/api/private/me")).body.sites).toEqual([])
   expect((await guest.get(ROWS)).body.code).toBe("site_not_found")
   await put(owner, guest, "editor")
   expect(await roleOf(guest)).toBe("editor")
-  // What a membership grants is not a guest's.
+  // Grants of a membership do not apply to guests.
   expect(faultsIn(await owner.send("PATCH", `${ORGANIZATION}/members/${guest.id}`, { grants: ["people:read"] }))).toEqual([
     "/grants/0 invalid_choice",
   ])
@@ -56,10 +56,10 @@ test("a guest has what the row gives, and no more", async () => {
   expect(await roleOf(guest)).toBeUndefined()
 })
 
-test("whoever is admin of the site by its row edits its rows, and nothing else of the organization", async () => {
-  const chief = await someone(instance, { role: "guest", siteRole: "admin" })
-  const viewer = await someone(instance, { role: "viewer" })
-  const stranger = await someone(instance)
+test("an admin of the site by site role edits its site roles, and nothing else of the organization", async () => {
+  const chief = await newUser(instance, { role: "guest", siteRole: "admin" })
+  const viewer = await newUser(instance, { role: "viewer" })
+  const stranger = await newUser(instance)
   expect((await chief.get(ROWS)).status).toBe(200)
   expect((await put(chief, viewer, "admin")).status).toBe(200)
   expect((await put(chief, viewer, "editor")).status).toBe(200)
@@ -68,21 +68,21 @@ test("whoever is admin of the site by its row edits its rows, and nothing else o
   expect((await chief.send("DELETE", `${ROWS}/${viewer.id}`)).status).toBe(204)
   expect((await chief.get("/api/private/sites/1/api-keys")).body).toMatchObject({ code: "forbidden", required_permission: "keys:write" })
   for (const path of ["", "/members", "/audit", "/invitations"]) expect((await chief.get(ORGANIZATION + path)).status).toBe(404)
-  // A row on one site opens no other one.
+  // A role on one site gives no access to another.
   const second = await instance.app.instance.sites.create(1, { name: "Second", hosts: ["second.example"] })
   expect((await chief.get(`/api/private/sites/${second.id}/members`)).body.code).toBe("site_not_found")
-  // A member with such a row too, unless it is denied.
-  const lifted = await someone(instance, { role: "viewer", siteRole: "admin" })
+  // The same holds for a member with such a role, unless it is denied.
+  const lifted = await newUser(instance, { role: "viewer", siteRole: "admin" })
   expect((await put(lifted, viewer, "editor")).status).toBe(200)
   expect((await lifted.get(`${ORGANIZATION}/members`)).status).toBe(403)
   await owner.send("PATCH", `${ORGANIZATION}/members/${lifted.id}`, { denies: ["members:write"] })
   expect((await put(lifted, viewer, "viewer")).body).toMatchObject({ code: "forbidden", required_permission: "members:write" })
 })
 
-test("nobody gives a role on the site above their own", async () => {
-  const helper = await someone(instance, { role: "editor" })
-  const viewer = await someone(instance, { role: "viewer" })
-  const chief = await someone(instance, { role: "viewer", siteRole: "admin" })
+test("no one assigns a site role above their own", async () => {
+  const helper = await newUser(instance, { role: "editor" })
+  const viewer = await newUser(instance, { role: "viewer" })
+  const chief = await newUser(instance, { role: "viewer", siteRole: "admin" })
   await owner.send("PATCH", `${ORGANIZATION}/members/${helper.id}`, { grants: ["members:write"] })
   expect((await put(helper, viewer, "editor")).status).toBe(200)
   expect((await put(helper, viewer, "admin")).body.code).toBe("forbidden")
@@ -98,37 +98,37 @@ test.each<[unknown, string[]]>([
   [{ role: 1 }, ["/role invalid_type"]],
   [{ role: "viewer", site_id: 2 }, []],
   [{ role: "viewer", colour: 2 }, ["/colour unknown_field"]],
-])("a row of %j", async (body, faults) => {
-  const viewer = await someone(instance, { role: "viewer" })
+])("validates a site role of %j", async (body, faults) => {
+  const viewer = await newUser(instance, { role: "viewer" })
   const answer = await owner.send("PUT", `${ROWS}/${viewer.id}`, body)
   expect([answer.status, faultsIn(answer)]).toEqual([faults.length === 0 ? 200 : 422, faults])
 })
 
 test("a site has at most 100 guests", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   for (let i = 0; i < 100; i++) await own.signIn({ role: "guest", siteRole: "viewer" })
-  const [guest, viewer] = [await someone(own, { role: "guest" }), await someone(own, { role: "viewer" })]
+  const [guest, viewer] = [await newUser(own, { role: "guest" }), await newUser(own, { role: "viewer" })]
   expect(await put(boss, guest, "viewer")).toMatchObject({ status: 422, body: { code: "limit_reached", limit: 100, resource: "guests" } })
   expect((await put(boss, viewer, "viewer")).status).toBe(200)
-  // Nor does somebody become one who has a row already.
+  // A user with a site role cannot become a guest beyond the limit either.
   expect(await boss.send("PATCH", `${ORGANIZATION}/members/${viewer.id}`, { role: "guest" })).toMatchObject({
     status: 422,
     body: { code: "limit_reached", resource: "guests" },
   })
 })
 
-test("whoever is limited by a row does not lift it, nor that of anybody above them", async () => {
-  const limited = await someone(instance, { role: "editor", siteRole: "viewer" })
-  const other = await someone(instance, { role: "editor", siteRole: "viewer" })
+test("a member limited by a site role cannot remove it, or that of a member above them", async () => {
+  const limited = await newUser(instance, { role: "editor", siteRole: "viewer" })
+  const other = await newUser(instance, { role: "editor", siteRole: "viewer" })
   await owner.send("PATCH", `${ORGANIZATION}/members/${limited.id}`, { grants: ["members:write"] })
   for (const whom of [limited, other])
     expect(await limited.send("DELETE", `${ROWS}/${whom.id}`)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   expect(await roleOf(limited)).toBe("viewer")
-  const guest = await someone(instance, { role: "guest", siteRole: "viewer" })
+  const guest = await newUser(instance, { role: "guest", siteRole: "viewer" })
   expect((await limited.send("DELETE", `${ROWS}/${guest.id}`)).status).toBe(204)
-  // A row that changes nothing for an admin may go.
-  const admin = await someone(instance, { role: "admin", siteRole: "viewer" })
-  const chief = await someone(instance, { role: "guest", siteRole: "admin" })
+  // A site role that changes nothing for an admin can be removed.
+  const admin = await newUser(instance, { role: "admin", siteRole: "viewer" })
+  const chief = await newUser(instance, { role: "guest", siteRole: "admin" })
   expect((await chief.send("DELETE", `${ROWS}/${admin.id}`)).status).toBe(204)
 })

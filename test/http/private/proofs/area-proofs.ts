@@ -4,27 +4,28 @@ import type { Recipe } from "./recipes.ts"
 
 type Thing = (scene: Scene) => Promise<string | number>
 
-/** What the area of a plugin gives to the proofs of all private routes: `plugins/<id>/test/proof.ts` exports it, and goes with it. */
+/** The recipes that a plugin's area contributes to the tests of all private routes. Exported by `plugins/<id>/test/proof.ts`, and deleted with the plugin. */
 export interface AreaProof {
-  /** How one of each kind of thing that its paths name is made; its id. */
+  /** For each parameter in the area's paths, creates such a resource and returns its id. */
   things: Readonly<Record<string, Thing>>
-  /** How each of its calls succeeds. */
+  /** For each call of the area, how it succeeds. */
   recipes: Readonly<Record<string, Recipe>>
 }
 
-/** What an area makes its proof with. */
+/** Functions that an area uses in its recipes. */
 export interface AreaProofKit {
-  /** A name that nothing has yet. */
+  /** Returns a unique name. */
   fresh: typeof fresh
-  /** The id of what a POST to a path makes, by somebody who may. */
+  /** Creates a resource by a POST as the organization's owner, and returns its id. */
   made(scene: Scene, path: string, body: object): Promise<string | number>
 }
 
-export const made: AreaProofKit["made"] = async (scene, path, body) => (await scene.prepare(await scene.boss(), "POST", path, body)).id
+export const made: AreaProofKit["made"] = async (scene, path, body) =>
+  (await scene.prepare(await scene.organizationOwner(), "POST", path, body)).id
 
 const PLUGINS = join(import.meta.dir, "../../../../plugins")
 
-/** Of the plugins whose folders are there. */
+/** The recipes of all plugins in the checkout. */
 export const AREA_PROOFS: readonly AreaProof[] = await Promise.all(
   [...new Bun.Glob("*/test/proof.ts").scanSync(PLUGINS)].sort().map(async (file) => {
     const { default: proof }: { default: (kit: AreaProofKit) => AreaProof } = await import(join(PLUGINS, file))

@@ -6,7 +6,7 @@ import { type Json, type Kind, openWorld, type Person, type Scene, sceneOf, type
 import { type ExpectedAuditEntry, makeCall, named, type Prepared, preparedCall, shortName } from "./recipes.ts"
 import { stateOf } from "./state.ts"
 
-/** Every write of the document leaves one row of the audit log in its transaction: who, what, to what, where, and no secret. */
+/** Every write in the document leaves one audit entry in its transaction: actor, action, target, place, and no secret. */
 
 const world: World = await openWorld()
 afterAll(() => world[Symbol.asyncDispose]())
@@ -21,9 +21,14 @@ async function rowsAfter(id: number): Promise<AuditRow[]> {
 }
 const lastId = async (): Promise<number> => (await catalog.get<{ id: number | null }>(sql`select max(id) as id from audit_log`))!.id ?? 0
 
-/** The row as it must be, but for what changed. */
-async function expectedRow(operation: Declared, scene: Scene, { deed, ids = {} }: Prepared & { deed: ExpectedAuditEntry }, answer: Json) {
-  const { action, target, organization, site, actor } = deed
+/** The expected entry, except for its changes. */
+async function expectedRow(
+  operation: Declared,
+  scene: Scene,
+  { auditEntry, ids = {} }: Prepared & { auditEntry: ExpectedAuditEntry },
+  answer: Json,
+) {
+  const { action, target, organization, site, actor } = auditEntry
   const [type, id = "201" in operation.answers ? answer.id : ids[operation.ids.at(-1)!]] = target
   const named = (name: string) => operation.ids.includes(name) && operation.gate.ask === name
   const hasSite = named("site")
@@ -49,10 +54,10 @@ async function expectedRow(operation: Declared, scene: Scene, { deed, ids = {} }
 }
 
 test.each(named(writes))(
-  "%s leaves one row",
+  "%s leaves one audit entry",
   async (_, operation) => {
     const scene = sceneOf(world, kindFor(operation))
-    // What is due by itself must not be taken for the work that was asked for.
+    // Runs jobs that are due, so that they are not mistaken for the requested work.
     if ("202" in operation.answers) await world.instance.runJobs()
     const prepared = await preparedCall(operation, scene)
     if (prepared.refused) return
@@ -60,37 +65,37 @@ test.each(named(writes))(
     const before = await lastId()
     const { status, body, text } = await makeCall(operation, scene, prepared)
     expect({ status: status < 400, text: status < 400 ? "" : text }).toEqual({ status: true, text: "" })
-    if (!prepared.deed) {
+    if (!prepared.auditEntry) {
       expect(prepared.silent).toBeString()
       return
     }
-    const { deed } = prepared
+    const { auditEntry } = prepared
     const rows = await rowsAfter(before)
-    const others = rows.filter(({ action }) => deed.beside?.includes(action))
-    expect(others.map(({ action }) => action)).toEqual([...(deed.beside ?? [])])
+    const others = rows.filter(({ action }) => auditEntry.beside?.includes(action))
+    expect(others.map(({ action }) => action)).toEqual([...(auditEntry.beside ?? [])])
     const own = rows.filter((row) => !others.includes(row))
-    expect(own).toMatchObject([await expectedRow(operation, scene, { ...prepared, deed }, body)])
+    expect(own).toMatchObject([await expectedRow(operation, scene, { ...prepared, auditEntry }, body)])
     const [row] = own
     expect(row!.action).toMatch(/^[a-z]+(\.[a-z_-]+){2}$/)
     expect(row!.actor_email).toContain("@")
     const written = JSON.stringify(rows)
-    for (const secret of deed.secrets?.(body) ?? []) {
+    for (const secret of auditEntry.secrets?.(body) ?? []) {
       expect(secret.length).toBeGreaterThanOrEqual(6)
       expect(written).not.toContain(secret)
     }
-    if (deed.work) await expectWork(await lastId(), deed.work, await scene.caller())
+    if (auditEntry.work) await expectWork(await lastId(), auditEntry.work, await scene.caller())
   },
   20_000,
 )
 
-/** Of work that a job does, for whoever asked for it. */
+/** Expects the audit entries of a job, attributed to the user who requested it. */
 async function expectWork(before: number, actions: readonly string[], { id }: Person): Promise<void> {
   await world.instance.runJobs()
   const rows = (await rowsAfter(before)).reverse()
   expect(rows.map(({ action, actor_id, outcome }) => [action, actor_id, outcome])).toEqual(actions.map((action) => [action, id, "ok"]))
 }
 
-/** Mails are on their way, and a ticket is used up by trying; whoever fails begins again. */
+/** Waits for emails first. Tickets are excluded, because an attempt uses them up. */
 async function settledState(): Promise<Record<string, string>> {
   await accounts.background.settled()
   await accounts.mail.deliver()
@@ -101,25 +106,25 @@ async function settledState(): Promise<Record<string, string>> {
 const FAILING = raw("create trigger audit_fails before insert on audit_log begin select raise(abort, 'no room for the row'); end")
 
 test.each(named(writes))(
-  "%s changes nothing when its row cannot be written",
+  "%s changes nothing if its audit entry cannot be written",
   async (_, operation) => {
     const scene = sceneOf(world, kindFor(operation))
     const prepared = await preparedCall(operation, scene)
-    if (!prepared.deed) return
+    if (!prepared.auditEntry) return
     await scene.caller()
     const before = await settledState()
     await catalog.run(sql`${FAILING}`)
     const { status, text } = await makeCall(operation, scene, prepared)
     await accounts.background.settled()
     await catalog.run(sql`drop trigger audit_fails`)
-    if (!prepared.deed.later) expect({ failed: status >= 500, text: status >= 500 ? "" : text }).toEqual({ failed: true, text: "" })
+    if (!prepared.auditEntry.later) expect({ failed: status >= 500, text: status >= 500 ? "" : text }).toEqual({ failed: true, text: "" })
     expect(text).not.toContain("no room")
     expect(await settledState()).toEqual(before)
   },
   20_000,
 )
 
-test("the chain holds over all of it, and a row that was changed is found", async () => {
+test("the hash chain covers all entries, and a changed entry is detected", async () => {
   const rows = await lastId()
   expect(rows).toBeGreaterThan(writes.length)
   expect(await audit.verify()).toEqual({ ok: true, rows })

@@ -7,13 +7,13 @@ import { compiler, PRIVATE_DOCUMENT_PATH } from "../../openapi/document.ts"
 import { openWorld, send, signedIn, type World } from "../scene.ts"
 import { shortName } from "./recipes.ts"
 
-/** The private API's description of itself. */
+/** The OpenAPI document of the private API. */
 
 const world: World = await openWorld({ base_url: "http://localhost:9000" })
 afterAll(() => world[Symbol.asyncDispose]())
 const { document, operations } = world
 
-test("whoever is signed in reads it, strangers and keys do not", async () => {
+test("signed-in users can read the document, anonymous clients and API keys cannot", async () => {
   const { cookie } = await signedIn(world, {})
   const answer = await send(world, "GET", PRIVATE_DOCUMENT_PATH, { cookie })
   expect(answer.status).toBe(200)
@@ -24,7 +24,7 @@ test("whoever is signed in reads it, strangers and keys do not", async () => {
     expect(await send(world, "GET", PRIVATE_DOCUMENT_PATH, sending)).toMatchObject({ status: 401, body: { code: "session_required" } })
 })
 
-test("it is OpenAPI 3.1", async () => {
+test("the document is OpenAPI 3.1", async () => {
   const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>)
   expect(result).toEqual({ valid: true })
   expect(document.components.securitySchemes).toEqual({
@@ -32,7 +32,7 @@ test("it is OpenAPI 3.1", async () => {
   })
 })
 
-test("names are unique, and each operation says what it is, what it asks and how it fails", () => {
+test("names are unique, and each operation declares its summary, its permission and its errors", () => {
   expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length)
   for (const path of Object.values(document.paths))
     for (const operation of Object.values(path)) {
@@ -48,7 +48,7 @@ test("names are unique, and each operation says what it is, what it asks and how
   }
 })
 
-test("the address says where the permission is looked for", () => {
+test("the path determines where a permission is checked", () => {
   for (const operation of operations) {
     const { path, gate } = operation
     const wanted = path.includes("/sites/{site}")
@@ -60,13 +60,13 @@ test("the address says where the permission is looked for", () => {
           : ["open", "self", "signed_in"]
     expect({ name: shortName(operation), isThere: wanted.includes(gate.ask) }).toEqual({ name: shortName(operation), isThere: true })
   }
-  // Below the console one route lets anybody in: who comes back from an impersonation has no rights of the console.
+  // The only open console route: an admin who returns from an impersonation has no console rights in that session.
   const open = operations.filter(({ path, permission }) => path.startsWith("/api/private/admin/") && permission !== "instance_admin")
   expect(open.map(shortName)).toEqual(["POST /admin/impersonation/stop"])
 })
 
-test("every write that takes a body says which", () => {
-  // Paths that say it all.
+test("every write with a body declares it", () => {
+  // Operations whose path contains everything.
   const silent = operations.filter(({ method, bodies }) => method !== "GET" && method !== "DELETE" && Object.keys(bodies).length === 0)
   const SAID = `
 POST /auth/logout · POST /me/sessions/revoke-others · POST /me/totp/start · POST /me/totp/disable · POST /me/recovery-codes ·
@@ -85,7 +85,7 @@ POST /sites/{site}/settings/host-proofs/{host_proof_id}/verify`
   expect(silent.map(shortName).filter((name) => !SAID.includes(name))).toEqual([])
 })
 
-test("schemas can be compiled, and every reference leads somewhere", () => {
+test("schemas compile, and every reference resolves", () => {
   const compile = compiler(document, { closed: true })
   for (const { name, bodies, answers } of operations) {
     for (const { schema } of Object.values(bodies)) expect({ name, check: typeof compile(schema) }).toEqual({ name, check: "function" })
@@ -99,20 +99,16 @@ test("schemas can be compiled, and every reference leads somewhere", () => {
   }
 })
 
-test("it tells nothing of this instance but its address and its routes", () => {
+test("the document reveals nothing about the instance except its address and its routes", () => {
   const text = JSON.stringify(document)
   for (const word of [world.provider.issuer, world.provider.clientSecret, world.instance.dataDir, "shop.example", "user-"])
     expect(text).not.toContain(word)
 })
 
 test.each([
-  [
-    "does not say what it is",
-    { "x-permission": "self", "x-gate": { ask: "self" } },
-    "is missing in the OpenAPI document of the private API",
-  ],
+  ["has no summary", { "x-permission": "self", "x-gate": { ask: "self" } }, "is missing in the OpenAPI document of the private API"],
   ["names no permission", { summary: "Silent" }, "has no access rule"],
-])("a private route that %s stops the start", (_, detail, message) => {
+])("the server does not start with a private route that %s", (_, detail, message) => {
   const silent = new Elysia().get("/api/private/silent", () => ({}), { detail: detail as object })
   expect(() => router({ baseUrl: "", log: memoryLog(), headers: {} }, [silent])).toThrow(`GET /api/private/silent ${message}`)
 })

@@ -4,20 +4,20 @@ import { announceEndingKeys } from "../../../../src/services/api-keys/key-notice
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { openMailbox } from "../../../mailbox.ts"
-import { ORGANIZATION, type Someone, signedIn, someone, type Told } from "../people.ts"
+import { newUser, ORGANIZATION, type SignedInUser, signedIn, type UntypedResponse } from "../people.ts"
 
 const DAY = 86_400_000
-const plain = ({ status, body }: Told) => {
+const plain = ({ status, body }: UntypedResponse) => {
   const { request_id: _, ...rest } = body
   return JSON.stringify([status, rest])
 }
 
-/** Two organizations, A (1) and B (2), each with a site, a member, a key, an invitation and a domain. */
+/** Creates two organizations, A (1) and B (2), each with a site, a member, a key, an invitation and a domain. */
 async function twoOrganizations(instance: TestInstance) {
   const { organizations, sites } = instance.app.instance
   const b = await organizations.create({ name: "Sentinel Ltd" })
   const site = await sites.create(b.id, { name: "Sentinel shop", hosts: ["sentinel.example"] })
-  const owner = await someone(instance, { role: "owner", organizationId: b.id })
+  const owner = await newUser(instance, { role: "owner", organizationId: b.id })
   const path = `/api/private/organizations/${b.id}`
   const key = await owner.send("POST", `${path}/api-keys`, { name: "Sentinel key", scopes: ["stats:read"], site_access: "all" })
   const invitation = await owner.send("POST", `${path}/members/invite`, { email: "sentinel@example.com", role: "viewer" })
@@ -26,12 +26,12 @@ async function twoOrganizations(instance: TestInstance) {
   return { path, site, owner, key, invitation }
 }
 
-test("a member of one organization sees nothing of another, on no list, search, count or refusal", async () => {
+test("a member of one organization sees nothing of another in lists, searches, counts and errors", async () => {
   await using instance = await startInstance()
   const foreign = await twoOrganizations(instance)
   const sitePath = `/api/private/sites/${foreign.site.id}`
   for (const role of ["viewer", "admin", "owner"] as const) {
-    const who = await someone(instance, { role })
+    const who = await newUser(instance, { role })
     const of = (path: string) => path.replace(foreign.path, "/api/private/organizations/9999").replace(sitePath, "/api/private/sites/9999")
     const asked: [string, string, unknown?][] = [
       ["GET", foreign.path],
@@ -56,7 +56,7 @@ test("a member of one organization sees nothing of another, on no list, search, 
       expect(answer.status, path).toBe(404)
       expect(plain(answer)).toBe(plain(await who.send(method, of(path), body)))
     }
-    // What is one's own names nothing of the other.
+    // The member's own data does not mention the other organization.
     for (const path of [
       "/api/private/me",
       "/api/private/organizations",
@@ -66,8 +66,8 @@ test("a member of one organization sees nothing of another, on no list, search, 
     ])
       expect(JSON.stringify((await who.get(path)).body).toLowerCase()).not.toContain("sentinel")
   }
-  // Ids of the other organization in a body are as unknown as those of nobody.
-  const owner = await someone(instance, { role: "owner" })
+  // Ids of the other organization in a body are treated as unknown.
+  const owner = await newUser(instance, { role: "owner" })
   const bodies: [string, string, (id: number) => unknown, number, number][] = [
     [
       "POST",
@@ -93,12 +93,12 @@ test("a member of one organization sees nothing of another, on no list, search, 
     expect(plain(await owner.send(method, theirs, {}))).toBe(plain(await owner.send(method, nobodys, {})))
 })
 
-test("an invitation to an address that has an account is answered like any other", async () => {
+test("an invitation to an address with an account receives the same response as any other", async () => {
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
-  const owner = await someone(instance, { role: "owner" })
-  const known = await someone(instance)
-  const answers: Told[] = []
+  const owner = await newUser(instance, { role: "owner" })
+  const known = await newUser(instance)
+  const answers: UntypedResponse[] = []
   for (const email of [known.email, "nobody-known@example.com"])
     answers.push(await owner.send("POST", `${ORGANIZATION}/members/invite`, { email, role: "viewer" }))
   const [first, second] = answers.map(({ status, body: { id: _, email: __, ...body } }) => ({ status, body }))
@@ -107,13 +107,13 @@ test("an invitation to an address that has an account is answered like any other
   expect(listed.map((row) => Object.keys(row))).toEqual([Object.keys(listed[0]!), Object.keys(listed[0]!)])
 })
 
-test("under a second-factor policy members without a factor reach their own account alone", async () => {
+test("under a second-factor policy, members without a factor can reach only their own account", async () => {
   await using instance = await startInstance()
-  const owner = await someone(instance, { role: "owner" })
-  const member = await someone(instance, { role: "editor" })
+  const owner = await newUser(instance, { role: "owner" })
+  const member = await newUser(instance, { role: "editor" })
   const elsewhere = await instance.app.instance.organizations.create({ name: "Elsewhere" })
-  const chief = await someone(instance, { role: "owner", organizationId: elsewhere.id })
-  const invitation = await chief.send("POST", `/api/private/organizations/${elsewhere.id}/members/invite`, {
+  const instanceAdmin = await newUser(instance, { role: "owner", organizationId: elsewhere.id })
+  const invitation = await instanceAdmin.send("POST", `/api/private/organizations/${elsewhere.id}/members/invite`, {
     email: member.email,
     role: "viewer",
   })
@@ -128,7 +128,7 @@ test("under a second-factor policy members without a factor reach their own acco
     ["GET", "/api/private/sites/1/members"],
     ["GET", "/api/private/api-scopes"],
     ["POST", `/api/private/invitations/${token}/accept`],
-    // Also of an organization that asks for nothing, and what does not exist.
+    // The same holds for an organization without the policy, and for unknown paths.
     ["GET", `/api/private/organizations/${elsewhere.id}`],
     ["GET", "/api/private/sites/9999/members"],
   ] as const)
@@ -141,11 +141,11 @@ test("under a second-factor policy members without a factor reach their own acco
   expect((await member.get(ORGANIZATION)).status).toBe(200)
 })
 
-test("a session that an organization's provider gave reaches that organization alone", async () => {
+test("a session from an organization's provider gives access only to that organization", async () => {
   await using instance = await startInstance()
   const { catalog, sessions, cookieSecrets, organizations } = instance.app.instance
   const second = await organizations.create({ name: "Second" })
-  const member = await someone(instance, { role: "admin" })
+  const member = await newUser(instance, { role: "admin" })
   await catalog.run(
     sql`insert into memberships (organization_id, user_id, role, created_at) values (${second.id}, ${member.id}, 'admin', 0)`,
   )
@@ -158,21 +158,21 @@ test("a session that an organization's provider gave reaches that organization a
   )
   const signature = new Bun.CryptoHasher("sha256", cookieSecrets[0]).update(token).digest("base64").replace(/=+$/, "")
   const narrow = await signedIn(instance, `sid=${encodeURIComponent(`${token}.${signature}`)}`)
-  const listed = async (who: Someone) => (await who.get("/api/private/organizations")).body.data.map(({ id }: { id: number }) => id)
+  const listed = async (who: SignedInUser) => (await who.get("/api/private/organizations")).body.data.map(({ id }: { id: number }) => id)
   expect([await listed(member), await listed(narrow)]).toEqual([[1, second.id], [second.id]])
   expect((await narrow.get(`/api/private/organizations/${second.id}`)).status).toBe(200)
   expect((await narrow.get(ORGANIZATION)).body.code).toBe("organization_not_found")
   expect((await narrow.get("/api/private/sites/1/members")).body.code).toBe("site_not_found")
 })
 
-test("the end of a key is announced 14 and 3 days before, once each, to who made it or to the owners", async () => {
+test("the expiry of a key is announced once 14 and once 3 days before, to its creator or to the owners", async () => {
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
   const { app, clock } = instance
   const { catalog, accounts, keys, outbox } = app.instance
   const { mail } = accounts
-  const owner = await someone(instance, { role: "owner" })
-  const admin = await someone(instance, { role: "admin" })
+  const owner = await newUser(instance, { role: "owner" })
+  const admin = await newUser(instance, { role: "admin" })
   const ends = (days: number) => new Date(clock.now() + days * DAY).toISOString()
   const key = { scopes: ["stats:read"], site_access: "all" }
   await keys.create(1, { ...key, name: "By admin", expires_at: ends(20) }, { by: admin.id })
@@ -196,10 +196,10 @@ test("the end of a key is announced 14 and 3 days before, once each, to who made
   expect(await announce()).toEqual([])
 })
 
-test("nothing that is sent breaks a route", async () => {
+test("no input causes an internal error in any route", async () => {
   await using instance = await startInstance()
-  const owner = await someone(instance, { role: "owner", isInstanceAdmin: true })
-  const member = await someone(instance, { role: "viewer" })
+  const owner = await newUser(instance, { role: "owner", isInstanceAdmin: true })
+  const member = await newUser(instance, { role: "viewer" })
   const { key, invitation } = await twoOrganizations(instance)
   expect([key.status, invitation.status]).toEqual([201, 201])
   const routes: [string, string][] = [

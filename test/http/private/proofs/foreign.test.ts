@@ -7,9 +7,9 @@ import { leavesAll } from "./state.ts"
 import { THINGS } from "./things.ts"
 
 /**
- * Twenty-four organizations, each with things of every kind: whoever names what is another's gets the answer for what does not
- * exist, byte by byte, reads nothing of theirs, and changes nothing. Each route tries every organization against another one,
- * each route others; in a release run each against all.
+ * Creates twenty-four organizations with resources of every kind. A request for a resource of another organization gets the same
+ * response as for one that does not exist, byte by byte, reads nothing and changes nothing. Each route tries every organization
+ * against one other, chosen differently for each route; a release run tries all pairs.
  */
 const ORGANIZATIONS = 24
 const ALL = bySize({ check: false, full: false, release: true })
@@ -17,35 +17,35 @@ const ALL = bySize({ check: false, full: false, release: true })
 const world: World = await openWorld()
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Stands in every text of an organization, and in no other one's. */
+/** Part of every text of one organization, and of no other. */
 const markerOf = (index: number): string => `zzmark${index}zz`
 const MARKER = /zzmark(\d+)zz/g
 
-/** Some of them read all there is to read. */
+/** Some owners read everything. */
 const isReader = (index: number): boolean => index % 8 === 0
 
 interface Home {
   index: number
   scene: Scene
   owner: Person
-  /** One of each kind of thing, of its own. */
+  /** One resource of each kind. */
   ids: Readonly<Record<string, string | number>>
 }
 const homes: Home[] = []
 
 const inPlaces = world.operations.filter(({ gate }) => gate.ask === "site" || gate.ask === "organization")
-/** Names of what stands in paths behind the site or the organization. */
+/** Path parameters other than site and organization. */
 const thingNames = [...new Set(inPlaces.flatMap(({ ids }) => ids))].filter((name) => name !== "site" && name !== "organization")
 
 beforeAll(async () => {
   for (let index = 0; index < ORGANIZATIONS; index++) homes.push(await furnished(index))
-  // Erasures, and archives to be taken along: those of the readers come to their end.
+  // Pending erasures and takeouts are completed for the organizations that read everything.
   const { jobs } = world.instance.app.instance
   for (const { index, ids } of homes) for (const job of [ids.takeout_id, ids.erase_id]) if (!isReader(index)) await jobs.cancel(Number(job))
   await jobs.drain()
 }, 60_000)
 
-/** An organization whose every name holds its marker. */
+/** Creates an organization whose texts all contain its marker. */
 async function furnished(index: number): Promise<Home> {
   const { organizations, sites, goals } = world.instance.app.instance
   const name = markerOf(index)
@@ -53,7 +53,11 @@ async function furnished(index: number): Promise<Home> {
   const site = await sites.create(organization, { name, hosts: [`${name}.example`] })
   await goals.create(site, { kind: "event", value: name, name })
   const owner = await signedIn(world, { organizationId: organization, role: "owner" })
-  const scene: Scene = { ...sceneOf(world, "owner", { organization, site: site.id }), caller: async () => owner, boss: async () => owner }
+  const scene: Scene = {
+    ...sceneOf(world, "owner", { organization, site: site.id }),
+    caller: async () => owner,
+    organizationOwner: async () => owner,
+  }
   const ids: Record<string, string | number> = {}
   for (const thing of thingNames) {
     const make = THINGS[thing]
@@ -64,7 +68,7 @@ async function furnished(index: number): Promise<Home> {
   return { index, scene, owner, ids }
 }
 
-/** What is made there has the marker in its texts. */
+/** Adds the marker to the texts of every resource created in the scene. */
 function marked(scene: Scene, marker: string): Scene {
   const withMarker = (body: unknown): unknown =>
     JSON.parse(JSON.stringify(body), (key, value) => (["name", "text", "note"].includes(key) ? `${value} ${marker}` : value))
@@ -74,7 +78,7 @@ function marked(scene: Scene, marker: string): Scene {
 const ABSENT = 999_999
 const absentOf = (name: string): string | number => (typeof homes[0]!.ids[name] === "string" ? "absent" : ABSENT)
 
-/** Who tries whose: all pairs, or a ring that differs from route to route. */
+/** Pairs of organizations to test: all of them, or a ring whose step depends on the route. */
 function pairsFor(operation: Declared): (readonly [Home, Home])[] {
   const step = 1 + (world.operations.indexOf(operation) % (ORGANIZATIONS - 1))
   return homes.flatMap((home) =>
@@ -84,7 +88,7 @@ function pairsFor(operation: Declared): (readonly [Home, Home])[] {
   )
 }
 
-/** All that a caller could tell two answers apart by. */
+/** Everything by which a caller could distinguish two responses. */
 async function seen(operation: Declared, { owner }: Home, ids: Record<string, string | number>, body: unknown, query: string | undefined) {
   const { status, headers, text } = await send(world, operation.method, pathWith(operation, ids, query), {
     cookie: owner.cookie,
@@ -98,9 +102,9 @@ const strangeMarkers = (text: string, { index }: Home): string[] =>
   [...text.matchAll(MARKER)].map(([, found]) => found!).filter((found) => Number(found) !== index)
 
 test.each(named(inPlaces))(
-  "%s tells nothing of what is another's",
+  "%s reveals nothing about another organization",
   async (_, operation) => {
-    // A body that would do, so that only the id is in the way; of one that needs the place to be another way, any.
+    // A valid body, so that only the id is wrong. Where preparing one fails because it needs another state, any body will do.
     const { body, query } = await preparedCall(operation, sceneOf(world, "owner")).catch(() => ({ body: {}, query: undefined }))
     const place = operation.gate.ask as "site" | "organization"
     const own = ({ scene, ids }: Home) => ({ ...ids, site: scene.site, organization: scene.organization })
@@ -109,13 +113,13 @@ test.each(named(inPlaces))(
       for (const [home, other] of pairsFor(operation)) {
         const absent = await seen(operation, home, { ...own(home), [place]: ABSENT }, body, query)
         expect({ status: absent.status, code: JSON.parse(absent.text).code }).toEqual({ status: 404, code: `${place}_not_found` })
-        // Their site with their things, and with one's own.
+        // The other site, with its own resources and with ours.
         expect(await seen(operation, home, own(other), body, query)).toEqual(absent)
         expect(await seen(operation, home, { ...own(home), [place]: own(other)[place] }, body, query)).toEqual(absent)
         if (thing === undefined || operation.gate.deleted) continue
-        // Shields are counted in each site: their first one is one's own first one.
+        // Ids of shields are per site, so both first shields have the same id.
         if (other.ids[thing] === home.ids[thing]) continue
-        // The own site with a thing of theirs.
+        // Our own site with a resource of the other.
         const missing = await seen(operation, home, { ...own(home), [thing]: absentOf(thing) }, body, query)
         expect({ status: missing.status, isNamed: JSON.parse(missing.text).code.endsWith("_not_found") }).toEqual({
           status: 404,
@@ -129,7 +133,7 @@ test.each(named(inPlaces))(
   ALL ? 600_000 : 20_000,
 )
 
-// What of others can be named in a body: nobody learns whether it exists.
+// Bodies that name a resource of another organization; the response must not reveal whether it exists.
 const NAMING: Readonly<Record<string, (other: Home, home: Home) => unknown>> = {
   "POST /sites/{site}/transfer": ({ scene }) => ({ organization_id: scene.organization }),
   "POST /organizations/{organization}/transfer-ownership": ({ owner }) => ({ user_id: owner.id }),
@@ -149,7 +153,7 @@ const NAMING: Readonly<Record<string, (other: Home, home: Home) => unknown>> = {
 }
 
 test.each(Object.entries(NAMING))(
-  "%s with something of another organization in its body",
+  "%s rejects an id of another organization in its body",
   async (name, bodyFor) => {
     const operation = world.operations.find((one) => shortName(one) === name)!
     const absentHome = (like: Home): Home => ({
@@ -172,8 +176,8 @@ test.each(Object.entries(NAMING))(
   20_000,
 )
 
-test("no list, report or document of one organization holds a text of another one", async () => {
-  // What only leads elsewhere shows nothing.
+test("no list, report or document of one organization contains a text of another", async () => {
+  // Redirects show nothing themselves.
   const reads = world.operations.filter(
     ({ method, gate, answers }) => method === "GET" && gate.ask !== "instance_admin" && gate.ask !== "open" && !("303" in answers),
   )
@@ -189,6 +193,6 @@ test("no list, report or document of one organization holds a text of another on
       expect({ name, strange: strangeMarkers(text, home) }).toEqual({ name, strange: [] })
       own += [...text.matchAll(MARKER)].length
     }
-  // Or the markers were nowhere to be seen at all.
+  // Verifies that the markers are visible at all.
   expect(own).toBeGreaterThan(50)
 }, 20_000)

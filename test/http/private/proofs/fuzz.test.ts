@@ -8,8 +8,7 @@ import { preparedCall, shortName } from "./recipes.ts"
 import { THINGS } from "./things.ts"
 
 /**
- * Calls of all private routes, made from the document: as it describes them, spoiled, and wild, by somebody who may do
- * everything.
+ * Calls of all private routes, generated from the document: valid, mutated, and wild, sent by a user with all permissions.
  */
 const CALLS = bySize({ check: 500, full: 1_500, release: 100_000 })
 
@@ -19,12 +18,12 @@ interface Stage extends AsyncDisposable {
   isWell(): Promise<boolean>
 }
 
-/** An instance with some of everything, and somebody who owns it all. */
+/** Creates an instance with resources of every kind, and a user who owns all of it. */
 async function openStage(): Promise<Stage> {
   const world = await openWorld()
   const { organizations, sites } = world.instance.app.instance
   const master = await signedIn(world, { role: "owner", isInstanceAdmin: true })
-  const scene: Scene = { ...sceneOf(world, "owner"), caller: async () => master, boss: async () => master }
+  const scene: Scene = { ...sceneOf(world, "owner"), caller: async () => master, organizationOwner: async () => master }
   for (const name of ["Second", "Third"]) {
     const { id } = await organizations.create({ name })
     await sites.create(id, { name, hosts: [`${name.toLowerCase()}.example`] })
@@ -52,7 +51,7 @@ async function openStage(): Promise<Stage> {
   }
 }
 
-/** What stands in paths and is no number. */
+/** Values of path parameters that are not numbers. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   provider: ["oidc", "oidc", "nobody"],
   token: ["AAAA", "x".repeat(43)],
@@ -64,20 +63,20 @@ let stage = await openStage()
 afterAll(() => stage[Symbol.asyncDispose]())
 const { document, operations } = stage.world
 
-// Setting up is over for ever, and what streams has no end to wait for.
-const asked = operations.filter((operation) => !["POST /setup", "GET /sites/{site}/live"].includes(shortName(operation)))
+// The set-up is permanently closed, and event streams do not end.
+const operationsToCall = operations.filter((operation) => !["POST /setup", "GET /sites/{site}/live"].includes(shortName(operation)))
 
-/** Bodies that did once. */
+/** Bodies that succeed only once. */
 const examples = new Map<Declared, unknown>()
-for (const operation of asked) {
+for (const operation of operationsToCall) {
   const kind = operation.permission === "instance_admin" ? "instance admin" : "owner"
   if (Object.keys(operation.bodies).length > 0) examples.set(operation, (await preparedCall(operation, sceneOf(stage.world, kind))).body)
 }
-// Making them has left its traces.
+// Creating the resources has changed these.
 await stage[Symbol.asyncDispose]()
 stage = await openStage()
 
-/** Of each kind of thing the first one stays, for most calls ask about it. */
+/** The first resource of each kind is never deleted, because most calls use it. */
 function idOf({ method, ids, gate }: Declared, id: string): fc.Arbitrary<string> {
   const texts = TEXTS[id]
   if (texts) return fc.constantFrom(...texts)
@@ -88,7 +87,7 @@ function idOf({ method, ids, gate }: Declared, id: string): fc.Arbitrary<string>
 const SECRET_COOKIE = /sid=([^;]+)/
 
 async function answerOf({ operation, method, path, headers, body }: FuzzCall) {
-  // What people do to themselves they do to the one who is there for it.
+  // Operations on the user's own account are sent as a disposable user.
   const isOwn = operation.gate.ask === "self" || operation.gate.ask === "open"
   const { cookie } = isOwn && method !== "GET" ? await signedIn(stage.world, {}) : stage.master
   const { cookie: spoiledCookie, ...others } = headers
@@ -96,7 +95,7 @@ async function answerOf({ operation, method, path, headers, body }: FuzzCall) {
   return { ...answer, cookie }
 }
 
-/** Beside what is declared: an error tells nobody what it was called with, and is found again by its id. */
+/** Rules beyond the document: an error does not echo secrets or reveal internals, and carries the request id. */
 function faultsOfError({ status, headers, text, body, cookie }: Awaited<ReturnType<typeof answerOf>>): string[] {
   if (status < 400) return []
   const { request_id, code } = body as { request_id?: string; code?: string }
@@ -109,7 +108,7 @@ function faultsOfError({ status, headers, text, body, cookie }: Awaited<ReturnTy
   ]
 }
 
-// Only an earlier step gives what these want.
+// These succeed only after a preceding call.
 const NEVER_GOOD = `
 POST /auth/mfa · POST /auth/passkey/verify · POST /auth/reset · POST /auth/email/undo · POST /auth/oidc/link · POST /auth/login ·
 POST /me/email/confirm · POST /me/leave · POST /me/totp/confirm · POST /me/totp/disable · POST /me/recovery-codes ·
@@ -126,11 +125,11 @@ POST /admin/backups/{backup_id}/restore`
   .map((name) => name.trim())
 
 test(
-  "whatever is sent, the answer is one that the document declares",
+  "every response to any request is one that the document declares",
   async () => {
     const faultsOf = answerChecker(document)
-    const seen = new Map<string, Set<string>>(asked.map((operation) => [shortName(operation), new Set()]))
-    const calls = fuzzCalls(document, asked, { idOf, exampleOf: (operation) => examples.get(operation) })
+    const seen = new Map<string, Set<string>>(operationsToCall.map((operation) => [shortName(operation), new Set()]))
+    const calls = fuzzCalls(document, operationsToCall, { idOf, exampleOf: (operation) => examples.get(operation) })
     await fc.assert(
       fc.asyncProperty(calls, async (call) => {
         const answer = await answerOf(call)
@@ -142,16 +141,16 @@ test(
         ]
         if (faults.length > 0) throw new Error(`${answer.status} ${faults.join("; ")}\n${answer.text.slice(0, 500)}`)
         if (call.method === "GET" || answer.status >= 400 || (await stage.isWell())) return
-        // It went as far as shutting its caller out: others go on elsewhere.
+        // Some calls lock their user out; the run then continues in a new instance.
         await stage[Symbol.asyncDispose]()
         stage = await openStage()
       }),
       { seed: SEED, numRuns: CALLS },
     )
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
-    // Both kinds of nearly every operation, or the calls are too tame or too wild to say anything.
+    // Nearly every operation must accept some calls and reject some; otherwise they are too valid or too broken to prove anything.
     const tame = [...seen].filter(([name, kinds]) => !kinds.has("refused") || (!kinds.has("good") && !NEVER_GOOD.includes(name)))
-    if (CALLS >= 10_000) expect(tame.map(([name]) => name).slice(Math.ceil(asked.length / 20))).toEqual([])
+    if (CALLS >= 10_000) expect(tame.map(([name]) => name).slice(Math.ceil(operationsToCall.length / 20))).toEqual([])
   },
   60_000 + CALLS * 20,
 )

@@ -11,11 +11,11 @@ const ME = "/api/private/me"
 const get = (headers: Record<string, string>, host = "stats.example.org", path = ME) =>
   instance.fetch(new Request(`http://${host}${path}`, { headers }))
 
-test("before somebody has set it up, everything says so", async () => {
+test("until the instance is set up, every route says so", async () => {
   expect(await instance.api.get(ME)).toMatchObject({ status: 503, body: { code: "setup_required" } })
 })
 
-test("who is signed in sees the whole truth about what they may do", async () => {
+test("a signed-in user sees all of their permissions", async () => {
   const cookie = await instance.signIn({ role: "editor" })
   const { status, body } = await instance.api.get(ME, undefined, { cookie })
   expect(status).toBe(200)
@@ -29,7 +29,7 @@ test("who is signed in sees the whole truth about what they may do", async () =>
   expect(site!.permissions).not.toContain("site:write")
 })
 
-test("a session is read from the signed cookie alone", async () => {
+test("a session is read only from the signed cookie", async () => {
   const cookie = await instance.signIn({ role: "viewer" })
   const [, value] = cookie.split("=")
   expect((await get({ cookie })).status).toBe(200)
@@ -37,7 +37,7 @@ test("a session is read from the signed cookie alone", async () => {
     expect((await get({ cookie: odd })).status).toBe(401)
   expect((await get({ authorization: `Bearer ${instance.key}` })).status).toBe(401)
   expect((await get({ authorization: `Bearer ${decodeURIComponent(value!)}` })).status).toBe(401)
-  // And a session opens nothing of the public API.
+  // A session gives no access to the public API.
   const answer = await get({ cookie }, "stats.example.org", "/api/public/v1/key")
   expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([401, "missing_api_key"])
 })
@@ -53,12 +53,12 @@ test.each([
   ["stats.example.org.evil.example", 421],
   ["192.0.2.1", 421],
   ["a", 421],
-])("under the host %s it answers %d", async (host, status) => {
+])("under the host %s, answers %d", async (host, status) => {
   const cookie = await instance.signIn({ role: "viewer" })
   expect((await get({ cookie }, host)).status).toBe(status)
 })
 
-test("a session ends after seven idle days, after thirty in all, and when it is revoked", async () => {
+test("a session ends after seven idle days, after thirty days in total, and when it is revoked", async () => {
   const { clock, app } = instance
   const DAY = 86_400_000
   const idle = await instance.signIn({ role: "viewer" })

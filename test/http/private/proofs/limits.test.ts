@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { startInstance } from "../../../kit.ts"
 
-test("whoever is signed in reads the bounds as they are in force", async () => {
+test("any signed-in user can read the effective limits", async () => {
   await using instance = await startInstance({ settings: { limit_visitor_events: "0", limit_site_events: "50", max_sites: "7" } })
   const cookie = await instance.signIn({ role: "guest" })
   const { status, body } = await instance.api.get("/api/private/limits", undefined, { cookie })

@@ -5,7 +5,7 @@ import { codeOf, impersonating, openWorld, type Person, send, signedIn, type Wor
 import { named, shortName } from "./recipes.ts"
 import { rowsWritten } from "./state.ts"
 
-/** The terms beside the permission, over every route: a fresh proof, impersonation, maintenance, the second factor, switches. */
+/** The conditions beside the permission, for every route: recent proof of identity, impersonation, maintenance, second factor, disabled features. */
 
 const world: World = await openWorld()
 const { operations } = world
@@ -19,9 +19,9 @@ const call = (operation: Declared, cookie: string) =>
   send(world, operation.method, addressOf(operation), { cookie, ...(operation.method !== "GET" && { body: {} }) })
 
 let deletedSite = 0
-/** Owner of the organization and instance admin at once: permitted everything. */
+/** Owner of the organization and instance admin at once: has every permission. */
 let master: Person
-let tired: Person
+let staleSession: Person
 let owner: Person
 beforeAll(async () => {
   const { sites } = world.instance.app.instance
@@ -29,12 +29,12 @@ beforeAll(async () => {
   await sites.remove(deletedSite)
   master = await signedIn(world, { role: "owner", isInstanceAdmin: true })
   const provedAt = world.instance.clock.now() - 10 * 60_000 - 1
-  tired = await signedIn(world, { role: "owner", isInstanceAdmin: true, provedAt })
+  staleSession = await signedIn(world, { role: "owner", isInstanceAdmin: true, provedAt })
   owner = await signedIn(world, { role: "owner" })
 })
 
-// By hand, from areas/01 section 3 and areas/09: password, e-mail, second factor, passkeys, API keys (create, rotate), role changes,
-// ownership, deletion of organization or site, restore, impersonation, user deletion, backups that leave the machine or come in.
+// Written by hand from areas/01 section 3 and areas/09: password, email, second factor, passkeys, API keys (create, rotate), role
+// changes, ownership, deletion of organization or site, restore, impersonation, user deletion, backups that leave or enter the machine.
 const SUDO = `
 POST /me/email · POST /me/password · DELETE /me · POST /me/totp/start · POST /me/totp/confirm · POST /me/totp/disable ·
 POST /me/recovery-codes · POST /me/passkeys · PATCH /me/passkeys/{passkey_id} · DELETE /me/passkeys/{passkey_id} ·
@@ -53,7 +53,7 @@ DELETE /admin/backups/{backup_id}`
   .split("·")
   .map((name) => name.trim())
 
-test("the dangerous acts, and no others, want a fresh proof", () => {
+test("exactly the sensitive actions need a recent proof of identity", () => {
   expect(
     operations
       .filter(({ gate }) => gate.sudo)
@@ -62,13 +62,13 @@ test("the dangerous acts, and no others, want a fresh proof", () => {
   ).toEqual([...SUDO].sort())
 })
 
-test.each(named(operations.filter(({ gate }) => gate.sudo)))("%s wants a fresh proof", async (_, operation) => {
-  const answer = await call(operation, tired.cookie)
+test.each(named(operations.filter(({ gate }) => gate.sudo)))("%s needs a recent proof of identity", async (_, operation) => {
+  const answer = await call(operation, staleSession.cookie)
   expect({ status: answer.status, code: codeOf(answer) }).toEqual({ status: 403, code: "reauth_required" })
 })
 
 test.each(named(operations.filter(({ gate }) => gate.ask !== "open" && gate.ask !== "instance_admin")))(
-  "%s in the name of somebody else",
+  "%s during an impersonation",
   async (_, operation) => {
     const cookie = {
       read_only: await impersonating(world, master, owner, "read_only"),
@@ -77,7 +77,7 @@ test.each(named(operations.filter(({ gate }) => gate.ask !== "open" && gate.ask 
     const { personal } = operation.gate
     const isShut = { read_only: personal || (isWrite(operation) && !isOwn(operation)), full: personal }
     for (const mode of ["read_only", "full"] as const) {
-      // What may be done would be done.
+      // An allowed write would take effect.
       if (!isShut[mode] && operation.method !== "GET") continue
       const written = await rowsWritten(world)
       const answer = await call(operation, cookie[mode])
@@ -88,7 +88,7 @@ test.each(named(operations.filter(({ gate }) => gate.ask !== "open" && gate.ask 
   },
 )
 
-test("the console is shut to an admin who acts for somebody, and nobody acts for an admin", async () => {
+test("the console is closed during an impersonation, and admins cannot be impersonated", async () => {
   const cookies = { user: await impersonating(world, master, owner, "full"), admin: await impersonating(world, master, master, "full") }
   const written = await rowsWritten(world)
   for (const operation of operations.filter(({ gate }) => gate.ask === "instance_admin")) {
@@ -98,7 +98,7 @@ test("the console is shut to an admin who acts for somebody, and nobody acts for
   expect(await rowsWritten(world)).toBe(written)
 })
 
-test("while the instance is maintained, writes of all but instance admins wait, and reads go on", async () => {
+test("in maintenance mode, only instance admins can write, and everyone can read", async () => {
   const { catalog } = world.instance.app.instance
   const change = (enabled: boolean) => send(world, "POST", "/api/private/admin/maintenance", { cookie: master.cookie, body: { enabled } })
   expect((await change(true)).status).toBe(200)
@@ -116,7 +116,7 @@ test("while the instance is maintained, writes of all but instance admins wait, 
   expect(await rowsWritten(world)).toBe(written)
   for (const operation of operations.filter((one) => one.method === "GET" && one.gate.ask !== "instance_admin"))
     expect({ name: shortName(operation), code: codeOf(await call(operation, owner.cookie)) }).not.toMatchObject({ code: "maintenance" })
-  // Instance admins go on.
+  // Instance admins can still write.
   const goal = { kind: "event", value: "in maintenance" }
   expect((await send(world, "POST", "/api/private/sites/1/goals", { cookie: master.cookie, body: goal })).status).toBe(201)
   expect((await change(false)).status).toBe(200)
@@ -124,7 +124,7 @@ test("while the instance is maintained, writes of all but instance admins wait, 
   await catalog.run(sql`delete from goals where value = 'in maintenance'`)
 })
 
-test("who lacks the second factor that a policy wants reaches the own account alone", async () => {
+test("without the second factor that a policy requires, only the user's own account is accessible", async () => {
   const policy = (require_mfa: boolean) =>
     world.instance.app.instance.organizations.update(1, { policy: { require_mfa } }, { current: (organization) => organization })
   await policy(true)
@@ -140,7 +140,7 @@ test("who lacks the second factor that a policy wants reaches the own account al
   await policy(false)
 })
 
-test("routes of an area that is switched off are not there, whoever asks", async () => {
+test("routes of a disabled area do not exist for anyone", async () => {
   const { plugins } = world.instance.app.instance
   const ofAreas = operations.filter(({ gate }) => gate.feature !== undefined)
   expect(ofAreas.length).toBeGreaterThan(20)

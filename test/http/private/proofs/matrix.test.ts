@@ -4,19 +4,19 @@ import { codeOf, fresh, KINDS, type Kind, openWorld, type Person, sceneOf, send,
 import { hasRecipe, isPlain, makeCall, named, preparedCall, shortName, unusedRecipes } from "./recipes.ts"
 import { leavesAll } from "./state.ts"
 
-/** Every route of the document × everybody who may come, with the exact status; and nobody who is turned away changes anything. */
+/** Every route of the document × every kind of caller, with the exact status. Rejected callers change nothing. */
 
-// The operations must be known before a test runs.
+// `test.each` needs the operations before any test runs.
 const world: World = await openWorld()
 const { operations } = world
 afterAll(() => world[Symbol.asyncDispose]())
 
-// Making the first user happens once, and has tests of its own.
-const asked = operations.filter((operation) => shortName(operation) !== "POST /setup")
+// The first user can be created only once, so this is tested separately.
+const covered = operations.filter((operation) => shortName(operation) !== "POST /setup")
 const RANKS = ["viewer", "editor", "admin", "owner"]
 
-// By hand, from the tables of the specification: least role, and whether it is of the site or of the organization as a whole.
-const LEAST: Readonly<Record<string, readonly [rank: string, on: "site" | "organization"]>> = {
+// Written by hand from the tables of the specification: minimum role, and whether it is checked on the site or the organization.
+const MINIMUM: Readonly<Record<string, readonly [rank: string, on: "site" | "organization"]>> = {
   "site:read": ["viewer", "site"],
   "goals:write": ["editor", "site"],
   "funnels:write": ["editor", "site"],
@@ -40,7 +40,7 @@ const LEAST: Readonly<Record<string, readonly [rank: string, on: "site" | "organ
   "org:delete": ["owner", "organization"],
 }
 
-/** Undefined: let in. Else the code of the refusal. */
+/** Returns the code of the rejection, or undefined if the call is allowed. */
 function refusalOf({ permission, gate, path }: Declared, kind: Kind): string | undefined {
   if (permission === "open") return undefined
   if (kind === "no session" || kind === "bearer key") return "session_required"
@@ -55,9 +55,9 @@ function refusalOf({ permission, gate, path }: Declared, kind: Kind): string | u
     if (!isMember) return "organization_not_found"
     if (permission === "member") return undefined
   }
-  const [least, on] = LEAST[permission]!
+  const [minimum, on] = MINIMUM[permission]!
   const rank = kind === "guest of this site" ? (on === "site" ? "viewer" : "none") : kind
-  return RANKS.indexOf(rank) >= RANKS.indexOf(least) ? undefined : "forbidden"
+  return RANKS.indexOf(rank) >= RANKS.indexOf(minimum) ? undefined : "forbidden"
 }
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -67,38 +67,38 @@ const STATUS: Readonly<Record<string, number>> = {
   organization_not_found: 404,
 }
 
-/** Those who are turned away, where a site is and where one was. */
-const strangers = new Map<Kind, Person>()
-const lateStrangers = new Map<Kind, Person>()
+/** Callers without access, for the site and for the deleted site. */
+const callers = new Map<Kind, Person>()
+const deletedSiteCallers = new Map<Kind, Person>()
 let deletedSite = 0
 beforeAll(async () => {
   const { sites } = world.instance.app.instance
   deletedSite = (await sites.create(1, { name: "Late", hosts: ["late.example"] })).id
-  for (const kind of KINDS) strangers.set(kind, await sceneOf(world, kind).caller())
-  for (const kind of KINDS) lateStrangers.set(kind, await sceneOf(world, kind, { site: deletedSite }).caller())
+  for (const kind of KINDS) callers.set(kind, await sceneOf(world, kind).caller())
+  for (const kind of KINDS) deletedSiteCallers.set(kind, await sceneOf(world, kind, { site: deletedSite }).caller())
   await sites.remove(deletedSite)
 })
 
-/** What a refused caller sends names things that are there. */
+/** A rejected call names resources that exist. */
 const addressOf = ({ path, gate }: Declared) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(name === "site" && gate.deleted ? deletedSite : 1))
 
 test("every permission is in the table of the specification, and every write has a recipe", () => {
   const permissions = new Set(operations.map(({ permission }) => permission))
-  const known = [...Object.keys(LEAST), "open", "self", "member", "instance_admin"]
+  const known = [...Object.keys(MINIMUM), "open", "self", "member", "instance_admin"]
   expect([...permissions].filter((permission) => !known.includes(permission))).toEqual([])
-  expect(asked.filter((operation) => !isPlain(operation) && !hasRecipe(operation)).map(shortName)).toEqual([])
+  expect(covered.filter((operation) => !isPlain(operation) && !hasRecipe(operation)).map(shortName)).toEqual([])
   expect(unusedRecipes(operations)).toEqual([])
 })
 
-test.each(named(asked))(
-  "%s lets in whom it should",
+test.each(named(covered))(
+  "%s allows exactly the right callers",
   async (_, operation) => {
     const wanted = KINDS.map((kind) => ({ kind, code: refusalOf(operation, kind) }))
     const refuseAll = async () => {
       for (const { kind, code } of wanted.filter((one) => one.code !== undefined)) await expectRefusal(operation, kind, code!)
     }
-    // What was turned away has changed nothing.
+    // Rejected calls have changed nothing.
     expect(await leavesAll(world, refuseAll)).toBe(true)
 
     const home = await newHome()
@@ -115,7 +115,7 @@ test.each(named(asked))(
 
 async function expectRefusal(operation: Declared, kind: Kind, code: string): Promise<void> {
   const answer = await send(world, operation.method, addressOf(operation), {
-    cookie: (operation.gate.deleted ? lateStrangers : strangers).get(kind)!.cookie,
+    cookie: (operation.gate.deleted ? deletedSiteCallers : callers).get(kind)!.cookie,
     ...(kind === "bearer key" && { key: world.instance.key }),
     ...(operation.method !== "GET" && { body: {} }),
   })
@@ -124,12 +124,12 @@ async function expectRefusal(operation: Declared, kind: Kind, code: string): Pro
   expect({ kind, status: answer.status, code: codeOf(answer), permission }).toEqual(wanted)
 }
 
-/** Of its own for each route: an organization has room for so many members. */
+/** A new organization for each route, because the number of members is limited. */
 async function newHome(): Promise<{ organization: number; site: number }> {
   const { organizations, sites } = world.instance.app.instance
   const { id } = await organizations.create({ name: fresh("Home") })
   return { organization: id, site: (await sites.create(id, { name: fresh("Home"), hosts: [`${fresh("home")}.example`] })).id }
 }
 
-/** The last one that stands there: of two steps the second. */
+/** The last success status; for operations in two steps, that of the second. */
 const successOf = ({ answers }: Declared): number => Number(Object.keys(answers).findLast((status) => status < "304"))

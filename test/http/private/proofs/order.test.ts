@@ -3,7 +3,7 @@ import { startInstance, type TestInstance } from "../../../kit.ts"
 import { impersonating, openWorld, type Person, type Sending, send, signedIn, type World } from "../scene.ts"
 import { rowsWritten } from "./state.ts"
 
-/** The first check that fails answers, in the order of areas/00 section 4. */
+/** The first failing check in the order of areas/00 section 4 determines the response. */
 
 const world: World = await openWorld({ allowed_hosts: "stats.local" })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -24,17 +24,17 @@ let impersonated = ""
 beforeAll(async () => {
   const { clock, app } = world.instance
   const { organizations } = app.instance
-  const tiredAt = clock.now() - 10 * 60_000 - 1
+  const staleAt = clock.now() - 10 * 60_000 - 1
   people.owner = await signedIn(world, { role: "owner" })
-  people.tired = await signedIn(world, { role: "owner", provedAt: tiredAt })
+  people.stale = await signedIn(world, { role: "owner", provedAt: staleAt })
   people.viewer = await signedIn(world, { role: "viewer" })
-  people.tiredViewer = await signedIn(world, { role: "viewer", provedAt: tiredAt })
+  people.staleViewer = await signedIn(world, { role: "viewer", provedAt: staleAt })
   people.stranger = await signedIn(world, {})
-  people.chief = await signedIn(world, { isInstanceAdmin: true })
+  people.instanceAdmin = await signedIn(world, { isInstanceAdmin: true })
   const strict = await organizations.create({ name: "Strict" })
   await organizations.update(strict.id, { policy: { require_mfa: true } }, { current: (organization) => organization })
-  people.factorless = await signedIn(world, { organizationId: strict.id, role: "owner", provedAt: tiredAt })
-  impersonated = await impersonating(world, people.chief, people.owner, "read_only")
+  people.factorless = await signedIn(world, { organizationId: strict.id, role: "owner", provedAt: staleAt })
+  impersonated = await impersonating(world, people.instanceAdmin, people.owner, "read_only")
   const goal = { kind: "event", value: "first" }
   await send(world, "POST", GOALS, { cookie: people.owner.cookie, body: goal })
 })
@@ -56,42 +56,60 @@ test.each<[string, string, Ask, number, string]>([
   ],
   ["foreign origin on an open route", `${P}/auth/login`, { method: "POST", body: BROKEN, headers: EVIL }, 403, "origin_not_allowed"],
   ["no session, unknown site", `${P}/sites/99/goals`, {}, 401, "session_required"],
-  ["no session, bad query", `${GOALS}?limit=x&limit=y`, {}, 401, "session_required"],
-  ["no session, broken body", GOALS, { method: "POST", body: BROKEN }, 401, "session_required"],
+  ["no session, invalid query", `${GOALS}?limit=x&limit=y`, {}, 401, "session_required"],
+  ["no session, malformed body", GOALS, { method: "POST", body: BROKEN }, 401, "session_required"],
   ["no session, large body", GOALS, { method: "POST", body: LARGE }, 401, "session_required"],
-  ["no session, form", GOALS, { method: "POST", body: "a=1", headers: FORM }, 401, "session_required"],
+  ["no session, form body", GOALS, { method: "POST", body: "a=1", headers: FORM }, 401, "session_required"],
   ["a key instead of a session", GOALS, { key: "ff_x" }, 401, "session_required"],
   ["second factor, unknown site", `${P}/sites/99/goals`, { as: "factorless" }, 403, "mfa_enrollment_required"],
   ["second factor, console", `${P}/admin/users`, { as: "factorless" }, 403, "mfa_enrollment_required"],
-  ["second factor, broken body", `${P}/organizations`, { method: "POST", as: "factorless", body: BROKEN }, 403, "mfa_enrollment_required"],
+  [
+    "second factor, malformed body",
+    `${P}/organizations`,
+    { method: "POST", as: "factorless", body: BROKEN },
+    403,
+    "mfa_enrollment_required",
+  ],
   ["unknown site, permission", `${P}/sites/99/goals`, { method: "POST", as: "viewer", body: "{}" }, 404, "site_not_found"],
-  ["unknown site, broken body", `${P}/sites/99/goals`, { method: "POST", as: "owner", body: BROKEN }, 404, "site_not_found"],
-  ["site of others, bad query", `${GOALS}?limit=x`, { as: "stranger" }, 404, "site_not_found"],
-  ["no id of a site", `${P}/sites/01/goals`, { as: "owner" }, 404, "site_not_found"],
-  ["organization of others, proof", KEYS, { method: "POST", as: "factorless", body: "{}" }, 403, "mfa_enrollment_required"],
-  ["organization of others, broken body", KEYS, { method: "POST", as: "stranger", body: BROKEN }, 404, "organization_not_found"],
+  ["unknown site, malformed body", `${P}/sites/99/goals`, { method: "POST", as: "owner", body: BROKEN }, 404, "site_not_found"],
+  ["foreign site, invalid query", `${GOALS}?limit=x`, { as: "stranger" }, 404, "site_not_found"],
+  ["an invalid site id", `${P}/sites/01/goals`, { as: "owner" }, 404, "site_not_found"],
+  ["foreign organization, missing second factor", KEYS, { method: "POST", as: "factorless", body: "{}" }, 403, "mfa_enrollment_required"],
+  ["foreign organization, malformed body", KEYS, { method: "POST", as: "stranger", body: BROKEN }, 404, "organization_not_found"],
   ["permission, impersonation", KEYS, { method: "POST", as: "viewer", body: "{}" }, 403, "forbidden"],
-  ["permission, proof", KEYS, { method: "POST", as: "tiredViewer", body: "{}" }, 403, "forbidden"],
+  ["permission, proof", KEYS, { method: "POST", as: "staleViewer", body: "{}" }, 403, "forbidden"],
   ["permission, unknown goal", `${GOALS}/99`, { method: "PATCH", as: "viewer", body: "{}" }, 403, "forbidden"],
-  ["permission, broken body", GOALS, { method: "POST", as: "viewer", body: BROKEN }, 403, "forbidden"],
+  ["permission, malformed body", GOALS, { method: "POST", as: "viewer", body: BROKEN }, 403, "forbidden"],
   ["console, unknown user", `${P}/admin/users/99999`, { as: "owner" }, 403, "forbidden"],
   ["impersonation, unknown goal", `${GOALS}/99`, { method: "PATCH", as: "impersonated", body: BROKEN }, 403, "impersonation_read_only"],
-  ["proof, unknown key", `${KEYS}/99/rotate`, { method: "POST", as: "tired", body: BROKEN }, 403, "reauth_required"],
-  ["proof, large body", KEYS, { method: "POST", as: "tired", body: LARGE }, 403, "reauth_required"],
+  ["stale proof, unknown key", `${KEYS}/99/rotate`, { method: "POST", as: "stale", body: BROKEN }, 403, "reauth_required"],
+  ["stale proof, large body", KEYS, { method: "POST", as: "stale", body: LARGE }, 403, "reauth_required"],
   ["unknown goal, large body", `${GOALS}/99`, { method: "PATCH", as: "owner", body: LARGE }, 404, "goal_not_found"],
-  ["unknown goal, form", `${GOALS}/99`, { method: "PATCH", as: "owner", body: "a=1", headers: FORM }, 404, "goal_not_found"],
-  ["unknown goal, broken body", `${GOALS}/99`, { method: "PATCH", as: "owner", body: BROKEN }, 404, "goal_not_found"],
-  ["unknown user, broken body", `${P}/admin/users/99999`, { method: "PATCH", as: "chief", body: BROKEN }, 404, "user_not_found"],
-  ["size, media type", GOALS, { method: "POST", as: "owner", body: LARGE, headers: FORM }, 413, "body_too_large"],
-  ["media type, syntax", GOALS, { method: "POST", as: "owner", body: BROKEN, headers: FORM }, 415, "unsupported_media_type"],
-  ["syntax, idempotency key", GOALS, { method: "POST", as: "owner", body: BROKEN, headers: ODD_KEY }, 400, "invalid_json"],
+  ["unknown goal, form body", `${GOALS}/99`, { method: "PATCH", as: "owner", body: "a=1", headers: FORM }, 404, "goal_not_found"],
+  ["unknown goal, malformed body", `${GOALS}/99`, { method: "PATCH", as: "owner", body: BROKEN }, 404, "goal_not_found"],
+  ["unknown user, malformed body", `${P}/admin/users/99999`, { method: "PATCH", as: "instanceAdmin", body: BROKEN }, 404, "user_not_found"],
+  ["large body, unsupported media type", GOALS, { method: "POST", as: "owner", body: LARGE, headers: FORM }, 413, "body_too_large"],
+  [
+    "unsupported media type, malformed body",
+    GOALS,
+    { method: "POST", as: "owner", body: BROKEN, headers: FORM },
+    415,
+    "unsupported_media_type",
+  ],
+  ["malformed body, invalid idempotency key", GOALS, { method: "POST", as: "owner", body: BROKEN, headers: ODD_KEY }, 400, "invalid_json"],
   ["syntax, query", `${GOALS}?a=1`, { method: "POST", as: "owner", body: BROKEN }, 400, "invalid_json"],
   ["query, content", `${GOALS}?a=1`, { method: "POST", as: "owner", body: "{}" }, 400, "invalid_query"],
-  ["idempotency key, content", GOALS, { method: "POST", as: "owner", body: "{}", headers: ODD_KEY }, 400, "invalid_header"],
-  ["content, stale tag", `${GOALS}/1`, { method: "PATCH", as: "owner", body: '{"kind":1}', headers: STALE }, 422, "validation_failed"],
-  ["stale tag", `${GOALS}/1`, { method: "PATCH", as: "owner", body: "{}", headers: STALE }, 412, "precondition_failed"],
+  ["invalid idempotency key, invalid content", GOALS, { method: "POST", as: "owner", body: "{}", headers: ODD_KEY }, 400, "invalid_header"],
+  [
+    "invalid content, stale ETag",
+    `${GOALS}/1`,
+    { method: "PATCH", as: "owner", body: '{"kind":1}', headers: STALE },
+    422,
+    "validation_failed",
+  ],
+  ["stale ETag", `${GOALS}/1`, { method: "PATCH", as: "owner", body: "{}", headers: STALE }, 412, "precondition_failed"],
   ["stale version", `${GOALS}/1`, { method: "PATCH", as: "owner", body: '{"version":99}' }, 409, "version_conflict"],
-])("the first failing check answers: %s", async (_, path, { as, method = "GET", ...sending }, status, code) => {
+])("reports the first failing check: %s", async (_, path, { as, method = "GET", ...sending }, status, code) => {
   const cookie = as === "impersonated" ? impersonated : as === undefined ? "" : people[as]!.cookie
   const written = await rowsWritten(world)
   const answer = await send(world, method, path, { ...sending, cookie })
@@ -106,31 +124,31 @@ test.each<[string, string, Ask, number, string]>([
   expect(await rowsWritten(world)).toBe(written)
 })
 
-// Browsers name the page a request comes from; the newer header decides.
+// Browsers send the origin of a request; Sec-Fetch-Site takes precedence over Origin.
 const OWN = "http://localhost:9000"
 const PAGES: readonly (readonly [string, Record<string, string>, isAllowed: boolean])[] = [
-  ["no browser", {}, true],
+  ["a client without origin headers", {}, true],
   ["the same origin", { "sec-fetch-site": "same-origin" }, true],
-  ["the person", { "sec-fetch-site": "none" }, true],
-  ["another origin of the site", { "sec-fetch-site": "same-site" }, false],
+  ["the address bar or a bookmark", { "sec-fetch-site": "none" }, true],
+  ["another host of the same site", { "sec-fetch-site": "same-site" }, false],
   ["another site", { "sec-fetch-site": "cross-site" }, false],
-  ["a word that no browser says", { "sec-fetch-site": "anything" }, false],
-  ["another site that claims our origin", { "sec-fetch-site": "cross-site", origin: OWN }, false],
+  ["an unknown value of Sec-Fetch-Site", { "sec-fetch-site": "anything" }, false],
+  ["another site with our origin", { "sec-fetch-site": "cross-site", origin: OWN }, false],
   ["our origin", { origin: OWN }, true],
   ["an allowed host", { origin: "https://stats.local" }, true],
-  ["nothing that can be named", { origin: "null" }, false],
+  ["an opaque origin", { origin: "null" }, false],
   ["another port of our host", { origin: "http://localhost:9001" }, false],
   ["another scheme of our host", { origin: "https://localhost:9000" }, false],
-  ["a host that begins as ours", { origin: "http://localhost:9000.evil.example" }, false],
+  ["a host that starts like ours", { origin: "http://localhost:9000.evil.example" }, false],
   ["our origin with a path", { origin: `${OWN}/` }, false],
   ["two origins", { origin: `${OWN} https://evil.example` }, false],
 ]
 
-test.each(PAGES)("a write of %s", async (_, headers, isAllowed) => {
+test.each(PAGES)("a write from %s", async (_, headers, isAllowed) => {
   const writes = operations.filter(({ method }) => method !== "GET")
   const written = await rowsWritten(world)
   for (const { method, path } of writes) {
-    // Without a session none of them gets further than the gate; open ones fail for their content.
+    // Without a session, no write passes the gate; open ones fail because of their content.
     const answer = await send(world, method, path.replaceAll(/\{\w+\}/g, "0"), { headers, body: [] })
     const isRefused = (answer.body as { code?: string } | undefined)?.code === "origin_not_allowed"
     expect({ path: `${method} ${path}`, isRefused, is403: answer.status === 403 || !isRefused }).toEqual({
@@ -140,13 +158,13 @@ test.each(PAGES)("a write of %s", async (_, headers, isAllowed) => {
     })
   }
   expect(await rowsWritten(world)).toBe(written)
-  // Reading is shut to other origins by the browser, and needs no rule.
+  // Browsers do not let other origins read responses, so no rule is needed.
   const read = await send(world, "GET", `${P}/me`, { headers, cookie: people.owner!.cookie })
   expect(read.status).toBe(200)
 })
 
 test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", "TEXT/PLAIN; charset=utf-8"])(
-  "no write takes a form as a page of others can send it: %s",
+  "no write accepts a form that another page could submit: %s",
   async (type) => {
     const written = await rowsWritten(world)
     const master = await signedIn(world, { role: "owner", isInstanceAdmin: true })
@@ -160,7 +178,7 @@ test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-da
         headers: { "content-type": type },
       })
       const name = `${method} ${path}`
-      // What is not there is told before anything is looked at.
+      // An unknown path is reported before any other check.
       expect({ name, status: answer.status === 404 ? 415 : answer.status }).toEqual({ name, status: 415 })
     }
     expect(await rowsWritten(world)).toBe(start)
@@ -174,7 +192,7 @@ test.each([
   ["xn--locahost-9cd.example", 421],
   ["stats.local:1", 200],
   ["127.0.0.1", 200],
-])("under the host %s every route answers alike: %d", async (host, status) => {
+])("under the host %s, every route answers the same: %d", async (host, status) => {
   const { instance } = world
   for (const operation of operations.filter(({ gate }) => gate.ask !== "open")) {
     const request = new Request(`http://${host}${operation.path.replaceAll(/\{\w+\}/g, "1")}`, { method: operation.method })
@@ -185,7 +203,7 @@ test.each([
   expect(me.status).toBe(status)
 })
 
-test("what other headers say of the host changes nothing", async () => {
+test("other headers that name a host have no effect", async () => {
   for (const name of ["x-forwarded-host", "x-host", "forwarded", "x-original-host"]) {
     const headers = { [name]: name === "forwarded" ? "host=evil.example" : "evil.example" }
     const answer = await send(world, "GET", `${P}/setup`, { headers })
@@ -195,7 +213,7 @@ test("what other headers say of the host changes nothing", async () => {
   }
 })
 
-test("before the instance is set up every route says so, but the one that does it", async () => {
+test("until the instance is set up, every route says so, except the set-up", async () => {
   await using fresh: TestInstance = await startInstance()
   for (const operation of operations) {
     if (operation.gate.beforeSetUp) continue
@@ -212,7 +230,7 @@ test("before the instance is set up every route says so, but the one that does i
   expect((await fresh.api.get(`${P}/setup`)).status).toBe(200)
 })
 
-test("a session that asks too much is slowed down, and others are not", async () => {
+test("limits the requests of a session, independently of others", async () => {
   await using small = await startInstance({ settings: { private_rate: "1" } })
   const [busy, calm] = [await small.signIn({ role: "owner" }), await small.signIn({ role: "owner" })]
   const ask = (cookie: string, path = `${P}/me`) => small.api.get(path, undefined, { cookie })
@@ -220,7 +238,7 @@ test("a session that asks too much is slowed down, and others are not", async ()
   const slowed = await ask(busy, `${P}/sites/1/goals/99?limit=x`)
   expect(slowed).toMatchObject({ status: 429, body: { code: "rate_limited" } })
   expect(Number(slowed.headers.get("retry-after"))).toBeGreaterThan(0)
-  // What comes before in the order still does.
+  // Earlier checks still come first.
   expect(await ask(busy, `${P}/sites/99/goals`)).toMatchObject({ status: 404 })
   expect((await ask(calm)).status).toBe(200)
 })

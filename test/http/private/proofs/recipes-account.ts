@@ -6,7 +6,7 @@ import type { Recipe } from "./recipes.ts"
 
 const OTHER_PASSWORD = "another fine long password"
 
-/** A passkey of somebody, with the device that has it. */
+/** Registers a passkey for a user and returns it with its device. */
 async function passkeyOf(scene: Scene, who: Person) {
   const device = createAuthenticator(BASE)
   const { options, challenge_id } = await scene.prepare(who, "POST", "/me/passkeys", {})
@@ -16,7 +16,7 @@ async function passkeyOf(scene: Scene, who: Person) {
 
 const codeNow = (scene: Scene, secret: string): string => new TOTP({ secret }).generate({ timestamp: scene.world.instance.clock.now() })
 
-/** Somebody with an app, without the codes for emergencies that come with one: hashing those takes its time. */
+/** Adds an authenticator app without recovery codes, because hashing those is slow. */
 async function appOf(scene: Scene, who: Person): Promise<{ secret: string }> {
   const { secret } = await scene.prepare(who, "POST", "/me/totp/start")
   const { catalog } = scene.world.instance.app.instance
@@ -28,10 +28,10 @@ async function appOf(scene: Scene, who: Person): Promise<{ secret: string }> {
   return { secret }
 }
 
-/** What of a sign-in an audit row must not hold. */
+/** Parts of a sign-in that an audit entry must not contain. */
 const OF_PASSWORD = { secrets: () => [PASSWORD] }
 
-/** Whoever comes in is not the one whose session called. */
+/** The user who signs in is not the one whose session sends the call. */
 const newcomer = (scene: Scene): Promise<Person> => signedIn(scene.world, {})
 
 async function login(scene: Scene, { email }: Person): Promise<Json> {
@@ -39,7 +39,7 @@ async function login(scene: Scene, { email }: Person): Promise<Json> {
   return answer.body
 }
 
-/** The identity provider knows the address of somebody who has an account: what the browser comes back with. */
+/** The identity provider knows the address of an existing user. Returns the ticket in the callback URL. */
 async function linkTicket({ world }: Scene, { id, email }: Person): Promise<string> {
   const path = "/api/private/auth/oidc/oidc/start"
   const start = await send(world, "GET", path)
@@ -52,14 +52,14 @@ async function linkTicket({ world }: Scene, { id, email }: Person): Promise<stri
   return end.headers.get("location")!.split("#")[1]!
 }
 
-const CHALLENGE = "It hands out a challenge; nothing of anybody has changed."
+const CHALLENGE = "It issues a challenge; nothing has changed."
 
-/** Below `/setup`, `/auth`, `/me` and `/invitations`. */
+/** Routes below `/setup`, `/auth`, `/me` and `/invitations`. */
 export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
   "POST /auth/login": async (scene) => {
     const { id, email } = await newcomer(scene)
-    const deed = { action: "accounts.session.create", target: ["session", "*"], actor: id, ...OF_PASSWORD } as const
-    return { body: { email, password: PASSWORD }, deed }
+    const auditEntry = { action: "accounts.session.create", target: ["session", "*"], actor: id, ...OF_PASSWORD } as const
+    return { body: { email, password: PASSWORD }, auditEntry }
   },
   "POST /auth/mfa": async (scene) => {
     const who = await newcomer(scene)
@@ -67,7 +67,7 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const { ticket } = await login(scene, who)
     return {
       body: { ticket, code: codeNow(scene, secret) },
-      deed: { action: "accounts.session.create", target: ["session", "*"], actor: who.id, secrets: () => [ticket] },
+      auditEntry: { action: "accounts.session.create", target: ["session", "*"], actor: who.id, secrets: () => [ticket] },
     }
   },
   "POST /auth/passkey/options": () => ({ body: {}, silent: CHALLENGE }),
@@ -76,13 +76,13 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const { device } = await passkeyOf(scene, who)
     const { body } = await send(scene.world, "POST", "/api/private/auth/passkey/options", { body: {} })
     const { options, challenge_id } = body as Json
-    const deed = { action: "accounts.session.create", target: ["session", "*"], actor: who.id } as const
-    return { body: { challenge_id, response: device.get(options) }, deed }
+    const auditEntry = { action: "accounts.session.create", target: ["session", "*"], actor: who.id } as const
+    return { body: { challenge_id, response: device.get(options) }, auditEntry }
   },
   "POST /auth/forgot": async (scene) => {
     const who = await newcomer(scene)
-    const deed = { action: "accounts.password.ask-reset", target: ["user", who.id], later: true } as const
-    return { body: { email: who.email }, deed }
+    const auditEntry = { action: "accounts.password.ask-reset", target: ["user", who.id], later: true } as const
+    return { body: { email: who.email }, auditEntry }
   },
   "POST /auth/reset": async (scene) => {
     const who = await newcomer(scene)
@@ -91,7 +91,7 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const secrets = () => [token, OTHER_PASSWORD]
     return {
       body: { token, password: OTHER_PASSWORD },
-      deed: { action: "accounts.password.reset", target: ["user", who.id], actor: who.id, secrets },
+      auditEntry: { action: "accounts.password.reset", target: ["user", who.id], actor: who.id, secrets },
     }
   },
   "POST /auth/email/undo": async (scene) => {
@@ -100,43 +100,43 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const token = await scene.world.mailedToken(who.email)
     return {
       body: { token },
-      deed: { action: "accounts.email.undo", target: ["user", who.id], actor: who.id, secrets: () => [token] },
+      auditEntry: { action: "accounts.email.undo", target: ["user", who.id], actor: who.id, secrets: () => [token] },
     }
   },
-  "POST /auth/logout": () => ({ deed: { action: "accounts.session.end", target: ["session", "*"] } }),
+  "POST /auth/logout": () => ({ auditEntry: { action: "accounts.session.end", target: ["session", "*"] } }),
   "POST /auth/reauth": () => ({
     body: { password: PASSWORD },
-    deed: { action: "accounts.session.prove", target: ["session", "*"], ...OF_PASSWORD },
+    auditEntry: { action: "accounts.session.prove", target: ["session", "*"], ...OF_PASSWORD },
   }),
   "GET /auth/oidc/{provider}/callback": () => ({ query: "code=x&state=y" }),
   "POST /auth/oidc/link": async (scene) => {
     const who = await newcomer(scene)
     const ticket = await linkTicket(scene, who)
-    const deed = {
+    const auditEntry = {
       action: "accounts.identity.link",
       target: ["user", who.id],
       actor: who.id,
       secrets: () => [ticket, PASSWORD],
       beside: ["accounts.session.create"],
     } as const
-    return { cookie: "", body: { ticket, password: PASSWORD }, deed }
+    return { cookie: "", body: { ticket, password: PASSWORD }, auditEntry }
   },
 
   "PATCH /me": async (scene) => {
     const { id } = await scene.caller()
-    return { body: { name: fresh("Name") }, deed: { action: "accounts.user.update", target: ["user", id] } }
+    return { body: { name: fresh("Name") }, auditEntry: { action: "accounts.user.update", target: ["user", id] } }
   },
   "DELETE /me": async (scene) => {
-    // Else it would be the last owner who goes.
-    await scene.boss()
+    // Otherwise the last owner would leave.
+    await scene.organizationOwner()
     const { id } = await scene.caller()
-    return { deed: { action: "accounts.user.delete", target: ["user", id] } }
+    return { auditEntry: { action: "accounts.user.delete", target: ["user", id] } }
   },
   "POST /me/email": async (scene) => {
     const { id } = await scene.caller()
     return {
       body: { email: `${fresh("new")}@example.com` },
-      deed: { action: "accounts.email.ask-change", target: ["user", id], later: true },
+      auditEntry: { action: "accounts.email.ask-change", target: ["user", id], later: true },
     }
   },
   "POST /me/email/confirm": async (scene) => {
@@ -144,27 +144,30 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const email = `${fresh("new")}@example.com`
     await scene.prepare(caller, "POST", "/me/email", { email })
     const token = await scene.world.mailedToken(email)
-    return { body: { token }, deed: { action: "accounts.email.change", target: ["user", caller.id], secrets: () => [token] } }
+    return { body: { token }, auditEntry: { action: "accounts.email.change", target: ["user", caller.id], secrets: () => [token] } }
   },
   "POST /me/password": async (scene) => {
     const { id } = await scene.caller()
     const secrets = () => [PASSWORD, OTHER_PASSWORD]
     return {
       body: { current: PASSWORD, password: OTHER_PASSWORD },
-      deed: { action: "accounts.password.change", target: ["user", id], secrets },
+      auditEntry: { action: "accounts.password.change", target: ["user", id], secrets },
     }
   },
   "POST /me/sessions/revoke-others": async (scene) => {
     const { id } = await scene.caller()
-    return { deed: { action: "accounts.session.end-others", target: ["user", id] } }
+    return { auditEntry: { action: "accounts.session.end-others", target: ["user", id] } }
   },
-  "DELETE /me/sessions/{session_id}": () => ({ deed: { action: "accounts.session.end", target: ["session"] } }),
+  "DELETE /me/sessions/{session_id}": () => ({ auditEntry: { action: "accounts.session.end", target: ["session"] } }),
   "POST /me/leave": async (scene) => {
     const caller = await scene.caller()
     const { organizations } = scene.world.instance.app.instance
     const { id } = await organizations.create({ name: fresh("Left") })
     await scene.join(caller, id)
-    return { body: { organization_id: id }, deed: { action: "accounts.membership.leave", target: ["user", caller.id], organization: id } }
+    return {
+      body: { organization_id: id },
+      auditEntry: { action: "accounts.membership.leave", target: ["user", caller.id], organization: id },
+    }
   },
   "POST /me/totp/start": () => ({ silent: CHALLENGE }),
   "POST /me/totp/confirm": async (scene) => {
@@ -173,19 +176,19 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const secrets = (answer: Json) => [secret, ticket, ...answer.recovery_codes]
     return {
       body: { ticket, code: codeNow(scene, secret) },
-      deed: { action: "accounts.totp.enable", target: ["user", caller.id], secrets },
+      auditEntry: { action: "accounts.totp.enable", target: ["user", caller.id], secrets },
     }
   },
   "POST /me/totp/disable": async (scene) => {
     const caller = await scene.caller()
     await appOf(scene, caller)
-    return { deed: { action: "accounts.totp.disable", target: ["user", caller.id] } }
+    return { auditEntry: { action: "accounts.totp.disable", target: ["user", caller.id] } }
   },
   "POST /me/recovery-codes": async (scene) => {
     const caller = await scene.caller()
     await appOf(scene, caller)
     const secrets = (answer: Json) => answer.recovery_codes
-    return { deed: { action: "accounts.recovery-codes.create", target: ["user", caller.id], secrets } }
+    return { auditEntry: { action: "accounts.recovery-codes.create", target: ["user", caller.id], secrets } }
   },
   "POST /me/passkeys": async (scene) => {
     const caller = await scene.caller()
@@ -193,7 +196,7 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const { options, challenge_id } = await scene.prepare(caller, "POST", "/me/passkeys", {})
     return {
       body: { challenge_id, response: device.create(options), name: "Phone" },
-      deed: { action: "accounts.passkey.create", target: ["passkey"] },
+      auditEntry: { action: "accounts.passkey.create", target: ["passkey"] },
     }
   },
   "PATCH /me/passkeys/{passkey_id}": async (scene) => {
@@ -201,13 +204,13 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     return {
       ids: { passkey_id: id },
       body: { name: fresh("Phone") },
-      deed: { action: "accounts.passkey.update", target: ["passkey", id] },
+      auditEntry: { action: "accounts.passkey.update", target: ["passkey", id] },
     }
   },
   "DELETE /me/passkeys/{passkey_id}": async (scene) => {
     const caller = await scene.caller()
     const { id } = await passkeyOf(scene, caller)
-    return { ids: { passkey_id: id }, deed: { action: "accounts.passkey.delete", target: ["passkey", id] } }
+    return { ids: { passkey_id: id }, auditEntry: { action: "accounts.passkey.delete", target: ["passkey", id] } }
   },
 
   "GET /invitations/{token}": async (scene) => ({ ids: { token: (await invited(scene)).token } }),
@@ -217,12 +220,12 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     return {
       ids: { token },
       ...(cookie === "" && { body: { name: fresh("New"), password: PASSWORD } }),
-      deed: { action: "accounts.invitation.accept", target: ["invitation", id], organization, secrets: () => [token] },
+      auditEntry: { action: "accounts.invitation.accept", target: ["invitation", id], organization, secrets: () => [token] },
     }
   },
 }
 
-/** An invitation for whoever calls: to an organization they do not belong to. */
+/** An invitation of the caller to an organization they do not belong to. */
 async function invited(scene: Scene) {
   const caller = await scene.caller()
   const { organizations } = scene.world.instance.app.instance

@@ -7,7 +7,7 @@ const STEPS = [
   { type: "event", value: "signup" },
 ]
 const SHARE_PASSWORD = "a password to share"
-const NUMBERS = "It answers numbers, and changes nothing."
+const NUMBERS = "It only returns figures."
 
 /** The caller owns the site's organization and another one. */
 async function twoOrganizations(scene: Scene): Promise<number> {
@@ -16,41 +16,44 @@ async function twoOrganizations(scene: Scene): Promise<number> {
   return id
 }
 
-const thing = (noun: string, verb: string) => ({ deed: { action: `sites.${noun}.${verb}`, target: [noun] } }) as const
+const thing = (noun: string, verb: string) => ({ auditEntry: { action: `sites.${noun}.${verb}`, target: [noun] } }) as const
 
-/** Below `/sites`. */
+/** Routes below `/sites`. */
 export const SITE_RECIPES: Readonly<Record<string, Recipe>> = {
-  "PATCH /sites/{site}": ({ site }) => ({ body: { name: fresh("Site") }, deed: { action: "sites.site.update", target: ["site", site] } }),
+  "PATCH /sites/{site}": ({ site }) => ({
+    body: { name: fresh("Site") },
+    auditEntry: { action: "sites.site.update", target: ["site", site] },
+  }),
   "DELETE /sites/{site}": async (scene) => {
     await scene.moveApart()
-    return { deed: { action: "sites.site.delete", target: ["site", scene.site] } }
+    return { auditEntry: { action: "sites.site.delete", target: ["site", scene.site] } }
   },
   "POST /sites/{site}/restore": async (scene) => {
     await scene.moveApart()
     await scene.caller()
-    await scene.prepare(await scene.boss(), "DELETE", `/sites/${scene.site}`)
-    return { deed: { action: "sites.site.restore", target: ["site", scene.site] } }
+    await scene.prepare(await scene.organizationOwner(), "DELETE", `/sites/${scene.site}`)
+    return { auditEntry: { action: "sites.site.restore", target: ["site", scene.site] } }
   },
   "POST /sites/{site}/transfer": async (scene) => {
     await scene.moveApart()
     return {
       body: { organization_id: await twoOrganizations(scene) },
-      deed: { action: "sites.site.transfer", target: ["site", scene.site] },
+      auditEntry: { action: "sites.site.transfer", target: ["site", scene.site] },
     }
   },
-  "PUT /sites/{site}/pin": ({ site }) => ({ deed: { action: "sites.site.pin", target: ["site", site] } }),
+  "PUT /sites/{site}/pin": ({ site }) => ({ auditEntry: { action: "sites.site.pin", target: ["site", site] } }),
   "DELETE /sites/{site}/pin": async (scene) => {
     await scene.prepare(await scene.caller(), "PUT", `/sites/${scene.site}/pin`)
-    return { deed: { action: "sites.site.unpin", target: ["site", scene.site] } }
+    return { auditEntry: { action: "sites.site.unpin", target: ["site", scene.site] } }
   },
   "PATCH /sites/{site}/settings": ({ site }) => ({
     body: { allowed_query_params: [fresh("p")] },
-    deed: { action: "sites.settings.update", target: ["site", site] },
+    auditEntry: { action: "sites.settings.update", target: ["site", site] },
   }),
   "POST /sites/{site}/settings/host-proofs": async (scene) => ({ body: { host: await ownHost(scene) }, ...thing("host_proof", "create") }),
   "POST /sites/{site}/settings/host-proofs/{host_proof_id}/verify": () => ({
     refused: { status: 409, code: "domain_not_verified" },
-    silent: "No name server knows a host of these tests; the row is looked at where the records are given.",
+    silent: "The test hosts have no DNS records; the entry is tested where records are provided.",
   }),
   "DELETE /sites/{site}/settings/host-proofs/{host_proof_id}": () => thing("host_proof", "delete"),
   "GET /sites/{site}/retention-preview": () => ({ query: "days=30" }),
@@ -74,24 +77,24 @@ export const SITE_RECIPES: Readonly<Record<string, Recipe>> = {
   "DELETE /sites/{site}/shields/{shield_id}": () => thing("shield", "delete"),
   "POST /sites/{site}/shares": () => ({
     body: { name: fresh("Share"), password: SHARE_PASSWORD },
-    deed: { action: "sites.share.create", target: ["share"], secrets: ({ slug }: Json) => [slug, SHARE_PASSWORD] },
+    auditEntry: { action: "sites.share.create", target: ["share"], secrets: ({ slug }: Json) => [slug, SHARE_PASSWORD] },
   }),
   "PATCH /sites/{site}/shares/{share_id}": () => ({
     body: { name: fresh("Share"), password: SHARE_PASSWORD },
-    deed: { action: "sites.share.update", target: ["share"], secrets: ({ slug }: Json) => [slug, SHARE_PASSWORD] },
+    auditEntry: { action: "sites.share.update", target: ["share"], secrets: ({ slug }: Json) => [slug, SHARE_PASSWORD] },
   }),
   "DELETE /sites/{site}/shares/{share_id}": () => thing("share", "delete"),
   "POST /sites/{site}/erase/preview": () => ({ body: ERASURE, silent: NUMBERS }),
   "POST /sites/{site}/erase": async (scene) => {
     const { confirm } = await scene.prepare(await scene.caller(), "POST", `/sites/${scene.site}/erase/preview`, ERASURE)
-    return { body: { ...ERASURE, confirm }, deed: { action: "sites.erasure.begin", target: ["site", scene.site] } }
+    return { body: { ...ERASURE, confirm }, auditEntry: { action: "sites.erasure.begin", target: ["site", scene.site] } }
   },
   "POST /sites/{site}/reset": async (scene) => {
     await scene.moveApart()
-    const { name } = await scene.prepare(await scene.boss(), "GET", `/sites/${scene.site}`)
-    return { body: { confirm: name }, deed: { action: "sites.reset.begin", target: ["site", scene.site] } }
+    const { name } = await scene.prepare(await scene.organizationOwner(), "GET", `/sites/${scene.site}`)
+    return { body: { confirm: name }, auditEntry: { action: "sites.reset.begin", target: ["site", scene.site] } }
   },
-  "POST /sites/{site}/takeout": ({ site }) => ({ deed: { action: "sites.takeout.begin", target: ["site", site] } }),
+  "POST /sites/{site}/takeout": ({ site }) => ({ auditEntry: { action: "sites.takeout.begin", target: ["site", site] } }),
   "GET /sites/{site}/takeout/{takeout_id}/file": async (scene) => {
     const takeout_id = await THINGS.takeout_id!(scene)
     await scene.world.instance.app.instance.jobs.drain()

@@ -7,44 +7,44 @@ import { ORGANIZATION_RECIPES } from "./recipes-organization.ts"
 import { SITE_RECIPES } from "./recipes-site.ts"
 import { THINGS } from "./things.ts"
 
-/** The row that a successful write leaves. */
+/** The audit entry that a successful write leaves. */
 export interface ExpectedAuditEntry {
-  /** By hand, from the rule `<area>.<thing>.<verb>`. */
+  /** Written by hand, by the rule `<area>.<thing>.<verb>`. */
   action: string
-  /** Kind and id of what was done something to. Without an id: the last one in the path, or what was made. */
+  /** Type and id of the target. Default id: the last one in the path, or that of the created resource. */
   target: readonly [type: string, id?: string | number]
-  /** What of the request or its answer must stand nowhere in the row. */
+  /** Parts of the request or the response that the entry must not contain. */
   secrets?: (answer: Json) => readonly string[]
-  /** Where it happened, when the path does not tell. */
+  /** The place, if it does not follow from the path. */
   organization?: number | "made" | null
   site?: number | "made" | null
-  /** Rows of what comes with it, such as the session of whoever signs up. */
+  /** Entries of accompanying actions, such as the session of a user who signs up. */
   beside?: readonly string[]
-  /** Rows of the work that has only begun with the answer, in their order. */
+  /** Entries of the work that continues after the response, in order. */
   work?: readonly string[]
-  /** The work goes on behind the answer, so that its time tells nothing. */
+  /** True if the work runs after the response, so that its time reveals nothing. */
   later?: true
-  /** Who is written down, when the session does not tell. */
+  /** The actor, if not the session's user. */
   actor?: number
 }
 
-/** What one call needs to succeed. */
+/** Everything one call needs to succeed. */
 export interface Prepared {
-  /** By name as in the path; those of site and organization are the scene's. */
+  /** Path parameters by name. Default for site and organization: those of the scene. */
   ids?: Readonly<Record<string, string | number>>
   query?: string
   body?: unknown
   headers?: Readonly<Record<string, string>>
-  /** Instead of the caller's. */
+  /** Replaces the caller's cookie. */
   cookie?: string
-  /** Missing for what only reads or hands something out; then `silent` says why no row is left. */
-  deed?: ExpectedAuditEntry
+  /** Missing if the call only reads or issues something; `silent` then gives the reason. */
+  auditEntry?: ExpectedAuditEntry
   silent?: string
-  /** The farthest that a call can come here. */
+  /** The expected rejection, if the call cannot succeed in a test. */
   refused?: { status: number; code: string }
 }
 
-/** Makes what the call needs. A thing in the path that is not named here is made as `things.ts` says. */
+/** Prepares a call. Path parameters that it does not set are created as `things.ts` defines. */
 export type Recipe = (scene: Scene) => Promise<Prepared> | Prepared
 
 const RECIPES: Readonly<Record<string, Recipe>> = {
@@ -55,13 +55,13 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   ...Object.assign({}, ...AREA_PROOFS.map(({ recipes }) => recipes)),
 }
 
-/** As people write it: `POST /sites/{site}/goals`. */
+/** The name of an operation as in the specification: `POST /sites/{site}/goals`. */
 export const shortName = ({ method, path }: Pick<Declared, "method" | "path">): string => `${method} ${path.replace("/api/private", "")}`
 
-/** For `test.each`. */
+/** Rows for `test.each`. */
 export const named = (operations: readonly Declared[]) => operations.map((operation) => [shortName(operation), operation] as const)
 
-/** A GET needs one only where its query or its ids are not plain. */
+/** A GET needs a recipe only if it has required parameters or ids of a special form. */
 export const isPlain = ({ method }: Declared): boolean => method === "GET"
 export const hasRecipe = (operation: Declared): boolean => shortName(operation) in RECIPES
 export const unusedRecipes = (operations: readonly Declared[]): string[] => {
@@ -69,7 +69,7 @@ export const unusedRecipes = (operations: readonly Declared[]): string[] => {
   return Object.keys(RECIPES).filter((name) => !known.has(name))
 }
 
-/** A call that succeeds for whoever may make it. */
+/** Prepares a call that succeeds for a caller with the required permission. */
 export async function preparedCall(operation: Declared, scene: Scene): Promise<Prepared & { path: string }> {
   const recipe = RECIPES[shortName(operation)]
   if (!recipe && !isPlain(operation)) throw new Error(`${shortName(operation)} has no recipe: say in test/http/private how it succeeds`)
@@ -89,7 +89,7 @@ export function pathWith({ path }: Declared, ids: Readonly<Record<string, string
   return query === undefined ? address : `${address}?${query}`
 }
 
-/** The same as it goes over the wire. */
+/** Sends the prepared call. */
 export async function makeCall(operation: Declared, scene: Scene, prepared: Awaited<ReturnType<typeof preparedCall>>) {
   const { cookie } = await scene.caller()
   const { path, body, headers } = prepared

@@ -1,28 +1,28 @@
 import { raw, sql } from "../../../../src/store/sql.ts"
 import type { World } from "../scene.ts"
 
-/** How many rows of the catalog were ever written: the same as before when nothing was. */
+/** Returns the number of rows ever written to the catalog. It does not change if nothing is written. */
 export async function rowsWritten({ instance }: Pick<World, "instance">): Promise<number> {
   return (await instance.app.instance.catalog.get<{ n: number }>(sql`select total_changes() as n`))!.n
 }
 
-/** Whether doing it leaves all as it was; doing it again must do no harm. */
-export async function leavesAll(world: Pick<World, "instance">, deed: () => Promise<void>): Promise<boolean> {
+/** Returns whether an action leaves the state unchanged. The action may run twice. */
+export async function leavesAll(world: Pick<World, "instance">, action: () => Promise<void>): Promise<boolean> {
   const written = await rowsWritten(world)
-  await deed()
+  await action()
   if (written === (await rowsWritten(world))) return true
-  // Perhaps only that somebody was seen; the tables tell.
+  // Perhaps only a last-seen time was written, so the tables are compared.
   const before = await stateOf(world)
-  await deed()
+  await action()
   return Bun.deepEquals(before, await stateOf(world))
 }
 
-/** What says only that somebody was there. */
+/** Columns that record only activity. */
 const PASSING = new Set(["last_seen_at", "idle_expires_at", "last_used_at", "last_used_ip_prefix", "last_used_agent"])
-/** What counts requests, and is written when a request is long answered. */
+/** Tables of counters, which are written some time after the response. */
 const COUNTING = new Set(["sqlite_sequence", "api_key_usage"])
 
-/** All that people have made, table by table: a digest each. */
+/** Returns a digest of each table's contents, without activity and counters. */
 export async function stateOf({ instance }: Pick<World, "instance">): Promise<Record<string, string>> {
   const { catalog } = instance.app.instance
   const tables = await catalog.all<{ name: string }>(sql`select name from sqlite_master where type = 'table' order by name`)

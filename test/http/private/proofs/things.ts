@@ -1,7 +1,7 @@
 import { fresh, type Scene, signedIn } from "../scene.ts"
 import { AREA_PROOFS, made } from "./area-proofs.ts"
 
-/** How one of each kind of thing that paths name is made, for the caller of the scene; its id. */
+/** For each path parameter, creates such a resource for the scene's caller and returns its id. */
 export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | number>>> = {
   goal_id: (scene) => made(scene, `/sites/${scene.site}/goals`, { kind: "event", value: fresh("event"), name: fresh("Goal") }),
   funnel_id: (scene) =>
@@ -12,7 +12,7 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
         { type: "event", value: "signup" },
       ],
     }),
-  // Their own ones people may change whatever their role is.
+  // Personal ones can be changed by users of any role.
   segment_id: (scene) => ownMade(scene, "segments", { name: fresh("Segment"), scope: "personal", filters: FILTERS }),
   annotation_id: (scene) => ownMade(scene, "annotations", { at: "2026-11-20", text: fresh("Note"), scope: "personal" }),
   api_key_id: (scene) =>
@@ -21,7 +21,7 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
   provider_id: (scene) => made(scene, `/organizations/${scene.organization}/providers`, PROVIDER),
   invitation_id: (scene) =>
     made(scene, `/organizations/${scene.organization}/members/invite`, { email: `${fresh("guest")}@example.com`, role: "viewer" }),
-  user: async (scene) => (await scene.somebody({ role: "viewer" })).id,
+  user: async (scene) => (await scene.createUser({ role: "viewer" })).id,
   session_id: async (scene) => {
     const caller = await scene.caller()
     const { data } = await scene.prepare(caller, "GET", "/me/sessions")
@@ -35,27 +35,27 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
   site_id: async (scene) => scene.site,
   user_id: async (scene) => (await signedIn(scene.world, {})).id,
   erase_id: async (scene) => {
-    const boss = await scene.boss()
-    const { confirm } = await scene.prepare(boss, "POST", `/sites/${scene.site}/erase/preview`, ERASURE)
-    return (await scene.prepare(boss, "POST", `/sites/${scene.site}/erase`, { ...ERASURE, confirm })).id
+    const organizationOwner = await scene.organizationOwner()
+    const { confirm } = await scene.prepare(organizationOwner, "POST", `/sites/${scene.site}/erase/preview`, ERASURE)
+    return (await scene.prepare(organizationOwner, "POST", `/sites/${scene.site}/erase`, { ...ERASURE, confirm })).id
   },
-  takeout_id: async (scene) => (await scene.prepare(await scene.boss(), "POST", `/sites/${scene.site}/takeout`, {})).id,
+  takeout_id: async (scene) => (await scene.prepare(await scene.organizationOwner(), "POST", `/sites/${scene.site}/takeout`, {})).id,
   backup_id: async (scene) => {
     const { jobs } = scene.world.instance.app.instance
-    // One at a time.
+    // Only one backup runs at a time.
     await jobs.drain()
     scene.world.instance.clock.advance(1_000)
-    await scene.prepare(await scene.chief(), "POST", "/admin/backups", {})
+    await scene.prepare(await scene.instanceAdmin(), "POST", "/admin/backups", {})
     await jobs.drain()
-    const { data } = await scene.prepare(await scene.chief(), "GET", "/admin/backups")
+    const { data } = await scene.prepare(await scene.instanceAdmin(), "GET", "/admin/backups")
     return data[0].id
   },
   host: disputedHost,
-  name: async (scene) => (await scene.prepare(await scene.chief(), "GET", "/admin/schedules")).data[0].name,
+  name: async (scene) => (await scene.prepare(await scene.instanceAdmin(), "GET", "/admin/schedules")).data[0].name,
   provider: async () => "oidc",
 }
 
-/** A host that the site of the scene lists from now on, beside its others. */
+/** Adds a host to the scene's site and returns it. */
 export async function ownHost(scene: Scene): Promise<string> {
   const { sites } = scene.world.instance.app.instance
   const host = `${fresh("host")}.example`
@@ -64,7 +64,7 @@ export async function ownHost(scene: Scene): Promise<string> {
   return host
 }
 
-/** A host that a site of another organization lists as well. */
+/** Returns a host of the scene's site that a site of another organization lists as well. */
 export async function disputedHost(scene: Scene): Promise<string> {
   const { organizations, sites } = scene.world.instance.app.instance
   const host = await ownHost(scene)
@@ -73,9 +73,9 @@ export async function disputedHost(scene: Scene): Promise<string> {
   return host
 }
 
-/** Of days without events: what erases some waits until no report reads them any more, and here time stands still. */
+/** A range without events. An erasure of data waits until no report reads it, and the clock stands still here. */
 export const ERASURE = { from: "2020-01-01", to: "2020-01-02", filters: [] }
-/** Nobody is asked whether it is there. */
+/** The provider is not contacted. */
 export const PROVIDER = { name: "Acme", issuer: "https://login.example.org", client_id: "footfall", client_secret: "between us two" }
 export const FILTERS = [{ dimension: "page", operator: "is", values: ["/pricing"] }]
 

@@ -10,7 +10,7 @@ export function secretBytes(secret: string): Buffer {
   return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
 }
 
-/** Computes the code that an authenticator app shows at a moment: RFC 6238 once more, so that the server's library is not its own witness. */
+/** Computes the code that an authenticator app shows at a moment. Implements RFC 6238 again, so that the server's library is not tested against itself. */
 export function appCode(secret: string, at: number): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
@@ -19,13 +19,13 @@ export function appCode(secret: string, at: number): string {
   return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0")
 }
 
-/** Sets the instance up and gives Ada an authenticator app; her session is fresh. */
+/** Sets up the instance and adds an authenticator app for Ada, whose session is fresh. */
 export async function withApp(instance: TestInstance) {
   const ada = await setUp(instance)
   const { body: start } = await ada.post("/me/totp/start")
   const code = appCode(start.secret, instance.clock.now())
   const { body: confirmed } = await ada.post("/me/totp/confirm", { ticket: start.ticket, code })
-  // A code of the present period is used up.
+  // The code of the current period is already used.
   instance.clock.advance(60_000)
   return { ada, secret: start.secret as string, codes: confirmed.recovery_codes as string[] }
 }

@@ -2,54 +2,54 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 
 export type Algorithm = "ES256" | "EdDSA" | "RS256"
 
-/** What an authenticator can be made to get wrong. */
-export interface Slips {
+/** Defects that a test can request of the authenticator. */
+export interface Defects {
   origin?: string
   rpId?: string
   challenge?: string
   type?: string
   crossOrigin?: boolean
-  /** The person was not asked for a finger or a PIN. */
+  /** The user was not verified by fingerprint or PIN. */
   unverified?: boolean
   count?: number
   userHandle?: string
-  /** Changes the signature after it was made. */
+  /** Alters the signature afterwards. */
   forged?: boolean
 }
 
-/** An authenticator in software: real keys, real signatures, written by the standard and not by the server's library. */
+/** An authenticator in software with real keys and signatures, implemented from the standard and not with the server's library. */
 export function createAuthenticator(origin: string, algorithm: Algorithm = "ES256") {
   const { publicKey, privateKey } = keysOf(algorithm)
   const id = randomBytes(32)
   let count = 0
   let userHandle = ""
 
-  const clientData = (type: string, challenge: string, slips: Slips): Buffer =>
+  const clientData = (type: string, challenge: string, defects: Defects): Buffer =>
     Buffer.from(
       JSON.stringify({
-        type: slips.type ?? type,
-        challenge: slips.challenge ?? challenge,
-        origin: slips.origin ?? origin,
-        crossOrigin: slips.crossOrigin ?? false,
+        type: defects.type ?? type,
+        challenge: defects.challenge ?? challenge,
+        origin: defects.origin ?? origin,
+        crossOrigin: defects.crossOrigin ?? false,
       }),
     )
-  function authData(rpId: string, flags: number, slips: Slips, rest: Buffer = Buffer.alloc(0)): Buffer {
+  function authData(rpId: string, flags: number, defects: Defects, rest: Buffer = Buffer.alloc(0)): Buffer {
     const counter = Buffer.alloc(4)
-    counter.writeUInt32BE(slips.count ?? count)
-    const verified = slips.unverified ? flags & ~0x04 : flags
-    return Buffer.concat([sha256(slips.rpId ?? rpId), Buffer.from([verified]), counter, rest])
+    counter.writeUInt32BE(defects.count ?? count)
+    const verified = defects.unverified ? flags & ~0x04 : flags
+    return Buffer.concat([sha256(defects.rpId ?? rpId), Buffer.from([verified]), counter, rest])
   }
 
   return {
     id: id.toString("base64url"),
-    /** Makes its key known; takes the options of the server. */
-    create({ challenge, rp, user }: { challenge: string; rp: { id: string }; user: { id: string } }, slips: Slips = {}) {
+    /** Registers a credential for the server's options. */
+    create({ challenge, rp, user }: { challenge: string; rp: { id: string }; user: { id: string } }, defects: Defects = {}) {
       userHandle = user.id
       const key = cborMap(coseOf(publicKey, algorithm))
       const length = Buffer.alloc(2)
       length.writeUInt16BE(id.length)
       const attested = Buffer.concat([Buffer.alloc(16), length, id, key])
-      const data = authData(rp.id, 0x45, slips, attested)
+      const data = authData(rp.id, 0x45, defects, attested)
       const attestation = Buffer.concat([
         Buffer.from([0xa3]),
         ...[text("fmt"), text("none"), text("attStmt"), Buffer.from([0xa0]), text("authData"), bytes(data)],
@@ -60,19 +60,19 @@ export function createAuthenticator(origin: string, algorithm: Algorithm = "ES25
         type: "public-key",
         clientExtensionResults: {},
         response: {
-          clientDataJSON: clientData("webauthn.create", challenge, slips).toString("base64url"),
+          clientDataJSON: clientData("webauthn.create", challenge, defects).toString("base64url"),
           attestationObject: attestation.toString("base64url"),
           transports: ["internal"],
         },
       }
     },
-    /** Signs a challenge; takes the options of the server. */
-    get({ challenge, rpId }: { challenge: string; rpId: string }, slips: Slips = {}) {
+    /** Signs a challenge for the server's options. */
+    get({ challenge, rpId }: { challenge: string; rpId: string }, defects: Defects = {}) {
       count += 1
-      const data = authData(rpId, 0x05, slips)
-      const client = clientData("webauthn.get", challenge, slips)
+      const data = authData(rpId, 0x05, defects)
+      const client = clientData("webauthn.get", challenge, defects)
       const signature = signed(Buffer.concat([data, sha256(client)]), privateKey, algorithm)
-      if (slips.forged) signature[signature.length - 1]! ^= 1
+      if (defects.forged) signature[signature.length - 1]! ^= 1
       return {
         id: id.toString("base64url"),
         rawId: id.toString("base64url"),
@@ -82,7 +82,7 @@ export function createAuthenticator(origin: string, algorithm: Algorithm = "ES25
           clientDataJSON: client.toString("base64url"),
           authenticatorData: data.toString("base64url"),
           signature: signature.toString("base64url"),
-          userHandle: slips.userHandle ?? userHandle,
+          userHandle: defects.userHandle ?? userHandle,
         },
       }
     },
@@ -99,7 +99,7 @@ function keysOf(algorithm: Algorithm): { publicKey: KeyObject; privateKey: KeyOb
 
 const signed = (data: Buffer, key: KeyObject, algorithm: Algorithm): Buffer => sign(algorithm === "EdDSA" ? null : "sha256", data, key)
 
-/** COSE: numbers for names, as pairs. */
+/** The COSE key as pairs, with integers as labels. */
 function coseOf(key: KeyObject, algorithm: Algorithm): [number, number | Buffer][] {
   const { x, y, n, e } = key.export({ format: "jwk" }) as Record<"x" | "y" | "n" | "e", string>
   const raw = (value: string) => Buffer.from(value, "base64url")

@@ -4,7 +4,7 @@ import { ADA, browserOf, setUp } from "../browser.ts"
 import { signedIn } from "../person.ts"
 import { appCode, withApp } from "./authenticator-app.ts"
 
-/** From now on whatever asks for a slow hash is answered with 503, so that a test sees which requests reach one. */
+/** Makes every slow hash answer with 503, so that a test can see which requests compute one. */
 const endHashing = ({ app }: TestInstance): void => app.instance.accounts.passwords.close()
 
 const unlocking =
@@ -18,7 +18,7 @@ const unlocking =
     return (await instance.fetch(request, address)).status
   }
 
-test("computes no hash to unlock an unknown shared view, and one for a shared view with a password", async () => {
+test("computes no hash to unlock an unknown shared view, and one for a view with a password", async () => {
   await using instance = await startInstance()
   const editor = await signedIn(instance, { role: "editor" })
   const locked = (await editor.post("/sites/1/shares", { name: "Locked", password: "correct horse" })).body as { slug: string }
@@ -31,7 +31,7 @@ test("computes no hash to unlock an unknown shared view, and one for a shared vi
   expect(await unlock(locked.slug)).toBe(503)
 })
 
-test("allows 60 tries per minute and network to unlock shared views, unknown ones included", async () => {
+test("allows 60 attempts per minute and network to unlock shared views, including unknown ones", async () => {
   await using instance = await startInstance()
   const editor = await signedIn(instance, { role: "editor" })
   const { slug } = (await editor.post("/sites/1/shares", { name: "Locked", password: "correct horse" })).body as { slug: string }
@@ -44,7 +44,7 @@ test("allows 60 tries per minute and network to unlock shared views, unknown one
   expect(await unlock(slug, "192.0.2.99")).toBe(204)
 })
 
-test("bounds wrong passwords of a shared view also when they arrive at the same time", async () => {
+test("limits wrong passwords of a shared view even if they arrive simultaneously", async () => {
   await using instance = await startInstance()
   const editor = await signedIn(instance, { role: "editor" })
   const { slug } = (await editor.post("/sites/1/shares", { name: "Locked", password: "correct horse" })).body as { slug: string }
@@ -52,14 +52,14 @@ test("bounds wrong passwords of a shared view also when they arrive at the same 
   expect(statuses.sort()).toEqual([...Array(5).fill(401), ...Array(7).fill(429)])
 })
 
-test("lets many people of one network unlock a shared view with the right password", async () => {
+test("lets many users of one network unlock a shared view with the right password", async () => {
   await using instance = await startInstance()
   const editor = await signedIn(instance, { role: "editor" })
   const { slug } = (await editor.post("/sites/1/shares", { name: "Locked", password: "correct horse" })).body as { slug: string }
   for (let i = 0; i < 8; i++) expect(await unlocking(instance, "correct horse")(slug)).toBe(204)
 })
 
-test("answers a sign-in before 20 waiting tries to unlock a shared view", async () => {
+test("answers a sign-in before 20 queued attempts to unlock a shared view", async () => {
   await using instance = await startInstance()
   await setUp(instance)
   const editor = await signedIn(instance, { role: "editor" })
@@ -85,7 +85,7 @@ test.each<[string, string, unknown, number, string]>([
   expect(await ada.post(path, body)).toMatchObject({ status, code })
 })
 
-test("computes the hashes of recovery codes only after the first code of an app was right", async () => {
+test("computes the hashes of recovery codes only after the first code of an app is correct", async () => {
   await using instance = await startInstance()
   const ada = await setUp(instance)
   const { body: start } = await ada.post("/me/totp/start")
@@ -96,7 +96,7 @@ test("computes the hashes of recovery codes only after the first code of an app 
   expect((await ada.post("/me/totp/confirm", { ticket: start.ticket, code: right })).status).toBe(503)
 })
 
-test("makes at most five sets of recovery codes per hour and user", async () => {
+test("creates at most five sets of recovery codes per hour and user", async () => {
   await using instance = await startInstance()
   const { ada } = await withApp(instance)
   for (let i = 0; i < 4; i++) expect((await ada.post("/me/recovery-codes")).status).toBe(200)
@@ -105,7 +105,7 @@ test("makes at most five sets of recovery codes per hour and user", async () => 
   expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(3_600)
 })
 
-test("computes no hash for a shared view that is refused anyway", async () => {
+test("computes no hash for a shared view that is rejected for another reason", async () => {
   await using instance = await startInstance()
   const owner = await signedIn(instance, { role: "owner" })
   const path = "/sites/1/shares"
@@ -141,7 +141,7 @@ test("computes no hash for an invitation to a full organization", async () => {
   })
 })
 
-test("computes no hash for a user whose address is taken", async () => {
+test("computes no hash for a user whose address is already in use", async () => {
   await using instance = await startInstance()
   const admin = await signedIn(instance, { isInstanceAdmin: true, role: "owner" })
   const user = { email: "taken@example.org", name: "Taken" }
@@ -151,7 +151,7 @@ test("computes no hash for a user whose address is taken", async () => {
   expect(await admin.post("/admin/users", body)).toMatchObject({ status: 409, body: { code: "email_taken" } })
 })
 
-test("allows 20 requests per minute and address to choose a password by a link", async () => {
+test("allows 20 requests per minute and address to set a password through a link", async () => {
   await using instance = await startInstance()
   await setUp(instance)
   const body = { token: "x", password: "correct horse battery" }
@@ -161,7 +161,7 @@ test("allows 20 requests per minute and address to choose a password by a link",
   expect((await browserOf(instance, "203.0.113.10").post("/auth/reset", body)).status).toBe(422)
 })
 
-test("allows 20 requests per minute and address to make an account by an invitation", async () => {
+test("allows 20 requests per minute and address to sign up through an invitation", async () => {
   await using instance = await startInstance()
   const owner = await signedIn(instance, { role: "owner" })
   const invited = await owner.post("/organizations/1/members/invite", { email: "new@example.org", role: "viewer" })

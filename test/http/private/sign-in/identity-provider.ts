@@ -1,14 +1,14 @@
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto"
 
-/** How an ID token differs from a right one. */
-export interface Odd {
+/** Deviations of an ID token from a valid one. */
+export interface TokenDefects {
   claims?: Record<string, unknown>
   header?: Record<string, unknown>
   /** Signed with a key that the provider does not publish. */
   foreignKey?: boolean
-  /** Nothing where the signature stands. */
+  /** Omits the signature. */
   unsigned?: boolean
-  /** Signed with the client's secret, by HS256. */
+  /** Signs with the client secret, using HS256. */
   shared?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface Person {
 
 type SigningAlgorithm = "RS256" | "PS256" | "ES256" | "EdDSA"
 
-/** A small OpenID provider on loopback with keys of its own. A test signs people in by asking it for the address to go back to. */
+/** A small OpenID provider on loopback with keys of its own. A test signs a person in by requesting the callback URL. */
 export function identityProvider({
   now,
   clientId = "footfall",
@@ -32,7 +32,7 @@ export function identityProvider({
   clientId?: string
   clientSecret?: string
 }) {
-  const codes = new Map<string, { person: Person; query: URLSearchParams; odd: Odd }>()
+  const codes = new Map<string, { person: Person; query: URLSearchParams; odd: TokenDefects }>()
   let key = makeKey("RS256", "key-1")
   const counts = { discovery: 0, keys: 0, token: 0 }
   let discovered: Record<string, unknown> = {}
@@ -89,7 +89,7 @@ export function identityProvider({
     return Response.json({ access_token: randomUUID(), token_type: "Bearer", id_token: idToken(known.person, known.query, known.odd) })
   }
 
-  function idToken(person: Person, query: URLSearchParams, odd: Odd): string {
+  function idToken(person: Person, query: URLSearchParams, odd: TokenDefects): string {
     const seconds = Math.floor(now() / 1_000)
     const claims = { iss: issuer, aud: clientId, iat: seconds, exp: seconds + 300, nonce: query.get("nonce"), ...person, ...odd.claims }
     const header = {
@@ -112,20 +112,20 @@ export function identityProvider({
     clientId,
     clientSecret,
     counts,
-    /** Publishes another key in place of the present one. */
+    /** Replaces the published key. */
     rotate(algorithm: SigningAlgorithm, kid: string) {
       key = makeKey(algorithm, kid)
     },
-    /** From now on the client is known by its name alone, as one without a secret is. */
+    /** From now on, accepts the client by its id alone, like a public client. */
     openToPublic() {
       isPublic = true
     },
-    /** Says something else of itself. */
+    /** Overrides members of the discovery document. */
     claim: (more: Record<string, unknown>) => {
       discovered = more
     },
-    /** Whoever was sent here signs in; the address that the browser is sent to. */
-    signIn(location: string, person: Person, odd: Odd = {}): URL {
+    /** Signs in a person who was redirected here, and returns the URL to which the browser is sent back. */
+    signIn(location: string, person: Person, odd: TokenDefects = {}): URL {
       const query = new URL(location).searchParams
       const code = randomUUID()
       codes.set(code, { person, query, odd })
@@ -155,7 +155,7 @@ function signed(body: string, { algorithm, privateKey }: Key): string {
   const data = Buffer.from(body)
   if (algorithm === "EdDSA") return sign(null, data, privateKey).toString("base64url")
   if (algorithm === "ES256") return sign("sha256", data, { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")
-  // 6: RSA-PSS, as node:crypto numbers it.
+  // RSA_PKCS1_PSS_PADDING of node:crypto.
   const padding = algorithm === "PS256" ? { padding: 6, saltLength: 32 } : {}
   return sign("sha256", data, { key: privateKey, ...padding }).toString("base64url")
 }

@@ -21,7 +21,7 @@ const signIn = async (email = ADA.email, password = ADA.password, of = instance)
   return browser
 }
 
-/** Another user with Ada's password, perhaps with a role in organization 2. */
+/** Signs in another user with Ada's password, optionally with a role in organization 2. */
 async function person(
   name: string,
   { role, isAdmin = false, of = instance }: { role?: "owner" | "viewer"; isAdmin?: boolean; of?: TestInstance } = {},
@@ -34,7 +34,7 @@ async function person(
   return { ...user, browser: await signIn(email, ADA.password, of) }
 }
 
-test("name and choices change one by one", async () => {
+test("updates name and preferences individually", async () => {
   const { version } = (await ada.get("/me")).body.user
   const changed = await ada.send("PATCH", "/me", {
     name: " Ada L. ",
@@ -75,21 +75,21 @@ test("name and choices change one by one", async () => {
 
 test.each<[string, object, string]>([
   ["no name", { name: "  " }, "/name too_short"],
-  ["a name that is a number", { name: 5 }, "/name invalid_type"],
-  ["no language", { locale: "not a language" }, "/locale invalid_locale"],
-  ["no clock", { time_format: "25h" }, "/time_format invalid_choice"],
-  ["no theme", { theme: "pink" }, "/theme invalid_choice"],
-  ["a page elsewhere", { start_page: "//evil.example" }, "/start_page invalid_path"],
-  ["a page elsewhere by a backslash", { start_page: "/\\evil.example" }, "/start_page invalid_path"],
-  ["an address for a page", { start_page: "https://evil.example" }, "/start_page invalid_path"],
-  ["an e-mail address", { email: "eve@example.org" }, "/email unknown_field"],
-  ["a flag of the instance", { is_instance_admin: true }, "/is_instance_admin unknown_field"],
-])("refuses %s", async (_, patch, fault) => {
+  ["a number as the name", { name: 5 }, "/name invalid_type"],
+  ["an unknown language", { locale: "not a language" }, "/locale invalid_locale"],
+  ["an unknown clock format", { time_format: "25h" }, "/time_format invalid_choice"],
+  ["an unknown theme", { theme: "pink" }, "/theme invalid_choice"],
+  ["a page on another host", { start_page: "//evil.example" }, "/start_page invalid_path"],
+  ["a page on another host by a backslash", { start_page: "/\\evil.example" }, "/start_page invalid_path"],
+  ["a URL as the page", { start_page: "https://evil.example" }, "/start_page invalid_path"],
+  ["an email address", { email: "eve@example.org" }, "/email unknown_field"],
+  ["an instance flag", { is_instance_admin: true }, "/is_instance_admin unknown_field"],
+])("rejects %s", async (_, patch, fault) => {
   const { status, body } = await ada.send("PATCH", "/me", patch)
   expect([status, body.errors.map((e: { pointer: string; code: string }) => `${e.pointer} ${e.code}`)]).toEqual([422, [fault]])
 })
 
-test("a new password ends all other sessions and open sign-ins, and not this one", async () => {
+test("a new password ends all other sessions and pending sign-ins, but not this one", async () => {
   const { browser, email } = await person("password")
   const elsewhere = await signIn(email)
   const wrong = { current: "not this one", password: "another fine password" }
@@ -106,7 +106,7 @@ test("a new password ends all other sessions and open sign-ins, and not this one
   expect((await signIn(email, "another fine password")).cookies.size).toBe(1)
 })
 
-test("sessions are listed and ended one by one or all others at once", async () => {
+test("lists sessions and ends them individually or all others at once", async () => {
   const { browser, email } = await person("sessions")
   const [second, third] = [await signIn(email), await signIn(email)]
   const { data } = (await browser.get("/me/sessions")).body
@@ -119,7 +119,7 @@ test("sessions are listed and ended one by one or all others at once", async () 
     .filter((row: { current: boolean }) => row.current)
     .map((row: { id: number }) => row.id)
   expect(ids).toContain(secondId)
-  // Somebody else's session is not there.
+  // Another user's session is not found.
   expect(await ada.send("DELETE", `/me/sessions/${secondId}`)).toMatchObject({ status: 404, code: "session_not_found" })
   expect(await browser.send("DELETE", "/me/sessions/x")).toMatchObject({ status: 404, code: "session_not_found" })
   expect((await browser.send("DELETE", `/me/sessions/${secondId}`)).status).toBe(204)
@@ -130,7 +130,7 @@ test("sessions are listed and ended one by one or all others at once", async () 
   expect((await browser.get("/me")).status).toBe(200)
 })
 
-test("signing out ends the session for good, whatever the browser keeps", async () => {
+test("signing out ends the session, even if the browser keeps the cookie", async () => {
   const { browser } = await person("logout")
   const kept = browser.cookies.get("sid")!
   const out = await browser.post("/auth/logout")
@@ -142,7 +142,7 @@ test("signing out ends the session for good, whatever the browser keeps", async 
   expect((await browser.post("/auth/logout")).status).toBe(401)
 })
 
-test("the present session tells its ends, and how long the last proof holds", async () => {
+test("the current session reports its expiry and how long the last proof is valid", async () => {
   const { browser } = await person("session")
   const at = instance.clock.now()
   const day = 86_400_000
@@ -158,7 +158,7 @@ test("the present session tells its ends, and how long the last proof holds", as
   expect((await browserOf(instance).get("/auth/session")).status).toBe(401)
 })
 
-test("a proof by password opens what asks for it, under a new token", async () => {
+test("confirming the password allows protected actions, with a new session token", async () => {
   const { browser } = await person("proof")
   instance.clock.advance(600_001)
   const change = () => browser.post("/me/password", { current: ADA.password, password: "short" })
@@ -174,7 +174,7 @@ test("a proof by password opens what asks for it, under a new token", async () =
   expect((await old.get("/me")).status).toBe(401)
 })
 
-test("whoever acts for somebody else changes nothing of theirs", async () => {
+test("an impersonated session changes nothing of the user's account", async () => {
   const { id } = await person("subject")
   const { catalog, sessions, cookieSecrets } = instance.app.instance
   const { token } = await catalog.transaction((statements) =>
@@ -210,7 +210,7 @@ test("whoever acts for somebody else changes nothing of theirs", async () => {
     })
 })
 
-test("somebody leaves an organization, but not as its last owner", async () => {
+test("a member leaves an organization, but not as its last owner", async () => {
   const { browser, id } = await person("leaver", { role: "viewer" })
   expect(await browser.post("/me/leave", { organization_id: 1 })).toMatchObject({ status: 404, code: "organization_not_found" })
   expect((await browser.post("/me/leave", { organization_id: 2 })).status).toBe(204)
@@ -223,7 +223,7 @@ test("somebody leaves an organization, but not as its last owner", async () => {
   expect(rows).toEqual([{ action: "accounts.membership.leave", target_id: String(id) }])
 })
 
-test("whoever goes leaves a row without a name, and their address free", async () => {
+test("a deleted account leaves a row without a name, and its address is free", async () => {
   const { browser, id, email } = await person("gone", { role: "viewer" })
   const { catalog } = instance.app.instance
   expect((await browser.send("DELETE", "/me")).status).toBe(204)
@@ -235,7 +235,7 @@ test("whoever goes leaves a row without a name, and their address free", async (
     password_hash: null,
   })
   expect(await catalog.get(sql`select 1 from memberships where user_id = ${id}`)).toBeUndefined()
-  // The audit log still says who it was.
+  // The audit log still names the user.
   expect(await catalog.get(sql`select actor_email, target_label from audit_log where action = 'accounts.user.delete'`)).toEqual({
     actor_email: email,
     target_label: email,
@@ -244,7 +244,7 @@ test("whoever goes leaves a row without a name, and their address free", async (
   expect((await person("gone")).id).not.toBe(id)
 })
 
-test("the last owner and the last instance admin stay, also when two go at once", async () => {
+test("the last owner and the last instance admin stay, even if two leave at the same time", async () => {
   await using own = await startInstance()
   const first = await setUp(own)
   expect(await first.send("DELETE", "/me")).toMatchObject({ status: 409, code: "last_owner" })
@@ -256,7 +256,7 @@ test("the last owner and the last instance admin stay, also when two go at once"
   expect(await own.app.instance.catalog.get(sql`select count(*) as n from users where status = 'active'`)).toEqual({ n: 1 })
 })
 
-test("rights that change bring a new token; the old one is good for a moment only", async () => {
+test("a change of rights issues a new token; the old one stays valid only briefly", async () => {
   const { browser, id } = await person("promoted", { role: "viewer" })
   const { catalog, sessions } = instance.app.instance
   await sessions.renewAll(catalog, id)
@@ -273,7 +273,7 @@ test("rights that change bring a new token; the old one is good for a moment onl
   expect((await browser.get("/me")).status).toBe(200)
 })
 
-test("an organization may shorten the life of sessions", async () => {
+test("an organization can shorten the lifetime of sessions", async () => {
   const { catalog } = instance.app.instance
   const policy = (value: object) => catalog.run(sql`update organizations set policy_json = ${JSON.stringify(value)} where id = 2`)
   await policy({ session_idle_days: 1, session_absolute_days: 2 })

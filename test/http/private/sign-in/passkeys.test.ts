@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
-import { type Algorithm, createAuthenticator, type Slips } from "./authenticator.ts"
+import { type Algorithm, createAuthenticator, type Defects } from "./authenticator.ts"
 
 const ORIGIN = "http://localhost:9000"
 const start = () => startInstance({ settings: { base_url: ORIGIN } })
@@ -16,43 +16,46 @@ async function addPasskey(browser: Browser, algorithm: Algorithm = "ES256", name
 }
 
 let network = 0
-const stranger = (instance: TestInstance): Browser => browserOf(instance, `192.0.${network++}.1`)
+const newBrowser = (instance: TestInstance): Browser => browserOf(instance, `192.0.${network++}.1`)
 
-async function signIn(browser: Browser, device: ReturnType<typeof createAuthenticator>, slips: Slips = {}, body: object = {}) {
+async function signIn(browser: Browser, device: ReturnType<typeof createAuthenticator>, defects: Defects = {}, body: object = {}) {
   const { options, challenge_id } = (await browser.post("/auth/passkey/options", body)).body
-  return browser.post("/auth/passkey/verify", { challenge_id, response: device.get(options, slips) })
+  return browser.post("/auth/passkey/verify", { challenge_id, response: device.get(options, defects) })
 }
 
-test.each<Algorithm>(["ES256", "EdDSA", "RS256"])("a passkey of %s is added, and signs in as two factors at once", async (algorithm) => {
-  await using instance = await start()
-  const ada = await setUp(instance)
-  const { device, added } = await addPasskey(ada, algorithm, "Phone")
-  expect(added).toMatchObject({
-    status: 201,
-    body: {
-      id: 1,
-      name: "Phone",
-      algorithm,
-      transports: ["internal"],
-      backed_up: false,
-      created_at: "2026-11-21T12:00:00Z",
-      last_used_at: null,
-      version: 1,
-    },
-  })
-  expect(added.headers.get("location")).toBe("/api/private/me/passkeys/1")
-  expect((await ada.get("/me")).body.user.mfa).toMatchObject({ passkeys: 1 })
-  const browser = stranger(instance)
-  expect(await signIn(browser, device)).toMatchObject({ status: 200, body: { user: { id: 1, email: ADA.email } } })
-  expect((await browser.get("/me")).status).toBe(200)
-  expect(await instance.app.instance.catalog.get(sql`select method, mfa from sessions order by id desc limit 1`)).toEqual({
-    method: "passkey",
-    mfa: 1,
-  })
-  expect((await ada.get("/me/passkeys")).body.data).toMatchObject([{ id: 1, last_used_at: "2026-11-21T12:00:00Z" }])
-})
+test.each<Algorithm>(["ES256", "EdDSA", "RS256"])(
+  "registers a passkey with %s, which signs in as two factors at once",
+  async (algorithm) => {
+    await using instance = await start()
+    const ada = await setUp(instance)
+    const { device, added } = await addPasskey(ada, algorithm, "Phone")
+    expect(added).toMatchObject({
+      status: 201,
+      body: {
+        id: 1,
+        name: "Phone",
+        algorithm,
+        transports: ["internal"],
+        backed_up: false,
+        created_at: "2026-11-21T12:00:00Z",
+        last_used_at: null,
+        version: 1,
+      },
+    })
+    expect(added.headers.get("location")).toBe("/api/private/me/passkeys/1")
+    expect((await ada.get("/me")).body.user.mfa).toMatchObject({ passkeys: 1 })
+    const browser = newBrowser(instance)
+    expect(await signIn(browser, device)).toMatchObject({ status: 200, body: { user: { id: 1, email: ADA.email } } })
+    expect((await browser.get("/me")).status).toBe(200)
+    expect(await instance.app.instance.catalog.get(sql`select method, mfa from sessions order by id desc limit 1`)).toEqual({
+      method: "passkey",
+      mfa: 1,
+    })
+    expect((await ada.get("/me/passkeys")).body.data).toMatchObject([{ id: 1, last_used_at: "2026-11-21T12:00:00Z" }])
+  },
+)
 
-test("a device is asked for what makes a passkey", async () => {
+test("requests the options that create a passkey", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   await addPasskey(ada)
@@ -65,35 +68,35 @@ test("a device is asked for what makes a passkey", async () => {
     attestation: "none",
     excludeCredentials: [{ transports: ["internal"] }],
   })
-  const asked = (await stranger(instance).post("/auth/passkey/options")).body.options
-  expect(asked).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] })
-  expect(Buffer.from(asked.challenge, "base64url")).toHaveLength(32)
+  const signInOptions = (await newBrowser(instance).post("/auth/passkey/options")).body.options
+  expect(signInOptions).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] })
+  expect(Buffer.from(signInOptions.challenge, "base64url")).toHaveLength(32)
 })
 
-const WRONG: [string, Slips][] = [
+const WRONG: [string, Defects][] = [
   ["another origin", { origin: "https://evil.example" }],
   ["another port", { origin: "http://localhost:9001" }],
   ["another host", { rpId: "evil.example" }],
   ["another challenge", { challenge: Buffer.alloc(32).toString("base64url") }],
-  ["a person who was not verified", { unverified: true }],
-  ["a page in a frame", { crossOrigin: true }],
-  ["the answer to another question", { type: "webauthn.create" }],
-  ["the name of another user", { userHandle: Buffer.from("user-2").toString("base64url") }],
-  ["a signature that was changed", { forged: true }],
+  ["a user who was not verified", { unverified: true }],
+  ["an embedded page", { crossOrigin: true }],
+  ["a response to a registration", { type: "webauthn.create" }],
+  ["the handle of another user", { userHandle: Buffer.from("user-2").toString("base64url") }],
+  ["an altered signature", { forged: true }],
 ]
 
-test("whatever is wrong about an answer, it says no more than that of an unknown device", async () => {
+test("any invalid response looks the same as that of an unknown device", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const { device } = await addPasskey(ada)
   const unknown = createAuthenticator(ORIGIN)
   const answers = []
-  for (const [, slips] of WRONG) answers.push(await signIn(stranger(instance), device, slips))
-  answers.push(await signIn(stranger(instance), unknown))
+  for (const [, defects] of WRONG) answers.push(await signIn(newBrowser(instance), device, defects))
+  answers.push(await signIn(newBrowser(instance), unknown))
   const bodies = answers.map(({ body: { request_id: _, ...rest } }) => JSON.stringify(rest))
   expect(answers.map(({ status, code }) => `${status} ${code}`)).toEqual(Array(WRONG.length + 1).fill("401 invalid_credentials"))
   expect(new Set(bodies).size).toBe(1)
-  expect((await signIn(stranger(instance), device)).status).toBe(200)
+  expect((await signIn(newBrowser(instance), device)).status).toBe(200)
 })
 
 test.each<[string, unknown]>([
@@ -101,24 +104,24 @@ test.each<[string, unknown]>([
   ["an empty id", { id: "", rawId: "", type: "public-key", response: {} }],
   ["numbers", { id: 1, rawId: 1, type: 1, response: 1 }],
   ["no clientDataJSON", { id: "x", rawId: "x", type: "public-key", response: { authenticatorData: "", signature: "" } }],
-  ["a prototype", JSON.parse('{"__proto__":{"id":"x"},"id":"x","response":{"clientDataJSON":"e30"}}')],
-])("an answer of %s is refused, not stumbled over", async (_, response) => {
+  ["a prototype key", JSON.parse('{"__proto__":{"id":"x"},"id":"x","response":{"clientDataJSON":"e30"}}')],
+])("rejects a response of %s without an internal error", async (_, response) => {
   await using instance = await start()
   await setUp(instance)
-  const browser = stranger(instance)
+  const browser = newBrowser(instance)
   const { challenge_id } = (await browser.post("/auth/passkey/options")).body
   expect(await browser.post("/auth/passkey/verify", { challenge_id, response })).toMatchObject({ status: 401, code: "invalid_credentials" })
 })
 
-test("a challenge is used up by its answer, and lives for five minutes", async () => {
+test("a challenge is used once and expires after five minutes", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const { device } = await addPasskey(ada)
-  const browser = stranger(instance)
+  const browser = newBrowser(instance)
   const first = (await browser.post("/auth/passkey/options")).body
   const response = device.get(first.options)
   const both = await Promise.all(
-    [1, 2, 3].map(() => stranger(instance).post("/auth/passkey/verify", { challenge_id: first.challenge_id, response })),
+    [1, 2, 3].map(() => newBrowser(instance).post("/auth/passkey/verify", { challenge_id: first.challenge_id, response })),
   )
   expect(both.map(({ status }) => status).sort()).toEqual([200, 401, 401])
   const wrong = (await browser.post("/auth/passkey/options")).body
@@ -134,7 +137,7 @@ test("a challenge is used up by its answer, and lives for five minutes", async (
   expect(await browser.post("/auth/passkey/verify", { challenge_id: old.challenge_id, response: device.get(old.options) })).toMatchObject({
     code: "ticket_invalid",
   })
-  // What began one thing does not end another.
+  // A challenge for one purpose is not valid for another.
   const fresh = (await ada.post("/auth/passkey/options")).body
   expect(
     (
@@ -146,13 +149,13 @@ test("a challenge is used up by its answer, and lives for five minutes", async (
   ).toBe("ticket_invalid")
 })
 
-test("a device that counts from further back is a copy: refused, and in the audit log", async () => {
+test("a device whose counter goes back is rejected as a copy and recorded in the audit log", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const { device } = await addPasskey(ada)
-  expect((await signIn(stranger(instance), device, { count: 10 })).status).toBe(200)
+  expect((await signIn(newBrowser(instance), device, { count: 10 })).status).toBe(200)
   for (const count of [9, 10])
-    expect(await signIn(stranger(instance), device, { count })).toMatchObject({ status: 401, code: "invalid_credentials" })
+    expect(await signIn(newBrowser(instance), device, { count })).toMatchObject({ status: 401, code: "invalid_credentials" })
   const rows = await instance.app.instance.catalog.all(
     sql`select outcome, changes_json from audit_log where action = 'accounts.passkey.use'`,
   )
@@ -160,28 +163,28 @@ test("a device that counts from further back is a copy: refused, and in the audi
     { outcome: "failed", changes_json: '{"sign_count":[10,9]}' },
     { outcome: "failed", changes_json: '{"sign_count":[10,10]}' },
   ])
-  expect((await signIn(stranger(instance), device, { count: 11 })).status).toBe(200)
-  // Many devices do not count at all.
-  expect((await signIn(stranger(instance), device, { count: 0 })).status).toBe(200)
+  expect((await signIn(newBrowser(instance), device, { count: 11 })).status).toBe(200)
+  // Many devices have no counter.
+  expect((await signIn(newBrowser(instance), device, { count: 0 })).status).toBe(200)
 })
 
-test("beside a password a passkey of that very user is asked for", async () => {
+test("as a second factor, only a passkey of the same user is accepted", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const { device } = await addPasskey(ada)
-  const browser = stranger(instance)
+  const browser = newBrowser(instance)
   const { body } = await browser.post("/auth/login", { email: ADA.email, password: ADA.password })
   expect(body).toMatchObject({ mfa_required: true, methods: ["passkey"] })
   const { options, challenge_id } = (await browser.post("/auth/passkey/options", { ticket: body.ticket })).body
   expect(options.allowCredentials).toMatchObject([{ id: device.id }])
   const answer = { challenge_id, response: device.get(options) }
   expect((await browser.post("/auth/passkey/verify", answer)).status).toBe(200)
-  // The ticket went with it.
+  // The ticket is used up as well.
   expect(await browser.post("/auth/passkey/options", { ticket: body.ticket })).toMatchObject({ status: 401, code: "ticket_invalid" })
   expect(await browser.post("/auth/passkey/options", { ticket: "x" })).toMatchObject({ status: 401, code: "ticket_invalid" })
 })
 
-test("a passkey proves again who one is, and nobody else's does", async () => {
+test("a passkey of the same user confirms their identity", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const { device } = await addPasskey(ada)
@@ -201,16 +204,16 @@ test("a passkey proves again who one is, and nobody else's does", async () => {
   })
 })
 
-test.each<[string, Slips]>([
+test.each<[string, Defects]>([
   ["another origin", { origin: "https://evil.example" }],
   ["another host", { rpId: "evil.example" }],
-  ["a person who was not verified", { unverified: true }],
+  ["a user who was not verified", { unverified: true }],
   ["another challenge", { challenge: "AAAA" }],
-])("refuses to add a passkey with %s", async (_, slips) => {
+])("rejects adding a passkey with %s", async (_, defects) => {
   await using instance = await start()
   const ada = await setUp(instance)
   const begun = (await ada.post("/me/passkeys", {})).body
-  const answer = { challenge_id: begun.challenge_id, response: createAuthenticator(ORIGIN).create(begun.options, slips) }
+  const answer = { challenge_id: begun.challenge_id, response: createAuthenticator(ORIGIN).create(begun.options, defects) }
   expect((await ada.post("/me/passkeys", answer)).body).toMatchObject({
     code: "validation_failed",
     errors: [{ pointer: "/response", code: "invalid_passkey" }],
@@ -218,10 +221,10 @@ test.each<[string, Slips]>([
   expect((await ada.get("/me/passkeys")).body.data).toEqual([])
 })
 
-test("passkeys are named, renamed, removed; somebody else's are not there", async () => {
+test("lists, renames and removes passkeys; those of other users are not found", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
-  const elsewhere = stranger(instance)
+  const elsewhere = newBrowser(instance)
   await elsewhere.post("/auth/login", { email: ADA.email, password: ADA.password })
   await addPasskey(ada)
   expect((await elsewhere.get("/me")).status).toBe(401)
@@ -243,7 +246,7 @@ test("passkeys are named, renamed, removed; somebody else's are not there", asyn
   expect(await ada.send("DELETE", "/me/passkeys/2")).toMatchObject({ status: 404, code: "passkey_not_found" })
 })
 
-test("a device is added once, and twenty are enough", async () => {
+test("a device is added only once, and at most twenty per user", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const device = createAuthenticator(ORIGIN)
@@ -261,10 +264,10 @@ test("a device is added once, and twenty are enough", async () => {
   })
 })
 
-test("a disabled user's passkey opens nothing", async () => {
+test("a disabled user's passkey does not sign in", async () => {
   await using instance = await start()
   const ada = await setUp(instance)
   const { device } = await addPasskey(ada)
   await instance.app.instance.catalog.run(sql`update users set status = 'disabled' where id = 1`)
-  expect(await signIn(stranger(instance), device)).toMatchObject({ status: 401, code: "invalid_credentials" })
+  expect(await signIn(newBrowser(instance), device)).toMatchObject({ status: 401, code: "invalid_credentials" })
 })

@@ -7,7 +7,7 @@ import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
 const BASE = "https://stats.example.org"
 const OTHER = "another fine password"
 
-/** Ada on an instance with a mail server. */
+/** Starts an instance with a mail server, set up by Ada. */
 async function start() {
   const server = await smtpServer()
   const settings = { base_url: BASE, smtp_host: "127.0.0.1", smtp_port: String(server.port), smtp_security: "none" }
@@ -24,7 +24,7 @@ async function start() {
   }
 }
 
-/** What an answer did not wait for is done, and the mails have arrived. */
+/** Waits for background work and returns the emails that arrived. */
 async function mails(instance: TestInstance, server: SmtpServer) {
   await instance.app.instance.accounts.background.settled()
   await instance.app.instance.accounts.mail.deliver()
@@ -35,21 +35,21 @@ const linkIn = (text: string): string => /https?:\/\/\S+/.exec(text)![0]
 const tokenIn = (text: string): string => linkIn(text).split("/").at(-1)!
 
 let network = 0
-const stranger = (instance: TestInstance): Browser => browserOf(instance, `192.0.${network++}.1`)
+const newBrowser = (instance: TestInstance): Browser => browserOf(instance, `192.0.${network++}.1`)
 const login = (browser: Browser, password: string, email = ADA.email) => browser.post("/auth/login", { email, password })
 
 async function askedToken({ instance, server }: { instance: TestInstance; server: SmtpServer }): Promise<string> {
-  expect((await stranger(instance).post("/auth/forgot", { email: ADA.email })).status).toBe(202)
+  expect((await newBrowser(instance).post("/auth/forgot", { email: ADA.email })).status).toBe(202)
   return tokenIn((await mails(instance, server)).at(-1)!.text)
 }
 
-test("a link by mail gives a new password; it works once and signs nobody in", async () => {
+test("a link sent by email sets a new password, works once and does not sign in", async () => {
   await using world = await start()
   const { instance, ada, server } = world
   const token = await askedToken(world)
   expect(server.mails[0]).toMatchObject({ to: [ADA.email] })
   expect(linkIn(server.mails[0]!.text)).toBe(`${BASE}/reset/${token}`)
-  const browser = stranger(instance)
+  const browser = newBrowser(instance)
   expect((await browser.post("/auth/reset", { token, password: "short" })).body.errors[0]).toMatchObject({
     pointer: "/password",
     code: "too_short",
@@ -58,25 +58,25 @@ test("a link by mail gives a new password; it works once and signs nobody in", a
   expect(done.status).toBe(204)
   expect(done.headers.getSetCookie()).toEqual([])
   expect(await browser.post("/auth/reset", { token, password: OTHER })).toMatchObject({ status: 422, code: "token_invalid" })
-  // Every session has ended, the old password is none any more, and the address is known to be theirs.
+  // All sessions have ended, the old password is invalid, and the address counts as verified.
   expect((await ada.get("/me")).status).toBe(401)
-  expect((await login(stranger(instance), ADA.password)).status).toBe(401)
-  expect((await login(stranger(instance), OTHER)).body.user).toMatchObject({ email_verified: true })
+  expect((await login(newBrowser(instance), ADA.password)).status).toBe(401)
+  expect((await login(newBrowser(instance), OTHER)).body.user).toMatchObject({ email_verified: true })
   expect((await mails(instance, server)).at(-1)!.headers.get("subject")).toBe("Your password was changed")
 })
 
-test("an unknown, a disabled and a known address are answered alike, and at once", async () => {
+test("unknown, disabled and known addresses receive the same response without delay", async () => {
   await using world = await start()
   const { instance, server } = world
   await instance.app.instance.catalog.script(
     "insert into users (email, email_key, name, is_instance_admin, status, created_at) values ('off@example.org', 'off@example.org', 'Off', 0, 'disabled', 0)",
   )
   for (const email of ["nobody@example.org", "off@example.org", "no address", ADA.email.toUpperCase()]) {
-    const answer = await stranger(instance).post("/auth/forgot", { email })
+    const answer = await newBrowser(instance).post("/auth/forgot", { email })
     expect([answer.status, answer.body.text]).toEqual([202, ""])
   }
   expect((await mails(instance, server)).map(({ to }) => to)).toEqual([[ADA.email]])
-  expect(await stranger(instance).post("/auth/forgot", {})).toMatchObject({ status: 422 })
+  expect(await newBrowser(instance).post("/auth/forgot", {})).toMatchObject({ status: 422 })
 })
 
 test.each<[string, number, number]>([
@@ -86,49 +86,49 @@ test.each<[string, number, number]>([
   await using world = await start()
   const token = await askedToken(world)
   world.instance.clock.advance(wait)
-  expect((await stranger(world.instance).post("/auth/reset", { token, password: OTHER })).status).toBe(status)
-  // A clock that is set back does not revive what has expired.
+  expect((await newBrowser(world.instance).post("/auth/reset", { token, password: OTHER })).status).toBe(status)
+  // A clock that is set back does not revive an expired link.
   world.instance.clock.advance(-wait)
-  expect(await stranger(world.instance).post("/auth/reset", { token, password: OTHER })).toMatchObject({
+  expect(await newBrowser(world.instance).post("/auth/reset", { token, password: OTHER })).toMatchObject({
     status: 422,
     code: "token_invalid",
   })
 })
 
-test("a newer link voids the older one, and of parallel uses one counts", async () => {
+test("a newer link invalidates the older one, and only one of simultaneous uses succeeds", async () => {
   await using world = await start()
   const { instance } = world
   const [first, second] = [await askedToken(world), await askedToken(world)]
-  expect(await stranger(instance).post("/auth/reset", { token: first, password: OTHER })).toMatchObject({
+  expect(await newBrowser(instance).post("/auth/reset", { token: first, password: OTHER })).toMatchObject({
     status: 422,
     code: "token_invalid",
   })
   const answers = await Promise.all(
-    [1, 2, 3, 4].map((i) => stranger(instance).post("/auth/reset", { token: second, password: `${OTHER} ${i}` })),
+    [1, 2, 3, 4].map((i) => newBrowser(instance).post("/auth/reset", { token: second, password: `${OTHER} ${i}` })),
   )
   expect(answers.map(({ status }) => status).sort()).toEqual([204, 422, 422, 422])
 })
 
-test("five mails an hour for an account, twenty an hour from an address, without a word of it", async () => {
+test("sends at most five emails an hour per account and twenty per client address, without revealing it", async () => {
   await using world = await start()
   const { instance, server } = world
-  for (let i = 0; i < 8; i++) expect((await stranger(instance).post("/auth/forgot", { email: ADA.email })).status).toBe(202)
+  for (let i = 0; i < 8; i++) expect((await newBrowser(instance).post("/auth/forgot", { email: ADA.email })).status).toBe(202)
   expect(await mails(instance, server)).toHaveLength(5)
   instance.clock.advance(3_600_000)
-  const one = stranger(instance)
+  const one = newBrowser(instance)
   for (let i = 0; i < 20; i++) expect((await one.post("/auth/forgot", { email: `u${i}@example.org` })).status).toBe(202)
   expect((await one.post("/auth/forgot", { email: ADA.email })).status).toBe(202)
   expect(await mails(instance, server)).toHaveLength(5)
-  await stranger(instance).post("/auth/forgot", { email: ADA.email })
+  await newBrowser(instance).post("/auth/forgot", { email: ADA.email })
   expect(await mails(instance, server)).toHaveLength(6)
 })
 
 test.each<[string, string, Record<string, string>]>([
-  ["a foreign host of the proxy", "http://localhost", { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" }],
-  ["a forwarded header", "http://localhost", { forwarded: "host=evil.example" }],
-  ["another origin's address", "http://localhost", { referer: "https://evil.example/", "x-original-url": "https://evil.example" }],
-  ["the machine's own name", "http://localhost:31337", {}],
-])("a link is built from the base address, not from %s", async (_, host, headers) => {
+  ["a foreign host from the proxy", "http://localhost", { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" }],
+  ["a Forwarded header", "http://localhost", { forwarded: "host=evil.example" }],
+  ["the URL of another origin", "http://localhost", { referer: "https://evil.example/", "x-original-url": "https://evil.example" }],
+  ["the name of the machine", "http://localhost:31337", {}],
+])("builds links from the base URL, not from %s", async (_, host, headers) => {
   await using world = await start()
   const { instance, server } = world
   const browser = browserOf(instance, "192.0.2.1", host)
@@ -139,7 +139,7 @@ test.each<[string, string, Record<string, string>]>([
   expect(mail!.raw).not.toContain("31337")
 })
 
-test("under a host that is not ours nothing is answered, so nothing is mailed", async () => {
+test("under a foreign host no request is answered, so no email is sent", async () => {
   await using world = await start()
   const { instance, server } = world
   const browser = browserOf(instance, "192.0.2.1", "http://evil.example")
@@ -147,7 +147,7 @@ test("under a host that is not ours nothing is answered, so nothing is mailed", 
   expect(await mails(instance, server)).toEqual([])
 })
 
-test("a reset does not skip the second factor, ends open sign-ins, and takes away links of organizations' providers", async () => {
+test("a reset keeps the second factor, ends pending sign-ins, and removes links to organizations' providers", async () => {
   await using world = await start()
   const { instance } = world
   const { catalog } = instance.app.instance
@@ -155,15 +155,15 @@ test("a reset does not skip the second factor, ends open sign-ins, and takes awa
     update users set totp_sealed = x'00' where id = 1;
     insert into oidc_providers (id, organization_id, name, issuer, client_id, scopes, created_at) values ('acme', 2, 'A', 'https://a.example', 'c', 'openid', 0);
     insert into oidc_identities (user_id, provider, subject, email_at_link, created_at) values (1, 'acme', 's', 'ada@example.org', 0), (1, 'oidc', 's', 'ada@example.org', 0);`)
-  const { ticket } = (await login(stranger(instance), ADA.password)).body
+  const { ticket } = (await login(newBrowser(instance), ADA.password)).body
   const token = await askedToken(world)
-  await stranger(instance).post("/auth/reset", { token, password: OTHER })
-  expect(await stranger(instance).post("/auth/mfa", { ticket, code: "000000" })).toMatchObject({ status: 401, code: "ticket_invalid" })
-  expect((await login(stranger(instance), OTHER)).body).toMatchObject({ mfa_required: true })
+  await newBrowser(instance).post("/auth/reset", { token, password: OTHER })
+  expect(await newBrowser(instance).post("/auth/mfa", { ticket, code: "000000" })).toMatchObject({ status: 401, code: "ticket_invalid" })
+  expect((await login(newBrowser(instance), OTHER)).body).toMatchObject({ mfa_required: true })
   expect(await catalog.all(sql`select provider from oidc_identities`)).toEqual([{ provider: "oidc" }])
 })
 
-test("the address changes when the new one is confirmed, by the one who is signed in", async () => {
+test("the address changes when the signed-in user confirms the new one", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   expect((await ada.post("/me/email", { email: "Ada@New.example" })).status).toBe(202)
@@ -176,32 +176,32 @@ test("the address changes when the new one is confirmed, by the one who is signe
   expect((await ada.post("/me/email/confirm", { token: tokenIn(confirm!.text) })).status).toBe(204)
   expect((await ada.get("/me")).body.user).toMatchObject({ email: "Ada@New.example", email_verified: true })
   expect(await ada.post("/me/email/confirm", { token: tokenIn(confirm!.text) })).toMatchObject({ status: 422, code: "token_invalid" })
-  expect((await login(stranger(instance), ADA.password, "ada@new.example")).status).toBe(200)
+  expect((await login(newBrowser(instance), ADA.password, "ada@new.example")).status).toBe(200)
 })
 
-test("the old address can undo it for three days; then everybody is signed out", async () => {
+test("the old address can undo the change within three days, which signs everyone out", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   await ada.post("/me/email", { email: "eve@evil.example" })
   const [confirm, warning] = [...(await mails(instance, server))]
   await ada.post("/me/email/confirm", { token: tokenIn(confirm!.text) })
-  // Whoever took the account over asks for a third address, to be rid of the warning's link.
+  // An attacker requests a third address to get rid of the undo link.
   await ada.post("/me/email", { email: "eve@third.example" })
   const third = (await mails(instance, server)).find(({ to }) => to[0] === "eve@third.example")!
   instance.clock.advance(72 * 3_600_000 - 1)
-  expect((await stranger(instance).post("/auth/email/undo", { token: tokenIn(warning!.text) })).status).toBe(204)
+  expect((await newBrowser(instance).post("/auth/email/undo", { token: tokenIn(warning!.text) })).status).toBe(204)
   expect((await ada.get("/me")).status).toBe(401)
-  expect((await login(stranger(instance), ADA.password)).body.user).toMatchObject({ email: ADA.email })
-  const again = stranger(instance)
+  expect((await login(newBrowser(instance), ADA.password)).body.user).toMatchObject({ email: ADA.email })
+  const again = newBrowser(instance)
   await login(again, ADA.password)
   expect(await again.post("/me/email/confirm", { token: tokenIn(third.text) })).toMatchObject({ status: 422, code: "token_invalid" })
-  expect(await stranger(instance).post("/auth/email/undo", { token: tokenIn(warning!.text) })).toMatchObject({
+  expect(await newBrowser(instance).post("/auth/email/undo", { token: tokenIn(warning!.text) })).toMatchObject({
     status: 422,
     code: "token_invalid",
   })
 })
 
-test("whoever took an account over cannot undo the undo", async () => {
+test("an attacker cannot undo the undo", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   await ada.post("/me/email", { email: "eve@evil.example" })
@@ -209,25 +209,25 @@ test("whoever took an account over cannot undo the undo", async () => {
   await ada.post("/me/email/confirm", { token: tokenIn(confirm!.text) })
   await ada.post("/me/email", { email: "eve@third.example" })
   const warned = (await mails(instance, server)).filter(({ to, text }) => to[0] === "eve@evil.example" && text.includes("/undo-email/"))
-  const undo = async (text: string) => stranger(instance).post("/auth/email/undo", { token: tokenIn(text) })
+  const undo = async (text: string) => newBrowser(instance).post("/auth/email/undo", { token: tokenIn(text) })
   expect((await undo(warning!.text)).status).toBe(204)
   expect(await undo(warned.at(-1)!.text)).toMatchObject({ status: 422, code: "token_invalid" })
-  expect((await login(stranger(instance), ADA.password)).body.user).toMatchObject({ email: ADA.email })
+  expect((await login(newBrowser(instance), ADA.password)).body.user).toMatchObject({ email: ADA.email })
 })
 
-test("an undo of more than three days ago is none", async () => {
+test("rejects an undo link older than 72 hours", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   await ada.post("/me/email", { email: "new@example.org" })
   const [, warning] = await mails(instance, server)
   instance.clock.advance(72 * 3_600_000)
-  expect(await stranger(instance).post("/auth/email/undo", { token: tokenIn(warning!.text) })).toMatchObject({
+  expect(await newBrowser(instance).post("/auth/email/undo", { token: tokenIn(warning!.text) })).toMatchObject({
     status: 422,
     code: "token_invalid",
   })
 })
 
-test("an address that somebody has is answered alike; the mail says so, and nothing changes", async () => {
+test("an address in use receives the same response; the email explains it, and nothing changes", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   await instance.app.instance.catalog.script(
@@ -242,7 +242,7 @@ test("an address that somebody has is answered alike; the mail says so, and noth
   expect(await ada.post("/me/email", { email: "no address" })).toMatchObject({ status: 422 })
 })
 
-test("the own address confirms itself, and organizations' providers lose their links", async () => {
+test("confirming the current address verifies it, and removes links to organizations' providers", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   const { catalog } = instance.app.instance
@@ -257,7 +257,7 @@ test("the own address confirms itself, and organizations' providers lose their l
   expect(await catalog.all(sql`select id from oidc_identities`)).toEqual([])
 })
 
-test("without a mail server an address cannot change, and forgetting a password sends nothing", async () => {
+test("without a mail server, an address cannot change and a reset sends nothing", async () => {
   await using instance = await startInstance()
   const ada = await setUp(instance)
   expect(await ada.post("/me/email", { email: "new@example.org" })).toMatchObject({ status: 409, code: "mail_unavailable" })
@@ -266,7 +266,7 @@ test("without a mail server an address cannot change, and forgetting a password 
   expect(await instance.app.instance.catalog.all(sql`select hash from one_time_tokens`)).toEqual([])
 })
 
-test("the use of a recovery code is mailed", async () => {
+test("sends an email when a recovery code is used", async () => {
   await using world = await start()
   const { instance, server, ada } = world
   const { codes, keep } = await makeCodes(instance)
@@ -274,15 +274,15 @@ test("the use of a recovery code is mailed", async () => {
     await statements.run(sql`update users set totp_sealed = x'00' where id = 1`)
     await keep(statements, 1)
   })
-  const { ticket } = (await login(stranger(instance), ADA.password)).body
-  expect((await stranger(instance).post("/auth/mfa", { ticket, recovery_code: codes[0] })).body).toMatchObject({ recovery_codes_left: 9 })
+  const { ticket } = (await login(newBrowser(instance), ADA.password)).body
+  expect((await newBrowser(instance).post("/auth/mfa", { ticket, recovery_code: codes[0] })).body).toMatchObject({ recovery_codes_left: 9 })
   const [mail] = await mails(instance, server)
   expect(mail!.headers.get("subject")).toBe("A recovery code was used")
   expect(mail!.text).toContain("9 recovery codes left")
   expect((await ada.get("/me")).status).toBe(200)
 })
 
-/** Made as the own account makes them. */
+/** Creates codes the way the account's own service does. */
 async function makeCodes(instance: TestInstance) {
   const { createRecoveryCodes } = await import("../../../../src/services/sign-in/recovery-codes.ts")
   const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))

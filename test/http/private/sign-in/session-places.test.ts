@@ -8,10 +8,10 @@ import { ADA, browserOf, setUp } from "../browser.ts"
 
 const ADDRESS = "192.0.2.77"
 
-test("a session tells city and country of where it was opened, and keeps no address", async () => {
+test("a session shows the city and country where it started, and stores no address", async () => {
   using folder = temporaryFolder()
   const geo_db = join(folder.path, "places.mmdb")
-  // A file without a number for the city, and one with: people read its name either way.
+  // One file without ids for cities and one with; names are shown in both cases.
   const berlin = { country: { iso_code: "DE" }, city: { geoname_id: 2950159, names: { en: "Berlin" } } }
   writeFileSync(geo_db, placeFileBytes({ [ADDRESS]: berlin, "203.0.113.5": { country: { iso_code: "FR" } } }))
   await using instance = await startInstance({ settings: { geo_db, geo_header: "cf-ipcountry" }, plugins: [] })
@@ -25,7 +25,7 @@ test("a session tells city and country of where it was opened, and keeps no addr
   expect(await placeOf(ADDRESS)).toBe("Berlin, Germany")
   expect(await placeOf("203.0.113.5")).toBe("France")
   expect(await placeOf("198.51.100.1")).toBe("")
-  // A header counts from a trusted proxy alone.
+  // The header is accepted only from a trusted proxy.
   expect(await placeOf("127.0.0.1", { "cf-ipcountry": "se", "x-forwarded-for": "198.51.100.1" })).toBe("Sweden")
   expect(await placeOf("198.51.100.1", { "cf-ipcountry": "se" })).toBe("")
   const stored = JSON.stringify(await instance.app.instance.catalog.all(sql`select * from sessions`))

@@ -6,7 +6,7 @@ import { ADA, browserOf } from "../browser.ts"
 const begin = (instance: TestInstance, later: string[] = []) =>
   instance.app.instance.accounts.setup.token.begin(({ token }) => later.push(token))
 
-test("whoever has the token sets the instance up, and is signed in", async () => {
+test("the set-up token sets up the instance and signs the user in", async () => {
   await using instance = await startInstance({ settings: { base_url: "http://localhost:9000", default_timezone: "Europe/Berlin" } })
   const browser = browserOf(instance)
   const { token } = begin(instance)
@@ -21,7 +21,7 @@ test("whoever has the token sets the instance up, and is signed in", async () =>
     status: 201,
     body: {
       user: { id: 1, email: "ada@example.org", name: "Ada", is_instance_admin: true, email_verified: false },
-      // What the command line made before, with its site.
+      // Created by the command line before the set-up, together with a site.
       organization: { id: 1, name: "Acme" },
       site: { id: 2, name: "Blog", hosts: ["blog.example"], timezone: "Europe/Berlin" },
     },
@@ -39,7 +39,7 @@ test("whoever has the token sets the instance up, and is signed in", async () =>
   ])
 })
 
-test("a trial tells whoever has the token what is wrong, as the set-up itself would, and makes nothing", async () => {
+test("validates the set-up without changing anything, with the same errors as the set-up itself", async () => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   const browser = browserOf(instance)
@@ -61,7 +61,7 @@ test("a trial tells whoever has the token what is wrong, as the set-up itself wo
   expect(await browser.post("/setup", { token, ...ADA, dry_run: true })).toMatchObject({ status: 409, code: "already_set_up" })
 })
 
-test("what was made before anybody was there is the first user's, with its keys, under the name they give", async () => {
+test("the first user takes over the existing organization with its keys, under the name they enter", async () => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   const browser = browserOf(instance)
@@ -77,12 +77,12 @@ test("what was made before anybody was there is the first user's, with its keys,
 })
 
 test.each<[string, (instance: TestInstance) => Promise<unknown>]>([
-  ["there are several", ({ app }) => app.instance.organizations.create({ name: "Second" })],
+  ["there are several organizations", ({ app }) => app.instance.organizations.create({ name: "Second" })],
   [
     "it has a member",
     (instance) => instance.signIn({ role: "viewer" }).then(() => instance.app.instance.catalog.script("delete from setup")),
   ],
-])("an organization that others may count on stays theirs: %s", async (_, prepare) => {
+])("leaves an organization alone that others may use: %s", async (_, prepare) => {
   await using instance = await startInstance()
   await prepare(instance)
   const { token } = begin(instance)
@@ -93,7 +93,7 @@ test.each<[string, (instance: TestInstance) => Promise<unknown>]>([
   expect((await browser.get("/sites")).body).toMatchObject({ data: [] })
 })
 
-test("a site that the command line makes during the set-up lies where the first user sees it", async () => {
+test("a site created by the command line during the set-up belongs to the first user's organization", async () => {
   for (let round = 0; round < 5; round++) {
     await using instance = await startInstance()
     const { app } = instance
@@ -101,7 +101,7 @@ test("a site that the command line makes during the set-up lies where the first 
     const { token } = begin(instance)
     const browser = browserOf(instance)
     const site = async (name: string, after: number) => {
-      // The set-up takes a while for the password: they come before, during and after it.
+      // The set-up takes a while to hash the password; sites are created before, during and after it.
       await Bun.sleep(after)
       await app.operations["site.create"]({ organization: undefined, site: { name, hosts: [`${name}.example`], timezone: "UTC" } })
     }
@@ -115,16 +115,16 @@ test("a site that the command line makes during the set-up lies where the first 
   }
 })
 
-test("of twenty parallel set-ups exactly one wins, and everybody after it is too late for ever", async () => {
+test("exactly one of twenty simultaneous set-ups succeeds, and all later ones fail", async () => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) => browserOf(instance).post("/setup", { token, ...ADA, email: `a${i}@example.org` })),
   )
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-  // Whose password is not hashed within seconds, because the machine is busy with those of the others, is told to come again.
+  // Requests whose password cannot be hashed within seconds, because the machine is busy, are told to retry.
   const refused = answers.filter(({ status }) => status !== 201).map(({ status, code }) => `${status} ${code}`)
-  expect(refused.filter((told) => told !== "409 already_set_up" && told !== "503 unavailable")).toEqual([])
+  expect(refused.filter((each) => each !== "409 already_set_up" && each !== "503 unavailable")).toEqual([])
   const { catalog } = instance.app.instance
   expect(await catalog.get(sql`select count(*) as users from users`)).toEqual({ users: 1 })
   expect(await catalog.get(sql`select count(*) as sessions from sessions`)).toEqual({ sessions: 1 })
@@ -132,7 +132,7 @@ test("of twenty parallel set-ups exactly one wins, and everybody after it is too
   expect(await browserOf(instance).post("/setup", { token, ...ADA })).toMatchObject({ status: 409, code: "already_set_up" })
 })
 
-test("a token lives for half an hour, and each new one makes the old one void", async () => {
+test("a token expires after half an hour, and a new one invalidates the old one", async () => {
   await using instance = await startInstance()
   const later: string[] = []
   const { token: first } = begin(instance, later)
@@ -150,7 +150,7 @@ test("a token lives for half an hour, and each new one makes the old one void", 
   expect(await browserOf(instance).post("/setup", { token: restarted, ...ADA })).toMatchObject({ status: 201 })
 })
 
-test("ten wrong tokens in a quarter of an hour are borne, wherever they come from", async () => {
+test("accepts at most ten wrong tokens in a quarter of an hour, from any address", async () => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   for (let i = 0; i < 10; i++)
@@ -164,22 +164,22 @@ test("ten wrong tokens in a quarter of an hour are borne, wherever they come fro
 
 test.each<[string, object, number, string | string[]]>([
   ["no token", { token: undefined }, 403, "setup_token_invalid"],
-  ["a token that is no text", { token: 5 }, 403, "setup_token_invalid"],
-  ["a wrong token and a broken rest", { token: "x", email: 5 }, 403, "setup_token_invalid"],
+  ["a number as the token", { token: 5 }, 403, "setup_token_invalid"],
+  ["a wrong token and an invalid body", { token: "x", email: 5 }, 403, "setup_token_invalid"],
   ["a short password", { password: "short" }, 422, ["/password too_short"]],
   ["a common password", { password: "123qweASDzxc" }, 422, ["/password password_too_common"]],
-  ["the product for a password", { password: "Footfall-2026!" }, 422, ["/password password_too_common"]],
-  ["its own address for a password", { password: "ADA@example.org" }, 422, ["/password password_too_common"]],
+  ["the product's name in the password", { password: "Footfall-2026!" }, 422, ["/password password_too_common"]],
+  ["the user's address as the password", { password: "ADA@example.org" }, 422, ["/password password_too_common"]],
   ["an unknown field", { admin: true }, 422, ["/admin unknown_field"]],
   ["a site without hosts", { site: { name: "Blog" } }, 422, ["/site/hosts required"]],
-  ["a site that is no object", { site: [] }, 422, ["/site invalid_type"]],
+  ["an array as the site", { site: [] }, 422, ["/site invalid_type"]],
   [
-    "several faults at once",
+    "several errors at once",
     { email: "x", site: { name: "", hosts: ["a b"] } },
     422,
     ["/email too_short", "/site/name too_short", "/site/hosts/0 invalid_host"],
   ],
-])("refuses a set-up with %s", async (_, fields, status, code) => {
+])("rejects a set-up with %s", async (_, fields, status, code) => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   const answer = await browserOf(instance).post("/setup", { token, ...ADA, ...fields })
@@ -189,7 +189,7 @@ test.each<[string, object, number, string | string[]]>([
   expect(await instance.app.instance.accounts.users.isSetUp()).toBe(false)
 })
 
-test("until then every other private route says so, signing in among them", async () => {
+test("until the set-up, every other private route reports it, including sign-in", async () => {
   await using instance = await startInstance()
   const browser = browserOf(instance)
   for (const [method, path] of [
@@ -200,7 +200,7 @@ test("until then every other private route says so, signing in among them", asyn
     expect(await browser.send(method, path, method === "POST" ? {} : undefined)).toMatchObject({ status: 503, code: "setup_required" })
 })
 
-test("a page of another origin cannot set an instance up", async () => {
+test("a page of another origin cannot set up an instance", async () => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   const forged: Record<string, string>[] = [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }]
@@ -210,7 +210,7 @@ test("a page of another origin cannot set an instance up", async () => {
   expect(form).toMatchObject({ status: 415, code: "unsupported_media_type" })
 })
 
-test("a session is not handed out where it could be read on its way", async () => {
+test("rejects the set-up over unencrypted HTTP, except on this machine or if allowed", async () => {
   await using open = await startInstance({ settings: { base_url: "http://stats.example.org" } })
   const { token } = begin(open)
   const far = browserOf(open, "198.51.100.7", "http://stats.example.org")
@@ -230,7 +230,7 @@ test("a session is not handed out where it could be read on its way", async () =
   expect(cookies).toEqual([expect.stringMatching(/^__Host-sid=[^;]+; Max-Age=2592000; Path=\/; HttpOnly; Secure; SameSite=Lax$/)])
 })
 
-test("nothing of the set-up is left in clear: neither token, password nor session", async () => {
+test("stores neither token, password nor session in plain text", async () => {
   await using instance = await startInstance()
   const { token } = begin(instance)
   const browser = browserOf(instance)

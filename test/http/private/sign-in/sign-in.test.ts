@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
-import { someone } from "../people.ts"
+import { newUser } from "../people.ts"
 
 let instance: TestInstance
 beforeAll(async () => {
@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => instance[Symbol.asyncDispose]())
 
 let network = 0
-/** From a neighbourhood of its own, so that tests do not wait for one another. */
-const stranger = (of = instance): Browser => browserOf(of, `192.0.${network++}.1`)
+/** Each test uses a network of its own, so that the limits of others do not apply. */
+const newBrowser = (of = instance): Browser => browserOf(of, `192.0.${network++}.1`)
 const signIn = (browser: Browser, password = ADA.password, email = ADA.email) => browser.post("/auth/login", { email, password })
 
-test("a password opens a session, in any case of the address and in any Unicode form", async () => {
-  const browser = stranger()
+test("signs in with the address in any case and the password in any Unicode form", async () => {
+  const browser = newBrowser()
   expect(await signIn(browser, ADA.password, "ADA@Example.org")).toMatchObject({
     status: 200,
     body: { user: { id: 1, email: ADA.email, is_instance_admin: true } },
@@ -25,17 +25,17 @@ test("a password opens a session, in any case of the address and in any Unicode 
   expect(await browser.get("/me")).toMatchObject({ status: 200, body: { user: { id: 1 } } })
 })
 
-test("an unknown address, a wrong password and a disabled user are one answer", async () => {
+test("an unknown address, a wrong password and a disabled user receive the same response", async () => {
   const { catalog } = instance.app.instance
   await catalog.script(`
     insert into users (email, email_key, name, password_hash, is_instance_admin, status, created_at)
     select 'off@example.org', 'off@example.org', 'Off', password_hash, 0, 'disabled', 0 from users where id = 1`)
   const answers = [
-    await signIn(stranger(), "another long password"),
-    await signIn(stranger(), ADA.password, "nobody@example.org"),
-    await signIn(stranger(), ADA.password, "off@example.org"),
-    await signIn(stranger(), ""),
-    await signIn(stranger(), "x".repeat(1_024)),
+    await signIn(newBrowser(), "another long password"),
+    await signIn(newBrowser(), ADA.password, "nobody@example.org"),
+    await signIn(newBrowser(), ADA.password, "off@example.org"),
+    await signIn(newBrowser(), ""),
+    await signIn(newBrowser(), "x".repeat(1_024)),
   ]
   const bodies = answers.map(({ body: { request_id: _, ...rest } }) => JSON.stringify(rest))
   expect(answers.map(({ status, code }) => [status, code])).toEqual(Array(5).fill([401, "invalid_credentials"]))
@@ -45,27 +45,27 @@ test("an unknown address, a wrong password and a disabled user are one answer", 
 
 test.each<[string, unknown, number, string]>([
   ["no password", { email: ADA.email }, 422, "validation_failed"],
-  ["a number for a password", { email: ADA.email, password: 12 }, 422, "validation_failed"],
+  ["a number as the password", { email: ADA.email, password: 12 }, 422, "validation_failed"],
   ["a password of 1025 characters", { email: ADA.email, password: "x".repeat(1_025) }, 422, "validation_failed"],
-  ["a list of addresses", { email: [ADA.email], password: ADA.password }, 422, "validation_failed"],
+  ["an array of addresses", { email: [ADA.email], password: ADA.password }, 422, "validation_failed"],
   ["an unknown field", { ...ADA, remember: true }, 422, "validation_failed"],
-  ["a list", [], 422, "validation_failed"],
-  ["broken JSON", "{", 400, "invalid_json"],
-])("refuses to sign in with %s", async (_, body, status, code) => {
-  expect(await stranger().post("/auth/login", body)).toMatchObject({ status, code })
+  ["an array", [], 422, "validation_failed"],
+  ["malformed JSON", "{", 400, "invalid_json"],
+])("rejects a sign-in with %s", async (_, body, status, code) => {
+  expect(await newBrowser().post("/auth/login", body)).toMatchObject({ status, code })
 })
 
 test.each<[string, Record<string, string>, number, string]>([
   ["a form of another page", { "content-type": "application/x-www-form-urlencoded" }, 415, "unsupported_media_type"],
-  ["text that any page may send", { "content-type": "text/plain" }, 415, "unsupported_media_type"],
+  ["text/plain, which any page may send", { "content-type": "text/plain" }, 415, "unsupported_media_type"],
   ["another site", { "sec-fetch-site": "cross-site" }, 403, "origin_not_allowed"],
-  ["a neighbour of the site", { "sec-fetch-site": "same-site" }, 403, "origin_not_allowed"],
-])("nobody is signed in by %s", async (_, headers, status, code) => {
-  expect(await stranger().post("/auth/login", { email: ADA.email, password: ADA.password }, headers)).toMatchObject({ status, code })
+  ["another host of the same site", { "sec-fetch-site": "same-site" }, 403, "origin_not_allowed"],
+])("rejects a sign-in by %s", async (_, headers, status, code) => {
+  expect(await newBrowser().post("/auth/login", { email: ADA.email, password: ADA.password }, headers)).toMatchObject({ status, code })
 })
 
-test("a cookie from before a sign-in is never valid after it, and the session before it ends", async () => {
-  const browser = stranger()
+test("a sign-in replaces the previous cookie and ends the previous session", async () => {
+  const browser = newBrowser()
   browser.cookies.set("sid", "planted.signature")
   await signIn(browser)
   const first = browser.cookies.get("sid")!
@@ -79,8 +79,8 @@ test("a cookie from before a sign-in is never valid after it, and the session be
   expect(await browser.get("/me")).toMatchObject({ status: 200 })
 })
 
-test("one address has twenty tries a minute, right or wrong", async () => {
-  const browser = stranger()
+test("allows twenty attempts per minute and address, right or wrong", async () => {
+  const browser = newBrowser()
   for (let i = 0; i < 20; i++) expect((await signIn(browser, "wrong", `u${i}@example.org`)).status).toBe(401)
   const refused = await signIn(browser)
   expect(refused).toMatchObject({ status: 429, code: "rate_limited" })
@@ -89,8 +89,8 @@ test("one address has twenty tries a minute, right or wrong", async () => {
   expect((await signIn(browser)).status).toBe(200)
 })
 
-test("one address has fifty failures an hour", async () => {
-  const browser = stranger()
+test("allows fifty failures per hour and address", async () => {
+  const browser = newBrowser()
   for (let i = 0; i < 50; i++) {
     if (i % 20 === 0) instance.clock.advance(60_000)
     expect((await signIn(browser, "wrong", `u${i}@example.org`)).status).toBe(401)
@@ -101,7 +101,7 @@ test("one address has fifty failures an hour", async () => {
   expect((await signIn(browser)).status).toBe(200)
 })
 
-test("after ten failures for an account each further one doubles the wait, before a hash is computed", async () => {
+test("after ten failures for an account, each further one doubles the wait, before a hash is computed", async () => {
   const base = `198.18.${network++}`
   const guess = (host: number) => signIn(browserOf(instance, `${base}.${host}`), "wrong")
   for (let i = 0; i < 10; i++) expect((await guess(i)).status).toBe(401)
@@ -114,22 +114,22 @@ test("after ten failures for an account each further one doubles the wait, befor
     expect((await guess(100 + i)).status).toBe(401)
   }
   expect(waits).toEqual(["10", "20", "40", "80", "160", "320", "640", "900"])
-  // Whoever comes from elsewhere never waits for it, and nobody is locked out for ever.
-  expect((await signIn(stranger())).status).toBe(200)
+  // Clients at other addresses never wait, and no account is locked permanently.
+  expect((await signIn(newBrowser())).status).toBe(200)
   instance.clock.advance(900_000)
   expect((await signIn(browserOf(instance, `${base}.1`))).status).toBe(200)
 })
 
-test("many guesses at once do not slip past the limit", async () => {
-  const browser = stranger()
+test("simultaneous guesses do not bypass the limit", async () => {
+  const browser = newBrowser()
   const answers = await Promise.all(Array.from({ length: 200 }, () => signIn(browser, "wrong")))
   const hashed = answers.filter(({ status }) => status === 401)
   expect(hashed).toHaveLength(10)
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(190)
 })
 
-test("a right password takes back the failures before it", async () => {
-  const browser = stranger()
+test("a correct password resets the failures before it", async () => {
+  const browser = newBrowser()
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 9; i++) expect((await signIn(browser, "wrong")).status).toBe(401)
     expect((await signIn(browser)).status).toBe(200)
@@ -137,33 +137,33 @@ test("a right password takes back the failures before it", async () => {
   }
 })
 
-test("a hash of older parameters is renewed when its password is used", async () => {
+test("renews a hash with older parameters when its password is used", async () => {
   const { catalog } = instance.app.instance
   const old = await Bun.password.hash(ADA.password, { algorithm: "argon2id", memoryCost: 8_192, timeCost: 1 })
   await catalog.run(sql`update users set password_hash = ${old} where id = 1`)
   const hash = async () => (await catalog.get<{ password_hash: string }>(sql`select password_hash from users where id = 1`))!.password_hash
-  await signIn(stranger(), "wrong")
+  await signIn(newBrowser(), "wrong")
   expect(await hash()).toBe(old)
-  expect((await signIn(stranger())).status).toBe(200)
+  expect((await signIn(newBrowser())).status).toBe(200)
   expect(await hash()).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$")
-  expect((await signIn(stranger())).status).toBe(200)
+  expect((await signIn(newBrowser())).status).toBe(200)
 })
 
-test("an organization may want its own way in; the owners it names keep the password", async () => {
+test("an organization can require its provider; the owners it names keep the password", async () => {
   const { catalog } = instance.app.instance
   const policy = (value: object) => catalog.run(sql`update organizations set policy_json = ${JSON.stringify(value)} where name = 'Acme'`)
   await policy({ sso_only: true })
-  expect(await signIn(stranger())).toMatchObject({ status: 403, code: "sso_required" })
-  expect(await signIn(stranger(), "wrong")).toMatchObject({ status: 401, code: "invalid_credentials" })
+  expect(await signIn(newBrowser())).toMatchObject({ status: 403, code: "sso_required" })
+  expect(await signIn(newBrowser(), "wrong")).toMatchObject({ status: 401, code: "invalid_credentials" })
   await policy({ sso_only: true, break_glass_user_ids: [1] })
-  expect(await signIn(stranger())).toMatchObject({ status: 200 })
+  expect(await signIn(newBrowser())).toMatchObject({ status: 200 })
   await catalog.run(sql`update memberships set role = 'admin' where user_id = 1`)
-  expect(await signIn(stranger())).toMatchObject({ status: 403, code: "sso_required" })
+  expect(await signIn(newBrowser())).toMatchObject({ status: 403, code: "sso_required" })
   await catalog.run(sql`update memberships set role = 'owner' where user_id = 1`)
   await policy({})
 })
 
-test("sign-ins are in the audit log, failed ones up to a hundred a day and neighbourhood", async () => {
+test("the audit log records sign-ins, and at most a hundred failures per day and network", async () => {
   await using own = await startInstance({ settings: { signin_per_minute: "1000", signin_failures_per_hour: "1000" } })
   await setUp(own)
   const browser = browserOf(own, "203.0.113.9")
@@ -180,10 +180,10 @@ test("sign-ins are in the audit log, failed ones up to a hundred a day and neigh
   expect(await audit.verify()).toMatchObject({ ok: true })
 }, 60_000)
 
-test("signing out while acting as a user ends the admin's own session too, which waits in the browser", async () => {
+test("signing out of an impersonation also ends the admin's own session, which the browser still holds", async () => {
   await using instance = await startInstance()
-  const admin = await someone(instance, { isInstanceAdmin: true })
-  const viewer = await someone(instance, { role: "viewer" })
+  const admin = await newUser(instance, { isInstanceAdmin: true })
+  const viewer = await newUser(instance, { role: "viewer" })
   const act = await admin.send("POST", `/api/private/admin/users/${viewer.id}/impersonate`, { reason: "Ticket 7" })
   const [acting, waiting] = act.headers.getSetCookie().map((line) => line.split(";")[0]!)
   const own = `sid=${waiting!.split(/=(.*)/s)[1]}`

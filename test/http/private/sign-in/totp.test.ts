@@ -12,7 +12,7 @@ async function ticketFor(instance: TestInstance): Promise<{ browser: Browser; ti
   return { browser, ticket: body.ticket }
 }
 
-test("an app is added by its first code, with ten codes for emergencies", async () => {
+test("the first code of an app adds it, with ten recovery codes", async () => {
   await using instance = await startInstance()
   const ada = await setUp(instance)
   const elsewhere = browserOf(instance)
@@ -39,19 +39,19 @@ test("an app is added by its first code, with ten codes for emergencies", async 
   expect(new Set(codes).size).toBe(10)
   for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}$/)
   expect((await ada.get("/me")).body.user.mfa).toEqual({ totp: true, passkeys: 0, recovery_codes_left: 10 })
-  // All other sessions have ended, this one goes on; the ticket is used up.
+  // All other sessions have ended, this one continues; the ticket is used up.
   expect((await elsewhere.get("/me")).status).toBe(401)
   expect(await ada.post("/me/totp/confirm", { ticket, code: right })).toMatchObject({ status: 401, code: "ticket_invalid" })
 })
 
-test("a password alone no longer opens a session", async () => {
+test("a password alone no longer signs in", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
   const { browser, ticket } = await ticketFor(instance)
   const answer = await browser.post("/auth/login", { email: ADA.email, password: ADA.password })
   expect(answer).toMatchObject({ status: 200, body: { mfa_required: true, methods: ["totp", "recovery"], ticket: expect.any(String) } })
   expect(answer.headers.getSetCookie()).toEqual([])
-  // The ticket is no session.
+  // The ticket is not a session.
   browser.cookies.set("sid", ticket)
   expect((await browser.get("/me")).status).toBe(401)
   browser.cookies.clear()
@@ -66,10 +66,10 @@ test("a password alone no longer opens a session", async () => {
 })
 
 test.each<[string, number, number]>([
-  ["of this period", 0, 200],
-  ["of the period before", -30_000, 200],
-  ["of the period to come", 30_000, 200],
-  ["of two periods before", -60_000, 401],
+  ["of the current period", 0, 200],
+  ["of the previous period", -30_000, 200],
+  ["of the next period", 30_000, 200],
+  ["of two periods ago", -60_000, 401],
   ["of two periods ahead", 60_000, 401],
 ])("a code %s", async (_, offset, status) => {
   await using instance = await startInstance()
@@ -79,7 +79,7 @@ test.each<[string, number, number]>([
   expect((await browser.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now() + offset) })).status).toBe(status)
 })
 
-test("a code works once, also of two requests at the same time, and none of an earlier period after it", async () => {
+test("a code works once, even in simultaneous requests, and no earlier code works after it", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
   const tries = await Promise.all(Array.from({ length: 6 }, () => ticketFor(instance)))
@@ -99,7 +99,7 @@ test("a code works once, also of two requests at the same time, and none of an e
   expect((await late.browser.post("/auth/mfa", next)).status).toBe(200)
 })
 
-test("a ticket is used once, lives for five minutes and allows five tries", async () => {
+test("a ticket is used once, expires after five minutes and allows five attempts", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
   const now = () => appCode(secret, instance.clock.now())
@@ -118,7 +118,7 @@ test("a ticket is used once, lives for five minutes and allows five tries", asyn
 
   const tried = await ticketFor(instance)
   for (let i = 0; i < 5; i++)
-    // From everywhere, so that no other limit is met first.
+    // Uses many addresses, so that no other limit is reached first.
     expect(await browserOf(instance, `203.0.${i}.1`).post("/auth/mfa", { ticket: tried.ticket, code: "000000" })).toMatchObject({
       code: "invalid_code",
     })
@@ -128,7 +128,7 @@ test("a ticket is used once, lives for five minutes and allows five tries", asyn
   })
 })
 
-test("five wrong codes in a quarter of an hour are borne from one neighbourhood, whatever the tickets", async () => {
+test("allows five wrong codes per quarter of an hour and network, across all tickets", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
   const { browser } = await ticketFor(instance)
@@ -141,7 +141,7 @@ test("five wrong codes in a quarter of an hour are borne from one neighbourhood,
   expect((await other.browser.post("/auth/mfa", { ticket: other.ticket, code })).status).toBe(200)
 })
 
-test("takes 20 wrong codes of an account in 15 minutes from all networks, then tells its owner and makes codes wait", async () => {
+test("after 20 wrong codes of an account in 15 minutes from all networks, notifies its owner and delays codes", async () => {
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: mailbox.settings })
   const { ada, secret } = await withApp(instance)
@@ -155,7 +155,7 @@ test("takes 20 wrong codes of an account in 15 minutes from all networks, then t
     return browser.post("/auth/mfa", { ticket, code })
   }
   for (let i = 0; i < 19; i++) expect(await guess("000000")).toMatchObject({ status: 401, code: "invalid_code" })
-  // A right code is still taken, and does not make room for more guesses.
+  // A correct code is still accepted, and does not allow more guesses.
   expect((await guess(appCode(secret, instance.clock.now()))).status).toBe(200)
   expect(await alarms()).toEqual([])
   expect((await guess("000000")).status).toBe(401)
@@ -165,7 +165,7 @@ test("takes 20 wrong codes of an account in 15 minutes from all networks, then t
   const refused = await guess(appCode(secret, instance.clock.now()))
   expect(refused).toMatchObject({ status: 429, code: "rate_limited" })
   expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 15 * 60 + 1)
-  // A session that is open cannot go on guessing either, while the password and passkeys work.
+  // An active session cannot continue guessing either, while the password and passkeys work.
   expect(await ada.post("/auth/reauth", { code: "000000" })).toMatchObject({ status: 429, code: "rate_limited" })
   expect((await ada.post("/auth/reauth", { password: ADA.password })).status).toBe(204)
   const { browser, ticket } = await ticketFor(instance)
@@ -178,7 +178,7 @@ test("takes 20 wrong codes of an account in 15 minutes from all networks, then t
   expect(await alarms()).toHaveLength(2)
 })
 
-test("a code that waits uses up no try of its ticket", async () => {
+test("a delayed code does not use up an attempt of its ticket", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
   const { browser } = await ticketFor(instance)
@@ -190,7 +190,7 @@ test("a code that waits uses up no try of its ticket", async () => {
   expect((await elsewhere.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now()) })).status).toBe(200)
 })
 
-test("a recovery code works once, however it is written down; a new set voids the old one", async () => {
+test("a recovery code works once, in any notation; a new set invalidates the old one", async () => {
   await using instance = await startInstance()
   const { ada, codes } = await withApp(instance)
   const first = await ticketFor(instance)
@@ -212,17 +212,17 @@ test("a recovery code works once, however it is written down; a new set voids th
   expect((await old.browser.post("/auth/mfa", { ticket: old.ticket, recovery_code: fresh.body.recovery_codes[2] })).status).toBe(200)
 })
 
-test("with a lost key of the instance recovery codes still let people in", async () => {
+test("recovery codes still work if the instance's secret key is lost", async () => {
   await using instance = await startInstance()
   const { secret, codes } = await withApp(instance)
-  // What was sealed with another key cannot be opened.
+  // Values sealed with another key cannot be opened.
   await instance.app.instance.catalog.run(sql`update users set totp_sealed = ${new Uint8Array(80).fill(1)} where id = 1`)
   const { browser, ticket } = await ticketFor(instance)
   expect(await browser.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now()) })).toMatchObject({ code: "invalid_code" })
   expect((await browser.post("/auth/mfa", { ticket, recovery_code: codes[0] })).status).toBe(200)
 })
 
-test("the last factor stays while a policy wants one", async () => {
+test("the last factor cannot be removed while a policy requires one", async () => {
   await using instance = await startInstance()
   const { ada } = await withApp(instance)
   const { catalog } = instance.app.instance
@@ -238,7 +238,7 @@ test("the last factor stays while a policy wants one", async () => {
   expect(await ada.post("/me/recovery-codes")).toMatchObject({ status: 409, code: "invalid_state" })
 })
 
-test("without a factor that a policy wants only the own account is open, until one is added", async () => {
+test("without a required factor, only the account is accessible until one is added", async () => {
   await using instance = await startInstance()
   const ada = await setUp(instance)
   await instance.app.instance.catalog.run(sql`update organizations set policy_json = '{"require_mfa":true}' where name = 'Acme'`)
@@ -254,8 +254,8 @@ test.each<[string, string, unknown]>([
   ["start", "/me/totp/start", undefined],
   ["confirm", "/me/totp/confirm", { ticket: "x", code: "000000" }],
   ["disable", "/me/totp/disable", undefined],
-  ["new codes", "/me/recovery-codes", undefined],
-])("%s asks who it is when the last proof is over ten minutes old", async (_, path, body) => {
+  ["new recovery codes", "/me/recovery-codes", undefined],
+])("%s needs a proof of identity from the last ten minutes", async (_, path, body) => {
   await using instance = await startInstance()
   const { ada, secret } = await withApp(instance)
   instance.clock.advance(10 * 60_000)
@@ -266,7 +266,7 @@ test.each<[string, string, unknown]>([
   expect((await ada.post(path, body)).code).not.toBe("reauth_required")
 })
 
-test("neither secret nor codes are in the catalog in clear", async () => {
+test("stores neither the secret nor the codes in plain text", async () => {
   await using instance = await startInstance()
   const { secret, codes } = await withApp(instance)
   const { catalog } = instance.app.instance

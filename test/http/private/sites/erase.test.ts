@@ -10,7 +10,7 @@ let admin: Person
 let editor: Person
 beforeAll(async () => {
   instance = await startInstance({ now: "2026-11-20T12:00:00Z" })
-  // The clock goes on by hours here, and an erasure asks for a proof of the last ten minutes.
+  // The clock advances by hours here, and an erasure needs a proof of identity from the last ten minutes.
   admin = await signedIn(instance, { role: "admin", provedAt: instance.clock.now() + 86_400_000 })
   editor = await signedIn(instance, { role: "editor" })
 })
@@ -20,7 +20,7 @@ const send = (page: string, address: string, on = instance) => on.collect({ n: "
 const ERASE = "/sites/1/erase"
 const SECRET = [{ dimension: "page", operator: "starts_with", values: ["/secret"] }]
 
-/** Runs the jobs to their end; time goes on until replaced segments may go. */
+/** Runs the jobs to completion, advancing the clock until replaced segments may be deleted. */
 async function finish(on = instance): Promise<void> {
   let isOver = false
   const drained = on.app.instance.jobs.drain().then(() => {
@@ -37,21 +37,21 @@ const pages = async (person = admin) =>
     .map(({ value }) => value)
     .sort()
 
-test("whole visits go, whichever of their events matched, and nothing of them is left", async () => {
+test("erases whole visits with a matching event, without remains", async () => {
   await send("/", "203.0.113.1")
   await send("/secret-ambrosia", "203.0.113.1")
   await instance.app.instance.events.seal(instance.clock.now() + 86_400_000, true)
   await send("/", "203.0.113.2")
   await send("/secret-nectar", "203.0.113.3")
   await send("/other", "203.0.113.4")
-  const asked = { period: "7d", filters: SECRET }
-  const preview = await admin.post(`${ERASE}/preview`, asked)
+  const request = { period: "7d", filters: SECRET }
+  const preview = await admin.post(`${ERASE}/preview`, request)
   expect(preview).toMatchObject({
     status: 200,
     body: { visits: 2, events: 3, range: { from: "2026-11-14", to: "2026-11-20" }, confirm_expires_at: "2026-11-20T12:10:00Z" },
   })
   const { confirm } = preview.body as { confirm: string }
-  const begun = await admin.post(ERASE, { ...asked, confirm })
+  const begun = await admin.post(ERASE, { ...request, confirm })
   expect(begun).toMatchObject({ status: 202, body: { state: "queued" } })
   const path = begun.headers.get("location")!.replace("/api/private", "")
   await finish()
@@ -73,7 +73,7 @@ test("whole visits go, whichever of their events matched, and nothing of them is
   }
 })
 
-test.each([3_600_000, -3_600_000])("the wait for replaced data is as long as ever when the wall clock jumps by %i ms", async (jump) => {
+test.each([3_600_000, -3_600_000])("waits equally long to delete replaced data when the wall clock jumps by %i ms", async (jump) => {
   await using other = await startInstance({ now: "2026-11-20T12:00:00Z" })
   const owner = await signedIn(other, { role: "owner" })
   await send("/secret-ambrosia", "203.0.113.1", other)
@@ -98,30 +98,30 @@ test.each([3_600_000, -3_600_000])("the wait for replaced data is as long as eve
     expect(readFileSync(join(other.dataDir, file)).toString("latin1")).not.toContain("ambrosia")
 })
 
-test("what was erased is asked for in vain", async () => {
-  const asked = { period: "7d", filters: SECRET }
-  const { confirm } = (await admin.post(`${ERASE}/preview`, asked)).body as { confirm: string }
-  await admin.post(ERASE, { ...asked, confirm })
+test("reports contain nothing that was erased", async () => {
+  const request = { period: "7d", filters: SECRET }
+  const { confirm } = (await admin.post(`${ERASE}/preview`, request)).body as { confirm: string }
+  await admin.post(ERASE, { ...request, confirm })
   await finish()
   expect(await pages()).toEqual(["/", "/other"])
 })
 
-test("a confirmation is for one person, one site, one question and ten minutes", async () => {
-  const asked = { from: "2026-11-20", to: "2026-11-20", filters: SECRET }
-  const confirmed = async (person = admin) => ((await person.post(`${ERASE}/preview`, asked)).body as { confirm: string }).confirm
+test("a confirmation is valid for one user, one site, one request and ten minutes", async () => {
+  const request = { from: "2026-11-20", to: "2026-11-20", filters: SECRET }
+  const confirmed = async (person = admin) => ((await person.post(`${ERASE}/preview`, request)).body as { confirm: string }).confirm
   const confirm = await confirmed()
   const other = await signedIn(instance, { role: "admin" })
   await admin.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
   const invalid = { status: 422, body: { code: "token_invalid" } }
-  expect(await other.post(ERASE, { ...asked, confirm })).toMatchObject(invalid)
-  expect(await admin.post("/sites/2/erase", { ...asked, confirm })).toMatchObject(invalid)
-  expect(await admin.post(ERASE, { ...asked, filters: [], confirm })).toMatchObject(invalid)
-  expect(await admin.post(ERASE, { ...asked, from: "2026-11-19", confirm })).toMatchObject(invalid)
+  expect(await other.post(ERASE, { ...request, confirm })).toMatchObject(invalid)
+  expect(await admin.post("/sites/2/erase", { ...request, confirm })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, { ...request, filters: [], confirm })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, { ...request, from: "2026-11-19", confirm })).toMatchObject(invalid)
   for (const forged of [`${confirm}x`, confirm.replace(/^\d+/, "99999999999999"), "", 5, null])
-    expect(await admin.post(ERASE, { ...asked, confirm: forged })).toMatchObject(invalid)
-  expect(await admin.post(ERASE, asked)).toMatchObject({ status: 422, body: { errors: [{ pointer: "/confirm", code: "required" }] } })
+    expect(await admin.post(ERASE, { ...request, confirm: forged })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, request)).toMatchObject({ status: 422, body: { errors: [{ pointer: "/confirm", code: "required" }] } })
   instance.clock.advance(600_000)
-  expect(await admin.post(ERASE, { ...asked, confirm })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, { ...request, confirm })).toMatchObject(invalid)
 })
 
 test.each([
@@ -133,13 +133,13 @@ test.each([
     ["/filters/0/dimension invalid_choice", "/colour unknown_field"],
   ],
   [[], [" invalid_type"]],
-])("refuses to preview %j", async (body, faults) => {
+])("rejects previewing %j", async (body, faults) => {
   const answer = await admin.post(`${ERASE}/preview`, body)
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
   expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([422, faults])
 })
 
-test("erasing and resetting are for those who may delete the site", async () => {
+test("erasing and resetting need the permission to delete the site", async () => {
   for (const ask of [
     editor.post(`${ERASE}/preview`, {}),
     editor.post(ERASE, {}),
@@ -152,17 +152,17 @@ test("erasing and resetting are for those who may delete the site", async () => 
   expect(await admin.get(`/sites/${id}/erase/1`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
 })
 
-test("an erasure that is sent again is begun once", async () => {
-  const asked = { period: "today" }
-  const { confirm } = (await admin.post(`${ERASE}/preview`, { ...asked, filters: SECRET })).body as { confirm: string }
-  const body = { ...asked, filters: SECRET, confirm }
+test("a repeated request starts one erasure", async () => {
+  const request = { period: "today" }
+  const { confirm } = (await admin.post(`${ERASE}/preview`, { ...request, filters: SECRET })).body as { confirm: string }
+  const body = { ...request, filters: SECRET, confirm }
   const first = await admin.post(ERASE, body, { "idempotency-key": "erase" })
   const second = await admin.post(ERASE, body, { "idempotency-key": "erase" })
   expect([second.status, second.body]).toEqual([202, first.body])
   await finish()
 })
 
-test("a reset takes everything and leaves the settings", async () => {
+test("a reset erases all data and keeps the settings", async () => {
   await using other = await startInstance({ now: "2026-11-20T12:00:00Z" })
   const owner = await signedIn(other, { role: "owner" })
   await owner.patch("/sites/1/settings", { drop_bots: false })

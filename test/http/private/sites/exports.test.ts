@@ -3,7 +3,7 @@ import { TRAITS, type VisitTraits } from "../../../../src/domain/visit.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { type Person, signedIn } from "../person.ts"
 
-// An entry for each trait.
+// The type requires every trait.
 const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>
 
 let instance: TestInstance
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => instance[Symbol.asyncDispose]())
 
 test.each(["type=page", "type=visits&format=ndjson", "type=events&format=json", "type=timeseries&period=7d", "type=goals"])(
-  "%s is the file of the public API",
+  "%s equals the export of the public API",
   async (query) => {
     const open = await instance.api.get(`/api/public/v1/sites/1/export?${query}`, instance.key)
     const own = await editor.get(`/sites/1/export?${query}`)
@@ -27,7 +27,7 @@ test.each(["type=page", "type=visits&format=ndjson", "type=events&format=json", 
   },
 )
 
-test("raw rows need people:read beside export:read", async () => {
+test("raw rows need people:read in addition to export:read", async () => {
   expect((await viewer.get("/sites/1/export?type=page")).status).toBe(200)
   for (const type of ["events", "visits"])
     expect(await viewer.get(`/sites/1/export?type=${type}`)).toMatchObject({
@@ -36,7 +36,7 @@ test("raw rows need people:read beside export:read", async () => {
     })
 })
 
-test("events say what was sold, so they need revenue:read too", async () => {
+test("events contain revenue, so they also need revenue:read", async () => {
   const blind = await signedIn(instance, { role: "editor" })
   await instance.app.instance.catalog.script(
     `update memberships set denies_json = '["revenue:read"]' where id = (select max(id) from memberships)`,
@@ -52,11 +52,11 @@ test("events say what was sold, so they need revenue:read too", async () => {
   expect((await blind.get("/sites/1/export?type=goals")).status).toBe(200)
 })
 
-test.each(["", "type=colour", "type=page&filters=x", "type=page&colour=1"])("refuses the export %j", async (query) => {
+test.each(["", "type=colour", "type=page&filters=x", "type=page&colour=1"])("rejects the export %j", async (query) => {
   expect(await editor.get(`/sites/1/export?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
 
-test("a download ends with the session that asked for it", async () => {
+test("a download ends with the session that requested it", async () => {
   await using other = await startInstance()
   const at = Date.parse("2026-11-20T12:00:00Z")
   const event = { at, name: "pageview", page: "/", hostname: "", title: "", interactive: true, props: [] }

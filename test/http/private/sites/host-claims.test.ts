@@ -6,8 +6,8 @@ import type { Json } from "../scene.ts"
 type Dispute = { host: string; belongs_to: string | null; reason: string | null; provable_host: string | null }
 
 /**
- * Two organizations: Shop with site 1 and Rival with site 2. Both sites count events by tracking id, and `send` posts events that name
- * no site, or one by a host.
+ * Starts two organizations: Shop with site 1 and Rival with site 2. Both sites record events by tracking id, and `send` posts events
+ * that name no site, or name it by host.
  */
 async function startRivals({ hosts, ...options }: StartOptions & { hosts: string[] }) {
   const instance = await startInstance(options)
@@ -66,7 +66,7 @@ describe("a host that sites of two organizations list", () => {
     expect(await instance.send(PAGE)).toBeNull()
     expect(await instance.send(PAGE, "shop.example")).toBeNull()
     expect(await instance.send("https://www.shop.example/", "www.shop.example")).toBeNull()
-    // Events that the rival forges under its own tracking id change nothing.
+    // Events that the rival forges with its own tracking id change nothing.
     expect(await instance.send(PAGE, instance.theirs.tracking_id)).toBeNull()
     expect(await instance.send(PAGE)).toBeNull()
     expect(await instance.counts()).toEqual([5, 1])
@@ -75,11 +75,11 @@ describe("a host that sites of two organizations list", () => {
     expect([await instance.drops(1), await instance.drops(2)]).toEqual(Array(2).fill({ total: 0, entries: [] }))
   })
 
-  test("drops its events as host_disputed while the first to list it has none, and both organizations see them", async () => {
+  test("is dropped as host_disputed for both organizations while the first to list it has no events", async () => {
     await using instance = await startRivals({ hosts: ["shop.example"] })
     expect(await instance.send(PAGE)).toBe("host_disputed")
     expect(await instance.send(PAGE, "shop.example")).toBe("host_disputed")
-    // The rival has events now, but did not list the host first.
+    // The rival now has events, but did not list the host first.
     expect(await instance.send(PAGE, instance.theirs.tracking_id)).toBeNull()
     expect(await instance.send(PAGE)).toBe("host_disputed")
     instance.app.collector.flush()
@@ -93,27 +93,27 @@ describe("a host that sites of two organizations list", () => {
     const ingestion = (path: string) => instance.ask(instance.admin, "GET", `/api/private/admin/ingestion${path}`)
     expect((await ingestion("")).body.totals.dropped).toEqual({ host_disputed: 3 })
     expect((await ingestion("?site=2")).body.totals.dropped).toEqual({ host_disputed: 3 })
-    // With the first event by tracking id the owner is known.
+    // The first event by tracking id determines the owner.
     expect(await instance.send(PAGE, instance.site.tracking_id)).toBeNull()
     expect(await instance.send(PAGE)).toBeNull()
     expect(await instance.counts()).toEqual([2, 1])
   })
 
-  test("keeps its owner while the list is spelled differently, and not when the host was removed from it", async () => {
+  test("keeps its owner while the spelling of the list changes, but not after the host was removed", async () => {
     await using instance = await startRivals({ hosts: ["rival.example"] })
     await instance.send(PAGE)
     await instance.ask(instance.rivalOwner, "PATCH", "/api/private/sites/2", { hosts: ["shop.example"] })
     instance.clock.advance(60_000)
     await instance.ask(instance.owner, "PATCH", "/api/private/sites/1", { hosts: ["www.shop.example", "blog.example"] })
     expect(await instance.disputes(1)).toMatchObject([{ belongs_to: "this_organization" }])
-    // Removed and listed again it is a new claim.
+    // Listing it again after removal is a new claim.
     await instance.ask(instance.owner, "PATCH", "/api/private/sites/1", { hosts: ["blog.example"] })
     expect(await instance.disputes(2)).toEqual([])
     await instance.ask(instance.owner, "PATCH", "/api/private/sites/1", { hosts: ["blog.example", "shop.example"] })
     expect(await instance.disputes(1)).toMatchObject([{ belongs_to: null }])
   })
 
-  test("is disputed below a wildcard as well", async () => {
+  test("can also be disputed below a wildcard", async () => {
     await using instance = await startRivals({ hosts: ["rival.example"] })
     await instance.ask(instance.owner, "PATCH", "/api/private/sites/1", { hosts: ["*.shop.example"] })
     const url = "https://my.shop.example/"
@@ -124,14 +124,14 @@ describe("a host that sites of two organizations list", () => {
     const dispute = { host: "my.shop.example", reason: "listed_first" }
     expect(await instance.disputes(1)).toEqual([{ ...dispute, belongs_to: "this_organization", provable_host: "shop.example" }])
     expect(await instance.disputes(2)).toEqual([{ ...dispute, belongs_to: "another_organization", provable_host: "my.shop.example" }])
-    // A host from which the first has no events is not theirs yet.
+    // The first organization does not own a host from which it has no events.
     await instance.ask(instance.rivalOwner, "PATCH", "/api/private/sites/2", { hosts: ["new.shop.example"] })
     expect(await instance.send("https://new.shop.example/")).toBe("host_disputed")
     expect(await instance.send(url)).toBeNull()
     expect(await instance.counts()).toEqual([3, 0])
   })
 
-  test("belongs to nobody where it is a different machine for everybody", async () => {
+  test("belongs to no one if the name means a different machine for everyone", async () => {
     await using instance = await startRivals({ hosts: ["localhost", "192.168.1.20"] })
     await instance.ask(instance.owner, "PATCH", "/api/private/sites/1", { hosts: ["shop.example", "localhost", "192.168.1.20"] })
     expect(await instance.send("http://localhost/", instance.theirs.tracking_id)).toBeNull()
@@ -145,7 +145,7 @@ describe("a host that sites of two organizations list", () => {
 })
 
 describe("a Plausible id that is a host of another organization", () => {
-  test("receives none of its events, and makes none of them fall", async () => {
+  test("receives no events of that host and causes none to be dropped", async () => {
     await using instance = await startRivals({ hosts: ["rival.example"] })
     expect(await instance.send(PAGE, "shop.example")).toBeNull()
     const settings = { accept_any_host: true, compat_ids: { plausible: ["shop.example"] } }
@@ -157,7 +157,7 @@ describe("a Plausible id that is a host of another organization", () => {
     expect(await instance.disputes(2)).toEqual([{ ...DISPUTE, belongs_to: "another_organization", reason: "listed_first" }])
   })
 
-  test("is good for its organization once that has proved the host", async () => {
+  test("works for its organization after a proof of the host", async () => {
     const records: Record<string, string[][]> = {}
     using names = await nameServer(records)
     await using instance = await startRivals({ hosts: ["rival.example"], nameServers: [names.address] })
@@ -173,7 +173,7 @@ describe("a Plausible id that is a host of another organization", () => {
 })
 
 describe("a DNS record", () => {
-  test("proves a host, for every site of the organization that claims it", async () => {
+  test("proves a host for every site of the organization that claims it", async () => {
     const records: Record<string, string[][]> = {}
     using names = await nameServer(records)
     await using instance = await startRivals({ hosts: ["shop.example", "*.shop.example", "localhost"], nameServers: [names.address] })
@@ -199,7 +199,7 @@ describe("a DNS record", () => {
     expect(await instance.send(PAGE)).toBeNull()
     expect(await instance.counts()).toEqual([3, 1])
     expect(await instance.disputes(1)).toEqual([{ ...DISPUTE, belongs_to: "another_organization", reason: "proved" }])
-    // Without the proof the rule applies again.
+    // Without the proof, the rule applies again.
     expect((await instance.ask(instance.rivalOwner, "DELETE", `${proofs(2)}/1`)).status).toBe(204)
     expect(await instance.disputes(1)).toMatchObject([{ belongs_to: "this_organization", reason: "listed_first" }])
     const audit = (await instance.ask(instance.rivalOwner, "GET", `/api/private/organizations/${instance.rival.id}/audit`)).body.data
@@ -211,7 +211,7 @@ describe("a DNS record", () => {
     ])
   })
 
-  test("of another organization holds until it is gone from the DNS", async () => {
+  test("of another organization is valid until it is removed from the DNS", async () => {
     const records: Record<string, string[][]> = {}
     using names = await nameServer(records)
     await using instance = await startRivals({ hosts: ["shop.example"], nameServers: [names.address] })
@@ -237,12 +237,12 @@ describe("a DNS record", () => {
   })
 
   test.each([
-    ["a host of no site of theirs", { host: "other.example" }, "/host invalid_choice"],
-    ["a host for which the DNS holds no record", { host: "localhost" }, "/host invalid_host"],
-    ["no host at all", { host: "a b" }, "/host invalid_host"],
+    ["a host of no site of the organization", { host: "other.example" }, "/host invalid_choice"],
+    ["a host without a record", { host: "localhost" }, "/host invalid_host"],
+    ["an invalid host", { host: "a b" }, "/host invalid_host"],
     ["nothing", {}, "/host required"],
     ["an unknown field", { host: "shop.example", site: 1 }, "/site unknown_field"],
-  ])("is not made for %s", async (_, body, refusal) => {
+  ])("is rejected for %s", async (_, body, refusal) => {
     await using instance = await startRivals({ hosts: ["shop.example", "localhost"] })
     const answer = await instance.ask(instance.rivalOwner, "POST", proofs(2), body)
     expect([answer.status, ...answer.body.errors.map((one: { pointer: string; code: string }) => `${one.pointer} ${one.code}`)]).toEqual([
@@ -251,7 +251,7 @@ describe("a DNS record", () => {
     ])
   })
 
-  test("of another organization, and one that nobody made, is not found", async () => {
+  test("of another organization, or with an unknown id, is not found", async () => {
     await using instance = await startRivals({ hosts: ["shop.example"] })
     await instance.ask(instance.owner, "POST", proofs(1), { host: "shop.example" })
     for (const id of ["1", "9", "x"])
@@ -263,7 +263,7 @@ describe("a DNS record", () => {
 })
 
 describe("an instance admin", () => {
-  test("decides a dispute, over listing and proof, and withdraws the decision", async () => {
+  test("decides a dispute, overriding listing and proof, and withdraws the decision", async () => {
     await using instance = await startRivals({ hosts: ["shop.example"] })
     await instance.send(PAGE, instance.site.tracking_id)
     const { body: list } = await instance.ask(instance.admin, "GET", DISPUTES)
@@ -300,15 +300,15 @@ describe("an instance admin", () => {
   test.each([
     ["for an organization that does not claim the host", "shop.example", { organization_id: 3 }, 422, "validation_failed"],
     ["without an organization", "shop.example", {}, 422, "validation_failed"],
-    ["about a host that nobody disputes", "rival.example", { organization_id: 1 }, 404, "host_dispute_not_found"],
-  ])("does not decide %s", async (_, host, body, status, code) => {
+    ["about a host that is not disputed", "rival.example", { organization_id: 1 }, 404, "host_dispute_not_found"],
+  ])("cannot decide %s", async (_, host, body, status, code) => {
     await using instance = await startRivals({ hosts: ["shop.example", "rival.example"] })
     await instance.app.instance.organizations.create({ name: "Third" })
     expect(await instance.ask(instance.admin, "PUT", `${DISPUTES}/${host}`, body)).toMatchObject({ status, body: { code } })
     expect(await instance.ask(instance.admin, "DELETE", `${DISPUTES}/${host}`)).toMatchObject({ status: 404 })
   })
 
-  test("finds a dispute by host and by organization, page by page", async () => {
+  test("searches disputes by host and by organization, page by page", async () => {
     await using instance = await startRivals({ hosts: ["shop.example", "*.b.example", "a.example"] })
     const { sites } = instance.app.instance
     await sites.create(1, { name: "More", hosts: ["*.b.example", "a.example"] })
@@ -329,7 +329,7 @@ describe("an instance admin", () => {
   })
 })
 
-test("the body of a GET of the settings can be sent back with its disputes", async () => {
+test("the response of GET on the settings can be sent back with its disputes", async () => {
   await using instance = await startRivals({ hosts: ["shop.example"] })
   const { body } = await instance.ask(instance.owner, "GET", "/api/private/sites/1/settings")
   expect(await instance.ask(instance.owner, "PATCH", "/api/private/sites/1/settings", body)).toEqual({ status: 200, body })

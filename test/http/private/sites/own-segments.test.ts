@@ -5,7 +5,7 @@ import { type Person, signedIn } from "../person.ts"
 let instance: TestInstance
 let owner: Person
 let other: Person
-/** Of the owner alone: visits by mail. */
+/** The owner's personal segment: visits by email. */
 let segment: number
 
 beforeAll(async () => {
@@ -43,8 +43,8 @@ const post =
   (person) =>
     person.post(`/sites/1/${path}`, { period: "today", filters: filters(), ...more })
 
-/** Every question that takes filters, and what it says of the two visits by mail. */
-const QUESTIONS: [name: string, ask: Ask, says: object][] = [
+/** Every request that accepts filters, with its result for the two visits by email. */
+const REQUESTS: [name: string, ask: Ask, says: object][] = [
   ["summary", get("stats/summary?"), { metrics: { visitors: 2 } }],
   ["timeseries", get("stats/timeseries?metrics=visits&interval=day&"), { points: [{ visits: 2 }] }],
   ["breakdown", get("stats/breakdown?dimension=page&limit=1&"), { rows: [{ value: "/", visitors: 2 }] }],
@@ -55,17 +55,17 @@ const QUESTIONS: [name: string, ask: Ask, says: object][] = [
   ["busy hours", get("stats/busy-hours?"), { range: { from: "2026-11-21" } }],
   ["journeys", post("stats/journeys", { start: { page: "/" } }), { sample_visits: 2, edges: [{ from: "/", to: "/pricing", visits: 2 }] }],
   ["funnel", post("stats/funnel", { steps: STEPS }), { entered: 2, completed: 2 }],
-  ["what an erasure would take", post("erase/preview", {}), { visits: 2 }],
+  ["erasure preview", post("erase/preview", {}), { visits: 2 }],
 ]
 
-test.each(QUESTIONS)("%s knows the segment of its owner, and of nobody else", async (_, ask, says) => {
+test.each(REQUESTS)("%s accepts a personal segment only from its owner", async (_, ask, says) => {
   expect(await ask(owner)).toMatchObject({ status: 200, body: says })
   const refused = await ask(other)
   expect(refused).toMatchObject({ body: { errors: [{ pointer: expect.stringContaining("/filters"), code: "invalid_choice" }] } })
   expect([400, 422]).toContain(refused.status)
 })
 
-test("in a batch it holds for each report", async () => {
+test("a batch applies it to each report", async () => {
   const queries = [
     { id: "a", report: "summary", period: "today", filters: filters() },
     { id: "b", report: "breakdown", dimension: "source", period: "today", filters: filters() },
@@ -78,7 +78,7 @@ test("in a batch it holds for each report", async () => {
   expect((await ask(other)).results).toMatchObject({ a: { status: 422 }, b: { status: 422 } })
 })
 
-test("an export is of the segment, a takeout and the definition of a goal know nothing of it", async () => {
+test("an export can be filtered by it; a takeout and a goal definition cannot", async () => {
   const csv = await owner.get(`/sites/1/export?type=source&format=csv&${ranged()}`)
   expect(csv.status).toBe(200)
   expect(String(csv.body)).toContain("mail")
@@ -86,7 +86,7 @@ test("an export is of the segment, a takeout and the definition of a goal know n
   expect(await other.get(`/sites/1/export?type=source&format=csv&${ranged()}`)).toMatchObject({ status: 400 })
 })
 
-test("neither a key, nor a shared view, nor what it locks can name it", async () => {
+test("API keys, shared views and their locked filters cannot use it", async () => {
   const key = await instance.api.get(`/api/public/v1/sites/1/stats/summary?${ranged()}`, instance.key)
   expect(key).toMatchObject({ status: 400, body: { errors: [{ code: "invalid_choice" }] } })
   const share = { name: "For all", sections: ["summary"], allow_filters: true, allow_range: true }

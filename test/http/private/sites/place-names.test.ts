@@ -8,7 +8,7 @@ import { type Person, signedIn } from "../person.ts"
 const folder = temporaryFolder()
 let instance: TestInstance
 let viewer: Person
-/** Two visitors from Oakland, one from a city that the file knows by name alone. */
+/** Two visitors from Oakland, and one from a city for which the place file has only a name. */
 beforeAll(async () => {
   const geo_db = join(folder.path, "places.mmdb")
   const oakland = {
@@ -39,7 +39,7 @@ test.each([
       { value: "(none)", visitors: 1 },
     ],
   ],
-])("a breakdown by %s has the names that the file of places knows, public and private", async (dimension, rows) => {
+])("a breakdown by %s uses the names of the place file, in the public and the private API", async (dimension, rows) => {
   const path = `/stats/breakdown?dimension=${dimension}&metrics=visitors&period=today`
   const expected = { status: 200, body: { rows: rows.map((row) => expect.objectContaining(row)) } }
   expect(await viewer.get(`/sites/1${path}`)).toMatchObject(expected)
@@ -52,11 +52,11 @@ test.each([
   ["bre", [BREST]],
   ["", [OAKLAND, BREST]],
   ["nowhere", []],
-])("values of the city are found by name and by code: %p", async (q, data) => {
+])("finds cities by name and by code: %p", async (q, data) => {
   expect((await viewer.get(`/sites/1/stats/values?dimension=city&period=today&q=${q}`)).body).toEqual({ data })
 })
 
-test("a funnel's split and a file have the names as well", async () => {
+test("the split of a funnel and an export use the names too", async () => {
   const steps = ["/", "/pricing"].map((value) => ({ type: "page", value }))
   const split = await viewer.post("/sites/1/stats/funnel", { period: "today", steps, breakdown: "city" })
   expect(split.body).toMatchObject({ breakdown: { rows: [{ value: "5378538", label: "Oakland" }, { value: "Brest" }] } })
@@ -67,20 +67,20 @@ test("a funnel's split and a file have the names as well", async () => {
 test.each([
   ["oak", ["5378538"], [OAKLAND]],
   ["e", ["Brest"], [BREST]],
-])("cities found by %p keep their rows, their names and their lines of a file", async (q, values, rows) => {
+])("cities found by %p have their rows, names and lines in an export", async (q, values, rows) => {
   const found = await viewer.get(`/sites/1/stats/values?dimension=city&period=today&limit=51&q=${q}`)
   expect((found.body as { data: { value: string }[] }).data.map(({ value }) => value)).toEqual(values)
   const filters = encodeURIComponent(JSON.stringify([{ dimension: "city", operator: "is", values }]))
-  const asked = `metrics=visitors&period=today&filters=${filters}`
-  const { body } = await viewer.get(`/sites/1/stats/breakdown?dimension=city&${asked}`)
+  const query = `metrics=visitors&period=today&filters=${filters}`
+  const { body } = await viewer.get(`/sites/1/stats/breakdown?dimension=city&${query}`)
   expect(body).toMatchObject({ rows: rows.map((row) => expect.objectContaining(row)), total_rows: 1 })
-  const lines = String((await viewer.get(`/sites/1/export?type=city&${asked}`)).body).split(/\r?\n/)
+  const lines = String((await viewer.get(`/sites/1/export?type=city&${query}`)).body).split(/\r?\n/)
   expect([lines.length, lines[1]!.split(",")[0]]).toEqual([3, `"${values[0]}"`])
 })
 
-test("a shared view finds cities by name as well", async () => {
+test("a shared view finds cities by name too", async () => {
   const admin = await signedIn(instance, { role: "admin" })
-  // Two people are a group here.
+  // Two people count as a group here.
   expect((await admin.patch("/sites/1/settings", { min_group: 2 })).status).toBe(200)
   const { slug } = (await admin.post("/sites/1/shares", { name: "For you" })).body as { slug: string }
   const { status, body } = await instance.api.get(`/api/share/s/${slug}/stats/values?dimension=city&period=today&q=oak`)

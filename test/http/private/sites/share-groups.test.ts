@@ -10,7 +10,7 @@ let admin: Person
 let slug: string
 let yesterday: string
 
-/** Yesterday one person from Germany; today four from there, three from Austria, and one from France, who alone buys. */
+/** Yesterday one person from Germany; today four from Germany, three from Austria, and one from France, the only one who buys. */
 beforeAll(async () => {
   instance = await startInstance({ settings: { geo_header: "cf-ipcountry", trusted_proxies: "198.51.100.0/24" } })
   const { clock } = instance
@@ -41,24 +41,24 @@ const open = async <Body = Record<string, unknown>>(path: string): Promise<Body>
 }
 const named = (rows: unknown) => (rows as { value: string; visitors?: number }[]).map(({ value }) => value)
 
-test("a breakdown leaves small groups out as if they were not there, and says so", async () => {
+test("a breakdown omits small groups and notes it", async () => {
   await leastGroup(3)
-  const asked = "/stats/breakdown?dimension=country&period=today"
-  const all = await open(asked)
+  const path = "/stats/breakdown?dimension=country&period=today"
+  const all = await open(path)
   expect(named(all.rows)).toEqual(["DE", "AT"])
   expect(all).toMatchObject({ total_rows: 2, has_more: false, notes: [NOTE] })
-  // A page is filled with those that there are, from the few up as well.
-  const least = await open(`${asked}&order=asc&limit=1`)
+  // A page is filled with the remaining groups, in ascending order too.
+  const least = await open(`${path}&order=asc&limit=1`)
   expect(least).toMatchObject({ rows: [{ value: "AT" }], total_rows: 2, has_more: true })
-  // People count, whatever is asked of them.
-  expect(named((await open(`${asked}&metrics=pageviews`)).rows)).toEqual(["DE", "AT"])
+  // Groups are measured in people, whatever the metric.
+  expect(named((await open(`${path}&metrics=pageviews`)).rows)).toEqual(["DE", "AT"])
   await leastGroup(1)
-  const whole = await open(asked)
+  const whole = await open(path)
   expect(named(whole.rows)).toEqual(["DE", "AT", "FR"])
   expect(whole.notes).toBeUndefined()
 })
 
-test("what a group was before is told where it was no small one either", async () => {
+test("a comparison shows the previous value only if that group was not small either", async () => {
   const compared = `compare=custom&compare_from=${yesterday}&compare_to=${yesterday}`
   type Compared = { rows: { value: string; comparison?: { metrics: { visitors: number } } }[] }
   const visitorsBefore = async () =>
@@ -66,13 +66,13 @@ test("what a group was before is told where it was no small one either", async (
       ({ value, comparison }) => `${value} ${comparison?.metrics.visitors}`,
     )
   await leastGroup(3)
-  // Whether it was nobody or one is not told.
+  // The comparison does not reveal whether it was no one or one person.
   expect(await visitorsBefore()).toEqual(["DE undefined", "AT undefined"])
   await leastGroup(1)
   expect(await visitorsBefore()).toEqual(["DE 1", "AT 0", "FR 0"])
 })
 
-test("goals, events and properties of few people are left out, and so are suggested values", async () => {
+test("omits goals, events, properties and suggested values of small groups", async () => {
   await leastGroup(3)
   const goals = await open<{ goals: { name: string }[]; notes: string[] }>("/stats/goals?period=today")
   expect(goals.goals).toEqual([expect.objectContaining({ value: "/", visitors: 7 })])
@@ -86,7 +86,7 @@ test("goals, events and properties of few people are left out, and so are sugges
   expect(named((await open("/stats/values?dimension=country&period=today")).data)).toEqual(["DE", "AT"])
 })
 
-test("files leave them out too", async () => {
+test("exports omit them too", async () => {
   await leastGroup(3)
   const lines = async (query: string) => (await open<string>(`/export?period=today&${query}`)).split("\r\n").slice(1, -1)
   expect((await lines("type=country")).map((line) => line.split(",")[0])).toEqual([`"DE"`, `"AT"`])
@@ -95,7 +95,7 @@ test("files leave them out too", async () => {
   expect(await lines("type=timeseries")).not.toBeEmpty()
 })
 
-test("realtime lists no small groups, and tells of a single event nothing of who sent it", async () => {
+test("realtime omits small groups, and a single event does not reveal its visitor", async () => {
   type Panel = Record<"pages" | "sources" | "countries", object[]> & { visitors: number; events: Record<string, string>[] }
   await leastGroup(3)
   const shown = await open<Panel>("/stats/realtime")
@@ -109,7 +109,7 @@ test("realtime lists no small groups, and tells of a single event nothing of who
   expect(whole.events[0]).toMatchObject({ country: "FR", device: "Desktop" })
 })
 
-test("sums stay what they are", async () => {
+test("totals are unchanged", async () => {
   await leastGroup(3)
   expect(await open("/stats/summary?period=today")).toMatchObject({ metrics: { visitors: 8 } })
   const { points } = await open<{ points: { visitors: number }[] }>(`/stats/timeseries?from=${yesterday}&to=${yesterday}&interval=day`)

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await admin.patch("/sites/1/settings", { min_group: 1 })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
-// A site may have few of them.
+// A site can have only a few views, so each test removes them.
 afterEach(() => instance.app.instance.catalog.script("delete from shares"))
 
 const SHARES = "/sites/1/shares"
@@ -39,7 +39,7 @@ const open = (slug: string, path = "", headers: Record<string, string> = {}): Pr
   instance.api.get(`/api/share/s/${slug}${path}`, undefined, headers)
 const filters = (...list: object[]) => encodeURIComponent(JSON.stringify(list))
 
-test("a shared view has an address of 22 letters and digits, and nothing that was not asked for", async () => {
+test("a shared view has a URL with 22 letters and digits, and only the requested parts", async () => {
   const { status, body, headers } = await editor.post(SHARES, { name: "  For  Ann " })
   expect([status, headers.get("etag")]).toEqual([201, '"1"'])
   const { id, slug } = body as Made
@@ -64,7 +64,7 @@ test("a shared view has an address of 22 letters and digits, and nothing that wa
   expect((await open(slug)).headers.get("x-robots-tag")).toBe("noindex")
 })
 
-test("neither address nor password stands in the store or in the audit log", async () => {
+test("stores neither slug nor password in plain text, nor in the audit log", async () => {
   const { slug } = await share({ password: "correct horse" })
   const rows = await instance.app.instance.catalog.all<object>(sql`select * from shares`)
   const log = await instance.app.instance.catalog.all<{ changes_json: string }>(sql`select changes_json from audit_log`)
@@ -88,18 +88,18 @@ test.each([
     ["/embed_origins/0 invalid_url", "/embed_origins/1 invalid_url"],
   ],
   [{ name: "x", allow_range: "yes", colour: 1 }, ["/allow_range invalid_type", "/colour unknown_field"]],
-])("refuses the view %j", async (body, faults) => {
+])("rejects the view %j", async (body, faults) => {
   const answer = await editor.post(SHARES, body)
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
   expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([422, faults])
 })
 
-test("what is embedded cannot have a password", async () => {
+test("an embedded view cannot have a password", async () => {
   const both = { name: "x", password: "correct horse", embed_origins: ["https://x.example"] }
   expect(await editor.post(SHARES, both)).toMatchObject({ status: 422, body: { code: "embed_needs_no_password" } })
 })
 
-test("sharing is for editors, and what is shared is managed by them", async () => {
+test("editors can create and manage shared views", async () => {
   const { id } = await share({})
   for (const ask of [viewer.get(SHARES), viewer.post(SHARES, {}), viewer.remove(`${SHARES}/${id}`)])
     expect(await ask).toMatchObject({ status: 403, body: { required_permission: "dashboards:share" } })
@@ -122,7 +122,7 @@ test("sharing is for editors, and what is shared is managed by them", async () =
   ])
 })
 
-test("an unknown, an expired and a removed view answer alike", async () => {
+test("unknown, expired and removed views receive the same response", async () => {
   const unknown = withoutId(await open("a".repeat(22)))
   expect(unknown).toMatchObject({ status: 404, body: { code: "not_found" } })
   const removed = await share({})
@@ -137,11 +137,11 @@ test("an unknown, an expired and a removed view answer alike", async () => {
   expect(withoutId(await instance.api.post(`/api/share/s/${removed.slug}/unlock`, { password: "x" }))).toEqual(unknown)
 })
 
-test("reports are those of the site", async () => {
+test("reports equal those of the site", async () => {
   const { slug } = await share({ allow_export: true })
-  const asked = "?period=7d&metrics=visitors,pageviews"
-  const own = await viewer.get(`/sites/1/stats/summary${asked}`)
-  expect((await open(slug, `/stats/summary${asked}`)).body).toEqual(own.body)
+  const query = "?period=7d&metrics=visitors,pageviews"
+  const own = await viewer.get(`/sites/1/stats/summary${query}`)
+  expect((await open(slug, `/stats/summary${query}`)).body).toEqual(own.body)
   expect((await open(slug, "/stats/breakdown?dimension=country")).body).toMatchObject({
     rows: [
       { value: "DE", visitors: 3 },
@@ -157,7 +157,7 @@ test("reports are those of the site", async () => {
   expect((await open(slug, "/export?type=visits")).body).toMatchObject({ code: "not_allowed" })
 })
 
-test("locked filters hold whatever the viewer asks", async () => {
+test("locked filters apply to every request of a viewer", async () => {
   const { slug } = await share({ locked_filters: [{ dimension: "country", values: ["FR"] }], allow_export: true })
   const visitors = async (query = "") =>
     ((await open(slug, `/stats/summary${query}`)).body as { metrics: { visitors: number } }).metrics.visitors
@@ -171,7 +171,7 @@ test("locked filters hold whatever the viewer asks", async () => {
   expect((await open(slug, "/export?type=country")).body).not.toContain('"DE"')
 })
 
-test("a locked segment that is gone lets nothing through", async () => {
+test("a locked segment that was deleted matches nothing", async () => {
   const segment = (
     await editor.post("/sites/1/segments", { name: "Germans", scope: "site", filters: [{ dimension: "country", values: ["DE"] }] })
   ).body as Made
@@ -186,29 +186,29 @@ test("a locked segment that is gone lets nothing through", async () => {
 })
 
 test.each([
-  ["a part that is not shown", {}, "/stats/breakdown?dimension=country"],
-  ["a report that is not shown", {}, "/stats/realtime"],
-  ["a range of one's own", { allow_range: false }, "/stats/summary?period=7d"],
-  ["a comparison of one's own", { allow_range: false }, "/stats/summary?compare=previous_period"],
-  ["filters of one's own", { allow_filters: false }, `/stats/summary?filters=${filters({ dimension: "page", values: ["/"] })}`],
-  ["filters by what is not shown", {}, `/stats/summary?filters=${filters({ dimension: "country", values: ["DE"] })}`],
+  ["a dimension that is not shared", {}, "/stats/breakdown?dimension=country"],
+  ["a report that is not shared", {}, "/stats/realtime"],
+  ["another range", { allow_range: false }, "/stats/summary?period=7d"],
+  ["another comparison", { allow_range: false }, "/stats/summary?compare=previous_period"],
+  ["additional filters", { allow_filters: false }, `/stats/summary?filters=${filters({ dimension: "page", values: ["/"] })}`],
+  ["filters by a dimension that is not shared", {}, `/stats/summary?filters=${filters({ dimension: "country", values: ["DE"] })}`],
   ["filters by a segment", {}, `/stats/summary?filters=${filters({ dimension: "segment", values: [1] })}`],
-  ["values of what is not shown", {}, "/stats/values?dimension=country"],
-  ["a file", {}, "/export?type=page"],
-  ["a file of what is not shown", { allow_export: true }, "/export?type=country"],
-])("a view does not give %s", async (_, more, path) => {
+  ["values of a dimension that is not shared", {}, "/stats/values?dimension=country"],
+  ["an export", {}, "/export?type=page"],
+  ["an export of a dimension that is not shared", { allow_export: true }, "/export?type=country"],
+])("a view rejects %s", async (_, more, path) => {
   const { slug } = await share({ sections: ["summary", "pages"], ...more })
   expect(await open(slug, path)).toMatchObject({ status: 422, body: { code: "not_allowed" } })
 })
 
-test("revenue is shown where its part is shown", async () => {
+test("revenue is visible where its part is shared", async () => {
   const hidden = await share({})
   expect((await open(hidden.slug, "/stats/summary?metrics=revenue")).body).toMatchObject({ errors: [{ code: "unsupported_metric" }] })
   const shown = await share({ sections: ["summary", "revenue"] })
   expect((await open(shown.slug, "/stats/summary?metrics=revenue")).body).toMatchObject({ metrics: { revenue: 0 } })
 })
 
-test("a password locks everything but the question for it, and opens for an hour", async () => {
+test("a password protects everything except its form, and unlocks the view for an hour", async () => {
   const { slug, id } = await share({ password: "correct horse" })
   expect(await open(slug)).toMatchObject({ status: 200, body: { password_required: true } })
   expect(Object.keys((await open(slug)).body as object)).toEqual(["password_required"])
@@ -244,7 +244,7 @@ test("a password locks everything but the question for it, and opens for an hour
   expect((await open(slug, "/stats/summary")).status).toBe(200)
 })
 
-test("five wrong passwords a minute, from one place and for one view", async () => {
+test("allows five wrong passwords a minute per network and view", async () => {
   const { slug } = await share({ password: "correct horse" })
   const guess = async (address: string, password = "wrong horse") => {
     const request = new Request(`http://localhost/api/share/s/${slug}/unlock`, {
@@ -261,7 +261,7 @@ test("five wrong passwords a minute, from one place and for one view", async () 
   expect(await guess("192.0.2.1", "correct horse")).toBe(204)
 })
 
-test("the organization decides whether anything is shared", async () => {
+test("the organization decides whether sharing is allowed", async () => {
   await using other = await startInstance()
   const owner = await signedIn(other, { role: "owner" })
   const path = "/sites/1/shares"
@@ -282,7 +282,7 @@ test("the organization decides whether anything is shared", async () => {
   expect([await status(slug), await status(secret.slug)]).toEqual([200, 200])
 })
 
-test("a public site has an ordinary view, for as long as it is public", async () => {
+test("a public site has a view for as long as it is public", async () => {
   await using other = await startInstance()
   const owner = await signedIn(other, { role: "owner" })
   const shares = async () => ((await owner.get("/sites/1/shares")).body as { data: { slug: string; is_public: boolean }[] }).data
@@ -298,7 +298,7 @@ test("a public site has an ordinary view, for as long as it is public", async ()
   expect((await auditOf(other)).filter((action) => action === "sites.settings.update")).toHaveLength(3)
 })
 
-test("a site has at most twenty views, and a deleted one shows none", async () => {
+test("a site has at most twenty views, and a deleted site shows none", async () => {
   await using other = await startInstance()
   const owner = await signedIn(other, { role: "owner" })
   let slug = ""

@@ -14,7 +14,7 @@ afterAll(() => instance[Symbol.asyncDispose]())
 
 const SHIELDS = "/sites/1/shields"
 
-test("a shield is made, changed and removed, and keeps its id whatever becomes of its value", async () => {
+test("creates, updates and deletes a shield, which keeps its id when its value changes", async () => {
   const made = await admin.post(SHIELDS, { kind: "page", value: "/secret", note: "mine" })
   expect(made).toMatchObject({
     status: 201,
@@ -36,7 +36,7 @@ test("a shield is made, changed and removed, and keeps its id whatever becomes o
   expect((await auditOf(instance)).slice(-3)).toEqual(["sites.shield.create", "sites.shield.update", "sites.shield.delete"])
 })
 
-test("what shields have stopped is counted for each of them", async () => {
+test("counts the drops of each shield", async () => {
   await admin.post(SHIELDS, { kind: "page", value: "/wp/*" })
   await admin.post(SHIELDS, { kind: "ip", value: "203.0.113.0/24" })
   await admin.post(SHIELDS, { kind: "rule", value: "old", conditions: [{ dimension: "page", operator: "starts_with", values: ["/old"] }] })
@@ -59,7 +59,7 @@ test("what shields have stopped is counted for each of them", async () => {
   ])
 })
 
-test("drops are told by reason and day, those that did not happen too", async () => {
+test("lists drops by reason and day, including zero counts", async () => {
   const { body } = await viewer.get("/sites/1/drops?period=7d")
   const { days, rows, counters } = body as {
     days: string[]
@@ -115,21 +115,21 @@ test.each([
   [{ kind: "rule", value: "x" }, "/conditions required"],
   [{ kind: "page", value: "/wp/*" }, " not_unique"],
   [{ kind: "page", value: "/a", colour: 1 }, "/colour unknown_field"],
-])("refuses the shield %j", async (body, fault) => {
+])("rejects the shield %j", async (body, fault) => {
   const answer = await admin.post(SHIELDS, body)
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
   expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([422, [fault]])
 })
 
 test.each([
-  ["a viewer makes one", () => viewer.post(SHIELDS, {}), 403, "forbidden"],
-  ["one that is not there is changed", () => admin.patch(`${SHIELDS}/99`, {}), 404, "shield_not_found"],
-  ["one that is not there is removed", () => admin.remove(`${SHIELDS}/x`), 404, "shield_not_found"],
-])("refuses that %s", async (_, ask, status, code) => {
+  ["creating one as a viewer", () => viewer.post(SHIELDS, {}), 403, "forbidden"],
+  ["updating an unknown one", () => admin.patch(`${SHIELDS}/99`, {}), 404, "shield_not_found"],
+  ["deleting an unknown one", () => admin.remove(`${SHIELDS}/x`), 404, "shield_not_found"],
+])("rejects %s", async (_, ask, status, code) => {
   expect(await ask()).toMatchObject({ status, body: { code } })
 })
 
-test("two changes at once are both made", async () => {
+test("makes two simultaneous changes", async () => {
   await Promise.all(["/a", "/b", "/c"].map((value) => admin.post(SHIELDS, { kind: "page", value })))
   const { data } = (await viewer.get(`${SHIELDS}?limit=200`)).body as { data: { id: number; value: string }[] }
   expect(data.filter(({ value }) => ["/a", "/b", "/c"].includes(value))).toHaveLength(3)

@@ -34,7 +34,7 @@ test.each([
   ],
   ["segments", { name: "Start", scope: "site", filters: ON_START }, { name: "Renamed" }, "segment"],
   ["annotations", { at: "2026-11-01", text: "Launch" }, { text: "Relaunch" }, "annotation"],
-])("%s are made, listed, read, changed and removed", async (path, input, change, thing) => {
+])("creates, lists, reads, updates and deletes %s", async (path, input, change, thing) => {
   const made = await editor.post(`${SITE}/${path}`, input)
   expect(made).toMatchObject({ status: 201, body: { ...input, site_id: 1, version: 1 } })
   const id = idOf(made)
@@ -68,7 +68,7 @@ test.each([
   expect((await auditOf(instance)).slice(-3)).toEqual([`sites.${thing}.create`, `sites.${thing}.update`, `sites.${thing}.delete`])
 })
 
-test("a creation that comes again is made once", async () => {
+test("a repeated creation is performed once", async () => {
   const headers = { "idempotency-key": "one" }
   const goal = { kind: "event", value: "once" }
   const first = await editor.post(`${SITE}/goals`, goal, headers)
@@ -93,7 +93,7 @@ test("lists have pages and a total", async () => {
   expect(await viewer.get(`${SITE}/goals?limit=201`)).toMatchObject({ status: 400 })
 })
 
-test("a personal segment is its owner's alone, and needs no more than to see the site", async () => {
+test("a personal segment belongs to its owner and needs only access to the site", async () => {
   const made = await viewer.post(`${SITE}/segments`, { name: "Mine", filters: ON_START })
   expect(made).toMatchObject({ status: 201, body: { scope: "personal" } })
   const id = idOf(made)
@@ -122,17 +122,17 @@ test("a personal segment is its owner's alone, and needs no more than to see the
   expect((await viewer.remove(`${SITE}/segments/${id}`)).status).toBe(204)
 })
 
-test("a segment of the site filters everywhere as its filters do", async () => {
+test("a segment of the site has the same effect as its filters", async () => {
   for (const [i, page] of ["/", "/a", "/b"].entries())
     await instance.collect({ n: "pageview", u: `https://shop.example${page}` }, { address: `203.0.113.${i}` })
   const id = idOf(
     await editor.post(`${SITE}/segments`, { name: "Start or a", scope: "site", filters: [{ dimension: "page", values: ["/", "/a"] }] }),
   )
-  const asked = (operator: string) =>
+  const filtered = (operator: string) =>
     `period=7d&filters=${encodeURIComponent(JSON.stringify([{ dimension: "segment", operator, values: [id] }]))}`
-  expect((await viewer.get(`${SITE}/stats/summary?${asked("is")}`)).body).toMatchObject({ metrics: { visitors: 2 } })
-  expect((await viewer.get(`${SITE}/stats/summary?${asked("is_not")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
-  expect((await instance.api.get(`/api/public/v1/sites/1/stats/summary?${asked("is")}`, instance.key)).body).toMatchObject({
+  expect((await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).body).toMatchObject({ metrics: { visitors: 2 } })
+  expect((await viewer.get(`${SITE}/stats/summary?${filtered("is_not")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
+  expect((await instance.api.get(`/api/public/v1/sites/1/stats/summary?${filtered("is")}`, instance.key)).body).toMatchObject({
     metrics: { visitors: 2 },
   })
   const query = { site_id: 1, metrics: ["visitors"], date_range: "7d", filters: [["is", "segment", [id]]] }
@@ -146,12 +146,12 @@ test("a segment of the site filters everywhere as its filters do", async () => {
   expect((await instance.api.post("/api/public/v1/mcp", mcp, instance.key)).body).toMatchObject({
     result: { structuredContent: { metrics: { visitors: 2 } } },
   })
-  // A page condition inside a segment is one.
-  expect((await viewer.get(`${SITE}/stats/summary?metrics=time_on_page&${asked("is")}`)).status).toBe(200)
+  // A page condition also works inside a segment.
+  expect((await viewer.get(`${SITE}/stats/summary?metrics=time_on_page&${filtered("is")}`)).status).toBe(200)
   await editor.patch(`${SITE}/segments/${id}`, { filters: ON_START })
-  expect((await viewer.get(`${SITE}/stats/summary?${asked("is")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
+  expect((await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
   expect(await editor.patch(`${SITE}/segments/${id}`, { scope: "personal" })).toMatchObject({ body: { scope: "personal" } })
-  expect(await viewer.get(`${SITE}/stats/summary?${asked("is")}`)).toMatchObject({ status: 400 })
+  expect(await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).toMatchObject({ status: 400 })
 })
 
 test.each([
@@ -162,13 +162,13 @@ test.each([
   [{ name: "x", filters: [{ dimension: "segment", values: [1] }] }, ["/filters/0/dimension unsupported_combination"]],
   [{ name: "x", scope: "everybody", filters: [{ dimension: "page" }] }, ["/scope invalid_choice", "/filters/0/values required"]],
   [{ name: "x", filters: Array(11).fill(ON_START[0]) }, ["/filters too_many"]],
-])("refuses the segment %#", async (body, faults) => {
+])("rejects the segment %#", async (body, faults) => {
   const answer = await editor.post(`${SITE}/segments`, body)
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
   expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([422, faults])
 })
 
-test("a personal note is its owner's alone", async () => {
+test("a personal note is visible only to its owner", async () => {
   const note = { at: "2026-09-01T10:00:00Z", text: "To myself", scope: "personal" }
   const made = await viewer.post(`${SITE}/annotations`, note)
   expect(made).toMatchObject({ status: 201, body: { ...note, day: "2026-09-01" } })
@@ -188,7 +188,7 @@ test("a personal note is its owner's alone", async () => {
   expect((await viewer.remove(`${SITE}/annotations/${idOf(made)}`)).status).toBe(204)
 })
 
-test("notes of programs are seen and kept by people, and stay what they were", async () => {
+test("notes of API keys are visible to users, and an update without a change keeps their version", async () => {
   const made = await instance.api.post("/api/public/v1/sites/1/annotations", { at: "2026-08-01", text: "Deploy" }, instance.key)
   const id = idOf(made)
   expect((await viewer.get(`${SITE}/annotations/${id}`)).body).toMatchObject({ text: "Deploy", scope: "site", owner: null })
@@ -198,7 +198,7 @@ test("notes of programs are seen and kept by people, and stay what they were", a
   expect((await viewer.get(`${SITE}/annotations/${id}`)).body).toMatchObject({ version: 1 })
 })
 
-test("a goal is tried before it is made, and seen events suggest some", async () => {
+test("tests a goal before it is created, and suggests goals for observed events", async () => {
   await instance.collect({ n: "Signup", u: "https://shop.example/x" }, { address: "203.0.113.1" })
   instance.clock.advance(60_000)
   await instance.collect({ n: "Signup", u: "https://shop.example/x" }, { address: "203.0.113.1" })

@@ -26,7 +26,7 @@ const makeSite = async (name: string): Promise<number> => {
 const names = async (person: Person, query = "") =>
   ((await person.get(`/sites${query}`)).body as { data: { name: string }[] }).data.map(({ name }) => name)
 
-test("a site says what it is to whoever asks", async () => {
+test("a site shows each user what they may see", async () => {
   const { status, body, headers } = await viewer.get("/sites/1")
   expect(status).toBe(200)
   expect(headers.get("etag")).toBe('"1"')
@@ -67,7 +67,7 @@ const ROUTES: [method: "get" | "post" | "patch" | "put" | "remove", path: string
   ["get", "/annotations"],
 ]
 
-test.each(ROUTES)("%s %s of a site that is not one's own is as if it were not there", async (method, path, body) => {
+test.each(ROUTES)("%s %s on a site the user has no access to answers as if it did not exist", async (method, path, body) => {
   const ask = (site: string) => stranger[method](`/sites/${site}${path}`, body as never)
   const foreign = withoutId(await ask("1"))
   expect(foreign).toMatchObject({ status: 404, body: { code: "site_not_found" } })
@@ -75,17 +75,17 @@ test.each(ROUTES)("%s %s of a site that is not one's own is as if it were not th
 })
 
 test.each([
-  ["a viewer changes a site", () => viewer.patch("/sites/1", {}), "site:write"],
-  ["an editor changes a site", () => editor.patch("/sites/1", {}), "site:write"],
-  ["an editor changes settings", () => editor.patch("/sites/1/settings", {}), "site:write"],
-  ["an editor looks at retention", () => editor.get("/sites/1/retention-preview?days=7"), "site:write"],
-  ["an editor deletes a site", () => editor.remove("/sites/1"), "site:delete"],
-  ["an admin gives a site away", () => admin.post("/sites/1/transfer", { organization_id: 2 }), "org:delete"],
-])("is forbidden: %s", async (_, ask, required_permission) => {
+  ["a viewer updating a site", () => viewer.patch("/sites/1", {}), "site:write"],
+  ["an editor updating a site", () => editor.patch("/sites/1", {}), "site:write"],
+  ["an editor updating settings", () => editor.patch("/sites/1/settings", {}), "site:write"],
+  ["an editor previewing retention", () => editor.get("/sites/1/retention-preview?days=7"), "site:write"],
+  ["an editor deleting a site", () => editor.remove("/sites/1"), "site:delete"],
+  ["an admin transferring a site", () => admin.post("/sites/1/transfer", { organization_id: 2 }), "org:delete"],
+])("forbids %s", async (_, ask, required_permission) => {
   expect(await ask()).toMatchObject({ status: 403, body: { code: "forbidden", required_permission } })
 })
 
-test("what a site was shown as can be sent back, and says which fields are changed elsewhere", async () => {
+test("the response of GET can be sent back, and read-only fields are named when changed", async () => {
   const id = await makeSite("Back")
   const shown = (await admin.get(`/sites/${id}`)).body as Record<string, unknown>
   expect(await admin.patch(`/sites/${id}`, shown)).toMatchObject({ status: 200, body: { version: 1 } })
@@ -103,7 +103,7 @@ test("what a site was shown as can be sent back, and says which fields are chang
   ])
 })
 
-test("a deleted site is gone for everybody and comes back whole", async () => {
+test("a deleted site disappears for everyone and can be restored completely", async () => {
   const id = await makeSite("Phoenix")
   expect((await admin.remove(`/sites/${id}`)).status).toBe(204)
   expect((await owner.get(`/sites/${id}`)).body).toMatchObject({ code: "site_not_found" })
@@ -115,7 +115,7 @@ test("a deleted site is gone for everybody and comes back whole", async () => {
   expect((await admin.post(`/sites/${id}/restore`, undefined)).body).toMatchObject({ code: "site_not_found" })
 })
 
-test("after thirty days a deleted site cannot be brought back", async () => {
+test("a deleted site cannot be restored after thirty days", async () => {
   await using other = await startInstance()
   const person = await signedIn(other, { role: "owner" })
   await person.remove("/sites/1")
@@ -124,13 +124,13 @@ test("after thirty days a deleted site cannot be brought back", async () => {
   expect((await again.post("/sites/1/restore", undefined)).body).toMatchObject({ code: "site_not_found" })
 })
 
-test("deleting and giving away need a fresh proof of who it is", async () => {
+test("deleting and transferring need a recent proof of identity", async () => {
   const late = await signedIn(instance, { role: "owner", provedAt: instance.clock.now() - 601_000 })
   for (const ask of [late.remove("/sites/1"), late.post("/sites/1/transfer", {})])
     expect(await ask).toMatchObject({ status: 403, body: { code: "reauth_required" } })
 })
 
-test("a site goes to another organization, and its keys and members lose it", async () => {
+test("a site moves to another organization, and its keys and members lose access", async () => {
   const id = await makeSite("Moving")
   const key = await instance.makeKey(["stats:read"], [id])
   const { body: organization } = await owner.post("/organizations", { name: "Elsewhere" })
@@ -148,7 +148,7 @@ test("a site goes to another organization, and its keys and members lose it", as
   expect((await instance.api.get(`/api/public/v1/sites/${id}`, key)).body).toMatchObject({ code: "site_not_found" })
 })
 
-test("the list is searched, sorted and begins with what one has pinned", async () => {
+test("searches and sorts the list, with pinned sites first", async () => {
   await using other = await startInstance()
   const person = await signedIn(other, { role: "owner" })
   for (const name of ["Bakery", "Archive", "Cinema"]) await person.post("/organizations/1/sites", { name, hosts: [`${name}.example`] })
@@ -179,7 +179,7 @@ test("the list is searched, sorted and begins with what one has pinned", async (
   expect((await auditOf(other)).filter((action) => action.includes("pin"))).toEqual(["sites.site.pin", "sites.site.unpin"])
 })
 
-test("pages of the list have no gaps and no doubles while sites come", async () => {
+test("pages through the list without gaps or duplicates while sites are added", async () => {
   await using other = await startInstance()
   const person = await signedIn(other, { role: "owner" })
   for (const name of ["B", "D", "F"]) await person.post("/organizations/1/sites", { name, hosts: ["x.example"] })
@@ -196,7 +196,7 @@ test("pages of the list have no gaps and no doubles while sites come", async () 
   })
 })
 
-test("settings live in one place and are judged at once", async () => {
+test("the settings have one endpoint and are validated together", async () => {
   const id = await makeSite("Settings")
   const path = `/sites/${id}/settings`
   const { body } = await viewer.get(path)
@@ -258,13 +258,13 @@ test.each([
   [{ timezone: "Mars/Base" }, "/timezone invalid_timezone"],
   [{ version: "1" }, "/version invalid_type"],
   [[], " invalid_type"],
-])("refuses the settings %j", async (patch, fault) => {
+])("rejects the settings %j", async (patch, fault) => {
   const { status, body } = await admin.patch("/sites/1/settings", patch)
   const { errors } = body as { errors: { pointer: string; code: string }[] }
   expect([status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([422, [fault]])
 })
 
-test("a shorter retention is shown before it is chosen", async () => {
+test("previews a shorter retention before it is applied", async () => {
   await using other = await startInstance({ now: "2026-11-01T12:00:00Z" })
   await other.collect({ n: "pageview", u: "https://shop.example/" })
   await other.collect({ n: "Signup", u: "https://shop.example/" })
@@ -280,7 +280,7 @@ test("a shorter retention is shown before it is chosen", async () => {
     expect(await person.get(`/sites/1/retention-preview${query}`)).toMatchObject({ status: 400, body: { errors: [{ pointer: "/days" }] } })
 })
 
-test("every write leaves one row in the audit log, and what changes nothing none", async () => {
+test("every write leaves one audit entry, and a write without a change none", async () => {
   await using other = await startInstance()
   const person = await signedIn(other, { role: "owner" })
   await person.patch("/sites/1", { name: "New" })
@@ -292,8 +292,8 @@ test("every write leaves one row in the audit log, and what changes nothing none
   expect(await auditOf(other)).toEqual(["sites.site.update", "sites.settings.update", "sites.site.delete", "sites.site.restore"])
 })
 
-test("the description can be read after a site was made, too", async () => {
-  // The framework closes the schema of an answer in place when the route is first used; copies of it stayed open.
+test("the API description is still readable after a site was created", async () => {
+  // The framework closes a response schema in place when its route is first used; copies of the schema must not stay open.
   await makeSite("Described")
   expect((await owner.get("/openapi.json")).status).toBe(200)
 })

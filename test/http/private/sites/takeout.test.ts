@@ -68,7 +68,7 @@ async function takeOut(): Promise<{ path: string; files: Record<string, Uint8Arr
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
 const sha256 = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex")
 
-test("the archive says what is in it, and holds nothing that is a person's", async () => {
+test("the archive lists its contents and contains no personal data", async () => {
   const { files } = await takeOut()
   const areas = programPlugins.map(({ id }) => `${id}_`)
   const ofCore = Object.keys(files).filter((name) => !areas.some((area) => name.startsWith(area)))
@@ -98,7 +98,7 @@ test("the archive says what is in it, and holds nothing that is a person's", asy
     expect(all).not.toContain(secret)
 })
 
-test("visitors have other names in every archive, and each of them one", async () => {
+test("visitors have different pseudonyms in each archive, and one each within it", async () => {
   const names = async () =>
     text((await takeOut()).files["visits.ndjson"])
       .trim()
@@ -110,7 +110,7 @@ test("visitors have other names in every archive, and each of them one", async (
   expect(one.filter((name) => other.includes(name))).toEqual([])
 })
 
-test("what is taken out makes the same answers elsewhere", async () => {
+test("imported data gives the same results in another site", async () => {
   const { files } = await takeOut()
   await using other = await startInstance({ now: new Date(instance.clock.now()).toISOString() })
   const { site } = JSON.parse(text(files["manifest.json"]))
@@ -151,7 +151,7 @@ test("what is taken out makes the same answers elsewhere", async () => {
   }
 })
 
-test("it is for those who may see people, and read by its owner alone", async () => {
+test("needs people:read, and only the creator can download it", async () => {
   for (const ask of [viewer.post("/sites/1/takeout", undefined), viewer.get("/sites/1/takeout/1"), viewer.get("/sites/1/takeout/1/file")])
     expect(await ask).toMatchObject({ status: 403, body: { required_permission: "people:read" } })
   const { path } = await takeOut()
@@ -164,7 +164,7 @@ test("it is for those who may see people, and read by its owner alone", async ()
   expect(await editor.get(`${path}/file`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
 })
 
-test("the same request begins one archive, and one that a crash cut off is made whole", async () => {
+test("a repeated request creates one archive, and one interrupted by a crash is completed", async () => {
   const headers = { "idempotency-key": "once" }
   const first = await editor.post("/sites/1/takeout", undefined, headers)
   const again = await editor.post("/sites/1/takeout", undefined, headers)
@@ -175,7 +175,7 @@ test("the same request begins one archive, and one that a crash cut off is made 
   const path = first.headers.get("location")!.replace("/api/private", "")
   const id = Number(path.split("/").at(-1))
   const { file } = (await jobs.get(id))!.payload as { file: string }
-  // The process ended while the archive was being written.
+  // Simulates a process that ended while writing the archive.
   await Bun.write(join(instance.dataDir, "takeouts", file), "PK half of it")
   await catalog.run(sql`update jobs set state = 'running', attempts = 1, leased_by = 'gone', leased_until = 0 where id = ${id}`)
   await jobs.recover()
@@ -188,14 +188,14 @@ test("the same request begins one archive, and one that a crash cut off is made 
   expect((await auditOf(instance)).slice(-2)).toEqual(["sites.takeout.begin", "sites.takeout.finish"])
 })
 
-test("an erasure takes the archives with it that may hold what was erased", async () => {
+test("an erasure deletes archives that may contain erased data", async () => {
   const visitor = await visitorOf(instance)
   const { path } = await takeOut()
   expect(await instance.app.erasure.person(1, visitor)).toEqual({ visits: 1 })
   expect(await editor.get(`${path}/file`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
 })
 
-/** The name of a visitor, as exports of the site tell it. */
+/** Returns the pseudonym of a visitor, as exports of the site show it. */
 async function visitorOf({ api, key }: TestInstance): Promise<string> {
   const { body } = await api.get("/api/public/v1/sites/1/export?type=visits&format=ndjson&from=2026-11-10&to=2026-11-15", key)
   return JSON.parse((body as string).split("\n")[0]!).visitor

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { signedIn } from "../person.ts"
 
-interface Told {
+interface Message {
   event: string
   data: Record<string, unknown>
 }
 
-/** What a stream says, as it says it. */
+/** Collects the messages of a stream as they arrive. */
 function listen(response: Response) {
-  const told: Told[] = []
+  const messages: Message[] = []
   let isOver = false
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   const read = async () => {
@@ -20,7 +20,7 @@ function listen(response: Response) {
       text += value
       for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
         const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
-        if (event && data) told.push({ event, data: JSON.parse(data) })
+        if (event && data) messages.push({ event, data: JSON.parse(data) })
         text = text.slice(end + 2)
       }
     }
@@ -33,8 +33,8 @@ function listen(response: Response) {
     return holds()
   }
   return {
-    told,
-    seen: (event: string, ms?: number) => until(() => told.some((each) => each.event === event), ms),
+    messages,
+    seen: (event: string, ms?: number) => until(() => messages.some((each) => each.event === event), ms),
     ended: (ms: number) => until(() => isOver, ms),
     close: async () => {
       await reader.cancel()
@@ -48,14 +48,14 @@ const open = (instance: TestInstance, cookie: string, path = "/api/private/sites
 const script = (instance: TestInstance, referer: string) =>
   instance.fetch(new Request("http://localhost/js/script.js", { headers: { referer } }))
 
-test("what comes in is told within two seconds, and nobody is told who it was", async () => {
+test("announces new events within two seconds, without identifying the visitor", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   const response = await open(instance, person.cookie)
   expect(response.headers.get("content-type")).toStartWith("text/event-stream")
   const live = listen(response)
   expect(await live.seen("current_visitors")).toBe(true)
-  expect(live.told).toEqual([{ event: "current_visitors", data: { at: "2026-11-21T12:00:00Z", visitors: 0 } }])
+  expect(live.messages).toEqual([{ event: "current_visitors", data: { at: "2026-11-21T12:00:00Z", visitors: 0 } }])
   await script(instance, "https://shop.example/page")
   expect(await live.seen("script_seen")).toBe(true)
   await instance.collect(
@@ -63,7 +63,7 @@ test("what comes in is told within two seconds, and nobody is told who it was", 
     { address: "203.0.113.77" },
   )
   expect(await live.seen("event")).toBe(true)
-  expect(live.told.at(-1)).toEqual({
+  expect(live.messages.at(-1)).toEqual({
     event: "event",
     data: {
       at: "2026-11-21T12:00:00Z",
@@ -78,18 +78,18 @@ test("what comes in is told within two seconds, and nobody is told who it was", 
   })
   await instance.collect({ n: "pageview", d: instance.site.tracking_id, u: "https://foo.dev/" })
   expect(await live.seen("host_refused")).toBe(true)
-  expect(live.told.at(-1)).toEqual({ event: "host_refused", data: { at: "2026-11-21T12:00:00Z", hostname: "foo.dev" } })
-  expect(JSON.stringify(live.told)).not.toMatch(/203\.0\.113|ann@example/)
-  expect(live.told.filter(({ event }) => event === "event")).toHaveLength(1)
+  expect(live.messages.at(-1)).toEqual({ event: "host_refused", data: { at: "2026-11-21T12:00:00Z", hostname: "foo.dev" } })
+  expect(JSON.stringify(live.messages)).not.toMatch(/203\.0\.113|ann@example/)
+  expect(live.messages.filter(({ event }) => event === "event")).toHaveLength(1)
   await live.close()
 })
 
-test("a dropped event is told with its reason, also one of a page whose snippet names another site or none", async () => {
+test("announces a dropped event with its reason, even if the page's snippet names another site or none", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "owner" })
   const second = await person.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
   const live = listen(await open(instance, person.cookie))
-  const dropped = () => live.told.filter(({ event }) => event === "event_dropped").map(({ data }) => data)
+  const dropped = () => live.messages.filter(({ event }) => event === "event_dropped").map(({ data }) => data)
   const at = "2026-11-21T12:00:00Z"
   await instance.collect({ n: "pageview", u: "https://shop.example/" }, { headers: { "user-agent": "Googlebot/2.1" } })
   expect(await live.seen("event_dropped")).toBe(true)
@@ -98,11 +98,11 @@ test("a dropped event is told with its reason, also one of a page whose snippet 
   await instance.collect({ n: "pageview", d: (second.body as { tracking_id: string }).tracking_id, u: "https://shop.example/" })
   const unknown = { at, hostname: "shop.example", reason: "unknown_site" }
   expect(dropped().slice(1)).toEqual([unknown, unknown])
-  expect(live.told.some(({ event }) => event === "host_refused")).toBe(false)
+  expect(live.messages.some(({ event }) => event === "host_refused")).toBe(false)
   await live.close()
 })
 
-test("a script on a local host is told to the person at the same address alone", async () => {
+test("announces a script on a local host only to the user at the same address", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "owner" })
   const from = (address: string, path: string, headers: Record<string, string>) =>
@@ -111,13 +111,13 @@ test("a script on a local host is told to the person at the same address alone",
   const elsewhere = listen(await from("198.51.100.9", "/api/private/sites/1/live", { cookie: person.cookie }))
   await from("203.0.113.7", "/js/script.js", { referer: "http://localhost:3000/" })
   expect(await here.seen("script_seen")).toBe(true)
-  expect(here.told.find(({ event }) => event === "script_seen")?.data).toEqual({ at: "2026-11-21T12:00:00Z", hostname: "localhost" })
+  expect(here.messages.find(({ event }) => event === "script_seen")?.data).toEqual({ at: "2026-11-21T12:00:00Z", hostname: "localhost" })
   expect(await elsewhere.seen("script_seen", 200)).toBe(false)
   await here.close()
   await elsewhere.close()
 })
 
-test("a script that was seen before somebody looked is told at once", async () => {
+test("announces a script at once that was seen before the stream was opened", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   await script(instance, "https://elsewhere.example/")
@@ -125,14 +125,14 @@ test("a script that was seen before somebody looked is told at once", async () =
   instance.clock.advance(60_000)
   const live = listen(await open(instance, person.cookie))
   expect(await live.seen("script_seen")).toBe(true)
-  expect(live.told.find(({ event }) => event === "script_seen")).toEqual({
+  expect(live.messages.find(({ event }) => event === "script_seen")).toEqual({
     event: "script_seen",
     data: { at: "2026-11-21T12:00:00Z", hostname: "www.shop.example" },
   })
   await live.close()
 })
 
-test("others' sites are not told of, and current visitors are counted again", async () => {
+test("does not announce events of other sites, and updates the current visitors", async () => {
   await using instance = await startInstance()
   const owner = await signedIn(instance, { role: "owner" })
   await owner.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
@@ -140,14 +140,14 @@ test("others' sites are not told of, and current visitors are counted again", as
   await instance.collect({ n: "pageview", u: "https://second.example/" })
   await instance.collect({ n: "pageview", u: "https://shop.example/" })
   expect(await live.seen("event")).toBe(true)
-  expect(live.told.filter(({ event }) => event === "event")).toMatchObject([{ data: { hostname: "shop.example" } }])
-  const counted = () => live.told.filter(({ event }) => event === "current_visitors").at(-1)?.data.visitors
+  expect(live.messages.filter(({ event }) => event === "event")).toMatchObject([{ data: { hostname: "shop.example" } }])
+  const counted = () => live.messages.filter(({ event }) => event === "current_visitors").at(-1)?.data.visitors
   for (let i = 0; i < 60 && counted() !== 1; i++) await Bun.sleep(100)
   expect(counted()).toBe(1)
   await live.close()
 }, 10_000)
 
-test("it ends with the session, and with the right to see the site", async () => {
+test("ends with the session, and with the right to see the site", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   const member = await signedIn(instance, { role: "viewer" })
@@ -162,7 +162,7 @@ test("it ends with the session, and with the right to see the site", async () =>
   expect(await other.ended(2_000)).toBe(true)
 })
 
-test("somebody may look through five windows", async () => {
+test("a user can open five streams", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   const windows = await Promise.all(Array.from({ length: 5 }, () => open(instance, person.cookie)))

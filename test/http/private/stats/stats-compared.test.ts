@@ -8,7 +8,7 @@ import { type Person, signedIn } from "../person.ts"
 let instance: TestInstance
 let viewer: Person
 
-/** Two visitors by mail and one by ads on the 20th; one by mail and three by search on the 21st. */
+/** Two visitors by email and one by ads on the 20th; one by email and three by search on the 21st. */
 beforeAll(async () => {
   instance = await startInstance({ now: "2026-11-20T11:00:00Z" })
   const visit = async (address: string, source: string, pages: string[]) => {
@@ -32,7 +32,7 @@ afterAll(() => instance[Symbol.asyncDispose]())
 const STATS = "/sites/1/stats"
 const TODAY = "period=today&compare=previous_period"
 
-test("rows of a breakdown are compared with the same values of the other range", async () => {
+test("compares each row of a breakdown with the same value in the other range", async () => {
   const { body } = await viewer.get(`${STATS}/breakdown?dimension=source&metrics=visitors,pageviews&${TODAY}`)
   expect(body).toMatchObject({
     rows: [
@@ -51,7 +51,7 @@ test("rows of a breakdown are compared with the same values of the other range",
         comparison: { metrics: { visitors: 2, pageviews: 3, share: 66.7 }, change_percent: { visitors: -50, pageviews: -66.7 } },
       },
     ],
-    // What occurred only before is no row.
+    // A value that occurred only in the other range is not a row.
     total_rows: 2,
     comparison: { range: { from: "2026-11-20", to: "2026-11-20", timezone: "Europe/Berlin", includes_today: false } },
   })
@@ -59,7 +59,7 @@ test("rows of a breakdown are compared with the same values of the other range",
   expect(second).toMatchObject({ rows: [{ value: "mail", visitors: 1, comparison: { metrics: { visitors: 2 } } }] })
 })
 
-test("what was not measured then has no value, and a page that nobody saw had no views", async () => {
+test("has no value if nothing was measured in the other range, and zero if a page was not visited", async () => {
   const { body } = await viewer.get(`${STATS}/breakdown?dimension=page&metrics=visitors,time_on_page&${TODAY}&sort=visitors`)
   const { rows } = body as unknown as { rows: Record<string, unknown>[] }
   expect(rows.map(({ value, visitors, comparison }) => [value, visitors, comparison])).toEqual([
@@ -68,7 +68,7 @@ test("what was not measured then has no value, and a page that nobody saw had no
   ])
 })
 
-test("event names are compared too, and without a comparison nothing is said of one", async () => {
+test("compares event names too, and omits comparisons that were not requested", async () => {
   await instance.collect({ n: "Buy", u: "https://shop.example/" }, { address: "203.0.113.1" })
   instance.app.collector.flush()
   expect((await viewer.get(`${STATS}/events?${TODAY}`)).body).toMatchObject({
@@ -84,14 +84,14 @@ test("the public API does not compare rows", async () => {
   expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: "/compare", code: "unknown_field" }] } })
 })
 
-// An organization has 8 + 32 places: with two to a report, half of these would be refused.
-test("a compared report takes one place: forty at once are answered", async () => {
+// An organization has 8 running and 32 queued reports; if each comparison took two, half of these would be rejected.
+test("a comparison counts as one report: forty at once are answered", async () => {
   const reports = ["summary?", "timeseries?", "breakdown?dimension=page&"]
   const asked = Array.from({ length: 40 }, (_, i) => viewer.get(`${STATS}/${reports[i % 3]}period=7d&compare=previous_period`))
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(40).fill(200))
 })
 
-test("batches of several people at once wait for one another, and none of their reports is refused", async () => {
+test("simultaneous batches of several users wait for each other without rejections", async () => {
   const queries = Array.from({ length: 20 }, (_, i) => ({
     id: `${i}`,
     ...[{ report: "summary" }, { report: "timeseries" }, { report: "breakdown", dimension: "page" }][i % 3],
@@ -103,7 +103,7 @@ test("batches of several people at once wait for one another, and none of their 
   expect(results.map(({ status }) => status)).toEqual(Array(160).fill(200))
 })
 
-test("all reports of a batch have the time of one", async () => {
+test("the reports of a batch share the time limit of one", async () => {
   const { app, clock } = instance
   const given = { ...app.instance, engine: app.engine, clock }
   const stats = createStats(given)
@@ -135,7 +135,7 @@ const ZONES = [
   "Asia/Seoul",
 ]
 
-test("funnels of all values and of the other range are one question each", async () => {
+test("a funnel of all values and of the other range are one query each", async () => {
   const steps = [
     { type: "page", value: "/" },
     { type: "page", value: "/pricing" },

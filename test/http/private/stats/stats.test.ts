@@ -6,7 +6,7 @@ let instance: TestInstance
 let viewer: Person
 let blind: Person
 
-/** Visitors come from addresses of their own, minutes apart. */
+/** Visitors have addresses of their own and arrive minutes apart. */
 beforeAll(async () => {
   instance = await startInstance({ now: "2026-11-21T11:00:00Z" })
   const at = (address: string, page: string, name = "pageview", more: object = {}) =>
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => instance[Symbol.asyncDispose]())
 
 const STATS = "/sites/1/stats"
-// biome-ignore lint/suspicious/noExplicitAny: bodies are looked at by the tests themselves
+// biome-ignore lint/suspicious/noExplicitAny: tests compare bodies with expected values
 const bodyOf = async (answer: Promise<{ body: unknown }>): Promise<any> => (await answer).body
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
   "/stats/breakdown?dimension=property&property=plan",
   `/stats/breakdown?dimension=source&filters=${encodeURIComponent(JSON.stringify([{ dimension: "goal", values: ["Signup"] }]))}`,
   "/stats/goals?period=30d",
-])("%s has the numbers of the public API", async (path) => {
+])("%s equals the public API", async (path) => {
   const open = await instance.api.get(`/api/public/v1/sites/1${path}`, instance.key)
   const own = await viewer.get(`/sites/1${path}`)
   expect(own.status).toBe(200)
@@ -62,7 +62,7 @@ test.each([
   ["from=2026-11-01", "/to"],
   ["filters=x", "/filters"],
   ["dimension=page&colour=1", "/dimension"],
-])("refuses %s as the public API does", async (query, pointer) => {
+])("rejects %s like the public API", async (query, pointer) => {
   const open = await instance.api.get(`/api/public/v1/sites/1/stats/summary?${query}`, instance.key)
   const own = await viewer.get(`${STATS}/summary?${query}`)
   expect(own.status).toBe(400)
@@ -70,7 +70,7 @@ test.each([
   expect(own.body).toMatchObject({ errors: [{ pointer }, ...((open.body as { errors: object[] }).errors.slice(1) as [])] })
 })
 
-test("revenue needs its own permission, everywhere", async () => {
+test("revenue needs its own permission everywhere", async () => {
   const revenue = "summary?metrics=visitors,revenue"
   expect(await bodyOf(viewer.get(`${STATS}/${revenue}`))).toMatchObject({ metrics: { revenue: 21 } })
   expect(await blind.get(`${STATS}/${revenue}`)).toMatchObject({
@@ -90,7 +90,7 @@ test("revenue needs its own permission, everywhere", async () => {
   expect(await blind.get(`/stats/overview?metrics=revenue`)).toMatchObject({ status: 400 })
 })
 
-test("realtime has the last thirty minutes one by one and the last events without visitors", async () => {
+test("realtime has each of the last thirty minutes and the latest events without visitors", async () => {
   const own = await bodyOf(viewer.get(`${STATS}/realtime`))
   const { minutes, events, ...rest } = own as unknown as { minutes: object[]; events: Record<string, string>[] }
   const open = await instance.api.get("/api/public/v1/sites/1/stats/realtime", instance.key)
@@ -122,7 +122,7 @@ test("realtime has the last thirty minutes one by one and the last events withou
   })
 })
 
-test("values to filter by come with their visitors", async () => {
+test("suggests filter values with their visitors", async () => {
   const values = async (query: string) => (await bodyOf(viewer.get(`${STATS}/values?${query}`))).data
   expect(await values("dimension=page")).toEqual([
     { value: "/", visitors: 3 },
@@ -146,7 +146,7 @@ test("values to filter by come with their visitors", async () => {
   })
 })
 
-test("a country is found by its name", async () => {
+test("finds a country by its name", async () => {
   await using other = await startInstance({ settings: { geo_header: "cf-ipcountry", trusted_proxies: "198.51.100.0/24" } })
   const payload = { n: "pageview", u: "https://shop.example/" }
   await other.collect(payload, { headers: { "cf-ipcountry": "DE", "x-forwarded-for": "203.0.113.1" } })
@@ -158,16 +158,16 @@ test("a country is found by its name", async () => {
     })
 })
 
-test("busy hours are those in which visits begin, in the site's zone", async () => {
+test("counts the hours in which visits start, in the site's time zone", async () => {
   const { grid } = await bodyOf(viewer.get(`${STATS}/busy-hours?period=7d`))
   const cells = (grid as number[][]).flatMap((hours, day) => hours.flatMap((visits, hour) => (visits > 0 ? [[day, hour, visits]] : [])))
-  // A Saturday in Berlin.
+  // Saturday in Berlin.
   expect(cells).toEqual([[5, 12, 4]])
   const tokyo = await bodyOf(viewer.get(`${STATS}/busy-hours?period=7d&timezone=Asia/Tokyo`))
   expect((tokyo.grid as number[][])[5]![20]).toBe(4)
 })
 
-test("tagged visits by source, medium and campaign together", async () => {
+test("groups tagged visits by source, medium and campaign", async () => {
   const answer = await bodyOf(viewer.get(`${STATS}/campaigns?period=7d`))
   expect(answer).toMatchObject({
     rows: [{ source: "mail", medium: "(none)", campaign: "(none)", visitors: 3, conversions: 2, conversion_rate: 66.7 }],
@@ -182,7 +182,7 @@ test("tagged visits by source, medium and campaign together", async () => {
       errors: [{ pointer: "/period" }, { pointer: "/limit", code: "out_of_range" }, { pointer: "/offset", code: "invalid_type" }],
     },
   })
-  // A file takes them page by page.
+  // An export reads them page by page.
   expect(await bodyOf(viewer.get(`${STATS}/campaigns?period=7d&limit=10000&offset=1`))).toMatchObject({
     rows: [],
     total_rows: 1,
@@ -190,7 +190,7 @@ test("tagged visits by source, medium and campaign together", async () => {
   })
 })
 
-test("events and their properties", async () => {
+test("lists events and their properties", async () => {
   expect(await bodyOf(viewer.get(`${STATS}/events`))).toMatchObject({
     rows: [{ value: "Signup", visitors: 2, events: 2 }],
     total_rows: 1,
@@ -212,7 +212,7 @@ test("events and their properties", async () => {
   expect(await bodyOf(viewer.get(`${STATS}/properties?event=pageview`))).toMatchObject({ data: [], total_properties: 0 })
 })
 
-test("journeys go on from a page, and lead to one", async () => {
+test("journeys start from a page or end at one", async () => {
   const from = await bodyOf(viewer.post(`${STATS}/journeys`, { start: { page: "/" }, steps: 3, events: true }))
   expect(from).toMatchObject({
     mode: "start",
@@ -251,13 +251,13 @@ test.each([
   [{ start: { page: "/" }, steps: 2, pins: [{ column: 2, page: "/x" }] }, ["/pins/0/column out_of_range"]],
   [{ start: { page: "/" }, top: 21, period: "x", colour: 1 }, ["/period invalid_choice", "/colour unknown_field", "/top out_of_range"]],
   [[], [" invalid_type"]],
-])("refuses the journey %j", async (body, faults) => {
+])("rejects the journey %j", async (body, faults) => {
   const answer = await viewer.post(`${STATS}/journeys`, body)
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
   expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([422, faults])
 })
 
-test("a funnel equals that of the public API, is compared and split", async () => {
+test("a funnel equals that of the public API, with a comparison and a split", async () => {
   const open = await instance.api.get("/api/public/v1/sites/1/funnels/1/report?period=7d", instance.key)
   expect(await bodyOf(viewer.post(`${STATS}/funnel`, { funnel_id: 1, period: "7d" }))).toEqual(open.body)
   const steps = [
@@ -285,7 +285,7 @@ test("a funnel equals that of the public API, is compared and split", async () =
   expect(await viewer.post(`${STATS}/funnel`, { funnel_id: 9 })).toMatchObject({ status: 404, body: { code: "funnel_not_found" } })
 })
 
-test("a batch answers each report for itself, as its route would", async () => {
+test("a batch answers each report like its own route", async () => {
   const queries = [
     { id: "total", report: "summary", period: "7d" },
     { id: "again", report: "summary", period: "7d" },
@@ -320,13 +320,13 @@ test.each([
     },
     "/queries/1/id not_unique",
   ],
-])("refuses the batch %#", async (body, fault) => {
+])("rejects the batch %#", async (body, fault) => {
   const answer = await viewer.post(`${STATS}/batch`, body)
   const [{ pointer, code }] = (answer.body as { errors: [{ pointer: string; code: string }] }).errors
   expect([answer.status, `${pointer} ${code}`]).toEqual([422, fault])
 })
 
-test("all sites of a person in one table, each in its own days", async () => {
+test("lists all of a user's sites in one table, each with its own days", async () => {
   const { data } = await bodyOf(viewer.get("/stats/overview?period=7d&compare=previous_period"))
   expect(data).toMatchObject([
     {
@@ -342,7 +342,7 @@ test("all sites of a person in one table, each in its own days", async () => {
   expect((await bodyOf((await signedIn(instance, {})).get("/stats/overview"))).data).toEqual([])
 })
 
-test("reports that only read go on for somebody who may not write anything", async () => {
+test("reports remain readable for a user without any write permission", async () => {
   for (const [report, body] of [
     ["journeys", { start: { page: "/" } }],
     ["funnel", { funnel_id: 1 }],

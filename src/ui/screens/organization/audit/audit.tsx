@@ -2,18 +2,17 @@ import { useInfiniteQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import type { AuditRowResponse } from "../../../../domain/audit.ts"
 import { get } from "../../../api/api.ts"
-import { saveFile } from "../../../browser/save-file.ts"
-import { toast } from "../../../browser/toasts.ts"
+import { saveFile } from "../../../browser/files.ts"
 import { Button } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
+import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Page } from "../../../parts/page.tsx"
 import { EmptyState, ErrorState, Skeleton, sentenceOf } from "../../../parts/states.tsx"
+import { toast } from "../../../parts/toasts.tsx"
 import { timeText } from "../../../text/format.ts"
-import { visible } from "../../../text/safe-text.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, organizationPath, type SectionProps, useOwnSites } from "../own-organization.ts"
-import { type AuditFormat, auditFile } from "./audit-file.ts"
-import { type AuditFilters, AuditFiltersForm, asQuery, NO_FILTERS } from "./audit-filters.tsx"
-import { actionWords, changesOf, type FieldChange } from "./audit-words.ts"
+import { type AuditFormat, actionWords, auditFile, changesOf, type FieldChange } from "./audit-entries.ts"
 
 interface AuditPage {
   data: AuditRowResponse[]
@@ -169,4 +168,89 @@ async function rowsOf(path: string): Promise<AuditRowResponse[]> {
     cursor = page.next_cursor
   } while (cursor !== null && rows.length < MAX_ROWS)
   return rows
+}
+
+/** Filters as the API expects them. An empty value matches everything. */
+interface AuditFilters {
+  actor: string
+  action: string
+  site: string
+  from: string
+  to: string
+  outcome: string
+}
+const NO_FILTERS: AuditFilters = { actor: "", action: "", site: "", from: "", to: "", outcome: "" }
+
+/** Returns the filters as query parameters, each followed by `&`. Empty without filters. */
+const asQuery = (filters: AuditFilters): string =>
+  Object.entries(filters)
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}&`)
+    .join("")
+
+/** Groups of actions. `*` matches any suffix. */
+const ACTIONS = [
+  { value: "", label: "All actions" },
+  { value: "accounts.member.*", label: "Members" },
+  { value: "accounts.invitation.*", label: "Invitations" },
+  { value: "accounts.api_key.*", label: "API keys" },
+  { value: "accounts.organization.*", label: "Organization settings" },
+  { value: "accounts.provider.*", label: "Identity providers" },
+  { value: "accounts.mail_domain.*", label: "Email domains" },
+  { value: "sites.*", label: "Sites" },
+]
+
+interface AuditFiltersFormProps {
+  sites: readonly OwnSite[]
+  shown: AuditFilters
+  onFilters(filters: AuditFilters): void
+}
+
+/** Renders the filters of the audit log. They are applied together, because searching the log is slow. */
+function AuditFiltersForm({ sites, shown, onFilters }: AuditFiltersFormProps) {
+  const [draft, setDraft] = useState(shown)
+  const set = (name: keyof AuditFilters) => (value: string) => setDraft({ ...draft, [name]: value })
+  return (
+    <form
+      class="audit-filters"
+      aria-label="Filters"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onFilters({ ...draft, actor: draft.actor.trim() })
+      }}
+    >
+      <TextField label="Actor (email)" value={draft.actor} onValue={set("actor")} type="search" />
+      <SelectField label="Action" value={draft.action} onValue={set("action")} options={ACTIONS} />
+      <SelectField
+        label="Site"
+        value={draft.site}
+        onValue={set("site")}
+        options={[{ value: "", label: "All sites" }, ...sites.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
+      />
+      <TextField label="From" type="date" value={draft.from} onValue={set("from")} />
+      <TextField label="To" type="date" value={draft.to} onValue={set("to")} />
+      <SelectField
+        label="Outcome"
+        value={draft.outcome}
+        onValue={set("outcome")}
+        options={[
+          { value: "", label: "Any" },
+          { value: "ok", label: "Succeeded" },
+          { value: "failed", label: "Failed" },
+        ]}
+      />
+      <div class="row">
+        <Button type="submit">Apply filters</Button>
+        <Button
+          kind="quiet"
+          onClick={() => {
+            setDraft(NO_FILTERS)
+            onFilters(NO_FILTERS)
+          }}
+        >
+          Clear filters
+        </Button>
+      </div>
+    </form>
+  )
 }

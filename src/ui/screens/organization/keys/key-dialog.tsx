@@ -1,26 +1,26 @@
 import { useState } from "preact/hooks"
+import type { KeyResponse, SecretResponse } from "../../../../domain/key.ts"
+import type { OrganizationPolicy } from "../../../../domain/organization.ts"
 import { patch, post } from "../../../api/api.ts"
-import { toast } from "../../../browser/toasts.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../../../parts/form/fields.tsx"
+import { Choice, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { toast } from "../../../parts/toasts.tsx"
+import { dayText } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, useOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
-import { ExpiryField } from "./expiry-field.tsx"
-import { bodyOf, draftOf, type KeyDraft, withPreset } from "./key-draft.ts"
-import { type ApiKey, keysPath } from "./keys.ts"
-import type { SecretShown } from "./new-secret.tsx"
+import { bodyOf, draftOf, type Expiry, type KeyDraft, keysPath, withPreset } from "./keys.ts"
 import { beyondPreset, PRESETS, type Preset, SCOPE_WORDS, SCOPES, scopePhrase } from "./scopes.ts"
 
 interface KeyDialogProps {
   organization: OwnOrganization
   /** Key to edit, or undefined to create a new one. */
-  current?: ApiKey
+  current?: KeyResponse
   /** Initial preset of a new key. */
   preset?: Preset
-  onCreated?(created: SecretShown): Promise<unknown>
+  onCreated?(created: SecretResponse): Promise<unknown>
   onClose(): void
 }
 
@@ -31,7 +31,7 @@ export function KeyDialog({ organization, current, preset = "assistant", onCreat
   const set = (changes: Partial<KeyDraft>) => setDraft({ ...draft, ...changes })
   const submit = async () => {
     const path = keysPath(organization.id)
-    if (!current) return onCreated?.(await post<SecretShown>(path, bodyOf(draft)))
+    if (!current) return onCreated?.(await post<SecretResponse>(path, bodyOf(draft)))
     try {
       await patch(`${path}/${current.id}`, { ...bodyOf(draft), version: current.version })
     } finally {
@@ -57,7 +57,7 @@ export function KeyDialog({ organization, current, preset = "assistant", onCreat
             <ScopeFields draft={draft} onDraft={set} error={errorOf("/scopes")} />
             <ReachFields draft={draft} onDraft={set} organizationId={organization.id} error={errorOf("/site_ids")} />
             <ExcessWarning draft={draft} />
-            <Expiry organizationId={organization.id} draft={draft} onDraft={set} error={errorOf("/expires_at")} />
+            <KeyExpiry organizationId={organization.id} draft={draft} onDraft={set} error={errorOf("/expires_at")} />
             <Limits draft={draft} onDraft={set} isNew={!current} errorOf={errorOf} />
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
@@ -180,7 +180,7 @@ function ExcessWarning({ draft: { preset, scopes, reach } }: { draft: KeyDraft }
   )
 }
 
-function Expiry({ organizationId, draft, onDraft, error }: PartProps & { organizationId: number; error: string | undefined }) {
+function KeyExpiry({ organizationId, draft, onDraft, error }: PartProps & { organizationId: number; error: string | undefined }) {
   const policy = useOrganization(organizationId).data?.policy
   return (
     <ExpiryField value={draft.expiry} current={draft.expiresAt} policy={policy} onValue={(expiry) => onDraft({ expiry })} error={error} />
@@ -219,3 +219,44 @@ const Limits = ({ draft, onDraft, isNew, errorOf }: PartProps & { isNew: boolean
     </div>
   </details>
 )
+
+interface ExpiryFieldProps {
+  value: Expiry
+  /** Current expiry. Undefined for a new key. */
+  current: string | null | undefined
+  policy: OrganizationPolicy | undefined
+  onValue(value: Expiry): void
+  error: string | undefined
+}
+
+const NAMED = ["usual", "keep", "never"]
+const DAY_MS = 86_400_000
+/** Returns the date in a number of days, as `YYYY-MM-DD`. */
+const dayIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
+
+/** Renders the choice of a key's expiry. */
+function ExpiryField({ value, current, policy, onValue, error }: ExpiryFieldProps) {
+  const isDay = !NAMED.includes(value)
+  const usual = policy
+    ? ` (${policy.key_max_days === null ? policy.key_default_days : Math.min(policy.key_default_days, policy.key_max_days)} days)`
+    : ""
+  return (
+    <>
+      <SelectField
+        label="Expires"
+        value={isDay ? "day" : value}
+        onValue={(chosen) => onValue(chosen === "day" ? dayIn(90) : chosen)}
+        options={[
+          current === undefined
+            ? { value: "usual", label: `Organization default${usual}` }
+            : { value: "keep", label: current === null ? "Never (unchanged)" : `${dayText(current)} (unchanged)` },
+          { value: "day", label: "On a date" },
+          ...(policy?.key_max_days === null && current !== null ? [{ value: "never", label: "Never" }] : []),
+        ]}
+        error={isDay ? undefined : error}
+        note={policy?.key_max_days ? `Your organization limits keys to ${policy.key_max_days} days.` : undefined}
+      />
+      {isDay && <TextField label="Last valid day" type="date" min={dayIn(0)} value={value} onValue={onValue} error={error} />}
+    </>
+  )
+}

@@ -1,22 +1,21 @@
 import { useQuery } from "@tanstack/react-query"
+import type { KeyResponse, UsageResponse } from "../../../../domain/key.ts"
 import { get } from "../../../api/api.ts"
-import { Answer } from "../../../parts/answer.tsx"
 import { DataTable } from "../../../parts/data-table.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { EmptyState } from "../../../parts/states.tsx"
+import { Answer, EmptyState } from "../../../parts/states.tsx"
 import { exact, rangeText } from "../../../text/format.ts"
-import { visible } from "../../../text/safe-text.ts"
-import { byRoute, type UsageShown, unusedWrites } from "../usage-rows.ts"
-import { type ApiKey, keysPath } from "./keys.ts"
-import { scopePhrase } from "./scopes.ts"
+import { visible } from "../../../text/safe-text.tsx"
+import { keysPath } from "./keys.ts"
+import { scopePhrase, writesOf } from "./scopes.ts"
 
 const useKeyUsage = (organizationId: number, keyId: number) =>
   useQuery({
     queryKey: ["key-usage", organizationId, keyId],
-    queryFn: ({ signal }) => get<UsageShown>(`${keysPath(organizationId)}/${keyId}/usage`, signal),
+    queryFn: ({ signal }) => get<UsageResponse>(`${keysPath(organizationId)}/${keyId}/usage`, signal),
   })
 
-export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: number; apiKey: ApiKey; onClose(): void }) {
+export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: number; apiKey: KeyResponse; onClose(): void }) {
   const usage = useKeyUsage(organizationId, apiKey.id)
   return (
     <Dialog title={`Usage of ${visible(apiKey.name)}`} onClose={onClose} wide>
@@ -53,4 +52,38 @@ export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: 
       </Answer>
     </Dialog>
   )
+}
+
+interface RouteUse {
+  route: string
+  requests: number
+  rejected: number
+  lastDay: string
+}
+
+/** Sums the requests of a key by route, most used first. */
+export function byRoute(rows: UsageResponse["data"]): RouteUse[] {
+  const routes = Map.groupBy(rows, ({ route }) => route)
+  return [...routes]
+    .map(([route, own]) => ({
+      route,
+      requests: sum(own),
+      rejected: sum(own.filter(({ status }) => status === "4xx")),
+      lastDay:
+        own
+          .map(({ day }) => day)
+          .toSorted()
+          .at(-1) ?? "",
+    }))
+    .toSorted((a, b) => b.requests - a.requests)
+}
+
+export const sum = (rows: readonly { requests: number }[]): number => rows.reduce((total, { requests }) => total + requests, 0)
+
+/** Returns the write scopes of a key that was used for reading only. */
+export function unusedWrites(scopes: readonly string[], rows: UsageResponse["data"]): readonly string[] {
+  const wrote = rows.some(
+    ({ route }) => /^(PUT|PATCH|DELETE) /.test(route) || /^POST .*\/(sites|goals|funnels|events|annotations)$/.test(route),
+  )
+  return rows.length > 0 && !wrote ? writesOf(scopes) : []
 }

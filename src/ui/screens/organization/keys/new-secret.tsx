@@ -1,12 +1,14 @@
+import { useState } from "preact/hooks"
+import { post } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
-import { CopyButton } from "../../../parts/copy-button.tsx"
+import { Confirm } from "../../../parts/confirm.tsx"
+import { CopyButton, OneTimeSecret } from "../../../parts/copy.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { OneTimeSecret } from "../../../parts/shown-once.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { SelectField } from "../../../parts/form/fields.tsx"
+import { visible } from "../../../text/safe-text.tsx"
 import type { OwnSite } from "../own-organization.ts"
-import { exampleRequest } from "./examples.ts"
-import { type ApiKey, reachWords } from "./keys.ts"
-import { McpBlocks } from "./mcp-blocks.tsx"
+import { exampleRequest, McpBlocks } from "./examples.tsx"
+import { type ApiKey, keysPath, reachWords } from "./keys.ts"
 
 /** Key right after it was created or rotated. Only this response contains the whole key. */
 export type SecretShown = ApiKey & { key: string }
@@ -42,5 +44,39 @@ export function NewSecret({ created, sites, onClose }: { created: SecretShown; s
         </div>
       </div>
     </Dialog>
+  )
+}
+
+const GRACE_PERIODS = [
+  { value: "0", label: "Stops working immediately" },
+  { value: "1", label: "Works for another hour" },
+  { value: "24", label: "Works for another 24 hours" },
+  { value: "168", label: "Works for another 7 days" },
+]
+
+interface RotateKeyProps {
+  organizationId: number
+  apiKey: ApiKey
+  onCreated(created: SecretShown): Promise<unknown>
+  onClose(): void
+}
+
+/** Replaces the secret of a key. The old one can stay valid for a while, so that programs can switch. */
+export function RotateKey({ organizationId, apiKey, onCreated, onClose }: RotateKeyProps) {
+  const [grace, setGrace] = useState("24")
+  return (
+    <Confirm
+      title={`Rotate ${visible(apiKey.name)}?`}
+      act="Rotate key"
+      onClose={onClose}
+      onConfirm={async () =>
+        onCreated(await post<SecretShown>(`${keysPath(organizationId)}/${apiKey.id}/rotate`, { grace_hours: Number(grace) }))
+      }
+    >
+      <div class="stack">
+        <p>The key keeps its name, permissions and sites and gets a new secret, which is shown once.</p>
+        <SelectField label="Old secret" value={grace} onValue={setGrace} options={GRACE_PERIODS} />
+      </div>
+    </Confirm>
   )
 }

@@ -1,25 +1,33 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { post, remove } from "../../../api/api.ts"
-import { toast } from "../../../browser/toasts.ts"
-import { Answer } from "../../../parts/answer.tsx"
+import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
+import { OneTimeSecret } from "../../../parts/copy.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
+import { SelectField, TextField } from "../../../parts/form/fields.tsx"
+import { Form } from "../../../parts/form/form.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { OneTimeSecret } from "../../../parts/shown-once.tsx"
-import { EmptyState, sentenceOf } from "../../../parts/states.tsx"
-import { getAll } from "../../../report/data/get-all.ts"
-import { agoText } from "../../../text/ago.ts"
+import { Answer, EmptyState, sentenceOf } from "../../../parts/states.tsx"
+import { toast } from "../../../parts/toasts.tsx"
+import { agoText } from "../../../parts/values.tsx"
 import { timeText } from "../../../text/format.ts"
-import { visible } from "../../../text/safe-text.ts"
-import { may, type OwnSite, organizationPath, type SectionProps, useOwnSites, useRefresh } from "../own-organization.ts"
-import { InviteForm } from "./invite-form.tsx"
-import { roleLabel } from "./roles.ts"
+import { visible } from "../../../text/safe-text.tsx"
+import {
+  may,
+  type OwnOrganization,
+  type OwnSite,
+  organizationPath,
+  type SectionProps,
+  useOwnSites,
+  useRefresh,
+} from "../own-organization.ts"
+import { SiteChoices } from "../site-choices.tsx"
+import { ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
 
 /** Row of `GET …/invitations`. `link` is present only right after creation, if the instance can't send email. */
-export interface Invitation {
+interface Invitation {
   id: number
   email: string
   role: string
@@ -146,3 +154,74 @@ const actionsColumn = (actions: { onResend(row: Invitation): void; onRevoke(row:
     </div>
   ),
 })
+
+interface InviteFormProps {
+  organization: OwnOrganization
+  onInvited(invitation: Invitation): Promise<unknown>
+}
+
+/** Invites a person by email, or by a link to share if the instance can't send email. */
+function InviteForm({ organization, onInvited }: InviteFormProps) {
+  const sites = useOwnSites(organization.id)
+  const [email, setEmail] = useState("")
+  const [role, setRole] = useState("viewer")
+  const [chosen, setChosen] = useState<readonly number[]>([])
+  const isGuest = role === "guest"
+  return (
+    <section class="card stack" aria-labelledby="invite">
+      <h2 id="invite">Invite a member</h2>
+      <Form
+        label="Invite a member"
+        submit={async () => {
+          const invitation = await post<Invitation>(`${organizationPath(organization.id)}/members/invite`, {
+            email,
+            role,
+            ...(isGuest && { site_ids: chosen }),
+          })
+          setEmail("")
+          setChosen([])
+          await onInvited(invitation)
+        }}
+      >
+        {({ busy, errorOf }) => (
+          <>
+            <TextField
+              label="Email"
+              type="email"
+              autocomplete="off"
+              value={email}
+              onValue={setEmail}
+              error={errorOf("/email")}
+              note="Only this address can accept the invitation, within seven days."
+            />
+            <SelectField
+              label="Role"
+              value={role}
+              onValue={setRole}
+              options={rolesBelow(organization.role).map((one) => ({
+                value: one,
+                label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}`,
+              }))}
+              error={errorOf("/role")}
+            />
+            {isGuest && (
+              <SiteChoices
+                legend="Sites the guest can see"
+                sites={sites}
+                chosen={chosen}
+                onChosen={setChosen}
+                emptyNote="Choose at least one site. Guests only see the sites you choose."
+                error={errorOf("/site_ids")}
+              />
+            )}
+            <div class="row">
+              <Button kind="primary" type="submit" busy={busy}>
+                Send invitation
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </section>
+  )
+}

@@ -1,21 +1,18 @@
 import { useState } from "preact/hooks"
-import { Answer } from "../../../parts/answer.tsx"
 import { Button, ButtonLink } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
-import { Moment } from "../../../parts/moment.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Person } from "../../../parts/person.tsx"
-import { EmptyState } from "../../../parts/states.tsx"
+import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { Moment, Person } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
-import { visible } from "../../../text/safe-text.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
+import { RemoveMember, TransferOwnership } from "./member-actions.tsx"
 import { MemberDialog } from "./member-dialog.tsx"
-import { RemoveMember } from "./remove-member.tsx"
 import { permissionWords, ROLES, roleLabel } from "./roles.ts"
-import { TransferOwnership } from "./transfer-ownership.tsx"
 
-export const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
+const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
 
 export const isLastOwner = (member: Member, all: readonly Member[]): boolean =>
   member.role === "owner" && all.filter(({ role }) => role === "owner").length === 1

@@ -1,6 +1,6 @@
 import type { Role } from "../../../../domain/organization.ts"
 import { CORE_PERMISSIONS, isAtLeast, type PermissionFacts } from "../../../../domain/permission.ts"
-import type { Me } from "../../../api/boot.ts"
+import type { Me } from "../../../api/session.ts"
 import type { OwnOrganization } from "../own-organization.ts"
 
 /** Roles from highest to lowest, with descriptions. */

@@ -1,22 +1,20 @@
 import { useQuery } from "@tanstack/react-query"
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
-import { post, remove } from "../../../api/api.ts"
-import { toast } from "../../../browser/toasts.ts"
-import { Answer } from "../../../parts/answer.tsx"
+import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
-import { CopyButton } from "../../../parts/copy-button.tsx"
+import { CopyButton } from "../../../parts/copy.tsx"
 import { Form } from "../../../parts/form/form.tsx"
-import { lazyPart } from "../../../parts/lazy-screen.ts"
+import { Icon } from "../../../parts/icon.tsx"
+import { lazyPart } from "../../../parts/loading.ts"
 import { Page } from "../../../parts/page.tsx"
-import { EmptyState } from "../../../parts/states.tsx"
-import { getAll } from "../../../report/data/get-all.ts"
+import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { toast } from "../../../parts/toasts.tsx"
 import { exact } from "../../../text/format.ts"
-import { visible } from "../../../text/safe-text.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
 import type { Provider } from "./provider-draft.ts"
-import { ProviderSteps, type ProviderTest } from "./provider-steps.tsx"
 
 const ProviderDialog = lazyPart(() => import("./provider-dialog.tsx"))
 
@@ -135,5 +133,41 @@ function ProviderCard({ provider, path, onChange, onRemove }: ProviderCardProps)
       </Form>
       <div role="status">{result && <ProviderSteps result={result} />}</div>
     </>
+  )
+}
+
+/** `POST …/providers/{id}/test`. */
+interface ProviderTest {
+  ok: boolean
+  steps: { name: string; ok: boolean; detail: string; ms: number }[]
+  claims: { name: string; needed: boolean; offered: boolean | null }[]
+}
+
+/** Shows the result of a provider test, step by step. */
+function ProviderSteps({ result: { ok, steps, claims } }: { result: ProviderTest }) {
+  const missing = claims.filter(({ needed, offered }) => needed && offered === false)
+  return (
+    <div class="stack">
+      <p>{ok ? "The provider is set up correctly." : "The provider isn't set up correctly."}</p>
+      <ol class="check-list">
+        {steps.map((step) => (
+          <li key={step.name} data-state={step.ok ? "ok" : "failed"}>
+            <span class="check-mark">
+              <Icon name={step.ok ? "check" : "close"} />
+            </span>
+            <span>
+              {visible(step.name.replaceAll("_", " "))} <span class="quiet">{Math.round(step.ms)} ms</span>
+              <span class="visually-hidden">{step.ok ? ", done" : ", failed"}</span>
+            </span>
+            {step.detail && <span class="small quiet">{visible(step.detail)}</span>}
+          </li>
+        ))}
+      </ol>
+      {missing.length > 0 && (
+        <p class="notice" data-kind="warn">
+          The provider doesn't offer {missing.map(({ name }) => name).join(", ")}, which sign-in requires.
+        </p>
+      )}
+    </div>
   )
 }

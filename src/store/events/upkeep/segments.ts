@@ -1,0 +1,189 @@
+import type { Database } from "bun:sqlite"
+import { columnRow } from "../bytes/columns.ts"
+import { SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
+import { ColumnCache } from "../cache.ts"
+import type { Part } from "../part.ts"
+import { FORMAT, listAllSegments, Segment } from "../segment.ts"
+import { readState, writeState } from "../tail/tails.ts"
+import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
+
+/** Number of small segments of a site from which merging is worthwhile. */
+const SMALL_SEGMENTS = 8
+const SMALL_EVENTS = SEGMENT_EVENTS / 2
+/** Size of the column cache. It is small, because upkeep reads each segment once. */
+const CACHE_BYTES = 8 << 20
+/** `retired_at` of a segment that is written but not published yet. One that a crash leaves behind is deleted at the next start. */
+const PENDING = 0
+
+const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
+
+/** Returns a mask with 1 for each chosen visit of a part. */
+export type Choose = (part: Part) => Uint8Array
+/** Runs work in one transaction. */
+export type Commit = <T>(work: () => T) => T
+
+/** Properties of a segment that do not depend on its rows. */
+interface SegmentOptions {
+  kind: SegmentKind
+  /** Run of the import that wrote the segment; 0 for a native one. */
+  run: number
+}
+
+/** Opens a site's segments for upkeep, records and those of all imports included. */
+export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number } & SegmentOptions)[] {
+  const cache = new ColumnCache(CACHE_BYTES)
+  return listAllSegments(db, siteId).map((row) => ({
+    segment: new Segment(row, db, cache),
+    id: row.id,
+    run: row.run,
+    kind: row.kind,
+  }))
+}
+
+/** Stores a segment that readers do not see yet. Call it in one transaction per segment, so that transactions stay short. */
+export function insertPending(
+  db: Database,
+  siteId: number,
+  importId: number,
+  segment: BuiltSegment,
+  { kind, run }: SegmentOptions = { kind: "visits", run: 0 },
+): number {
+  const { columns, header, ...facts } = segment
+  const { id } = db
+    .query<{ id: number }, Record<string, string | number | Uint8Array>>(`insert into segments
+      (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, run, retired_at)
+      values ($siteId, $importId, $kind, ${FORMAT}, $visits, $events, $min_start, $max_start, $min_at, $max_at,
+        $visitor_limit, $bytes, $header, $run, ${PENDING})
+      returning id`)
+    .get({ siteId, importId, kind, header, run, ...facts })!
+  const insert = db.query("insert into segment_columns (id, data) values (?, ?)")
+  for (const { name, data } of columns) insert.run(columnRow(id, name), data)
+  return id
+}
+
+/** Makes pending segments visible to readers and hides replaced ones, in the caller's transaction. */
+export function publishSegments(db: Database, added: readonly number[], retired: readonly number[], now: number): void {
+  const add = db.query("update segments set retired_at = null where id = ?")
+  for (const id of added) add.run(id)
+  const retire = db.query("update segments set retired_at = ? where id = ?")
+  for (const id of retired) retire.run(Math.max(now, 1), id)
+  writeState(db, "generation", readState(db, "generation") + 1)
+}
+
+/**
+ * Deletes segments that were replaced before a moment, and pending ones that a failure left behind, at most `limit` of them (-1 for
+ * all), in the caller's transaction. Returns their number.
+ */
+export function dropRetired(db: Database, before: number, limit = -1): number {
+  const chosen = "select id from segments where retired_at is not null and retired_at < ? limit ?"
+  const moment = Math.min(Math.floor(before), Number.MAX_SAFE_INTEGER)
+  const rows = db.query<{ id: number }, [number, number]>(`delete from segments where id in (${chosen}) returning id`).all(moment, limit)
+  const remove = db.query("delete from segment_columns where id between ? and ?")
+  for (const { id } of rows) remove.run(id * 128, id * 128 + 127)
+  return rows.length
+}
+
+/** The same with one transaction per segment, because deleted rows are overwritten, which takes time. */
+export async function dropRetiredInTurn(db: Database, before: number, commit: Commit): Promise<void> {
+  while (commit(() => dropRetired(db, before, 1)) > 0) await Bun.sleep(0)
+}
+
+/** Builds segments from the sources. Returns a function that replaces the old segments with them, in the caller's transaction. */
+async function rewrite(
+  db: Database,
+  oldIds: readonly number[],
+  sources: readonly Source[],
+  options: SegmentOptions,
+  now: number,
+  commit: Commit,
+): Promise<() => void> {
+  const { siteId, importId } = sources[0]!.part
+  const added: number[] = []
+  for await (const segment of buildSegments(sources)) added.push(commit(() => insertPending(db, siteId, importId, segment, options)))
+  return () => publishSegments(db, added, oldIds, now)
+}
+
+/** Lists the sites with so many small segments that merging is worthwhile. */
+export function mergeableSites(db: Database): number[] {
+  const sql = `select distinct site_id as siteId from segments where kind in (${KINDS}) and retired_at is null and events < ${SMALL_EVENTS}
+    group by site_id, kind, import_id, run having count(*) >= ${SMALL_SEGMENTS}`
+  return db
+    .query<{ siteId: number }, []>(sql)
+    .all()
+    .map(({ siteId }) => siteId)
+}
+
+/** Merges runs of small adjacent segments of the same import. */
+export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
+  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, run, kind }) => `${kind} ${segment.importId} ${run}`)
+  for (const segments of groups.values()) {
+    if (segments.filter(({ segment }) => segment.events < SMALL_EVENTS).length < SMALL_SEGMENTS) continue
+    for (const run of smallRuns(segments)) {
+      const sources = run.map(({ segment }) => ({ part: segment }))
+      const ids = run.map(({ id }) => id)
+      commit(await rewrite(db, ids, sources, run[0]!, now, commit))
+    }
+  }
+}
+
+function smallRuns<Each extends { segment: Segment }>(segments: readonly Each[]): Each[][] {
+  const runs: Each[][] = [[]]
+  let events = 0
+  for (const each of segments) {
+    const isSmall = each.segment.events < SMALL_EVENTS
+    if (!isSmall || events + each.segment.events > SEGMENT_EVENTS) {
+      runs.push([])
+      events = 0
+    }
+    if (!isSmall) continue
+    runs.at(-1)!.push(each)
+    events += each.segment.events
+  }
+  return runs.filter((run) => run.length > 1)
+}
+
+/** Removes chosen visits from all segments of a site that begin before a moment, all at the same time. Returns their number. */
+export async function eraseVisits(
+  db: Database,
+  siteId: number,
+  choose: Choose,
+  startsBefore: number,
+  now: number,
+  commit: Commit,
+): Promise<number> {
+  const replacements: (() => void)[] = []
+  let erased = 0
+  for (const { segment, id, run, kind } of openSegments(db, siteId)) {
+    if (segment.minStart >= startsBefore) continue
+    const keep = choose(segment).map((chosen) => 1 - chosen)
+    const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
+    if (count === 0) continue
+    erased += count
+    replacements.push(await rewrite(db, [id], [{ part: segment, keep }], { kind, run }, now, commit))
+  }
+  if (replacements.length > 0)
+    commit(() => {
+      for (const replace of replacements) replace()
+    })
+  return erased
+}
+
+/** Removes all segments of an import, or those of one run, with its cursors, in the caller's transaction. */
+export function dropImport(db: Database, siteId: number, importId: number, run: number | undefined, now: number): void {
+  publishSegments(db, [], idsOfImport(db, siteId, importId, run), now)
+  const cursors = "delete from import_cursors where import_id = ?1 and (?2 is null or run = ?2)"
+  db.query<unknown, [number, number | null]>(cursors).run(importId, run ?? null)
+  if (run === undefined) forgetImportedVisitors(db, importId)
+}
+
+/** Forgets which visitor a visitor of the source became, in the caller's transaction. */
+export const forgetImportedVisitors = (db: Database, importId: number): void =>
+  void db.query("delete from import_visitors where import_id = ?").run(importId)
+
+function idsOfImport(db: Database, siteId: number, importId: number, run: number | undefined): number[] {
+  const sql = "select id from segments where site_id = ?1 and import_id = ?2 and (?3 is null or run = ?3) and retired_at is null"
+  return db
+    .query<{ id: number }, [number, number, number | null]>(sql)
+    .all(siteId, importId, run ?? null)
+    .map(({ id }) => id)
+}

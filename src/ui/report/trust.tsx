@@ -1,0 +1,158 @@
+import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { ComponentChildren } from "preact"
+import { Suspense } from "preact/compat"
+import { useEffect, useId, useReducer } from "preact/hooks"
+import type { DropReport } from "../../domain/insight.ts"
+import type { ReportFacts } from "../../domain/report.ts"
+import { rangeArguments } from "../../domain/site-address.ts"
+import { get, Problem } from "../api/api.ts"
+import { useSiteAddress } from "../browser/address.ts"
+import { lazyPart } from "../parts/loading.ts"
+import { clockText, exact, timeText } from "../text/format.ts"
+import { todayIn } from "./data/ranges.ts"
+import { asQuery, useStatsSource } from "./data/reports.ts"
+import { openDialog } from "./dialogs.tsx"
+import type { TrustWordsProps } from "./explanations.tsx"
+
+/** Texts by `visitor_window`, for periods in which a visitor may be counted more than once. */
+export const VISITOR_WINDOWS: Readonly<Record<string, string>> = {
+  day: "counted per day",
+  week: "counted per week",
+  month: "counted per month",
+  mixed: "counted per period",
+}
+
+/** Fields of a report about imported history, if there is any. */
+interface ImportFacts {
+  imports?: { included: boolean; message?: string; reason?: string }
+  visitors_estimated?: boolean
+}
+
+const TrustWords = lazyPart(() => import("./explanations.tsx"), "TrustWords")
+
+const words = (props: TrustWordsProps) => (
+  <Suspense fallback={null}>
+    <TrustWords {...props} />
+  </Suspense>
+)
+
+/** Notes on the figures above: counting window, dropped events, imports and estimates. */
+export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | undefined }) {
+  const { address, go } = useSiteAddress()
+  const { siteId } = useStatsSource()
+  const { filters: _, imports: __, ...range } = rangeArguments(address)
+  const { data: drops } = useDrops(siteId, asQuery(range))
+  const dropped = drops?.rows.reduce((total, row) => total + row.total, 0) ?? 0
+  if (!facts) return null
+  const { imports, visitors_estimated: isEstimated, notes = [], visitor_window: window } = facts
+  const hasWindow = window !== undefined && window in VISITOR_WINDOWS
+  // Reserves the space for the number of dropped events, which arrives later.
+  if (siteId === undefined && !imports && !isEstimated && !hasWindow && notes.length === 0) return null
+  return (
+    <div class="trust-line">
+      {hasWindow && <TrustMark mark={VISITOR_WINDOWS[window]!}>{words({ of: "unique", visitor_window: window })}</TrustMark>}
+      {dropped > 0 && (
+        <TrustMark mark={`${exact(dropped)} dropped`} onOpen={() => openDialog.set({ name: "drops" })}>
+          {words({ of: "dropped" })}
+        </TrustMark>
+      )}
+      {imports && (
+        <>
+          <TrustMark mark={imports.included ? "imported" : "imports excluded"}>
+            {imports.message ?? words({ of: imports.included ? "imported" : "left out" })}
+          </TrustMark>
+          <button type="button" class="text-button" aria-pressed={address.imports} onClick={() => go({ imports: !address.imports })}>
+            {address.imports ? "Exclude imports" : "Include imports"}
+          </button>
+        </>
+      )}
+      {isEstimated && <TrustMark mark="≈ visitors">{words({ of: "estimated" })}</TrustMark>}
+      {notes.map((note) => (
+        <span key={note}>{note}</span>
+      ))}
+    </div>
+  )
+}
+
+interface TrustMarkProps {
+  /** Text of the mark, one glyph or a few words. */
+  mark: string
+  /** Explanation, shown on focus and hover and in the accessible description. */
+  children: ComponentChildren
+  /** Called on a click. */
+  onOpen?: () => void
+}
+
+/** A mark next to a figure that explains its limits. */
+export function TrustMark({ mark, children, onOpen }: TrustMarkProps) {
+  const id = useId()
+  return (
+    <span class="trust">
+      <button type="button" class="trust-mark" aria-describedby={id} onClick={onOpen}>
+        {mark}
+      </button>
+      <span role="tooltip" id={id} class="trust-text">
+        {children}
+      </span>
+    </span>
+  )
+}
+
+/** Fetches the drops of a range, given as a query string: `period=28d` or `from=…&to=…`. */
+export const useDrops = (siteId: number | undefined, range: string): UseQueryResult<DropReport, Error> =>
+  useQuery({
+    queryKey: ["drops", siteId, range],
+    queryFn: ({ signal }) => get<DropReport>(`/api/private/sites/${siteId}/drops?${range}`, signal),
+    staleTime: 60_000,
+    enabled: siteId !== undefined,
+  })
+
+/** Shows a progress line while a query runs, and a notice while the server can't be reached. */
+export function FreshnessBar() {
+  const client = useQueryClient()
+  const { timezone } = useStatsSource()
+  const [, look] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    let isDue = false
+    const soon = () => {
+      if (isDue) return
+      isDue = true
+      queueMicrotask(() => {
+        isDue = false
+        look(undefined)
+      })
+    }
+    const stop = client.getQueryCache().subscribe(soon)
+    addEventListener("online", soon)
+    addEventListener("offline", soon)
+    return () => {
+      stop()
+      removeEventListener("online", soon)
+      removeEventListener("offline", soon)
+    }
+  }, [client])
+  const { isAsking, isCut, oldest } = stateOf(client)
+  return (
+    <>
+      {isAsking && <div class="progress-line" />}
+      {isCut && (
+        <p class="notice freshness" data-kind="warn" role="status">
+          Can't reach the server.{oldest !== undefined && ` Showing data from ${momentText(oldest, timezone)}.`}
+        </p>
+      )}
+    </>
+  )
+}
+
+const momentText = (at: number, timezone: string): string =>
+  todayIn(timezone, at) === todayIn(timezone) ? clockText(at, timezone) : timeText(at, timezone)
+
+/** Returns the state of the visible queries. `oldest` is the time of the oldest answer that is shown but can't be refreshed. */
+function stateOf(client: QueryClient): { isAsking: boolean; isCut: boolean; oldest: number | undefined } {
+  const active = client.getQueryCache().findAll({ queryKey: ["report"], type: "active" })
+  const isAsking = active.some(({ state }) => state.status === "pending" && state.fetchStatus === "fetching")
+  const cut = active.filter(({ state }) => !navigator.onLine || (state.error instanceof Problem && state.error.code === "offline"))
+  // The number of current visitors is on every page and does not count as data of the period.
+  const moments = cut.flatMap(({ state, queryKey }) => (queryKey.includes("realtime") ? [] : state.dataUpdatedAt || []))
+  return { isAsking, isCut: cut.length > 0, oldest: moments.length > 0 ? Math.min(...moments) : undefined }
+}

@@ -1,0 +1,197 @@
+import { useState } from "preact/hooks"
+import type { KeyResponse, SecretResponse } from "../../../domain/key.ts"
+import { Problem, post } from "../../api/api.ts"
+import { Button } from "../../parts/button.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
+import { DataTable } from "../../parts/data-table.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { Page } from "../../parts/page.tsx"
+import { visible } from "../../text/safe-text.tsx"
+import { McpBlocks, mcpUrl } from "./keys/examples.tsx"
+import { KeyDialog } from "./keys/key-dialog.tsx"
+import { reachWords, useApiKeys } from "./keys/keys.ts"
+import { NewSecret } from "./keys/new-secret.tsx"
+import { may, type SectionProps, useOwnSites, useRefresh } from "./own-organization.ts"
+
+/** Shows how assistants connect: endpoint URL, key, connection test and ready configurations. */
+export function Mcp({ organization }: SectionProps) {
+  const manages = may(organization, "keys:write")
+  const keys = useApiKeys(organization.id, "active", manages)
+  const sites = useOwnSites(organization.id)
+  const refresh = useRefresh(organization.id)
+  const [secret, setSecret] = useState("")
+  const [isCreating, setCreating] = useState(false)
+  const [created, setCreated] = useState<SecretResponse>()
+  const key = secret.trim()
+  const usable = keys.data?.filter(({ scopes }) => scopes.includes("stats:read")) ?? []
+  const known = keys.data?.find(({ prefix }) => key.startsWith(`${prefix}_`))
+  return (
+    <Page title="MCP">
+      <section class="card stack" aria-labelledby="mcp-url">
+        <h2 id="mcp-url">Endpoint URL</h2>
+        <p class="quiet">
+          Assistants that support MCP query your statistics with seven read-only tools. They need an API key with the stats:read scope,
+          ideally for selected sites only.
+        </p>
+        <div class="row">
+          <code class="key-text">{mcpUrl()}</code>
+          <CopyButton text={mcpUrl()} label="Copy URL" />
+        </div>
+      </section>
+      <section class="card stack" aria-labelledby="mcp-key">
+        <h2 id="mcp-key">Connection test</h2>
+        <TextField
+          label="API key"
+          value={secret}
+          onValue={setSecret}
+          code
+          autocomplete="off"
+          placeholder="ff_…"
+          note={keyNote(key, known, usable) ?? (known && `This is ${visible(known.name)}. Access: ${reachWords(known, sites)}.`)}
+        />
+        {manages && (
+          <div class="row">
+            <Button onClick={() => setCreating(true)}>Create API key</Button>
+          </div>
+        )}
+        <McpTest secret={key} />
+      </section>
+      <section class="card stack" aria-labelledby="mcp-clients">
+        <h2 id="mcp-clients">Configuration</h2>
+        <McpBlocks secret={key || "ff_…"} />
+      </section>
+      {isCreating && (
+        <KeyDialog
+          organization={organization}
+          preset="assistant"
+          onCreated={async (one) => {
+            setCreating(false)
+            setSecret(one.key)
+            setCreated(one)
+            await refresh("api-keys")
+          }}
+          onClose={() => setCreating(false)}
+        />
+      )}
+      {created && <NewSecret created={created} sites={sites} onClose={() => setCreated(undefined)} />}
+    </Page>
+  )
+}
+
+/** Returns the help text of the key field. Keys aren't stored, so the user has to paste one. */
+function keyNote(key: string, known: KeyResponse | undefined, usable: readonly KeyResponse[]): string | undefined {
+  if (key === "")
+    return usable.length === 0
+      ? "Paste a key to test it and to include it in the configuration below. It isn't stored."
+      : `Paste one of these keys: ${usable.map(({ name, prefix }) => `${visible(name)} (${prefix}…)`).join(", ")}. It isn't stored.`
+  if (known && !known.scopes.includes("stats:read"))
+    return `${visible(known.name)} can't read statistics, because it lacks the stats:read scope.`
+  return known ? undefined : "The key isn't stored."
+}
+
+function McpTest({ secret }: { secret: string }) {
+  const [answer, setAnswer] = useState<McpAnswer>()
+  return (
+    <>
+      <Form
+        label="Test connection"
+        submit={async () => {
+          setAnswer(undefined)
+          setAnswer(await testMcp(secret))
+        }}
+      >
+        {({ busy }) => (
+          <div class="row">
+            <Button kind="primary" type="submit" busy={busy} disabled={secret === ""}>
+              Test connection
+            </Button>
+            {secret === "" && <span class="small quiet">Paste an API key first.</span>}
+          </div>
+        )}
+      </Form>
+      <div role="status">
+        {answer && (
+          <p>
+            {visible(answer.server.title)} {answer.server.version} responded in {answer.ms} ms (protocol {answer.protocol}):{" "}
+            {answer.tools.length} tools, {sitesText(answer)}.
+          </p>
+        )}
+      </div>
+      {answer && (
+        <DataTable
+          caption="Tools"
+          rows={answer.tools}
+          keyOf={({ name }) => name}
+          columns={[
+            { id: "name", label: "Tool", cell: ({ name }) => <code>{name}</code> },
+            { id: "description", label: "Description", cell: ({ description }) => description },
+          ]}
+        />
+      )}
+    </>
+  )
+}
+
+const sitesText = ({ sites, hasMoreSites }: McpAnswer): string =>
+  sites === 0 ? "no sites this key can access" : hasMoreSites ? `more than ${sites} sites` : sites === 1 ? "1 site" : `${sites} sites`
+
+const PROTOCOL = "2025-06-18"
+
+interface McpTool {
+  name: string
+  title: string
+  description: string
+}
+export interface McpAnswer {
+  server: { title: string; version: string }
+  protocol: string
+  tools: readonly McpTool[]
+  /** Number of sites on the first page that the key can access. */
+  sites: number
+  hasMoreSites: boolean
+  /** Milliseconds from the first request to the last response. */
+  ms: number
+}
+
+interface Reply<Result> {
+  result?: Result
+  error?: { code: number; message: string }
+}
+
+/** Performs the exchange of an MCP client: initialize, confirm, list the tools, call one. Throws `Problem`. */
+export async function testMcp(key: string): Promise<McpAnswer> {
+  const startedAt = performance.now()
+  const request = <Result,>(body: object, isInitialized = true) => send<Result>(key, body, isInitialized)
+  const initialized = await request<{ protocolVersion: string; serverInfo: { title: string; version: string } }>(
+    {
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: PROTOCOL, capabilities: {}, clientInfo: { name: "footfall-dashboard", version: "1" } },
+    },
+    false,
+  )
+  await request({ method: "notifications/initialized" })
+  const { tools } = await request<{ tools: McpTool[] }>({ id: 2, method: "tools/list" })
+  const { structuredContent } = await request<{ structuredContent: { sites: unknown[]; next_cursor?: string } }>({
+    id: 3,
+    method: "tools/call",
+    params: { name: "list_sites", arguments: {} },
+  })
+  return {
+    server: initialized.serverInfo,
+    protocol: initialized.protocolVersion,
+    tools,
+    sites: structuredContent.sites.length,
+    hasMoreSites: structuredContent.next_cursor !== undefined,
+    ms: Math.round(performance.now() - startedAt),
+  }
+}
+
+/** Sends one message and returns its result. A message without an ID is a notification without a response. */
+async function send<Result>(key: string, message: object, isInitialized: boolean): Promise<Result> {
+  const headers = { authorization: `Bearer ${key}`, ...(isInitialized && { "mcp-protocol-version": PROTOCOL }) }
+  const reply = await post<Reply<Result> | undefined>(mcpUrl(), { jsonrpc: "2.0", ...message }, { headers, isSignIn: true })
+  if (reply?.error) throw new Problem(200, "mcp_error", `The MCP endpoint returned an error: ${reply.error.message} (${reply.error.code}).`)
+  return reply?.result as Result // by the protocol
+}

@@ -1,0 +1,69 @@
+import { Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import { useLocation } from "wouter"
+import { useMe } from "../api/session.ts"
+import { isFiltered, useSiteAddress } from "../browser/address.ts"
+import { lazyPart } from "../parts/loading.ts"
+import { useKeys } from "../parts/shortcuts.ts"
+import { PERIOD_WORDS, stepped, todayIn } from "../report/data/ranges.ts"
+import { useStatsSource } from "../report/data/reports.ts"
+import { openDialog } from "../report/dialogs.tsx"
+import { clearFilters } from "../report/filters/filter-bar.tsx"
+import { entriesFor } from "./rail.tsx"
+
+const KeyHelp = lazyPart(() => import("./key-help.tsx"))
+
+const PLACES = {
+  "g o": "",
+  "g r": "/retention",
+  "g g": "/goals",
+  "g f": "/funnels",
+  "g j": "/journeys",
+  "g c": "/campaigns",
+  r: "/realtime",
+}
+
+/** Binds the shortcuts of a site's pages: to other pages, to the site switcher and to the list of shortcuts. */
+export function SiteKeys({ siteId, search, onSwitch }: { siteId: number; search: string; onSwitch(): void }) {
+  const [isHelping, setHelping] = useState(false)
+  const [, navigate] = useLocation()
+  const me = useMe()
+  const permissions = me?.sites.find(({ id }) => id === siteId)?.permissions ?? []
+  const open = new Set(entriesFor(permissions, me?.features ?? []).map(({ path }) => path))
+  const places = Object.entries(PLACES).filter(([, path]) => open.has(path))
+  useKeys({
+    ...Object.fromEntries(places.map(([key, path]) => [key, () => navigate(`/sites/${siteId}${path}${search}`)])),
+    s: onSwitch,
+    "?": () => setHelping(true),
+  })
+  return isHelping ? (
+    <Suspense fallback={null}>
+      <KeyHelp onClose={() => setHelping(false)} />
+    </Suspense>
+  ) : null
+}
+
+/** Binds the shortcuts of pages with a period: periods, steps, comparison and filter. Escape clears the filters. */
+export function RangeKeys() {
+  const { address, go } = useSiteAddress()
+  const { timezone, filters: changesFilters } = useStatsSource()
+  const step = (direction: -1 | 1) => () => {
+    const next = stepped(address, direction, todayIn(timezone))
+    if (next) go(next)
+  }
+  const periods = PERIOD_WORDS.flatMap(({ period, key }) => (key ? [[key.toLowerCase(), () => go({ period })] as const] : []))
+  useKeys({
+    ...Object.fromEntries(periods),
+    c: () => openDialog.set({ name: "range" }),
+    "[": step(-1),
+    "]": step(1),
+    x: () => go({ compare: address.compare === "none" ? "previous_period" : "none" }),
+    ...(changesFilters && {
+      "/": () => openDialog.set({ name: "filter" }),
+      Escape: () => {
+        if (isFiltered(address)) clearFilters({ address, go })
+      },
+    }),
+  })
+  return null
+}
