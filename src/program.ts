@@ -148,6 +148,7 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
       query: new URL("./query/engine/worker.ts", import.meta.url).href,
       backup: new URL("./services/backup/worker.ts", import.meta.url).href,
       hash: new URL("./services/sign-in/hash-worker.ts", import.meta.url).href,
+      plugin: new URL("./plugin-worker.ts", import.meta.url).href,
     },
   }
 }

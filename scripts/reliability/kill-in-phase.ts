@@ -143,7 +143,7 @@ async function judgeTexts(path: string, { next }: Known): Promise<string[]> {
   await store.seal(now)
   store.close()
   const reader = openEventReader(path, { cacheBytes: 32 << 20 })
-  const { parts, dictionary } = reader.snapshot(SITE)
+  const { parts, dictionary } = reader.snapshot(SITE, "visits", "all")
   const titles = dictionary("title")
   const used = new Set(parts.flatMap((part) => [...part.event("title")]))
   const alone: string[] = []
@@ -156,7 +156,7 @@ function read(path: string): { native: Map<number, number>; imports: Map<number,
   const reader = openEventReader(path, { cacheBytes: 32 << 20 })
   const native = new Map<number, number>()
   const imports = new Map<number, number>()
-  for (const part of reader.snapshot(SITE).parts) {
+  for (const part of reader.snapshot(SITE, "visits", "all").parts) {
     if (part.importId > 0) imports.set(part.importId, (imports.get(part.importId) ?? 0) + part.visits)
     else for (const amount of part.revenue().amount) native.set(amount, (native.get(amount) ?? 0) + 1)
   }

@@ -197,7 +197,7 @@ function rowsIn(dataDir: string, file: string, table: string): number {
 function visitsIn(dataDir: string): { native: number; imported: number } {
   const reader = openEventReader(join(dataDir, "events.db"), { cacheBytes: 8 << 20 })
   const found = { native: 0, imported: 0 }
-  for (const { importId, visits } of reader.snapshot(1).parts) found[importId === 0 ? "native" : "imported"] += visits
+  for (const { importId, visits } of reader.snapshot(1, "visits", "all").parts) found[importId === 0 ? "native" : "imported"] += visits
   reader.close()
   return found
 }

@@ -1,5 +1,8 @@
 import type { ImportedKind, ImportedRow } from "../domain/imported.ts"
 import type { RecordKind } from "../domain/record.ts"
+import type { IdentityKeys } from "../ingest/identity/salt-period.ts"
+import { personKey } from "../ingest/identity/visitor.ts"
+import { dayStart } from "../query/parse/period.ts"
 import type { EffectiveImport, VisibleImports } from "../services/imports/visible-imports.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
 import type { EventStore } from "../store/events/events.ts"
@@ -33,6 +36,10 @@ export interface ImportWriters {
   show(statements: OwnStatements | Statements, siteId: number, imports: readonly EffectiveImport[]): Promise<() => void>
   /** Returns the start of the first native visit of a site in epoch milliseconds, or undefined without any. */
   nativeStart(siteId: number): number | undefined
+  /** Returns the local days with native visits. Reads the start of every visit, in slices. */
+  nativeDays(siteId: number, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>>
+  /** Returns the function that finds the person of `identify()` by user id, for visits that are to belong to the same visitor. */
+  personKeys(siteId: number): Promise<(userId: string) => NonNullable<ImportedVisit["person"]>>
 }
 
 export interface VisitsPlace extends ImportTarget {
@@ -41,7 +48,12 @@ export interface VisitsPlace extends ImportTarget {
   cursor?: ImportCursor
 }
 
-export const importWriters = (events: EventStore, visible: Pick<VisibleImports, "replace">, now: () => number): ImportWriters => ({
+export const importWriters = (
+  events: EventStore,
+  visible: Pick<VisibleImports, "replace">,
+  now: () => number,
+  keys: Pick<IdentityKeys, "identityKey">,
+): ImportWriters => ({
   addVisits: (place, visits) => events.importVisits(place, visits),
   addRecords: (place, records) => events.importVisits(place, records),
   addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
@@ -53,4 +65,33 @@ export const importWriters = (events: EventStore, visible: Pick<VisibleImports, 
   drop: (siteId, importId, run) => events.dropImport(siteId, importId, now(), run),
   show: (statements, siteId, imports) => visible.replace(statementsBehind(statements), siteId, imports),
   nativeStart: (siteId) => events.firstAt(siteId),
+  nativeDays: (siteId, timezone, signal) => nativeDays(events, siteId, timezone, signal),
+  async personKeys(siteId) {
+    const key = await keys.identityKey(siteId)
+    return (userId) => personKey(key, "user", userId)
+  },
 })
+
+/** Number of visits after which other work gets a turn. */
+const SLICE = 10_000
+
+async function nativeDays(events: EventStore, siteId: number, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const days = new Set<string>()
+  // Visits of a segment are ordered by start, so the day is computed only when it changes.
+  let [from, to] = [0, 0]
+  let visits = 0
+  for (const starts of events.nativeStarts(siteId)) {
+    for (const start of starts) {
+      if (++visits % SLICE === 0) {
+        await Bun.sleep(0)
+        signal.throwIfAborted()
+      }
+      if (start >= from && start < to) continue
+      const day = Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(timezone).toPlainDate()
+      days.add(day.toString())
+      from = dayStart(day, timezone)
+      to = dayStart(day.add({ days: 1 }), timezone)
+    }
+  }
+  return days
+}

@@ -31,6 +31,7 @@ import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
 import type { SiteHash } from "./site-hash.ts"
+import type { RunInThread } from "./threads.ts"
 import type { KnownWidget } from "./widgets.ts"
 
 /** Core services for plugins. They do not check permissions: the caller is authorized by a route or works for the instance. */
@@ -71,6 +72,15 @@ export interface Host<Settings = object> {
   readonly audit: PluginAudit
   readonly jobs: PluginJobs
   readonly imports: ImportWriters
+  /**
+   * Returns the path of a private folder of the plugin for files that are too large for memory, and creates it. Such files are no
+   * part of a backup. The plugin deletes them.
+   */
+  stagingFolder(): string
+  /** Runs a task of the plugin's worker in a thread, for work that would hold up the event loop. */
+  readonly runInThread: RunInThread
+  /** Path of the operator's IP geolocation file, if there is one. */
+  readonly geoDb: string | undefined
   /** Runs work on both stores. Only one runs at a time in the whole instance, and none during a backup. */
   exclusively: Exclusive["run"]
   /** Creates the helper for a POST that creates a resource. */

@@ -29,6 +29,8 @@ import { recording } from "./recording.ts"
 import type { PluginRegistry } from "./registry.ts"
 import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
 import { siteHashes } from "./site-hash.ts"
+import { stagingFolders } from "./staging.ts"
+import { pluginThreads } from "./threads.ts"
 import { type AddressOf, throttles } from "./throttle.ts"
 
 /** Dependencies of the hosts. */
@@ -38,6 +40,11 @@ export interface HostOptions {
   collector: Pick<Collector, "record" | "recordLater" | "senderOf" | "comesFrom">
   lists: Pick<AddressLists, "forPlugin">
   engine: Engine & RowReader
+  dataDir: string
+  /** Path of the operator's IP geolocation file. */
+  geoDb: string | undefined
+  /** URL of `plugin-worker.ts`. */
+  workerUrl: string
   /** Sections of the configuration, by plugin. */
   settings: Readonly<Record<string, Record<string, unknown>>>
   instance: Instance
@@ -89,7 +96,10 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       audit,
       jobs,
       exclusively: instance.exclusive.run,
-      imports: importWriters(instance.events, instance.imports, options.clock.now),
+      imports: importWriters(instance.events, instance.imports, options.clock.now, instance.siteKeys),
+      stagingFolder: stagingFolders(options.dataDir, id),
+      runInThread: pluginThreads(options.workerUrl, id),
+      geoDb: options.geoDb,
       create: pluginCreation(instance.idempotency, options.statusOf),
       batch: pluginBatch(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),

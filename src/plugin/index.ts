@@ -24,7 +24,7 @@ export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
 export { etagOf, refuseOtherVersion, refuseStaleBody, type Versioned, versionsIn } from "../domain/version.ts"
-export type { VisitorKind, VisitTraits } from "../domain/visit.ts"
+export { VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS, type VisitorKind, type VisitTraits } from "../domain/visit.ts"
 export type { SenderFacts } from "../ingest/collect/records.ts"
 export type { AreaStep, PassingEvent } from "../ingest/pipeline/areas.ts"
 export type { Engine } from "../query/engine/engine.ts"
@@ -67,6 +67,15 @@ export {
   type PluginEndpoint,
   type PluginPaths,
 } from "./contract.ts"
+export {
+  createEnrichment,
+  type EnrichedEvent,
+  type EnrichmentSite,
+  type ForeignEvent,
+  languageOf,
+  openPlaces,
+  sizeClass,
+} from "./enrichment.ts"
 export { errorsOf, type PluginError } from "./errors.ts"
 export type { Asked, Host, HostServices, ListedSender, PluginAudit, PluginOutbox, PluginRecord, PluginSecrets, Throttle } from "./host.ts"
 export type { Counters } from "./host-counters.ts"
@@ -78,5 +87,6 @@ export type { Trash } from "./host-trash.ts"
 export type { OwnRows } from "./own-rows.ts"
 export type { OwnStatements, OwnTables } from "./own-tables.ts"
 export type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
+export type { PluginWorker, RunInThread } from "./threads.ts"
 export { AnyQuery, Instant, instantOrNull, NoQuery, orNull, Paged, Sent } from "./shapes.ts"
 export { defineWidget, type KnownWidget, type Widget, type WidgetAnswer, type WidgetQuestion } from "./widgets.ts"

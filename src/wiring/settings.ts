@@ -28,7 +28,7 @@ export interface AppOptions {
   log: Log
   random(bytes: number): Uint8Array
   /** URLs of the worker files, resolved in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
-  workers: { query: string; backup: string; hash: string }
+  workers: { query: string; backup: string; hash: string; plugin: string }
   backUpBeforeMigrating?: boolean
   /** For tests only: niceness of the hash threads. Tests run on busy machines, on which the default would be too slow. */
   hashNiceness?: number

@@ -5,6 +5,7 @@ import type { EventReader, Part, Snapshot } from "../../src/store/events/part.ts
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { Writer } from "../../src/store/events/writer.ts"
 import { temporaryFolder } from "../kit.ts"
+import { visibleImport } from "../visible-imports.ts"
 import type { Random } from "./random.ts"
 import { type RawVisit, startOf } from "./raw.ts"
 import { asPageview, FEW, type PlannedVisit, planVisits, type Time } from "./traffic.ts"
@@ -30,6 +31,7 @@ export class World {
   #reader: EventReader
   #visits: TrueVisit[] = []
   #sequence = 0
+  readonly #imports = new Set<number>()
   readonly #hidden = new Set<number>()
 
   constructor(random: Random, time: Time) {
@@ -41,7 +43,8 @@ export class World {
   }
 
   snapshot(siteId: number): Snapshot {
-    return this.#reader.snapshot(siteId)
+    const shown = [...this.#imports].filter((id) => !this.#hidden.has(id)).map(visibleImport)
+    return this.#reader.snapshot(siteId, "visits", shown)
   }
 
   /** Returns the visits that a query of the site sees, in no particular order. */
@@ -77,6 +80,7 @@ export class World {
 
   async import(importId: number, count: number): Promise<void> {
     const siteId = SITES[0]!.id
+    this.#imports.add(importId)
     const plans = planVisits(this.#random, this.#time, count, FEW)
     const imported = plans.map((plan) => {
       const events = plan.events.toSorted((a, b) => a.at - b.at)
@@ -99,7 +103,6 @@ export class World {
   }
 
   hide(importId: number, hidden: boolean): void {
-    for (const { id } of SITES) this.#store.hideImport(id, importId, hidden)
     if (hidden) this.#hidden.add(importId)
     else this.#hidden.delete(importId)
   }

@@ -50,7 +50,7 @@ test("creates a thing once per Idempotency-Key and repeats the answer", async ()
   expect(await send({ text: "b" }, { "idempotency-key": "two" })).toMatchObject({ status: 201, body: { id: 2 } })
 })
 
-test("imported visits are part of reports, can be hidden and removed", async () => {
+test("imported visits are part of reports on their visible days, can be hidden and removed", async () => {
   let host: Host | undefined
   const plugin = notes({}, (given) => {
     host = given
@@ -67,10 +67,21 @@ test("imported visits are part of reports, can be hidden and removed", async () 
     const { body } = await instance.api.get("/api/public/v1/sites/1/stats/summary?period=7d", instance.key)
     return (body as { metrics: { visitors: number } }).metrics.visitors
   }
-  expect(await visitors()).toBe(2)
-  imports.hide(1, 7, true)
   expect(await visitors()).toBe(0)
-  imports.hide(1, 7, false)
+  const show = (shown: Parameters<typeof imports.show>[2]) =>
+    host!.db.transaction(
+      (statements) => imports.show(statements, 1, shown),
+      (makeEffective) => makeEffective(),
+    )
+  const all = { id: 7, run: 1, timezone: "Europe/Berlin", days: [{ from: "2026-11-20", to: "2026-11-20" }] }
+  await show([all])
+  expect(await visitors()).toBe(2)
+  await show([])
+  expect(await visitors()).toBe(0)
+  await show([{ id: 7, run: 1, timezone: "Europe/Berlin", days: [{ from: "2026-11-19", to: "2026-11-19" }] }])
+  expect(await visitors()).toBe(0)
+  await show([all])
+  expect(await visitors()).toBe(2)
   await imports.drop(1, 7)
   expect(await visitors()).toBe(0)
 })

@@ -132,7 +132,7 @@ export interface Instance {
   organizations: Organizations
   salts: SaltStore
   identityKeys: IdentityKeys
-  siteKeys: Pick<SiteKeys, "siteKey">
+  siteKeys: Pick<SiteKeys, "siteKey" | "identityKey">
   backups: Backups
   health: Health
   states: StoreStates

@@ -29,6 +29,7 @@ export const placesIn = (dataDir: string) => ({
   swap: join(dataDir, ".swap.json"),
   control: join(dataDir, "control.sock"),
   backups: join(dataDir, "backups"),
+  staging: join(dataDir, "staging"),
 })
 
 /**

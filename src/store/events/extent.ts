@@ -2,11 +2,14 @@ import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { appliedMigrations } from "./database.ts"
 import { translateErrors } from "./fault.ts"
 import type { Journal } from "./journal.ts"
+import { openSegments } from "./upkeep/segments.ts"
 
 /** Amount and time span of the stored data. Times are epoch milliseconds, and undefined when there is no data. */
 export interface Extent {
   /** Returns the start of the site's first visit, or of the first record of an area. Hidden imports do not count. */
   firstAt(siteId: number, kind?: SegmentKind): number | undefined
+  /** Yields the starts of the site's visits, segment by segment. Imports do not count. */
+  nativeStarts(siteId: number): Iterable<Float64Array>
   /** Returns the time of the site's latest event. Imports do not count. */
   lastAt(siteId: number): number | undefined
   /** Returns whether the site has events from a host (without `www.`), or from any subdomain if it is written as `*.shop.example`. */
@@ -27,6 +30,12 @@ export function extentOf(journal: Journal): Extent {
       const sealed = translateErrors(() => db.query<{ start: number | null }, [number, string]>(sql).get(siteId, kind)?.start)
       const first = Math.min(sealed ?? Number.POSITIVE_INFINITY, siteTail(siteId, kind)?.minStart ?? Number.POSITIVE_INFINITY)
       return first === Number.POSITIVE_INFINITY ? undefined : first
+    },
+    *nativeStarts(siteId) {
+      for (const { segment, kind } of translateErrors(() => openSegments(db, siteId)))
+        if (kind === "visits" && segment.importId === 0) yield translateErrors(() => segment.starts())
+      const tail = siteTail(siteId)
+      if (tail) yield tail.starts()
     },
     lastAt(siteId) {
       const sql = `select max(max_at) as at from segments where site_id = ? and kind = 'visits' and import_id = 0 and retired_at is null`

@@ -6,6 +6,7 @@ import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
 import { LISTENING } from "../../../src/http/server.ts"
 import type { ImportedVisit } from "../../../src/store/events/import.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
+import { showImports } from "../../visible-imports.ts"
 import { recordsOf } from "./csv.ts"
 
 const EXPORT = "/api/public/v1/sites/1/export"
@@ -33,6 +34,7 @@ function* visitsOf(count: number, { events = 1, every = 10 } = {}): Generator<Im
 async function openShop(...visits: Parameters<typeof visitsOf>) {
   const instance = await startInstance({ now: NOW, settings: { trusted_proxies: "127.0.0.0/8" } })
   await instance.app.instance.events.importVisits({ siteId: 1, importId: 1 }, visitsOf(...visits))
+  await showImports(instance, [{ id: 1 }])
   const key = await instance.makeKey(["export:read"])
   const server = Bun.serve({ ...LISTENING, port: 0, hostname: "127.0.0.1", fetch: (request, peers) => instance.app.fetch(request, peers) })
   const path = (query: string) => `${EXPORT}?period=today&${query}`

@@ -51,11 +51,11 @@ test("a cancelled query ends at its next check, and the worker continues", async
     () => {},
   )
   thread.stop()
-  thread.tell({ type: "ask", task: { kind: "aggregate", query: QUERY } })
+  thread.ask({ kind: "aggregate", query: QUERY })
   expect(await reply.promise).toEqual({ type: "failure", code: "unavailable", detail: "The query was cancelled." })
   reply = Promise.withResolvers<FromWorker>()
   thread.resume()
-  thread.tell({ type: "ask", task: { kind: "aggregate", query: QUERY } })
+  thread.ask({ kind: "aggregate", query: QUERY })
   expect(await reply.promise).toMatchObject({ type: "answer", answer: { totalRows: 1 } })
   thread.end()
 })

@@ -5,6 +5,7 @@ import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
 import type { ImportedVisit } from "../../../src/store/events/import.ts"
 import { recordsOf } from "../../http/public/csv.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
+import { showImports } from "../../visible-imports.ts"
 
 const FROM = Date.parse("2026-11-10T00:00:00Z")
 const DAY_MS = 86_400_000
@@ -19,6 +20,7 @@ beforeAll(async () => {
   await events.importVisits({ siteId: 1, importId: 1 }, visits.slice(0, 900))
   // Another import of the same days.
   await events.importVisits({ siteId: 1, importId: 2 }, visits.slice(900))
+  await showImports(instance, [{ id: 1 }, { id: 2 }, { id: 3 }])
   await instance.collect({ n: "pageview", u: "https://shop.example/a", d: "shop.example" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
@@ -172,6 +174,7 @@ test.each([
   await shop.app.instance.events.importVisits({ siteId: 1, importId: 1 }, [
     { visitor: "a", traits: { ...NO_TRAITS, source: text }, events: [event], day: "x" },
   ])
+  await showImports(shop, [{ id: 1 }])
   // Text that UTF-8 cannot represent arrives as the replacement character.
   const kept = text.toWellFormed()
   const ask = async (format: string) =>

@@ -17,7 +17,6 @@ test("previews exactly what retention deletes: sealed visits, open visits and th
   const store = openEventStore(path, { now: NOON })
   await store.importVisits({ siteId: 1, importId: 7 }, imported(9, 8, 2))
   await store.importVisits({ siteId: 1, importId: 8 }, imported(9))
-  store.hideImport(1, 7, true)
   store.write(NOON, (writer) => {
     const visitor = writer.visitor(1, "2026-11-21", { high: 1, low: 1 })
     const id = writer.openVisit(1, { rotating: visitor, visitor, visitorKind: "rotating", traits: NO_TRAITS }, "2026-11-21")

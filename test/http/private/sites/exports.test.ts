@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { TRAITS, type VisitTraits } from "../../../../src/domain/visit.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
+import { showImports } from "../../../visible-imports.ts"
 import { type Person, signedIn } from "../person.ts"
 
 // The type requires every trait.
@@ -62,6 +63,7 @@ test("a download ends with the session that requested it", async () => {
   const event = { at, name: "pageview", page: "/", hostname: "", title: "", interactive: true, props: [] }
   const visits = Array.from({ length: 5_000 }, (_, i) => ({ visitor: `${i}`, traits: NO_TRAITS, events: [event], day: "2026-11-20" }))
   await other.app.instance.events.importVisits({ siteId: 1, importId: 1 }, visits)
+  await showImports(other, [{ id: 1 }])
   const person = await signedIn(other, { role: "editor" })
   const request = new Request("http://localhost/api/private/sites/1/export?type=visits", { headers: { cookie: person.cookie } })
   const reader = (await other.fetch(request)).body!.getReader()

@@ -7,6 +7,7 @@ import type { VisitTraits } from "../../../../src/domain/visit.ts"
 import type { VisitRow } from "../../../../src/query/rows/rows.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
+import { showImports } from "../../../visible-imports.ts"
 import { auditOf, type Person, signedIn } from "../person.ts"
 
 let instance: TestInstance
@@ -129,6 +130,7 @@ test("imported data gives the same results in another site", async () => {
       day: new Date(started_at).toISOString().slice(0, 10),
     })),
   )
+  await showImports(other, [{ id: 7 }])
   const { kind, value } = JSON.parse(text(files["goals.json"]))[0]
   await other.app.instance.goals.create(other.site, { kind, value })
   const range = "from=2026-11-10&to=2026-11-15"
@@ -147,7 +149,11 @@ test("imported data gives the same results in another site", async () => {
     const ask = (on: TestInstance) => on.api.get(`/api/public/v1/sites/1/stats/${report}&${range}`, on.key)
     const [before, after] = [await ask(instance), await ask(other)]
     expect(before.status).toBe(200)
-    expect({ ...(after.body as object), funnels: [] }).toEqual({ ...(before.body as object), funnels: [] })
+    expect({ ...(after.body as object), funnels: [] }).toEqual({
+      ...(before.body as object),
+      imports: { included: true, import_ids: [7] },
+      funnels: [],
+    })
   }
 })
 

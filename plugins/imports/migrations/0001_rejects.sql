@@ -1,0 +1,9 @@
+create table imports_rejects (
+  import_id integer not null,
+  n integer not null,
+  file text not null,
+  line integer not null,
+  code text not null,
+  excerpt text not null,
+  primary key (import_id, n)
+) strict, without rowid;

@@ -1,0 +1,150 @@
+import type { NewEvent } from "../domain/event.ts"
+import { COLLECT } from "../domain/limits.ts"
+import { coversHost } from "../domain/site.ts"
+import type { VisitTraits } from "../domain/visit.ts"
+import { readAddress } from "../ingest/address/client-address.ts"
+import { type Campaign, campaignOf, channelOf, sourceOf } from "../ingest/enrich/acquisition.ts"
+import { pageOf } from "../ingest/enrich/page.ts"
+import { isSelfReferral, NO_REFERRER, referrerOf } from "../ingest/enrich/referrer.ts"
+import { moneyOf } from "../ingest/enrich/values.ts"
+import { NOWHERE, openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
+import { agentOf, NO_AGENT } from "../ingest/request/agent.ts"
+import { cutBytes, tagValue, visible } from "../ingest/request/text.ts"
+import { hostnameOf, splitAddress } from "../ingest/request/web-address.ts"
+
+export { languageOf, sizeClass } from "../ingest/enrich/values.ts"
+
+/** Facts of a site by which events from elsewhere are stored in the same way as its own. */
+export interface EnrichmentSite {
+  hosts: readonly string[]
+  allowed_query_params: readonly string[]
+  hash_routing: boolean
+  revenue_currency: string
+}
+
+/** An event from elsewhere. Texts are as sent; what is missing is derived from the rest. */
+export interface ForeignEvent {
+  at: number
+  name: string
+  url?: string
+  hostname?: string
+  /** Path with query string. */
+  path?: string
+  title?: string
+  referrer?: string
+  utm?: Partial<Record<"utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content", string>>
+  userAgent?: string
+  /** Address, from which the place is derived. */
+  address?: string
+  /** Traits that are stated. They win over derived ones. */
+  traits?: Partial<VisitTraits>
+  interactive?: boolean
+  props?: readonly (readonly [key: string, value: string])[]
+  revenue?: { amount: string; currency: string }
+  engagement?: { engagedMs: number; scrollDepth?: number }
+}
+
+/** An event as it is stored, with the traits of a visit that begins with it. */
+export interface EnrichedEvent {
+  event: NewEvent
+  traits: VisitTraits
+  isBot: boolean
+  /** Whether an amount or currency could not be read and was left out. */
+  hasInvalidRevenue: boolean
+}
+
+/** Opens the IP geolocation file at a path. */
+export async function openPlaces(path: string | undefined): Promise<PlaceFile | undefined> {
+  if (path === undefined) return undefined
+  const file = openPlaceFile(path)
+  const fault = await file.refresh()
+  return fault === undefined ? file : undefined
+}
+
+/**
+ * Creates the function that enriches events by the rules of ingestion: page, source and channel, device, place, revenue. It returns
+ * "bad_url" for an event whose host is not a host name.
+ */
+export function createEnrichment(site: EnrichmentSite, places?: PlaceFile): (event: ForeignEvent) => EnrichedEvent | "bad_url" {
+  return (given) => {
+    const address = splitAddress(given.url ?? given.path ?? "/")
+    const sentHost = given.hostname || address.host
+    const hostname = sentHost === "" ? "" : hostnameOf(sentHost)
+    if (hostname === undefined) return "bad_url"
+    const agent = given.userAgent ? agentOf(given.userAgent) : NO_AGENT
+    const { traits = {} } = given
+    const money = given.revenue && moneyOf(given.revenue, site.revenue_currency)
+    const { engagement } = given
+    const event: NewEvent = {
+      at: given.at,
+      name: given.name === "" ? "pageview" : cutName(given.name),
+      page: pageOf(address, { allowed: site.allowed_query_params, hash: site.hash_routing }),
+      hostname,
+      title: tagValue(given.title ?? "", COLLECT.titleChars),
+      interactive: given.interactive ?? true,
+      props: storedProps(given.props ?? []),
+      ...(money && typeof money !== "string" && { revenue: money }),
+      ...(engagement && { engagement }),
+    }
+    const client = given.address === undefined ? undefined : readAddress(given.address)
+    const place = (client && places?.find(client)) ?? NOWHERE
+    return {
+      event,
+      traits: traitsOf(given, { hostname, query: address.query, hosts: site.hosts }, { ...agent, ...place, ...traits }),
+      isBot: agent.isBot,
+      hasInvalidRevenue: typeof money === "string",
+    }
+  }
+}
+
+const cutName = (name: string): string => [...visible(name).trim()].slice(0, COLLECT.nameChars).join("")
+
+const storedProps = (props: NonNullable<ForeignEvent["props"]>): NewEvent["props"] =>
+  props
+    .slice(0, COLLECT.props)
+    .map(([key, value]) => [cutBytes(visible(key), COLLECT.propKeyBytes), cutBytes(visible(value), COLLECT.propValueBytes)] as const)
+    .filter(([key]) => key !== "")
+
+interface Place {
+  hostname: string
+  query: string
+  hosts: readonly string[]
+}
+
+/** Returns the traits. Source and channel follow from campaign and referrer, unless they are stated. */
+function traitsOf(
+  { referrer: sent = "", utm = {} }: ForeignEvent,
+  { hostname, query, hosts }: Place,
+  stated: Partial<VisitTraits>,
+): VisitTraits {
+  const found = referrerOf(sent)
+  const isOwn = found.host !== "" && (isSelfReferral(found, { hostname, hosts }) || coversHost(hosts, found.host))
+  const referrer = isOwn ? NO_REFERRER : found
+  const given = Object.entries(utm).filter(([, value]) => value !== undefined && value !== "")
+  const tags = Object.fromEntries(given.map(([name, value]) => [name, tagValue(value, COLLECT.utmChars)]))
+  const campaign: Campaign = { ...campaignOf(query), ...tags }
+  const source = sourceOf(campaign, referrer)
+  const channel = channelOf(source, campaign)
+  const text = (name: keyof VisitTraits): string => stated[name] ?? ""
+  return {
+    source: stated.source ?? source.name,
+    referrer: stated.referrer ?? referrer.text,
+    channel: stated.channel ?? channel,
+    utm_source: stated.utm_source ?? campaign.utm_source,
+    utm_medium: stated.utm_medium ?? campaign.utm_medium,
+    utm_campaign: stated.utm_campaign ?? campaign.utm_campaign,
+    utm_term: stated.utm_term ?? campaign.utm_term,
+    utm_content: stated.utm_content ?? campaign.utm_content,
+    click_id_type: stated.click_id_type ?? campaign.click_id_type,
+    country: text("country"),
+    region: text("region"),
+    city: text("city"),
+    device: text("device"),
+    size: text("size"),
+    browser: text("browser"),
+    browser_version: text("browser_version"),
+    os: text("os"),
+    os_version: text("os_version"),
+    language: text("language"),
+  }
+}
