@@ -26,7 +26,7 @@ import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { BODIES } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface ApiKeyRoutesOptions {
   keys: Keys
@@ -92,7 +92,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
       "/:id",
       async ({ organization, params, set }) => {
         const key = await keys.get(organization.id, params.id)
-        return tagged(set, key, await show(key))
+        return withETag(set, key, await show(key))
       },
       { canOrganization: "keys:write", query: NoQuery, response: { 200: KeyResponse }, detail: operation("Get an API key") },
     )
@@ -106,7 +106,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
           alongside: recorded(audit, actor, keyEntry("update")),
           current: (now) => toKeyResponse({ ...before!, ...now }),
         })
-        return tagged(set, key, toKeyResponse({ ...before!, ...key }))
+        return withETag(set, key, toKeyResponse({ ...before!, ...key }))
       },
       {
         canOrganization: { ...CAN_WRITE_KEYS, find },

@@ -10,7 +10,7 @@ import { parameters } from "../../public/stats.ts"
 import { refuseLack } from "../authorize.ts"
 import { refuses } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
-import { sightOf } from "../stats/stats.ts"
+import { reportOptionsFor } from "../stats/stats.ts"
 
 export interface ExportRoutesOptions extends ExportAnswerOptions {
   exports: Exports
@@ -33,7 +33,7 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
       // Events contain revenue.
       if (query.type === "events") refuseLack(permissions, "revenue:read")
       refuseOtherFormats(request, query.format)
-      const { signal: _, ...sight } = sightOf({ request, user, permissions })
+      const { signal: _, ...sight } = reportOptionsFor({ request, user, permissions })
       const opened = await exports.open(site, query, sight)
       const requestId = String(set.headers["x-request-id"])
       const watch = sessionWatch.whileSignedIn(request, session, site.id)
