@@ -56,8 +56,8 @@ test("a failed backup raises a notice, a product event and one email a day until
     },
   ])
   expect(await events()).toEqual([{ event: "backup.failed", organization_id: 1 }])
-  expect(box.letters.length).toBe(1)
-  expect(box.letters[0]!.text).toContain("Fix it, then create a backup")
+  expect(box.emails.length).toBe(1)
+  expect(box.emails[0]!.text).toContain("Fix it, then create a backup")
   expect((await given.get("/system/health")).body).toMatchObject({
     checks: expect.arrayContaining([
       {
@@ -71,7 +71,7 @@ test("a failed backup raises a notice, a product event and one email a day until
   instance.clock.advance(24 * HOUR)
   await fails("back-up")
   await deliverMail(given)
-  expect(box.letters.length).toBe(2)
+  expect(box.emails.length).toBe(2)
   rmSync(blockedPath(instance.dataDir))
   await run("back-up")
   expect(await notices()).toEqual([])
@@ -108,7 +108,7 @@ test("emails after two days without a good backup, and clears the alarm with the
   await given.run("watch-backups")
   await deliverMail(given)
   expect(await given.notices()).toMatchObject([{ kind: "backup_stale", detail: { last_good: null } }])
-  expect(box.letters.map(({ text }) => text.includes("No good backup in the last two days"))).toEqual([true])
+  expect(box.emails.map(({ text }) => text.includes("No good backup in the last two days"))).toEqual([true])
   await given.instance.app.instance.backups.create("manual")
   await given.run("watch-backups")
   expect(await given.notices()).toEqual([])
