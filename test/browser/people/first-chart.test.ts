@@ -16,7 +16,7 @@ afterAll(async () => {
 const MOST_INPUTS = 9
 const MOST_MS = 120_000
 
-/** A site of somebody's own, with this in the head of each page. */
+/** Serves a website with the given markup in the head of each page. */
 const openBlog = (head: string) =>
   Bun.serve({
     port: 0,
@@ -24,10 +24,10 @@ const openBlog = (head: string) =>
     fetch: () => new Response(`<!doctype html><title>Blog</title>${head}<h1>Blog</h1>`, { headers: { "content-type": "text/html" } }),
   })
 
-/** Everything on the page that asks to be filled or chosen, whether it has a value already or not. */
+/** Counts all visible form controls, with or without a value. */
 const inputs = (page: Page): Promise<number> => page.locator("main :is(input, select, textarea):visible").count()
 
-test.skipIf(noBrowser)("from an empty folder to the first visitor on the chart, with no more than nine inputs", async () => {
+test.skipIf(noBrowser)("gets from an empty folder to the first visitor on the chart with at most nine inputs", async () => {
   const begun = performance.now()
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
@@ -62,7 +62,7 @@ test.skipIf(noBrowser)("from an empty folder to the first visitor on the chart, 
   const blog = openBlog(snippet ?? "")
   const visitor = await openVisitor(browser)
   try {
-    // Nothing is pressed or loaded anew from here on. The dashboard may take the place of the check any moment after.
+    // From here on nothing is pressed or reloaded. The dashboard may replace the check at any moment.
     const isSeen = page.getByText("Event pageview on blog.example/first").waitFor()
     await (await visitor.newPage()).goto(`http://blog.example:${blog.port}/first`)
     await isSeen

@@ -12,7 +12,7 @@ const slugs: Record<string, string> = {}
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance, { days: 3 })
   cookie = await stand.signIn({ role: "owner" })
@@ -29,7 +29,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Runs in the page before everything else: adds up how far what is on the screen moves without a person's doing. */
+/** Runs in the page before everything else: adds up layout shifts without user input. */
 function watchShifts(): void {
   const shifts: { value: number; moved: string[] }[] = []
   Object.assign(window, { shifts })
@@ -43,7 +43,7 @@ function watchShifts(): void {
   }).observe({ type: "layout-shift", buffered: true })
 }
 
-/** Layout shift while a page is loaded, with what moved. Answers of the server take their time, each a different one. */
+/** Returns the layout shift while a page loads and what moved. Each answer of the server has a different delay. */
 async function shiftOf(page: Page, path: string): Promise<{ total: number; moved: string[] }> {
   await page.clock.setFixedTime(stand.instance.clock.now())
   await page.addInitScript(watchShifts)

@@ -24,7 +24,7 @@ const FAILED = {
   detail: "The cause is in the log.",
 }
 
-/** Questions at an address are held up, each until it is answered by hand: as failed, or by the server. */
+/** Holds requests to a URL until the test lets each of them fail or reach the server. */
 async function holdUp(page: Page, address: string) {
   const held: ((fails: boolean) => Promise<void>)[] = []
   await page.route(address, (route) => {
@@ -37,14 +37,14 @@ async function holdUp(page: Page, address: string) {
   }
 }
 
-/** How many of each are on the page. */
+/** Counts alerts, skeletons and busy alerts on the page. */
 const shown = async (page: Page) => ({
   alerts: await page.getByRole("alert").count(),
   skeletons: await page.locator(".skeleton").count(),
   busy: await page.locator("[role=alert] [aria-busy=true]").count(),
 })
 
-test.skipIf(noBrowser)("realtime that failed says so while it is asked again by itself, until it is answered or tried again", async () => {
+test.skipIf(noBrowser)("keeps showing that realtime failed during automatic retries, until one succeeds or the user retries", async () => {
   await using looking = await stand.look({ cookie: await stand.signIn({ role: "owner" }) })
   const { page } = looking
   page.setDefaultTimeout(20_000)
@@ -52,7 +52,7 @@ test.skipIf(noBrowser)("realtime that failed says so while it is asked again by 
   page.on("request", (request) => {
     if (request.url().endsWith("/stats/batch") && request.postData()?.includes('"limit":10')) asked += 1
   })
-  // Alerts that went away, ever.
+  // Counts alerts that were removed at any time.
   await page.addInitScript(() => {
     const lost = { count: 0 }
     Object.assign(window, { lost })
@@ -71,7 +71,7 @@ test.skipIf(noBrowser)("realtime that failed says so while it is asked again by 
   await page.getByRole("alert").first().waitFor()
   const alerts = await page.getByRole("alert").count()
 
-  // Something comes in, so it is asked again.
+  // A new event triggers another query.
   await stand.instance.collect({ n: "pageview", d: "shop.example", u: "https://shop.example/" }, { address: "192.0.2.1" })
   await isAsked(2)
   expect(await shown(page)).toEqual({ alerts, skeletons: 0, busy: 0 })

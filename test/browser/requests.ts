@@ -1,10 +1,10 @@
 import type { Page, Request } from "playwright-core"
 
 /**
- * From now on knows what the page asks. The function it gives waits until all of that is answered and drawn: faster than a
- * network that has been idle for half a second. Streams are never done, and do not count.
+ * Tracks the requests of a page. The returned function waits until all of them are answered and drawn, which is faster than
+ * waiting until the network has been idle for half a second. Event streams never end and are ignored.
  */
-export function watchAsked(page: Page): () => Promise<void> {
+export function trackRequests(page: Page): () => Promise<void> {
   const open = new Set<Request>()
   const done = (request: Request) => void open.delete(request)
   page.on("request", (request) => {
@@ -14,7 +14,7 @@ export function watchAsked(page: Page): () => Promise<void> {
   page.on("requestfailed", done)
   return async () => {
     for (let quiet = 0; quiet < 2; ) {
-      // A request that is answered leads to the next one within two frames: a chunk to its first question.
+      // An answer leads to the next request within two frames, such as a chunk to its first query.
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20))))
       quiet = open.size === 0 && (await page.locator("h1, dialog").count()) > 0 ? quiet + 1 : 0
     }
