@@ -1,17 +1,21 @@
 /** The parts from which plugins build their pages (`#plugin/ui`), the same ones as in the rest of the dashboard. */
 
+export type { PrivatePage } from "../domain/response.ts"
 export { get, getAll, Problem, patch, post, put, remove, send } from "./api/api.ts"
 export {
   areaQueries,
   type Filters,
   freshProof,
-  type Listed,
   queryOf,
   type RowsOptions,
   useFilters,
   useRows,
 } from "./api/plugin-requests.ts"
 export { canInOrganization, canOnSite, useMe, useRefreshMe, useSite } from "./api/session.ts"
+export { type EditorFields, EditorFrame } from "./area/editor-frame.tsx"
+export { DimensionCard, ItemPage, ItemReports, useItemReports } from "./area/item-page.tsx"
+export { ActionMenu, type AreaItems, Badges, type EditorProps, itemsPath, useUndoable } from "./area/items.tsx"
+export { countColumn, ItemName, type ListFilter, ListPage } from "./area/list-page.tsx"
 export { useSiteId } from "./browser/address.ts"
 export { useDebouncedValue } from "./browser/hooks.ts"
 export { Button, IconButton } from "./parts/button.tsx"

@@ -82,9 +82,9 @@ test("allows listed schemes to users who can change the site, and schemes that r
 })
 
 test.each([
-  ["javascript:alert(1)", "A link cannot lead there. Its address must begin with https:// or http://."],
-  ["example.com", "The address must be a whole one, such as https://example.com/page."],
-  ["https://ada:secret@example.com/", "The address has a name or a password before the @. Leave it out."],
+  ["javascript:alert(1)", "This scheme is not allowed. Use a URL that begins with https:// or http://."],
+  ["example.com", "Enter a full URL, such as https://example.com/page."],
+  ["https://ada:secret@example.com/", "The URL contains a user name or password before the @. Remove it."],
 ])("%s is refused with words that say what to do", async (destination, detail) => {
   expect(await ask("POST", PATH, { destination })).toMatchObject({ status: 422, body: { detail } })
 })

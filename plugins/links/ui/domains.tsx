@@ -16,7 +16,8 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import { type DomainAnswer, sitePath, useDomains, useRefresh, useRights } from "./answers.ts"
+import type { DomainResponse } from "../responses.ts"
+import { domainsPath, useDomains, useRefresh, useRights } from "./answers.ts"
 
 export interface PanelProps {
   siteId: number
@@ -65,7 +66,7 @@ function NewDomain({ siteId }: { siteId: number }) {
     <Form
       label="Add a domain"
       submit={async () => {
-        await post(`${sitePath(siteId)}/link-domains`, { host: host.trim() })
+        await post(domainsPath(siteId), { host: host.trim() })
         setHost("")
         await refresh()
       }}
@@ -92,10 +93,10 @@ function NewDomain({ siteId }: { siteId: number }) {
   )
 }
 
-function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: DomainAnswer; isOwn: boolean }) {
+function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: DomainResponse; isOwn: boolean }) {
   const refresh = useRefresh(siteId)
   const [isRemoving, setRemoving] = useState(false)
-  const path = `${sitePath(siteId)}/link-domains/${domain.id}`
+  const path = `${domainsPath(siteId)}/${domain.id}`
   return (
     <section class="card stack" aria-label={visible(domain.host)}>
       <h3>
@@ -123,7 +124,7 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
               )}
             </Form>
           )}
-          <Addresses siteId={siteId} domain={domain} />
+          <Destinations siteId={siteId} domain={domain} />
           <div class="row">
             <Button kind="danger" onClick={() => setRemoving(true)}>
               Remove domain
@@ -148,7 +149,7 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
   )
 }
 
-const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer }) => (
+const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainResponse }) => (
   <div class="stack">
     <p>Add this DNS record, or place the file on the host. DNS changes can take an hour.</p>
     <Facts
@@ -169,7 +170,7 @@ const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer })
 )
 
 /** Destinations for the root of the host and for unknown slugs. */
-function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer }) {
+function Destinations({ siteId, domain }: { siteId: number; domain: DomainResponse }) {
   const refresh = useRefresh(siteId)
   const [root, setRoot] = useState(domain.root_destination ?? "")
   const [missing, setMissing] = useState(domain.not_found_destination ?? "")
@@ -180,7 +181,7 @@ function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer })
     <Form
       label={`Destinations of ${domain.host}`}
       submit={async () => {
-        await patch(`${sitePath(siteId)}/link-domains/${domain.id}`, { ...wanted, version: domain.version })
+        await patch(`${domainsPath(siteId)}/${domain.id}`, { ...wanted, version: domain.version })
         toast("Destinations saved")
         await refresh()
       }}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Answer, actionWords, Card, changesOf, EmptyState, get, timeText, visible } from "#plugin/ui"
-import type { LinkAnswer } from "./answers.ts"
+import type { LinkResponse } from "../responses.ts"
 
 interface AuditEntry {
   id: number
@@ -13,7 +13,7 @@ interface AuditEntry {
 const LATEST = 20
 
 /** Who changed the link, newest first, from the audit. */
-export function History({ organizationId, link }: { organizationId: number; link: LinkAnswer }) {
+export function History({ organizationId, link }: { organizationId: number; link: LinkResponse }) {
   const entries = useQuery({
     queryKey: ["links", link.id, "history", link.version],
     queryFn: ({ signal }) =>

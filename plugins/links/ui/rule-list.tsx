@@ -10,7 +10,7 @@ const DEVICES = [
   { id: "tablet", label: "Tablet" },
 ] as const
 
-/** Other targets for some visitors. The first rule that holds decides; without one the target above does. */
+/** Rules of a link: other destinations for some visitors. The first rule that matches applies. */
 export function RuleList({ draft, set, errorOf }: FieldsProps) {
   const { rules } = draft
   const [isUsed] = useState(rules.length > 0)

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import {
+  ActionMenu,
   Answer,
   Button,
   Choice,
@@ -8,27 +9,25 @@ import {
   Dialog,
   EmptyState,
   Form,
-  Icon,
-  MenuItem,
-  Popover,
   patch,
   post,
   remove,
-  sentenceOf,
   TextField,
   toast,
+  useUndoable,
   visible,
 } from "#plugin/ui"
 import { UTM_KEYS, type Utm } from "../link.ts"
-import { sitePath, type TemplateAnswer, useRefresh, useRights, useTemplates } from "./answers.ts"
+import type { TemplateResponse } from "../responses.ts"
+import { templatesPath, useRefresh, useRights, useTemplates } from "./answers.ts"
 import { TAG_WORDS } from "./campaign-fields.tsx"
 import type { PanelProps } from "./domains.tsx"
 
-/** Campaign tags to begin a link with, so that everybody spells them alike. */
+/** Campaign templates of the site: tags to start a link with, so that all users spell them alike. */
 export default function Templates({ siteId, onClose }: PanelProps) {
   const templates = useTemplates(siteId)
   const { writes } = useRights(siteId)
-  const [editing, setEditing] = useState<{ template?: TemplateAnswer }>()
+  const [editing, setEditing] = useState<{ template?: TemplateResponse }>()
   return (
     <Dialog title="Campaign templates" onClose={onClose} wide>
       {editing ? (
@@ -62,7 +61,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
   )
 }
 
-const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void) | undefined): Column<TemplateAnswer>[] => [
+const columnsFor = (siteId: number, onEdit: ((template: TemplateResponse) => void) | undefined): Column<TemplateResponse>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
   {
     id: "tags",
@@ -80,48 +79,43 @@ const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void)
         {
           id: "actions",
           label: "Actions",
-          cell: (template: TemplateAnswer) => <TemplateMenu siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
+          cell: (template: TemplateResponse) => <TemplateMenu siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
         },
       ]
     : []),
 ]
 
 /** Menu of a template. Only owners and admins can change a template for all sites of the organization. */
-function TemplateMenu({ siteId, template, onEdit }: { siteId: number; template: TemplateAnswer; onEdit(): void }) {
-  const refresh = useRefresh(siteId)
+function TemplateMenu({ siteId, template, onEdit }: { siteId: number; template: TemplateResponse; onEdit(): void }) {
+  const undoable = useUndoable(useRefresh(siteId))
   const { ownsHosts } = useRights(siteId)
   if (template.all_sites && !ownsHosts) return null
-  const path = `${sitePath(siteId)}/utm-templates`
-  const fail = (error: Error) => toast(sentenceOf(error))
-  const forget = async () => {
-    await remove(`${path}/${template.id}`)
-    const { name, fields, required, all_sites } = template
-    toast(`${name} deleted`, () => void post(path, { name, fields, required, all_sites }).then(refresh).catch(fail))
-    await refresh()
-  }
+  const path = templatesPath(siteId)
+  const { name, fields, required, all_sites } = template
   return (
-    <Popover iconOnly kind="quiet" label={`Actions for ${visible(template.name)}`} button={<Icon name="more" />}>
-      {(close) => (
-        <>
-          <MenuItem onSelect={onEdit}>Edit</MenuItem>
-          <MenuItem
-            kind="danger"
-            onSelect={() => {
-              close()
-              void forget().catch(fail)
-            }}
-          >
-            Delete
-          </MenuItem>
-        </>
-      )}
-    </Popover>
+    <ActionMenu
+      kind="quiet"
+      label={`Actions for ${visible(name)}`}
+      actions={[
+        { label: "Edit", run: onEdit },
+        {
+          label: "Delete",
+          kind: "danger",
+          run: () =>
+            undoable({
+              run: () => remove(`${path}/${template.id}`),
+              undo: () => post(path, { name, fields, required, all_sites }),
+              text: `${visible(name)} deleted`,
+            }),
+        },
+      ]}
+    />
   )
 }
 
 interface TemplateFormProps {
   siteId: number
-  template: TemplateAnswer | undefined
+  template: TemplateResponse | undefined
   onClose(): void
 }
 
@@ -132,7 +126,7 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
   const [fields, setFields] = useState<Utm>(template?.fields ?? {})
   const [required, setRequired] = useState<readonly (keyof Utm)[]>(template?.required ?? [])
   const [allSites, setAllSites] = useState(false)
-  const path = `${sitePath(siteId)}/utm-templates`
+  const path = templatesPath(siteId)
   const submit = async () => {
     const body = { name: name.trim(), fields, required }
     if (template) await patch(`${path}/${template.id}`, { ...body, version: template.version })

@@ -1,17 +1,17 @@
 import { caseKey, readSortedPaging, type Site, sortedPage } from "#plugin"
 import { KINDS, type Pixel, type PixelsHost } from "./pixel.ts"
 import type { Caller, Reports } from "./reports.ts"
+import { type PixelResponse, RECENT_DAYS } from "./responses.ts"
 import { listPixels } from "./rows.ts"
-import { RECENT_DAYS, type shownPixel } from "./shown.ts"
 
 export const SORTS = ["created", "opens", "last_open", "name"] as const
 export const STATES = ["active", "archived"] as const
 const PARAMETERS = ["q", "kind", "state", "sort"]
 
-export type PixelLists = ReturnType<typeof listsOf>
+export type PixelList = ReturnType<typeof createPixelList>
 
-/** A site's pixels, a page at a time. Deleted ones are in no list. */
-export function listsOf({ db }: PixelsHost, reports: Reports, show: (pixel: Pixel) => ReturnType<typeof shownPixel>) {
+/** Returns the function that lists a site's pixels page by page, without deleted ones. */
+export function createPixelList({ db }: PixelsHost, reports: Reports, show: (pixel: Pixel) => PixelResponse) {
   return async (site: Site, given: Record<string, unknown>, caller: Caller) => {
     const paging = readSortedPaging(`pixels/${site.id}`, given, PARAMETERS, (reader) => ({
       q: reader.text("q", { min: 0, max: 200 }) ?? "",
@@ -27,15 +27,15 @@ export function listsOf({ db }: PixelsHost, reports: Reports, show: (pixel: Pixe
         (kind === undefined || pixel.kind === kind) &&
         (state === undefined || (state === "archived") === (pixel.archived_at !== null)),
     )
-    const page = sortedPage(found, (pixel) => placeOf(pixel, sort), paging)
+    const page = sortedPage(found, (pixel) => sortKeyOf(pixel, sort), paging)
     const recent = await reports.recent(site, page.data, RECENT_DAYS, caller)
-    const data = page.data.map((pixel) => ({ ...show(pixel), recent: { days: RECENT_DAYS, ...recent.get(pixel.id)! } })) // of all of them
+    const data = page.data.map((pixel) => ({ ...show(pixel), recent: { days: RECENT_DAYS, ...recent.get(pixel.id)! } })) // it has an entry for each pixel
     return { ...page, data }
   }
 }
 
-/** Names ascending, numbers and moments descending. */
-function placeOf(pixel: Pixel, sort: (typeof SORTS)[number]): (number | string)[] {
+/** Returns the sort key of a pixel: names ascending, numbers and moments descending. */
+function sortKeyOf(pixel: Pixel, sort: (typeof SORTS)[number]): (number | string)[] {
   if (sort === "name") return [caseKey(pixel.name), pixel.id]
   const keys = { created: pixel.created_at, opens: pixel.opens_total, last_open: pixel.last_open_at ?? 0 }
   return [-keys[sort], -pixel.id]

@@ -1,17 +1,17 @@
-import { type Asked, parseId, readSortedPaging, sortedPage } from "#plugin"
-import { type Link, type LinkState, type LinksHost, type Site, stateOf } from "./link.ts"
+import { type Asked, parseId, readSortedPaging, type Site, sortedPage } from "#plugin"
+import { type Link, type LinkState, type LinksHost, stateOf } from "./link.ts"
 import type { Reports } from "./reports/reports.ts"
+import type { LinkFormat } from "./responses.ts"
 import type { Cache } from "./serving/cache.ts"
-import type { Showing } from "./shown.ts"
 
 const STATES = ["active", "archived", "expired"] as const
 const SORTS = ["created", "clicks", "last_click"] as const
 const NAMES = ["q", "tag", "state", "domain", "sort"]
 
-/** A page of a site's links, the newest or the most used first, with their last 30 days. */
+/** Returns a page of a site's links with their clicks of the last 30 days. */
 export async function listLinks(
   { now, log }: LinksHost,
-  { cache, showing, reports }: { cache: Cache; showing: Showing; reports: Reports },
+  { cache, format, reports }: { cache: Cache; format: LinkFormat; reports: Reports },
   { site, query, request }: { site: Site; query: Record<string, unknown> } & Pick<Asked, "request">,
 ) {
   const paging = readSortedPaging(`links/${site.id}`, query, NAMES, (reader) => ({
@@ -32,14 +32,14 @@ export async function listLinks(
     .ofSite(site.id)
     .map(({ link }) => link)
     .filter(fits)
-  const page = sortedPage(found, (link) => [-sizeOf(link, sort), -link.id], paging)
+  const page = sortedPage(found, (link) => [-sortKeyOf(link, sort), -link.id], paging)
   const sparks = await reports.sparklines(site, page.data, request.signal).catch((error) => {
-    // The list is worth something without them.
-    log.warn("sparklines of links could not be asked for", { error })
+    // The list is useful without them.
+    log.warn("sparklines of links could not be queried", { error })
     return undefined
   })
-  return { ...page, data: page.data.map((link) => ({ ...showing.link(link), sparkline: sparks?.get(link.id) ?? null })) }
+  return { ...page, data: page.data.map((link) => ({ ...format.response(link), sparkline: sparks?.get(link.id) ?? null })) }
 }
 
-const sizeOf = (link: Link, sort: (typeof SORTS)[number]): number =>
+const sortKeyOf = (link: Link, sort: (typeof SORTS)[number]): number =>
   sort === "clicks" ? link.clicks_human + link.clicks_bot : sort === "last_click" ? (link.last_click_at ?? 0) : link.id

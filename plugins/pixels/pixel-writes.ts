@@ -16,15 +16,15 @@ import { LIMITS, type Pixel, type PixelFields, type PixelsHost, USUAL } from "./
 import { countPixels, insertPixel, pixelSlugs, updatePixel } from "./rows.ts"
 
 /** Author of a change, and the versions in the header `If-Match`. */
-export interface By {
+export interface ChangeAuthor {
   actor: Actor
   expected: readonly number[] | undefined
 }
 
-export type Editing = ReturnType<typeof editingOf>
+export type PixelWrites = ReturnType<typeof createPixelWrites>
 
 /** Changes to pixels. Each change writes one audit entry in its own transaction. */
-export function editingOf(host: PixelsHost, parts: { cache: Cache; trash: Trash<Pixel>; show: (pixel: Pixel) => object }) {
+export function createPixelWrites(host: PixelsHost, parts: { cache: Cache; trash: Trash<Pixel>; show: (pixel: Pixel) => object }) {
   const { db, now } = host
   const { cache, show } = parts
   const { find, findDeleted } = parts.trash
@@ -36,12 +36,12 @@ export function editingOf(host: PixelsHost, parts: { cache: Cache; trash: Trash<
     await slugs.take(statements, await slugs.refuse(statements, { ...wanted, organizationId: site.organization_id }))
   }
 
-  async function refuseMany(statements: OwnStatements, site: Site): Promise<void> {
+  async function refuseFull(statements: OwnStatements, site: Site): Promise<void> {
     if ((await countPixels(statements, site.id)) < LIMITS.pixels) return
     throw new AppError("limit_reached", `A site can have at most ${LIMITS.pixels} pixels.`, { limit: LIMITS.pixels, resource: "pixels" })
   }
 
-  const write = (statements: OwnStatements, actor: Actor, site: Site, { verb, pixel, changes }: Written): Promise<void> =>
+  const audit = (statements: OwnStatements, actor: Actor, site: Site, { verb, pixel, changes }: Change): Promise<void> =>
     host.audit.write(statements, actor, {
       action: `pixels.pixel.${verb}`,
       target: { type: "pixel", id: pixel.id, label: pixel.name },
@@ -64,41 +64,41 @@ export function editingOf(host: PixelsHost, parts: { cache: Cache; trash: Trash<
       const { fields, force } = readNewPixel(body)
       return db.transaction(async (statements) => {
         if (fields.slug !== undefined) await claimSlug(statements, site, { slug: fields.slug, force })
-        await refuseMany(statements, site)
-        const whole: PixelFields = { ...USUAL, ...fields, slug: fields.slug ?? (await slugs.free(statements, LIMITS.generatedChars)) }
-        const pixel = await insertPixel(statements, whole, { siteId: site.id, createdBy: by.userId, now: now() })
-        await write(statements, by.actor, site, { verb: "create", pixel, changes: changesBetween(undefined, pixel) })
+        await refuseFull(statements, site)
+        const complete: PixelFields = { ...USUAL, ...fields, slug: fields.slug ?? (await slugs.free(statements, LIMITS.generatedChars)) }
+        const pixel = await insertPixel(statements, complete, { siteId: site.id, createdBy: by.userId, now: now() })
+        await audit(statements, by.actor, site, { verb: "create", pixel, changes: changedFields(undefined, pixel) })
         await alongside(statements, pixel)
         return pixel
       }, cache.put)
     },
 
     /** Applies a merge patch. A patch without changes keeps the version. */
-    async update(site: Site, id: string | undefined, body: unknown, { actor, expected }: By): Promise<Pixel> {
+    async update(site: Site, id: string | undefined, body: unknown, { actor, expected }: ChangeAuthor): Promise<Pixel> {
       const patch = readPatch(body)
       if (patch.fields.slug !== undefined) refuseSlug(patch.fields.slug)
       return db.transaction(async (statements) => {
         const pixel = await find(statements, site, id)
         refuseStaleBody(pixel, patch.version, show)
         refuseOtherVersion(pixel, expected)
-        const wanted = patched(pixel, patch, now())
-        const changes = changesBetween(pixel, wanted)
+        const wanted = applyPatch(pixel, patch, now())
+        const changes = changedFields(pixel, wanted)
         if (Object.keys(changes).length === 0) return pixel
         if (wanted.slug !== pixel.slug) await claimSlug(statements, site, { slug: wanted.slug, force: patch.force, id: pixel.id })
         if (slugKey(wanted.slug) !== slugKey(pixel.slug)) await slugs.release(statements, pixel, site.organization_id)
         const changed = await updatePixel(statements, pixel.id, wanted, now())
-        await write(statements, actor, site, { verb: "update", pixel: changed, changes })
+        await audit(statements, actor, site, { verb: "update", pixel: changed, changes })
         return changed
       }, cache.put)
     },
 
-    async remove(site: Site, id: string | undefined, { actor, expected }: By): Promise<void> {
+    async remove(site: Site, id: string | undefined, { actor, expected }: ChangeAuthor): Promise<void> {
       await db.transaction(async (statements) => {
         const pixel = await find(statements, site, id)
         refuseOtherVersion(pixel, expected)
         const removed = await updatePixel(statements, pixel.id, { ...pixel, deleted_at: now() }, now())
         await slugs.release(statements, pixel, site.organization_id)
-        await write(statements, actor, site, { verb: "delete", pixel })
+        await audit(statements, actor, site, { verb: "delete", pixel })
         return removed
       }, cache.put)
     },
@@ -108,22 +108,22 @@ export function editingOf(host: PixelsHost, parts: { cache: Cache; trash: Trash<
       return db.transaction(async (statements) => {
         const pixel = await findDeleted(statements, site, id)
         await claimSlug(statements, site, { slug: pixel.slug, force: false, id: pixel.id })
-        await refuseMany(statements, site)
+        await refuseFull(statements, site)
         const restored = await updatePixel(statements, pixel.id, { ...pixel, deleted_at: null }, now())
-        await write(statements, actor, site, { verb: "restore", pixel: restored })
+        await audit(statements, actor, site, { verb: "restore", pixel: restored })
         return restored
       }, cache.put)
     },
   }
 }
 
-interface Written {
+interface Change {
   verb: string
   pixel: Pixel
   changes?: Record<string, readonly [unknown, unknown]>
 }
 
-function patched(pixel: Pixel, { fields, archived }: ReadPixel, now: number): Pixel {
+function applyPatch(pixel: Pixel, { fields, archived }: ReadPixel, now: number): Pixel {
   const archivedAt = archived === undefined ? pixel.archived_at : archived ? (pixel.archived_at ?? now) : null
   return { ...pixel, ...fields, archived_at: archivedAt }
 }
@@ -131,7 +131,7 @@ function patched(pixel: Pixel, { fields, archived }: ReadPixel, now: number): Pi
 const EDITABLE = ["slug", "name", "kind", "allowed_params", "recipient_mode", "badge_public", "archived_at"] as const
 
 /** Returns the changed fields with their values before and after. */
-function changesBetween(before: Pixel | undefined, after: Pixel): Record<string, readonly [unknown, unknown]> {
+function changedFields(before: Pixel | undefined, after: Pixel): Record<string, readonly [unknown, unknown]> {
   const changed = EDITABLE.filter((field) => !Bun.deepEquals(before?.[field] ?? null, after[field]))
   return Object.fromEntries(changed.map((field) => [field, [before?.[field] ?? null, after[field]]]))
 }

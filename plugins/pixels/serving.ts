@@ -1,47 +1,47 @@
-import { type Asked, type Counters, isClean, type ListedSender, type Site, unescaped } from "#plugin"
+import { type Asked, type Counters, isClean, type ListedSender, type OwnTables, type Site, unescaped } from "#plugin"
 import type { Cache } from "./cache.ts"
 import { type ImageKind, imageAnswer } from "./images.ts"
-import type { Orphans } from "./orphans.ts"
 import { LIMITS, OPEN_EVENT, type Pixel, type PixelsHost, paramKey } from "./pixel.ts"
+import { addOrphans } from "./rows.ts"
 import { isProxied, type Via, viaOf } from "./via.ts"
 
 interface EndpointOptions {
   cache: Cache
   orphans: Orphans
   counters: Pick<Counters, "soon">
-  /** First word of the paths. */
+  /** First path segment of pixels, without slashes. */
   prefix: string
-  /** Whether a mail service loads ahead from there; undefined: nobody knows. */
+  /** Whether a mail service prefetches images from the address of a request. Undefined if no list of addresses is configured. */
   isRelay: ListedSender | undefined
 }
 
-/** What a path below the prefix asks for; undefined for what is no picture of ours. */
-interface Wanted {
+/** The image that a path below the prefix refers to. */
+interface ImagePath {
   slug: string
   image: ImageKind
 }
 
 /**
- * Answers requests for pixels: always with a picture, and with the same one at the same cost whether the pixel is there or not,
- * for a reader must not see that it is gone. The picture goes out first; what is to be remembered is stored afterwards.
+ * Answers requests for pixels, always with an image. Unknown pixels get the same image at the same cost as known ones, so that readers
+ * cannot tell whether a pixel still exists. The image is sent first and the open is stored afterwards.
  */
 export function createEndpoint(host: PixelsHost, { cache, orphans, counters, prefix, isRelay }: EndpointOptions) {
-  /** Undefined for what is unknown, deleted or archived, also together with its site. */
-  function known(slug: string): { pixel: Pixel; site: Site } | undefined {
+  /** Returns a pixel and its site. Undefined if one of them is unknown or deleted, or the pixel is archived. */
+  function find(slug: string): { pixel: Pixel; site: Site } | undefined {
     const pixel = cache.at(slug)
     const site = pixel && host.services.sites.directory.byId(pixel.site_id)
     return pixel && site && pixel.archived_at === null ? { pixel, site } : undefined
   }
 
-  function serve(asked: Asked, { slug, image }: Wanted): Response | Promise<Response> {
-    const found = known(slug)
+  function serve(asked: Asked, { slug, image }: ImagePath): Response | Promise<Response> {
+    const found = find(slug)
     const { method } = asked.request
     const opens = found?.pixel.badge_public ? found.pixel.opens_total : undefined
     const answer = imageAnswer(image, { opens, isHead: method === "HEAD" })
     if (method !== "GET") return answer
     try {
-      const noted = note(asked, found)
-      return noted ? noted.then(() => answer) : answer
+      const pending = record(asked, found)
+      return pending ? pending.then(() => answer) : answer
     } catch (error) {
       host.log.error("an open could not be recorded", { error })
       return answer
@@ -52,8 +52,8 @@ export function createEndpoint(host: PixelsHost, { cache, orphans, counters, pre
    * Records an open. Returns a promise that the image has to wait for: before the first recipient of a site is known, because its key has
    * to be read, and when too many opens wait for the disk.
    */
-  function note(asked: Asked, found: ReturnType<typeof known>): Promise<void> | undefined {
-    // Also of what is unknown, which must not be answered sooner.
+  function record(asked: Asked, found: ReturnType<typeof find>): Promise<void> | undefined {
+    // Unknown pixels take the same path, so that they are not answered sooner.
     const sender = host.senderOf(asked)
     if (sender.isPrefetch) return undefined
     const userAgent = asked.request.headers.get("user-agent") ?? ""
@@ -65,31 +65,31 @@ export function createEndpoint(host: PixelsHost, { cache, orphans, counters, pre
     const { pixel, site } = found
     const query = queryOf(asked.request)
     const recipient = pixel.recipient_mode === "hashed" && !sender.objects ? recipientIn(query) : undefined
-    const record = (hashed?: string): Promise<void> | undefined => {
+    const write = (hashed?: string): Promise<void> | undefined => {
       counters.soon(site.id)
       return host.recordLater(asked, site, { name: OPEN_EVENT, props: propsOf(pixel, { via, query, hashed }), proxied: isProxied(via) })
     }
-    if (recipient === undefined) return record()
+    if (recipient === undefined) return write()
     const hash = host.siteHash(site.id)
-    if (typeof hash === "function") return record(hash(recipient))
+    if (typeof hash === "function") return write(hash(recipient))
     return hash.then(
-      (learned) => record(learned(recipient)),
+      (siteHash) => write(siteHash(recipient)),
       (error) => {
-        host.log.warn("an open is recorded without its recipient", { error })
-        return record()
+        host.log.warn("an open was recorded without its recipient", { error })
+        return write()
       },
     )
   }
 
   return function answer(asked: Asked, path: string): Response | Promise<Response> {
-    const wanted = wantedIn(path.slice(prefix.length + 2))
-    if (!wanted) return new Response("This address does not exist.\n", { status: 404, headers: PLAIN })
+    const wanted = parsePath(path.slice(prefix.length + 2))
+    if (!wanted) return new Response("This URL does not exist.\n", { status: 404, headers: PLAIN })
     const loading = cache.ready()
     if (!loading) return serve(asked, wanted)
     return loading.then(
       () => serve(asked, wanted),
       (error) => {
-        host.log.error("pixels could not be read; an open is lost", { error })
+        host.log.error("pixels could not be read, so an open was not recorded", { error })
         return imageAnswer(wanted.image, { opens: undefined, isHead: asked.request.method === "HEAD" })
       },
     )
@@ -98,26 +98,27 @@ export function createEndpoint(host: PixelsHost, { cache, orphans, counters, pre
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
-function wantedIn(rest: string): Wanted | undefined {
-  const [, slug = "", ending = ""] = /^([^/]+?)(\.gif|\.png|\/badge\.svg)?$/i.exec(unescaped(rest)) ?? []
+/** Returns undefined for a path that is not one of a pixel. */
+function parsePath(rest: string): ImagePath | undefined {
+  const [, slug = "", extension = ""] = /^([^/]+?)(\.gif|\.png|\/badge\.svg)?$/i.exec(unescaped(rest)) ?? []
   if (slug === "") return undefined
-  const image = ({ ".png": "png", "/badge.svg": "badge" } as const)[ending.toLowerCase()] ?? "gif"
+  const image = ({ ".png": "png", "/badge.svg": "badge" } as const)[extension.toLowerCase()] ?? "gif"
   return { slug, image }
 }
 
-/** Read by hand: a host that no URL can have must not cost the picture. */
+/** Reads the query from the text, because `URL` would throw on a malformed host. */
 function queryOf({ url }: Request): URLSearchParams {
   const mark = url.indexOf("?")
   return new URLSearchParams(mark === -1 ? "" : url.slice(mark + 1).split("#")[0])
 }
 
-/** Undefined for none. Only its hash is ever kept. */
+/** Returns the recipient, of which only a hash is stored. Undefined if there is none. */
 function recipientIn(query: URLSearchParams): string | undefined {
   const recipient = query.get("r")?.trim() ?? ""
   return recipient === "" ? undefined : recipient.slice(0, LIMITS.recipientChars)
 }
 
-/** What is kept of a request: of its parameters those that the pixel names, the first of each name. */
+/** Returns the properties of an open: the first value of each parameter that the pixel stores. */
 function propsOf(
   { id, allowed_params }: Pixel,
   { via, query, hashed }: { via: Via; query: URLSearchParams; hashed: string | undefined },
@@ -128,3 +129,34 @@ function propsOf(
   })
   return { pixel_id: id, via, ...(hashed !== undefined && { recipient: hashed }), ...Object.fromEntries(params) }
 }
+
+/** Requests for unknown pixels, counted in memory per UTC day because they belong to no site, and written by a job. */
+export interface Orphans {
+  note(): void
+  flush(): Promise<void>
+}
+
+export function createOrphans(db: OwnTables, now: () => number): Orphans {
+  let counts = new Map<string, number>()
+  const add = (day: string, count: number): void => void counts.set(day, (counts.get(day) ?? 0) + count)
+  return {
+    note: () => add(dayOf(now()), 1),
+    async flush() {
+      const written = counts
+      counts = new Map()
+      if (written.size === 0) return
+      try {
+        await db.transaction(async (statements) => {
+          for (const [day, count] of written) await addOrphans(statements, day, count)
+        })
+      } catch (error) {
+        // Keep the counts for the next flush.
+        for (const [day, count] of written) add(day, count)
+        throw error
+      }
+    },
+  }
+}
+
+/** Returns the UTC day of an instant, as YYYY-MM-DD. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
