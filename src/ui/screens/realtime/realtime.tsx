@@ -172,8 +172,11 @@ interface RealtimeFeed extends LiveLine {
 function useRealtime(siteId: number, paused: boolean): RealtimeFeed {
   const refetchMs = paused ? false : MAX_INTERVAL_MS
   const report = useReport("realtime", { limit: ROWS }, { enabled: !paused, refetchMs }) as UseQueryResult<RealtimePanel, Error> // the result of the realtime report
-  const ask = useThrottled(() => void report.refetch(), MIN_INTERVAL_MS)
-  const line = useLiveLine(siteId, { event: ask, current_visitors: ask }, !paused)
+  const refetch = useThrottled(() => {
+    // The call may be up to one interval old.
+    if (!paused) void report.refetch()
+  }, MIN_INTERVAL_MS)
+  const line = useLiveLine(siteId, { event: refetch, current_visitors: refetch }, !paused)
   return { ...line, report }
 }
 
