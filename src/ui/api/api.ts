@@ -1,13 +1,8 @@
 /** The client of the private API: JSON in and out, problems as errors, and a sign-in dialog when the server asks for one. */
-import { type Query, QueryClient } from "@tanstack/react-query"
-import { createStore } from "../browser/store.ts"
 
-export interface Fault {
-  pointer: string
-  code: string
-  detail: string
-  allowed?: string[]
-}
+import { type Query, QueryClient } from "@tanstack/react-query"
+import type { Fault } from "../../domain/error.ts"
+import { createStore } from "../browser/store.ts"
 
 /** An error response of the server (`application/problem+json`). */
 export class Problem extends Error {

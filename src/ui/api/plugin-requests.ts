@@ -1,6 +1,8 @@
 /** Requests of plugin pages: queries about a site, paged lists whose filters are stored in the URL, and downloads. */
+
 import { type UseQueryResult, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useLocation, useSearch } from "wouter"
+import type { PrivatePage } from "../../domain/response.ts"
 import { askForProof, get, send } from "./api.ts"
 
 /** Returns the query hooks of a plugin for a site. `path` is relative to the site's route; `useRefresh` is for use after a write. */
@@ -20,15 +22,6 @@ export function areaQueries(area: string) {
       return () => client.invalidateQueries({ queryKey: [area, siteId] })
     },
   }
-}
-
-/** One page of a list. */
-export interface Listed<Row> {
-  data: Row[]
-  has_more: boolean
-  next_cursor: string | null
-  /** Number of all rows, if requested. */
-  total?: number
 }
 
 export type Filters = Readonly<Record<string, string>>
@@ -62,7 +55,7 @@ export interface RowsOptions<Row> {
 export function useRows<Row>(key: readonly unknown[], path: string, filters: Filters = {}, { refetchMs }: RowsOptions<Row> = {}) {
   const asked = useInfiniteQuery({
     queryKey: [...key, filters],
-    queryFn: ({ pageParam, signal }) => get<Listed<Row>>(`${path}${queryOf({ ...filters, limit: "50", cursor: pageParam })}`, signal),
+    queryFn: ({ pageParam, signal }) => get<PrivatePage<Row>>(`${path}${queryOf({ ...filters, limit: "50", cursor: pageParam })}`, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: (before) => before,

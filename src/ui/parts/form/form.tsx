@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { type Fault, Problem } from "../../api/api.ts"
+import type { Fault } from "../../../domain/error.ts"
+import { Problem } from "../../api/api.ts"
 import { sentenceOf } from "../states.tsx"
 
 export interface Sent {

@@ -1,6 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { createContext } from "preact"
 import { useContext, useEffect } from "preact/hooks"
+import type { BatchAnswer } from "../../../domain/insight.ts"
 import type { Breakdown, GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
 import type { FlatArguments } from "../../../domain/site-address.ts"
 import { Problem, post } from "../../api/api.ts"
@@ -109,9 +110,6 @@ interface Waiting {
   resolve(data: unknown): void
   reject(error: unknown): void
 }
-interface Results {
-  results: Record<string, { status: number; data?: unknown; problem?: { code: string; detail: string } }>
-}
 
 /** Maximum number of queries per request. Further queries are sent in another request. */
 const MAX_QUERIES = 20
@@ -137,7 +135,7 @@ export function createBatch(siteId: number): (report: string, given: FlatArgumen
 async function sendSome(siteId: number, asked: readonly Waiting[]): Promise<void> {
   const queries = asked.map(({ report, given }, index) => ({ ...given, id: String(index), report }))
   try {
-    const { results } = await post<Results>(`/api/private/sites/${siteId}/stats/batch`, { queries }, { signal: abortedWhenAll(asked) })
+    const { results } = await post<BatchAnswer>(`/api/private/sites/${siteId}/stats/batch`, { queries }, { signal: abortedWhenAll(asked) })
     for (const [index, { resolve, reject }] of asked.entries()) {
       const { status, data, problem } = results[String(index)] ?? { status: 500 }
       if (status === 200) resolve(data)

@@ -1,7 +1,7 @@
-import type { SetupResponse } from "../../../domain/sign-in-response.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
 import { hostFromInput } from "../../../domain/host.ts"
+import type { SetupResponse } from "../../../domain/sign-in-response.ts"
 import { Problem, post, send } from "../../api/api.ts"
 import { boot } from "../../api/session.ts"
 import { browserCurrency, browserZone } from "../../parts/form/locale-fields.tsx"

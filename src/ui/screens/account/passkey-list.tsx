@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { PasskeyResponse } from "../../../domain/account-response.ts"
 import { get, patch, post, remove } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
@@ -16,15 +17,6 @@ import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { Part } from "./section.tsx"
 
-interface Passkey {
-  id: number
-  name: string
-  backed_up: boolean
-  created_at: string
-  last_used_at: string | null
-  version: number
-}
-
 const PATH = "/api/private/me/passkeys"
 const KEY = ["own-passkeys"]
 
@@ -36,10 +28,10 @@ function useRefreshed(): () => Promise<void> {
 
 /** Lists the user's passkeys and adds, renames or removes them. */
 export function PasskeyList({ onAdded }: { onAdded(): void }) {
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Passkey[] }>(PATH, signal) })
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: PasskeyResponse[] }>(PATH, signal) })
   const refresh = useRefreshed()
-  const [naming, setNaming] = useState<"new" | Passkey>()
-  const [removing, setRemoving] = useState<Passkey>()
+  const [naming, setNaming] = useState<"new" | PasskeyResponse>()
+  const [removing, setRemoving] = useState<PasskeyResponse>()
   return (
     <Part title="Passkeys">
       <p class="quiet">Sign in with your fingerprint, face or PIN. No password or second step needed.</p>
@@ -94,7 +86,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
 
 interface NamingProps {
   /** The passkey to rename, or undefined to add a new one. */
-  passkey: Passkey | undefined
+  passkey: PasskeyResponse | undefined
   onClose(): void
   onDone(): Promise<void>
 }
@@ -134,7 +126,10 @@ function Naming({ passkey, onClose, onDone }: NamingProps) {
   )
 }
 
-const columnsOf = (onRename: (passkey: Passkey) => void, onRemove: (passkey: Passkey) => void): Column<Passkey>[] => [
+const columnsOf = (
+  onRename: (passkey: PasskeyResponse) => void,
+  onRemove: (passkey: PasskeyResponse) => void,
+): Column<PasskeyResponse>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
   { id: "kept", label: "Stored", cell: ({ backed_up }) => (backed_up ? "synced" : "on one device") },
   { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { OwnSessionResponse } from "../../../domain/account-response.ts"
 import { get, post, remove } from "../../api/api.ts"
 import type { Me } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
@@ -11,17 +12,6 @@ import { Moment } from "../../parts/values.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { Part } from "./section.tsx"
-
-interface Session {
-  id: number
-  current: boolean
-  method: string
-  device: string
-  place: string
-  ip_prefix: string
-  created_at: string
-  last_seen_at: string
-}
 
 const KEY = ["own-sessions"]
 const METHODS: Readonly<Record<string, string>> = {
@@ -35,8 +25,8 @@ const METHODS: Readonly<Record<string, string>> = {
 /** Lists the user's sessions and ends them. */
 export function SessionList(_: { me: Me }) {
   const client = useQueryClient()
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Session[] }>("/api/private/me/sessions", signal) })
-  const [ending, setEnding] = useState<"others" | Session>()
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: OwnSessionResponse[] }>("/api/private/me/sessions", signal) })
+  const [ending, setEnding] = useState<"others" | OwnSessionResponse>()
   const refresh = () => client.invalidateQueries({ queryKey: KEY })
   return (
     <Part title="Sessions">
@@ -74,7 +64,7 @@ export function SessionList(_: { me: Me }) {
   )
 }
 
-const columnsOf = (onEnd: (session: Session) => void): Column<Session>[] => [
+const columnsOf = (onEnd: (session: OwnSessionResponse) => void): Column<OwnSessionResponse>[] => [
   {
     id: "device",
     label: "Device and location",

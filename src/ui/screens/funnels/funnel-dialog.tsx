@@ -1,5 +1,6 @@
 import { useId, useState } from "preact/hooks"
 import { useLocation } from "wouter"
+import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import { patch, post } from "../../api/api.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
@@ -9,21 +10,12 @@ import { Choice, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import {
-  draftOf,
-  emptyDraft,
-  type FunnelDraft,
-  type FunnelShown,
-  funnelsPath,
-  inputOf,
-  reasonAgainst,
-  useRefreshFunnels,
-} from "./funnel-draft.ts"
+import { draftOf, emptyDraft, type FunnelDraft, funnelsPath, inputOf, reasonAgainst, useRefreshFunnels } from "./funnel-draft.ts"
 import { StepList, useStepCounts } from "./step-list.tsx"
 
 interface FunnelDialogProps {
   /** Funnel to edit, or undefined for a new one. */
-  funnel?: FunnelShown
+  funnel?: OwnFunnelResponse
   /** Initial values of a new funnel. */
   draft?: FunnelDraft
   onClose(): void
@@ -35,13 +27,13 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
   const [, navigate] = useLocation()
   const refresh = useRefreshFunnels(siteId)
   const [draft, setDraft] = useState<FunnelDraft>(() => (funnel ? draftOf(funnel) : (given ?? emptyDraft())))
-  const [stale, setStale] = useState<FunnelShown>()
+  const [stale, setStale] = useState<OwnFunnelResponse>()
   const counts = useStepCounts(draft)
   const save = async (version = funnel?.version) => {
     const input = inputOf(draft)
     const saved = funnel
-      ? await patch<FunnelShown>(`${funnelsPath(siteId)}/${funnel.id}`, { ...input, version })
-      : await post<FunnelShown>(funnelsPath(siteId), input)
+      ? await patch<OwnFunnelResponse>(`${funnelsPath(siteId)}/${funnel.id}`, { ...input, version })
+      : await post<OwnFunnelResponse>(funnelsPath(siteId), input)
     await refresh()
     toast(`Funnel ${visible(saved.name)} saved`)
     onClose()
@@ -65,7 +57,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = currentOf<FunnelShown>(error)
+            const current = currentOf<OwnFunnelResponse>(error)
             if (!current) throw error
             setStale(current)
           })

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
+import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
 import { remove } from "../../api/api.ts"
@@ -17,10 +18,10 @@ import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { FunnelBars, FunnelSplit, FunnelTable, SplitField, splitOf } from "./funnel-bars.tsx"
 import FunnelDialog, { ORDER_WORDS } from "./funnel-dialog.tsx"
-import { type FunnelShown, funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
+import { funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
 
 /** Shows a saved funnel: its steps, comparison and breakdown. */
-export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
+export function FunnelPage({ funnel }: { funnel: OwnFunnelResponse }) {
   const { siteId, searchWith } = useSiteAddress()
   const { can } = useStatsSource()
   const [open, setOpen] = useState<"edit" | "delete">()
@@ -53,7 +54,7 @@ export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
   )
 }
 
-function Report({ funnel }: { funnel: FunnelShown }) {
+function Report({ funnel }: { funnel: OwnFunnelResponse }) {
   const { address } = useSiteAddress()
   const { of, choose } = usePageChoices()
   const split = splitOf(of("split"))
@@ -127,7 +128,7 @@ const Result = ({ funnel: { entered, completed, conversion_rate, comparison } }:
   </p>
 )
 
-function DeleteFunnel({ funnel, onClose }: { funnel: FunnelShown; onClose(): void }) {
+function DeleteFunnel({ funnel, onClose }: { funnel: OwnFunnelResponse; onClose(): void }) {
   const { siteId, searchWith } = useSiteAddress()
   const [, navigate] = useLocation()
   const refresh = useRefreshFunnels(siteId)

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
+import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
@@ -13,7 +14,7 @@ import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.
 import { exact, NOTHING, percent } from "../../text/format.ts"
 import { CutText, visible } from "../../text/safe-text.tsx"
 import FunnelDialog from "./funnel-dialog.tsx"
-import { type FunnelShown, useFunnels } from "./funnel-draft.ts"
+import { useFunnels } from "./funnel-draft.ts"
 import { FunnelPage } from "./funnel-page.tsx"
 
 /** Lists the funnels of the site or shows the one that the URL names. */
@@ -78,7 +79,7 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
   )
 }
 
-function FunnelTable({ funnels }: { funnels: readonly FunnelShown[] }) {
+function FunnelTable({ funnels }: { funnels: readonly OwnFunnelResponse[] }) {
   const { siteId, searchWith } = useSiteAddress()
   return (
     <DataTable

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { OwnGoalResponse } from "../../../domain/goal.ts"
 import { Problem, patch, post } from "../../api/api.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
@@ -10,12 +11,12 @@ import { toast } from "../../parts/toasts.tsx"
 import { MatchValueField, PropertyKeyField } from "../../report/filters/suggestion-fields.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { goalsPath, trialText, tryGoal, useRefreshGoals } from "./goal-requests.tsx"
-import { draftOf, EMPTY_DRAFT, type GoalDraft, type GoalShown, inputOf, KIND_WORDS, MATCH_WORDS, PRESETS, ruleText } from "./goal-rule.ts"
+import { draftOf, EMPTY_DRAFT, type GoalDraft, inputOf, KIND_WORDS, MATCH_WORDS, PRESETS, ruleText } from "./goal-rule.ts"
 
 interface GoalDialogProps {
   siteId: number
   /** Goal to edit, or undefined for a new one. */
-  goal?: GoalShown
+  goal?: OwnGoalResponse
   /** Initial values of a new goal. */
   draft?: Partial<GoalDraft>
   onClose(): void
@@ -25,12 +26,12 @@ interface GoalDialogProps {
 export default function GoalDialog({ siteId, goal, draft: given, onClose }: GoalDialogProps) {
   const refresh = useRefreshGoals(siteId)
   const [draft, setDraft] = useState<GoalDraft>(goal ? draftOf(goal) : { ...EMPTY_DRAFT, ...given })
-  const [stale, setStale] = useState<GoalShown>()
+  const [stale, setStale] = useState<OwnGoalResponse>()
   const save = async (version = goal?.version) => {
     const input = inputOf(draft)
     const saved = goal
-      ? await patch<GoalShown>(`${goalsPath(siteId)}/${goal.id}`, { ...input, version })
-      : await post<GoalShown>(goalsPath(siteId), input)
+      ? await patch<OwnGoalResponse>(`${goalsPath(siteId)}/${goal.id}`, { ...input, version })
+      : await post<OwnGoalResponse>(goalsPath(siteId), input)
     await refresh()
     toast(`Goal ${visible(saved.name)} saved`)
     onClose()
@@ -53,7 +54,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = currentOf<GoalShown>(error)
+            const current = currentOf<OwnGoalResponse>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -77,7 +78,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
   )
 }
 
-const facts = (goal: GoalShown) =>
+const facts = (goal: OwnGoalResponse) =>
   [
     ["Name", visible(goal.name)],
     ["Rule", ruleText(goal)],

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query"
-import type { OrganizationPolicy } from "../../../domain/organization.ts"
+import type { OrganizationPolicy, OrganizationResponse } from "../../../domain/organization.ts"
 import { patch } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
@@ -7,7 +7,7 @@ import { SectionForm } from "../../parts/form/section-form.tsx"
 import { Page } from "../../parts/page.tsx"
 import { Answer } from "../../parts/states.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import { type OrganizationShown, organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
+import { organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
 
 /** Renders the name and policies of the organization. */
 export function Settings({ organization }: SectionProps) {
@@ -29,7 +29,7 @@ export function Settings({ organization }: SectionProps) {
 }
 
 /** Returns functions that save changes on top of the loaded version and reload the organization and the user's permissions. */
-function useSaving({ id }: OrganizationShown) {
+function useSaving({ id }: OrganizationResponse) {
   const client = useQueryClient()
   const refreshMe = useRefreshMe()
   return {
@@ -40,10 +40,10 @@ function useSaving({ id }: OrganizationShown) {
   }
 }
 
-function Name({ shown }: { shown: OrganizationShown }) {
+function Name({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   return (
-    <SectionForm<OrganizationShown, Pick<OrganizationShown, "name">>
+    <SectionForm<OrganizationResponse, Pick<OrganizationResponse, "name">>
       title="Name"
       shown={shown}
       pick={({ name }) => ({ name })}
@@ -62,12 +62,12 @@ type Policy = Pick<OrganizationPolicy, "require_mfa" | "sso_only" | "break_glass
 const asInstance = (days: number | null): string => (days === null ? "instance default" : `${days} days`)
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
-function SignIn({ shown }: { shown: OrganizationShown }) {
+function SignIn({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   const owners = (useMembers(shown.id).data ?? []).filter(({ role }) => role === "owner")
   const nameOf = (id: number) => owners.find(({ user }) => user.id === id)?.user.name ?? `user ${id}`
   return (
-    <SectionForm<OrganizationShown, Policy>
+    <SectionForm<OrganizationResponse, Policy>
       title="Sign-in"
       shown={shown}
       pick={({ policy: { require_mfa, sso_only, break_glass_user_ids, session_idle_days, session_absolute_days } }) => ({
@@ -141,10 +141,10 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
   )
 }
 
-function Keys({ shown }: { shown: OrganizationShown }) {
+function Keys({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   return (
-    <SectionForm<OrganizationShown, Pick<OrganizationPolicy, "key_default_days" | "key_max_days">>
+    <SectionForm<OrganizationResponse, Pick<OrganizationPolicy, "key_default_days" | "key_max_days">>
       title="API keys"
       shown={shown}
       pick={({ policy: { key_default_days, key_max_days } }) => ({ key_default_days, key_max_days })}
@@ -183,10 +183,10 @@ const LINK_WORDS = {
   off: "Off (existing links stop working)",
 } as const
 
-function Links({ shown }: { shown: OrganizationShown }) {
+function Links({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   return (
-    <SectionForm<OrganizationShown, Pick<OrganizationPolicy, "public_links">>
+    <SectionForm<OrganizationResponse, Pick<OrganizationPolicy, "public_links">>
       title="Public links"
       shown={shown}
       pick={({ policy: { public_links } }) => ({ public_links })}

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { useParams } from "wouter"
 import type { Realtime, Summary } from "../../../domain/report.ts"
-import type { OpenShareResponse, SharedViewResponse } from "../../../domain/share.ts"
+import type { OpenShareResponse, Section, SharedViewResponse } from "../../../domain/share.ts"
 import { type SiteAddress, summaryArguments } from "../../../domain/site-address.ts"
 import { get, Problem, post } from "../../api/api.ts"
 import { AddressPlaceContext, useSiteAddress } from "../../browser/address.ts"
@@ -106,7 +106,7 @@ function Shown({ slug, view }: { slug: string; view: OpenShareResponse }) {
     () => ({ base: `/share/s/${slug}`, key: `share ${slug}`, holds: (address: SiteAddress) => allowedAddress(view, address) }),
     [slug, view],
   )
-  const shows = (section: string) => view.sections.includes(section)
+  const shows = (section: Section) => view.sections.includes(section)
   const tools = view.allow_range && <RangeTools place="wide" />
   return (
     <AddressPlaceContext.Provider value={place}>

@@ -1,7 +1,7 @@
-import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { post, remove } from "../../api/api.ts"
 import { canOnSite, useMe, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"

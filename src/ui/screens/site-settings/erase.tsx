@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
+import type { ErasurePreview } from "../../../domain/site-response.ts"
 import { post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
@@ -10,13 +11,6 @@ import { ConditionRows, conditionsOf, conditionsText, type DraftCondition } from
 import { sitePath } from "./settings.ts"
 import { useWork, WorkState } from "./work.tsx"
 
-interface Preview {
-  range: { from: string; to: string }
-  visits: number
-  events: number
-  confirm: string
-}
-
 const MAX_FILTERS = 10
 
 /** Deletes the visits that match, after a preview of how many there are. */
@@ -26,11 +20,11 @@ export function Erase({ siteId }: { siteId: number }) {
   const [from, setFrom] = useState("")
   const [to, setTo] = useState("")
   const [drafts, setDrafts] = useState<DraftCondition[]>([])
-  const [preview, setPreview] = useState<{ asked: object; found: Preview }>()
+  const [preview, setPreview] = useState<{ asked: object; found: ErasurePreview }>()
   const count = async () => {
     const filters = conditionsOf(drafts)
     const asked = { ...(filters.length > 0 && { filters }), ...(from === "" && to === "" ? { period: "all" } : { from, to }) }
-    setPreview({ asked, found: await post<Preview>(`${path}/preview`, asked) })
+    setPreview({ asked, found: await post<ErasurePreview>(`${path}/preview`, asked) })
   }
   const found = preview?.found
   return (

@@ -1,5 +1,4 @@
-import type { OwnSiteResponse } from "../../../domain/site-response.ts"
-import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
+import type { OwnSiteResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { ButtonLink } from "../../parts/button.tsx"

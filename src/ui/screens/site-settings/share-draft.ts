@@ -1,6 +1,5 @@
-import type { SavedFilter } from "../../../domain/segment.ts"
-import type { ShareResponse } from "../../../domain/share.ts"
 import { useState } from "preact/hooks"
+import type { ShareFields, ShareResponse } from "../../../domain/share.ts"
 import { timeText } from "../../text/format.ts"
 import { conditionsOf, conditionsText, draftsOf } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
@@ -19,8 +18,11 @@ export const SECTION_WORDS: Readonly<Record<string, string>> = {
 }
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
+type SharedFields = Omit<ShareFields, "expires_at" | "sections"> &
+  Pick<ShareResponse, "has_password" | "expires_at"> & { sections: readonly string[] }
+
 /** Returns the fields of a shared view in words, to compare two versions. */
-export const wordsOf = (share: Omit<ShareResponse, "id" | "url" | "is_public" | "version">) =>
+export const wordsOf = (share: SharedFields) =>
   [
     ["Name", share.name],
     ["Password", yesNo(share.has_password)],

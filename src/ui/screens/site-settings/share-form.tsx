@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
+import type { ShareResponse } from "../../../domain/share.ts"
 import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
@@ -8,13 +9,13 @@ import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
-import { bodyOf, SECTION_WORDS, type ShareDraft, type ShareShown, useShareDraft, wordsOf } from "./share-draft.ts"
+import { bodyOf, SECTION_WORDS, type ShareDraft, useShareDraft, wordsOf } from "./share-draft.ts"
 
 interface ShareFormProps {
   /** API path of the site's shared views. */
   path: string
   /** View to edit, or undefined for a new one. */
-  share: ShareShown | undefined
+  share: ShareResponse | undefined
   /** Whether the organization requires a password on every view. */
   needsPassword: boolean
   onDone(): Promise<unknown>
@@ -25,7 +26,7 @@ interface ShareFormProps {
 export function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
   const { draft, set } = useShareDraft(share)
   const body = () => bodyOf(draft, share)
-  const [theirs, setTheirs] = useState<ShareShown>()
+  const [theirs, setTheirs] = useState<ShareResponse>()
   const done = async () => {
     await onDone()
     onClose()
@@ -40,7 +41,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
       await post(path, body())
       await done()
     } catch (error) {
-      const current = currentOf<ShareShown>(error)
+      const current = currentOf<ShareResponse>(error)
       if (!current) throw error
       setTheirs(current)
     }

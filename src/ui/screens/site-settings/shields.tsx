@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { OwnSiteResponse, ShieldResponse } from "../../../domain/site-response.ts"
 import { getAll, patch, post, remove } from "../../api/api.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
@@ -10,16 +11,16 @@ import { visible } from "../../text/safe-text.tsx"
 import { examplePage } from "../sites/snippets.tsx"
 import { conditionsText } from "./condition-rows.tsx"
 import { Drops } from "./drops.tsx"
-import { sitePath, type WholeSite } from "./settings.ts"
-import { KIND_WORDS, ShieldForm, type ShieldShown } from "./shield-form.tsx"
+import { sitePath } from "./settings.ts"
+import { KIND_WORDS, ShieldForm } from "./shield-form.tsx"
 
 /** Manages the shields of a site and shows the dropped events. */
-export function Shields({ site }: { site: WholeSite }) {
+export function Shields({ site }: { site: OwnSiteResponse }) {
   const path = `${sitePath(site.id)}/shields`
   const client = useQueryClient()
   const key = ["shields", site.id]
-  const shields = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShieldShown>(`${path}?`, signal) })
-  const [edited, setEdited] = useState<{ shield: ShieldShown | undefined }>()
+  const shields = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShieldResponse>(`${path}?`, signal) })
+  const [edited, setEdited] = useState<{ shield: ShieldResponse | undefined }>()
   const refresh = () => client.invalidateQueries({ queryKey: key })
   const attempt = async (act: () => Promise<unknown>) => {
     try {
@@ -29,13 +30,13 @@ export function Shields({ site }: { site: WholeSite }) {
     }
     await refresh()
   }
-  const deleteShield = (shield: ShieldShown) =>
+  const deleteShield = (shield: ShieldResponse) =>
     attempt(async () => {
       await remove(`${path}/${shield.id}`)
       const { id: _, hits_7d: __, version: ___, ...again } = shield
       toast(`Shield ${visible(shield.value)} deleted`, () => void attempt(() => post(path, again)))
     })
-  const toggle = ({ id, enabled, version }: ShieldShown) => attempt(() => patch(`${path}/${id}`, { enabled: !enabled, version }))
+  const toggle = ({ id, enabled, version }: ShieldResponse) => attempt(() => patch(`${path}/${id}`, { enabled: !enabled, version }))
   return (
     <>
       <section class="card stack" aria-labelledby="shields">
@@ -64,10 +65,10 @@ export function Shields({ site }: { site: WholeSite }) {
 }
 
 interface ShieldTableProps {
-  rows: readonly ShieldShown[]
-  onEdit(shield: ShieldShown): void
-  onToggle(shield: ShieldShown): Promise<unknown>
-  onDelete(shield: ShieldShown): Promise<unknown>
+  rows: readonly ShieldResponse[]
+  onEdit(shield: ShieldResponse): void
+  onToggle(shield: ShieldResponse): Promise<unknown>
+  onDelete(shield: ShieldResponse): Promise<unknown>
 }
 
 const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => (
@@ -112,7 +113,7 @@ const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => 
 )
 
 /** Excludes the user's own visits: by a link per host for this browser, or by a shield for their IP address. */
-function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: string; onAdded(): Promise<unknown> }) {
+function OwnVisits({ site, path, onAdded }: { site: OwnSiteResponse; path: string; onAdded(): Promise<unknown> }) {
   const [busy, setBusy] = useState(false)
   const exclude = async () => {
     setBusy(true)
@@ -154,7 +155,7 @@ function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: string; onA
 }
 
 /** Returns the IP address of this connection as the collect route sees it. The request stores nothing. */
-async function ownAddress(site: WholeSite): Promise<string> {
+async function ownAddress(site: OwnSiteResponse): Promise<string> {
   const answer = await fetch("/api/event", {
     method: "POST",
     headers: { "content-type": "text/plain", "x-debug-request": "true" },

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import { Link, useParams } from "wouter"
 import type { SITE_SETTINGS } from "../../../domain/dashboard-path.ts"
+import type { OwnSiteResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { canInOrganization, canOnSite, useMe, useSite } from "../../api/session.ts"
 import { useSiteId } from "../../browser/address.ts"
 import { ButtonLink } from "../../parts/button.tsx"
@@ -11,7 +12,7 @@ import { Access } from "./access.tsx"
 import { Danger } from "./danger.tsx"
 import { General } from "./general.tsx"
 import { Privacy } from "./privacy.tsx"
-import { type SettingsResponse, useSettings, type WholeSite } from "./settings.ts"
+import { useSettings } from "./settings.ts"
 import { Sharing } from "./sharing.tsx"
 import { Shields } from "./shields.tsx"
 import { Tracking } from "./tracking.tsx"
@@ -66,7 +67,7 @@ function SectionShown({ siteId, section }: { siteId: number; section: SectionId 
   const site = useSite(siteId)
   const settings = useSettings(siteId)
   const error = site.error ?? settings.error
-  if (site.data && settings.data) return <Section site={site.data as WholeSite} settings={settings.data} section={section} /> // the whole response
+  if (site.data && settings.data) return <Section site={site.data as OwnSiteResponse} settings={settings.data} section={section} /> // the whole response
   if (error)
     return (
       <ErrorState
@@ -80,7 +81,7 @@ function SectionShown({ siteId, section }: { siteId: number; section: SectionId 
   return <Skeleton rows={6} />
 }
 
-function Section({ site, settings, section }: { site: WholeSite; settings: SettingsResponse; section: SectionId }) {
+function Section({ site, settings, section }: { site: OwnSiteResponse; settings: SiteSettingsResponse; section: SectionId }) {
   switch (section) {
     case "general":
       return <General site={site} settings={settings} />

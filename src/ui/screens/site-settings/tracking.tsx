@@ -1,12 +1,13 @@
+import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
 import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { linesOf, type SettingsResponse, sitePath, useRefreshSite } from "./settings.ts"
+import { linesOf, sitePath, useRefreshSite } from "./settings.ts"
 
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
 /** Renders which events are accepted or excluded and how they are counted. */
-export function Tracking({ siteId, settings }: { siteId: number; settings: SettingsResponse }) {
+export function Tracking({ siteId, settings }: { siteId: number; settings: SiteSettingsResponse }) {
   const shared = {
     shown: settings,
     save: (values: object, version: number) => patch(`${sitePath(siteId)}/settings`, { ...values, version }),
@@ -23,7 +24,7 @@ export function Tracking({ siteId, settings }: { siteId: number; settings: Setti
 }
 
 interface Shared {
-  shown: SettingsResponse
+  shown: SiteSettingsResponse
   save(values: object, version: number): Promise<unknown>
   refresh(): Promise<unknown>
 }

@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { WorkResponse } from "../../../domain/job.ts"
 import { get, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { ErrorState } from "../../parts/states.tsx"
@@ -15,7 +16,7 @@ export function Takeout({ siteId }: { siteId: number }) {
   const start = async () => {
     setError(undefined)
     try {
-      follow(await post<Work>(path, {}))
+      follow(await post<WorkResponse>(path, {}))
     } catch (thrown) {
       setError(thrown as Error)
     }
@@ -43,23 +44,16 @@ export function Takeout({ siteId }: { siteId: number }) {
   )
 }
 
-/** Background job on a site's data, as the server reports it. */
-interface Work {
-  id: number
-  state: "queued" | "running" | "done" | "failed" | "cancelled"
-  progress: { fraction?: number } | null
-  error?: string
-}
-
 const POLL_MS = 1_000
-const isFinished = (work: Work | undefined): boolean => work?.state === "done" || work?.state === "failed" || work?.state === "cancelled"
+const isFinished = (work: WorkResponse | undefined): boolean =>
+  work?.state === "done" || work?.state === "failed" || work?.state === "cancelled"
 
 /** Follows a background job until it is finished. `path` is the API path of its kind of job, without the ID. */
-export function useWork(path: string): { work: UseQueryResult<Work, Error>; follow(started: Work): void } {
+export function useWork(path: string): { work: UseQueryResult<WorkResponse, Error>; follow(started: WorkResponse): void } {
   const [id, setId] = useState<number>()
   const work = useQuery({
     queryKey: ["work", path, id],
-    queryFn: ({ signal }) => get<Work>(`${path}/${id}`, signal),
+    queryFn: ({ signal }) => get<WorkResponse>(`${path}/${id}`, signal),
     enabled: id !== undefined,
     refetchInterval: ({ state }) => (isFinished(state.data) ? false : POLL_MS),
   })
@@ -67,13 +61,13 @@ export function useWork(path: string): { work: UseQueryResult<Work, Error>; foll
 }
 
 /** Shows the progress of the job in words. Renders nothing before it starts. */
-export function WorkState({ work: { data, error, refetch }, done }: { work: UseQueryResult<Work, Error>; done: string }) {
+export function WorkState({ work: { data, error, refetch }, done }: { work: UseQueryResult<WorkResponse, Error>; done: string }) {
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return null
   return <p role="status">{wordsOf(data, done)}</p>
 }
 
-function wordsOf({ state, progress, error }: Work, done: string): string {
+function wordsOf({ state, progress, error }: WorkResponse, done: string): string {
   if (state === "done") return done
   if (state === "failed") return `Failed: ${error ?? "unknown error"}. Changes made so far are kept.`
   if (state === "cancelled") return "Cancelled."

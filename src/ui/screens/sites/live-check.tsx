@@ -38,16 +38,15 @@ export function NewSite({ siteId }: { siteId: number }) {
 export function LiveCheck({ siteId }: { siteId: number }) {
   const { data: site } = useSite(siteId)
   if (!site) return null
-  const checked = site as OwnSiteResponse // the whole response; `OwnSiteResponse` names only what most pages need
   return (
     <div class="bands">
       <section class="card stack" aria-labelledby="put-on-pages">
         <h2 id="put-on-pages">Add this snippet to your site</h2>
-        <SnippetTabs site={checked} />
+        <SnippetTabs site={site} />
       </section>
       <section class="card stack" aria-labelledby="live-check">
         <h2 id="live-check">Installation check</h2>
-        <CheckList site={checked} />
+        <CheckList site={site} />
       </section>
     </div>
   )

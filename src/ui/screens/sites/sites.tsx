@@ -1,6 +1,6 @@
-import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { canInOrganization, useMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Page } from "../../parts/page.tsx"

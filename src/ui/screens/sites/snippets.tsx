@@ -1,8 +1,12 @@
 import { useId, useState } from "preact/hooks"
+import type { SiteResponse } from "../../../domain/site-response.ts"
 import { isLocalHost } from "../../../domain/snippet.ts"
 import { ButtonLink } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Tabs } from "../../parts/page.tsx"
+
+/** The fields of a site that its snippets contain. */
+type SnippetSite = Pick<SiteResponse, "id" | "hosts" | "tracking_id" | "snippet">
 
 /** Shows the code that installs the tracker, by installation method, to copy. */
 export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id: number } } }) {
@@ -41,14 +45,6 @@ export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id
 /** Returns a `mailto:` URL for an email that contains the snippet. */
 const mailAddress = (text: string): string =>
   `mailto:?subject=${encodeURIComponent("Footfall snippet for our site")}&body=${encodeURIComponent(`Add this to every page of the site:\r\n\r\n${text.replaceAll("\n", "\r\n")}\r\n`)}`
-
-/** Fields of a site that its snippets contain. */
-export interface SnippetSite {
-  id: number
-  hosts: readonly string[]
-  tracking_id: string
-  snippet: string
-}
 
 const SNIPPET_TABS = [
   { id: "html", label: "HTML" },

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import type { AuditRowResponse } from "../../../../domain/audit.ts"
+import type { PrivatePage } from "../../../../domain/response.ts"
 import { get } from "../../../api/api.ts"
 import { saveFile } from "../../../browser/files.ts"
 import { Button } from "../../../parts/button.tsx"
@@ -14,11 +15,6 @@ import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, organizationPath, type SectionProps, useOwnSites } from "../own-organization.ts"
 import { type AuditFormat, actionWords, auditFile, changesOf, type FieldChange } from "./audit-entries.ts"
 
-interface AuditPage {
-  data: AuditRowResponse[]
-  next_cursor: string | null
-}
-
 const PAGE_SIZE = 50
 
 /** Shows the audit log, newest first. */
@@ -28,7 +24,7 @@ export function Audit({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/audit?${asQuery(filters)}`
   const list = useInfiniteQuery({
     queryKey: ["audit", organization.id, filters],
-    queryFn: ({ pageParam, signal }) => get<AuditPage>(`${path}limit=${PAGE_SIZE}${cursorOf(pageParam)}`, signal),
+    queryFn: ({ pageParam, signal }) => get<PrivatePage<AuditRowResponse>>(`${path}limit=${PAGE_SIZE}${cursorOf(pageParam)}`, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
@@ -163,7 +159,7 @@ async function rowsOf(path: string): Promise<AuditRowResponse[]> {
   const rows: AuditRowResponse[] = []
   let cursor: string | null = null
   do {
-    const page: AuditPage = await get<AuditPage>(`${path}limit=200${cursorOf(cursor)}`)
+    const page: PrivatePage<AuditRowResponse> = await get<PrivatePage<AuditRowResponse>>(`${path}limit=200${cursorOf(cursor)}`)
     rows.push(...page.data)
     cursor = page.next_cursor
   } while (cursor !== null && rows.length < MAX_ROWS)

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { KeyResponse, SecretResponse } from "../../../../domain/key.ts"
 import { remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -16,11 +17,11 @@ import { type OwnSite, type SectionProps, useOwnSites, useRefresh } from "../own
 import { exampleRequest } from "./examples.tsx"
 import { KeyDialog } from "./key-dialog.tsx"
 import { KeyUsage } from "./key-usage.tsx"
-import { type ApiKey, keysPath, reachWords, useApiKeys } from "./keys.ts"
-import { NewSecret, RotateKey, type SecretShown } from "./new-secret.tsx"
+import { keysPath, reachWords, useApiKeys } from "./keys.ts"
+import { NewSecret, RotateKey } from "./new-secret.tsx"
 import { scopeWords, withoutImplied } from "./scopes.ts"
 
-type Act = { kind: "create" } | { kind: "change" | "rotate" | "revoke" | "usage"; key: ApiKey }
+type Act = { kind: "create" } | { kind: "change" | "rotate" | "revoke" | "usage"; key: KeyResponse }
 
 export function ApiKeys({ organization }: SectionProps) {
   const [state, setState] = useState("active")
@@ -28,9 +29,9 @@ export function ApiKeys({ organization }: SectionProps) {
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
   const [act, setAct] = useState<Act>()
-  const [created, setCreated] = useState<SecretShown>()
+  const [created, setCreated] = useState<SecretResponse>()
   const close = () => setAct(undefined)
-  const onCreated = async (secret: SecretShown) => {
+  const onCreated = async (secret: SecretResponse) => {
     close()
     setCreated(secret)
     await refresh("api-keys")
@@ -106,7 +107,7 @@ const NoKeys = ({ sites }: { sites: readonly OwnSite[] }) => (
   </div>
 )
 
-const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column<ApiKey>[] => [
+const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column<KeyResponse>[] => [
   {
     id: "name",
     label: "Name",
@@ -175,7 +176,7 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
 /** Number of scopes from which a key without limits is pointed out. */
 const MANY_SCOPES = 5
 
-function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, expires_at } }: { apiKey: ApiKey }) {
+function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, expires_at } }: { apiKey: KeyResponse }) {
   const isWide = site_access === "all" && expires_at === null && withoutImplied(scopes).length >= MANY_SCOPES
   const marks = [
     state === "active" ? "" : state,

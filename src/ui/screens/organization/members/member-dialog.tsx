@@ -1,4 +1,5 @@
 import { useId, useState } from "preact/hooks"
+import type { MemberResponse } from "../../../../domain/membership.ts"
 import type { Role } from "../../../../domain/organization.ts"
 import { patch, put, remove } from "../../../api/api.ts"
 import { useMe, useRefreshMe } from "../../../api/session.ts"
@@ -9,12 +10,12 @@ import { Form } from "../../../parts/form/form.tsx"
 import { sentenceOf } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
-import { type Member, type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
+import { type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
 import { permissionsHeld, permissionsOfRole, permissionWords, ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
 
 interface MemberDialogProps {
   organization: OwnOrganization
-  member: Member
+  member: MemberResponse
   onClose(): void
 }
 
@@ -23,7 +24,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
   const me = useMe()
   const refresh = useRefresh(organization.id)
   const refreshMe = useRefreshMe()
-  const [role, setRole] = useState(member.role)
+  const [role, setRole] = useState<string>(member.role)
   const [exceptions, setExceptions] = useState<Exceptions>({ grants: member.grants, denies: member.denies })
   // An owner can't be denied anything, and a guest's permissions come from site-specific roles.
   const hasExceptions = role !== "owner" && role !== "guest"
@@ -76,7 +77,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
 const SITE_ROLES = ["viewer", "editor", "admin"]
 
 /** Edits the site-specific roles of a member. Each change is saved immediately. */
-function SiteRoles({ organization, member }: { organization: OwnOrganization; member: Member }) {
+function SiteRoles({ organization, member }: { organization: OwnOrganization; member: MemberResponse }) {
   const id = useId()
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)

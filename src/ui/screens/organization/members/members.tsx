@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { MemberResponse } from "../../../../domain/membership.ts"
 import { Button, ButtonLink } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
@@ -7,14 +8,14 @@ import { Answer, EmptyState } from "../../../parts/states.tsx"
 import { Moment, Person } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
-import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
+import { may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
 import { RemoveMember, TransferOwnership } from "./member-actions.tsx"
 import { MemberDialog } from "./member-dialog.tsx"
 import { permissionWords, ROLES, roleLabel } from "./roles.ts"
 
 const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
 
-export const isLastOwner = (member: Member, all: readonly Member[]): boolean =>
+export const isLastOwner = (member: MemberResponse, all: readonly MemberResponse[]): boolean =>
   member.role === "owner" && all.filter(({ role }) => role === "owner").length === 1
 
 type Act = { kind: "change" | "remove"; id: number } | { kind: "transfer" }
@@ -75,14 +76,14 @@ export function Members({ organization, me }: SectionProps) {
   )
 }
 
-function isWanted({ user }: Member, wanted: string): boolean {
+function isWanted({ user }: MemberResponse, wanted: string): boolean {
   const text = wanted.trim().toLowerCase()
   return user.name.toLowerCase().includes(text) || user.email.toLowerCase().includes(text)
 }
 
 const lastOwnerNote = (id: number): string => `last-owner-${id}`
 
-const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Member>[] => [
+const columnsOf = (sites: readonly OwnSite[], all: readonly MemberResponse[]): Column<MemberResponse>[] => [
   { id: "user", label: "Member", cell: ({ user }) => <Person {...user} /> },
   {
     id: "role",
@@ -105,7 +106,7 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Me
 ]
 
 /** Shows how the member's permissions differ from the role. */
-function Exceptions({ member, sites }: { member: Member; sites: readonly OwnSite[] }) {
+function Exceptions({ member, sites }: { member: MemberResponse; sites: readonly OwnSite[] }) {
   const nameOf = (id: number) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`)
   const lines = [
     ...(member.grants.length > 0 ? [`can also ${member.grants.map(permissionWords).join("; ")}`] : []),
@@ -127,12 +128,12 @@ interface ActionsColumnOptions {
   own: number
   ownRole: string
   organizationId: number
-  all: readonly Member[]
+  all: readonly MemberResponse[]
   onAct(act: Act): void
 }
 
 /** Returns the column of actions. Only owners can edit owners. */
-const actionsColumn = ({ own, ownRole, organizationId, all, onAct }: ActionsColumnOptions): Column<Member> => ({
+const actionsColumn = ({ own, ownRole, organizationId, all, onAct }: ActionsColumnOptions): Column<MemberResponse> => ({
   id: "acts",
   label: "Actions",
   cell: (member) => {

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { DomainResponse } from "../../../../domain/mail-domain.ts"
 import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -12,19 +13,12 @@ import { toast } from "../../../parts/toasts.tsx"
 import { dayText } from "../../../text/format.ts"
 import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
 
-interface MailDomain {
-  id: number
-  domain: string
-  record: { type: "TXT"; name: string; value: string }
-  verified_at: string | null
-}
-
 /** Manages the email domains that the organization has verified. Its identity provider may sign in users of these domains. */
 export function MailDomains({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/domains`
-  const list = useQuery({ queryKey: ["domains", organization.id], queryFn: ({ signal }) => getAll<MailDomain>(`${path}?`, signal) })
+  const list = useQuery({ queryKey: ["domains", organization.id], queryFn: ({ signal }) => getAll<DomainResponse>(`${path}?`, signal) })
   const refresh = useRefresh(organization.id)
-  const [removed, setRemoved] = useState<MailDomain>()
+  const [removed, setRemoved] = useState<DomainResponse>()
   const [domain, setDomain] = useState("")
   return (
     <Page title="Email domains">
@@ -94,7 +88,7 @@ export function MailDomains({ organization }: SectionProps) {
 }
 
 interface DomainProps {
-  row: MailDomain
+  row: DomainResponse
   path: string
   onVerified(): Promise<unknown>
   onRemove(): void

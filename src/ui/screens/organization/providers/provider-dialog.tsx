@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { ProviderResponse } from "../../../../domain/provider-input.ts"
 import { patch, post } from "../../../api/api.ts"
 import { useMe } from "../../../api/session.ts"
 import { Button, IconButton } from "../../../parts/button.tsx"
@@ -10,13 +11,13 @@ import { visible } from "../../../text/safe-text.tsx"
 import { roleLabel, rolesBelow } from "../members/roles.ts"
 import { type OwnSite, useOwnSites, useRefresh } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
-import { bodyOfProvider, draftOfProvider, EMPTY, type MappedGroup, type Provider, type ProviderDraft } from "./provider-draft.ts"
+import { bodyOfProvider, draftOfProvider, EMPTY, type MappedGroup, type ProviderDraft } from "./provider-draft.ts"
 
 interface ProviderDialogProps {
   organizationId: number
   path: string
   /** Provider to edit, or undefined to add one. */
-  current?: Provider
+  current?: ProviderResponse
   onClose(): void
 }
 
@@ -87,7 +88,7 @@ export default function ProviderDialog({ organizationId, path, current, onClose 
 
 interface ClientProps {
   draft: ProviderDraft
-  current: Provider | undefined
+  current: ProviderResponse | undefined
   onDraft(changes: Partial<ProviderDraft>): void
   sent: Sent
 }
