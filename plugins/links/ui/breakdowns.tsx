@@ -1,5 +1,5 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { Card, CardAnswer, CountRows, DimensionCard, EmptyState, short, visible } from "#plugin/ui"
+import { Card, CardResult, CountRows, DimensionCard, EmptyState, short, visible } from "#plugin/ui"
 import type { LinkResponse, StatsResponse } from "../responses.ts"
 import { LINKS } from "./answers.ts"
 
@@ -33,15 +33,15 @@ export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
         />
       ))}
       <Card title="Bot clicks by reason">
-        <CardAnswer of={stats} rows={6}>
+        <CardResult of={stats} rows={6}>
           {({ bot_reasons }) => <BotReasons of={bot_reasons} />}
-        </CardAnswer>
+        </CardResult>
       </Card>
       {link.rules.length > 0 && (
         <Card title="Rules">
-          <CardAnswer of={stats} rows={6}>
+          <CardResult of={stats} rows={6}>
             {({ rules }) => <RuleCounts rules={rules} link={link} />}
-          </CardAnswer>
+          </CardResult>
         </Card>
       )}
       {hasConversions && (

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Button, post, sentenceOf, toast } from "#plugin/ui"
+import { Button, errorText, post, toast } from "#plugin/ui"
 import type { BulkResponse } from "../responses.ts"
 import { linksPath, useRefresh } from "./answers.ts"
 
@@ -33,12 +33,12 @@ export function BulkBar({ siteId, selected, onDone }: BulkBarProps) {
           done.map((id) => ({ id, archived: false })),
         )
           .then(refresh)
-          .catch((error) => toast(sentenceOf(error)))
+          .catch((error) => toast(errorText(error)))
       toast(`${done.length} archived${failed ? `, ${results.length - done.length} failed: ${failed.detail}` : ""}`, bringBack)
       onDone()
       await refresh()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }

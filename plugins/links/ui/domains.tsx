@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks"
 import {
-  Answer,
   Button,
   Confirm,
   CopyButton,
+  DescriptionList,
   Dialog,
   EmptyState,
-  Facts,
   Form,
   patch,
   post,
+  QueryResult,
   remove,
   TextField,
   timeText,
@@ -34,7 +34,7 @@ export default function Domains({ siteId, onClose }: PanelProps) {
         <p class="quiet">
           Use your own domain for short links. Point its DNS to this server and verify that you own it. Links work after the verification.
         </p>
-        <Answer of={domains} rows={4}>
+        <QueryResult of={domains} rows={4}>
           {({ data }) =>
             data.length === 0 ? (
               <EmptyState>
@@ -52,7 +52,7 @@ export default function Domains({ siteId, onClose }: PanelProps) {
               </ul>
             )
           }
-        </Answer>
+        </QueryResult>
         {ownsHosts && <NewDomain siteId={siteId} />}
       </div>
     </Dialog>
@@ -152,7 +152,7 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
 const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainResponse }) => (
   <div class="stack">
     <p>Add this DNS record, or place the file on the host. DNS changes can take an hour.</p>
-    <Facts
+    <DescriptionList
       of={[
         ["Type", "TXT"],
         ["Name", <code key="name">{visible(host)}</code>],

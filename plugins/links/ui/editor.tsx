@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Choice, type EditorFields, EditorFrame, type EditorProps, SelectField, TextArea, TextField, useSite } from "#plugin/ui"
+import { Checkbox, type EditorFields, EditorFrame, type EditorProps, SelectField, TextArea, TextField, useSite } from "#plugin/ui"
 import type { LinkResponse } from "../responses.ts"
 import { LINKS, useDomains } from "./answers.ts"
 import { CampaignFields } from "./campaign-fields.tsx"
@@ -151,7 +151,11 @@ function LimitFields({ draft, set, errorOf, timezone, hasPassword }: FieldsProps
           }
         />
         {hasPassword && (
-          <Choice label="Remove password" checked={draft.password === null} onChange={(isGone) => set({ password: isGone ? null : "" })} />
+          <Checkbox
+            label="Remove password"
+            checked={draft.password === null}
+            onChange={(isGone) => set({ password: isGone ? null : "" })}
+          />
         )}
       </div>
     </details>
@@ -177,19 +181,19 @@ function RedirectFields({ draft, set, errorOf }: FieldsProps) {
           options={REDIRECTS}
           error={errorOf("/redirect_status")}
         />
-        <Choice
+        <Checkbox
           label="Forward query parameters"
           note="Adds the query parameters of the short URL to the destination."
           checked={draft.forwardQuery}
           onChange={(forwardQuery) => set({ forwardQuery })}
         />
-        <Choice
+        <Checkbox
           label="Forward path"
           note="Adds everything after the slug to the path of the destination."
           checked={draft.forwardPath}
           onChange={(forwardPath) => set({ forwardPath })}
         />
-        <Choice label="Ask search engines not to index this link" checked={draft.noindex} onChange={(noindex) => set({ noindex })} />
+        <Checkbox label="Ask search engines not to index this link" checked={draft.noindex} onChange={(noindex) => set({ noindex })} />
         <TextArea label="Notes" value={draft.notes} onValue={(notes) => set({ notes })} error={errorOf("/notes")} rows={3} />
       </div>
     </details>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Answer, actionWords, Card, changesOf, EmptyState, get, timeText, visible } from "#plugin/ui"
+import { actionWords, Card, changesOf, EmptyState, get, QueryResult, timeText, visible } from "#plugin/ui"
 import type { LinkResponse } from "../responses.ts"
 
 interface AuditEntry {
@@ -21,7 +21,7 @@ export function History({ organizationId, link }: { organizationId: number; link
   })
   return (
     <Card title="History">
-      <Answer of={entries} rows={4}>
+      <QueryResult of={entries} rows={4}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No audit entries for this link.</EmptyState>
@@ -38,7 +38,7 @@ export function History({ organizationId, link }: { organizationId: number; link
             </ol>
           )
         }
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }

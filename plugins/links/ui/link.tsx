@@ -3,11 +3,11 @@ import { lazy } from "preact/compat"
 import {
   Badges,
   CopyButton,
+  type DescriptionList,
   exact,
-  type Facts,
   ItemPage,
   ItemReports,
-  Moment,
+  TimeAgo,
   timeText,
   useItemReports,
   useSite,
@@ -71,7 +71,7 @@ function countsOf(stats: StatsResponse | undefined) {
   ]
 }
 
-function factsOf(link: LinkResponse, timezone: string | undefined): ComponentProps<typeof Facts>["of"] {
+function factsOf(link: LinkResponse, timezone: string | undefined): ComponentProps<typeof DescriptionList>["of"] {
   const time = (at: string | null) => at !== null && timeText(at, timezone)
   const schedule = [link.starts_at && `from ${time(link.starts_at)}`, link.expires_at && `until ${time(link.expires_at)}`].filter(Boolean)
   const rules = link.rules.length === 1 ? "1 rule" : `${link.rules.length} rules`
@@ -96,7 +96,7 @@ function factsOf(link: LinkResponse, timezone: string | undefined): ComponentPro
       ? []
       : ([["Limit", `${exact(link.clicks.human)} of ${exact(link.max_clicks)} clicks by people used`]] as const)),
     ["All time", `${exact(link.clicks.human)} people, ${exact(link.clicks.bot)} bots, ${exact(link.clicks.qr)} by QR code`],
-    ["Last click", <Moment key="last" at={link.last_click_at} />],
+    ["Last click", <TimeAgo key="last" at={link.last_click_at} />],
     ...(link.tags.length === 0 ? [] : ([["Tags", visible(link.tags.join(", "))]] as const)),
     ...(link.notes === ""
       ? []

@@ -3,13 +3,13 @@ import { useState } from "preact/hooks"
 import {
   ActionMenu,
   type Column,
-  CutText,
   countColumn,
   type Filters,
   ItemName,
   type ListFilter,
   ListPage,
-  Moment,
+  TimeAgo,
+  TruncatedText,
   useSiteId,
   visible,
 } from "#plugin/ui"
@@ -119,7 +119,7 @@ const columnsOf = ({ siteId, setFilters, selected, onSelect }: ColumnOptions): C
     cell: ({ slug, sparkline }) =>
       sparkline ? <SparkPair label={`Clicks of ${slug}, 30 days`} {...sparkline} /> : <span class="quiet">n/a</span>,
   },
-  { id: "last", label: "Last click", cell: ({ last_click_at }) => <Moment at={last_click_at} /> },
+  { id: "last", label: "Last click", cell: ({ last_click_at }) => <TimeAgo at={last_click_at} /> },
   { id: "tags", label: "Tags", cell: ({ tags }) => <Tags tags={tags} onTag={(tag) => setFilters({ tag })} /> },
 ]
 
@@ -128,7 +128,7 @@ const withId = (ids: ReadonlySet<number>, id: number, isIn: boolean): ReadonlySe
 
 const Destination = ({ of: { destination, rules } }: { of: ListedLinkResponse }) => (
   <div class="link-target">
-    <CutText text={destination} />
+    <TruncatedText text={destination} />
     {rules.length > 0 && (
       <p class="small quiet">
         and {rules.length} {rules.length === 1 ? "rule" : "rules"}

@@ -1,4 +1,4 @@
-import { Answer, type Column, DataTable, Dialog, dayText, EmptyState, exact, visible } from "#plugin/ui"
+import { type Column, DataTable, Dialog, dayText, EmptyState, exact, QueryResult, visible } from "#plugin/ui"
 import type { OrphansResponse } from "../responses.ts"
 import { useDomains, useSiteQuery } from "./answers.ts"
 import type { PanelProps } from "./domains.tsx"
@@ -19,7 +19,7 @@ export default function Orphans({ siteId, onClose }: PanelProps) {
   const hosts = useDomains(siteId).data?.data ?? []
   return (
     <Dialog title="Requests without a link, last 30 days" onClose={onClose} wide>
-      <Answer of={orphans} rows={4}>
+      <QueryResult of={orphans} rows={4}>
         {({ domains, instance }) =>
           domains.length === 0 && instance.length === 0 ? (
             <EmptyState>No requests without a link in the last 30 days.</EmptyState>
@@ -51,7 +51,7 @@ export default function Orphans({ siteId, onClose }: PanelProps) {
             </div>
           )
         }
-      </Answer>
+      </QueryResult>
     </Dialog>
   )
 }

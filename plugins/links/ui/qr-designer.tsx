@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { Card, Choice, ErrorState, get, Problem, SelectField, Skeleton, TextField, visible } from "#plugin/ui"
+import { Card, Checkbox, ErrorState, get, Problem, SelectField, Skeleton, TextField, visible } from "#plugin/ui"
 import type { LinkResponse } from "../responses.ts"
 
 interface Look {
@@ -79,7 +79,7 @@ export function QrDesigner({ link }: { link: LinkResponse }) {
             <TextField label="Colour" code value={look.fg} onValue={(fg) => set({ fg })} error={errorOf("fg")} />
             <TextField label="Background" code value={look.bg} onValue={(bg) => set({ bg })} error={errorOf("bg")} />
           </div>
-          <Choice
+          <Checkbox
             label="Leave space for a logo"
             note="Uses the highest error correction."
             checked={look.logo}

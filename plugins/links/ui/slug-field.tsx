@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Choice, get, Problem, TextField, useDebouncedValue } from "#plugin/ui"
+import { Checkbox, get, Problem, TextField, useDebouncedValue } from "#plugin/ui"
 import type { LinkResponse } from "../responses.ts"
 import { linksPath } from "./answers.ts"
 import type { FieldsProps } from "./editor.tsx"
@@ -66,7 +66,7 @@ export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFie
         </div>
       )}
       {check?.reason === "slug_recently_used" && (
-        <Choice
+        <Checkbox
           label="Use this slug anyway"
           note="Visitors with the old short URL are redirected to the new destination."
           checked={draft.force}

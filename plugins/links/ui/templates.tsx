@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks"
 import {
   ActionMenu,
-  Answer,
   Button,
-  Choice,
+  Checkbox,
   type Column,
   DataTable,
   Dialog,
@@ -11,6 +10,7 @@ import {
   Form,
   patch,
   post,
+  QueryResult,
   remove,
   TextField,
   toast,
@@ -34,7 +34,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
         <TemplateForm key={editing.template?.id ?? 0} siteId={siteId} template={editing.template} onClose={() => setEditing(undefined)} />
       ) : (
         <>
-          <Answer of={templates} rows={4}>
+          <QueryResult of={templates} rows={4}>
             {({ data }) =>
               data.length === 0 ? (
                 <EmptyState>No templates yet. A template fills in the campaign tags of a link and can make tags required.</EmptyState>
@@ -47,7 +47,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
                 />
               )
             }
-          </Answer>
+          </QueryResult>
           {writes && (
             <div class="row">
               <Button icon="plus" onClick={() => setEditing({})}>
@@ -151,14 +151,14 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
                 maxLength={200}
                 autocomplete="off"
               />
-              <Choice
+              <Checkbox
                 label={`${label} required`}
                 checked={required.includes(key)}
                 onChange={(isIn) => setRequired(isIn ? [...required, key] : required.filter((one) => one !== key))}
               />
             </div>
           ))}
-          {ownsHosts && !template && <Choice label="For all sites of the organization" checked={allSites} onChange={setAllSites} />}
+          {ownsHosts && !template && <Checkbox label="For all sites of the organization" checked={allSites} onChange={setAllSites} />}
           <div class="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={busy}>

@@ -1,4 +1,4 @@
-import { Choice, EditorFrame, type EditorProps, Problem, SelectField, TextField } from "#plugin/ui"
+import { Checkbox, EditorFrame, type EditorProps, Problem, SelectField, TextField } from "#plugin/ui"
 import { KINDS, LIMITS, type PixelKind, USUAL } from "../pixel.ts"
 import type { PixelResponse } from "../responses.ts"
 import { KIND_WORDS, PIXELS } from "./answers.ts"
@@ -78,7 +78,7 @@ export default function PixelForm(props: EditorProps<PixelResponse>) {
             autocomplete="off"
           />
           {problem instanceof Problem && problem.code === "slug_recently_used" && (
-            <Choice
+            <Checkbox
               label="Use this slug anyway"
               note="Opens of old emails and pages that still contain it are counted here."
               checked={draft.force}
@@ -94,14 +94,14 @@ export default function PixelForm(props: EditorProps<PixelResponse>) {
             note={`Up to ${LIMITS.params} names, separated by commas, such as issue. Other parameters are dropped.`}
             autocomplete="off"
           />
-          <Choice
+          <Checkbox
             label="Distinguish recipients"
             note="The parameter r identifies a recipient. Only a keyed hash of it is stored, so recipients stay anonymous."
             checked={draft.hashes}
             onChange={(hashes) => set({ hashes })}
           />
           {draft.kind === "readme" && (
-            <Choice
+            <Checkbox
               label="Show the number of opens on the badge"
               note="Everyone who sees the badge can read it. The number is rounded and covers all time."
               checked={draft.badge}

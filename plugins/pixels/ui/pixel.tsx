@@ -1,7 +1,6 @@
 import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
 import {
-  Answer,
   Card,
   CopyButton,
   DimensionCard,
@@ -9,7 +8,8 @@ import {
   exact,
   ItemPage,
   ItemReports,
-  Moment,
+  QueryResult,
+  TimeAgo,
   useItemReports,
   valueText,
   visible,
@@ -64,7 +64,7 @@ const factsOf = (pixel: PixelResponse) =>
     ["Used in", KIND_WORDS[pixel.kind]],
     ["State", pixel.archived ? "Archived. The image still loads, but opens are not counted." : "Active"],
     ["All time", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
-    ["Last open", <Moment key="last" at={pixel.last_open_at} />],
+    ["Last open", <TimeAgo key="last" at={pixel.last_open_at} />],
     ["Stored parameters", pixel.allowed_params.length === 0 ? "none" : pixel.allowed_params.map(visible).join(", ")],
     ["Recipients", pixel.recipient_mode === "hashed" ? "distinguished by a keyed hash of the parameter r" : "not distinguished"],
   ] as const
@@ -136,7 +136,7 @@ function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelResponse }) {
   const snippet = useSiteQuery<SnippetResponse>(siteId, `pixels/${pixel.id}/snippet?format=${format}`)
   return (
     <Card<SnippetFormat> title="Snippet" foot={<Hints pixel={pixel} />} tabs={FORMATS} chosen={format} onChoose={setFormat}>
-      <Answer of={snippet} rows={3}>
+      <QueryResult of={snippet} rows={3}>
         {({ snippet: text }) => (
           <div class="stack">
             <pre class="snippet" tabIndex={0} aria-label="Snippet">
@@ -147,7 +147,7 @@ function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelResponse }) {
             </div>
           </div>
         )}
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }

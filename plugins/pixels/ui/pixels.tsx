@@ -1,5 +1,5 @@
 import { lazy } from "preact/compat"
-import { type Column, countColumn, ItemName, type ListFilter, ListPage, Moment, visible } from "#plugin/ui"
+import { type Column, countColumn, ItemName, type ListFilter, ListPage, TimeAgo, visible } from "#plugin/ui"
 import { KINDS } from "../pixel.ts"
 import type { ListedPixelResponse } from "../responses.ts"
 import { KIND_WORDS, PIXELS } from "./answers.ts"
@@ -58,5 +58,5 @@ const columnsOf = (siteId: number): Column<ListedPixelResponse>[] => [
   countColumn("prefetched", "Prefetched", ({ recent }) => recent.opens_prefetched),
   countColumn("bots", "Bots", ({ recent }) => recent.bots),
   countColumn("total", "All time", ({ opens_total }) => opens_total),
-  { id: "last", label: "Last open", cell: ({ last_open_at }) => <Moment at={last_open_at} /> },
+  { id: "last", label: "Last open", cell: ({ last_open_at }) => <TimeAgo at={last_open_at} /> },
 ]

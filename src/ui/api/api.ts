@@ -32,20 +32,20 @@ interface Sending {
  * server can't be reached. If the session has ended, or the user must confirm their identity or use an identity provider, asks in a
  * dialog over the page and sends the request again.
  */
-export async function send<Answer>(path: string, sending: Sending = {}): Promise<Answer> {
+export async function send<QueryResult>(path: string, sending: Sending = {}): Promise<QueryResult> {
   try {
-    return await sendOnce<Answer>(path, sending)
+    return await sendOnce<QueryResult>(path, sending)
   } catch (error) {
     if (!(error instanceof Problem) || sending.isSignIn) throw error
     if (error.code === "session_required") await askForSignIn()
     else if (error.code === "reauth_required") await askForProof()
     else if (error.code === "sso_required") await askForProvider()
     else throw error
-    return sendOnce<Answer>(path, sending)
+    return sendOnce<QueryResult>(path, sending)
   }
 }
 
-async function sendOnce<Answer>(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Answer> {
+async function sendOnce<QueryResult>(path: string, { method = "GET", body, headers, signal }: Sending): Promise<QueryResult> {
   const isJson = body !== undefined && !(body instanceof Blob)
   const response = await fetch(path, {
     method,
@@ -58,7 +58,7 @@ async function sendOnce<Answer>(path: string, { method = "GET", body, headers, s
   })
   const text = await response.text()
   const parsed = text === "" ? undefined : parse(text)
-  if (response.ok) return parsed as Answer // the caller states the type of the response
+  if (response.ok) return parsed as QueryResult // the caller states the type of the response
   const { code = "unknown", detail, title, ...members } = (parsed ?? {}) as { code?: string; detail?: string; title?: string }
   const retryAfter = Number(response.headers.get("retry-after"))
   throw new Problem(response.status, code, detail ?? title ?? `The server responded with status ${response.status}.`, {
@@ -76,13 +76,14 @@ function parse(text: string): unknown {
   }
 }
 
-export const get = <Answer>(path: string, signal?: AbortSignal): Promise<Answer> => send<Answer>(path, signal ? { signal } : {})
-export const post = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
-  send<Answer>(path, { ...sending, method: "POST", body })
-export const put = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
-  send<Answer>(path, { ...sending, method: "PUT", body })
-export const patch = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
-  send<Answer>(path, { ...sending, method: "PATCH", body })
+export const get = <QueryResult>(path: string, signal?: AbortSignal): Promise<QueryResult> =>
+  send<QueryResult>(path, signal ? { signal } : {})
+export const post = <QueryResult>(path: string, body: unknown, sending: Sending = {}): Promise<QueryResult> =>
+  send<QueryResult>(path, { ...sending, method: "POST", body })
+export const put = <QueryResult>(path: string, body: unknown, sending: Sending = {}): Promise<QueryResult> =>
+  send<QueryResult>(path, { ...sending, method: "PUT", body })
+export const patch = <QueryResult>(path: string, body: unknown, sending: Sending = {}): Promise<QueryResult> =>
+  send<QueryResult>(path, { ...sending, method: "PATCH", body })
 export const remove = (path: string, sending: Sending = {}): Promise<void> => send<void>(path, { ...sending, method: "DELETE" })
 
 const A_PAGE = 200

@@ -68,7 +68,7 @@ export function useRows<Row>(key: readonly unknown[], path: string, filters: Fil
  * Resolves when the user has confirmed their identity recently, asking them if necessary. For requests that bypass `send`, such as
  * downloads. Rejects with `Cancelled` if the user cancels.
  */
-export async function freshProof(): Promise<void> {
+export async function confirmIdentity(): Promise<void> {
   const { reauth_until } = await send<{ reauth_until?: string }>("/api/private/auth/session")
   if (reauth_until === undefined) await askForProof()
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { patch, post } from "../api/api.ts"
 import { areaQueries } from "../api/plugin-requests.ts"
 import { Button } from "../parts/button.tsx"
-import { currentOf, TwoVersions } from "../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../parts/confirm.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { Form, type Sent } from "../parts/form/form.tsx"
 import { toast } from "../parts/toasts.tsx"
@@ -50,14 +50,14 @@ export function EditorFrame<Item extends AreaItem, Draft>({ of, siteId, item, on
     try {
       await save(item?.version)
     } catch (error) {
-      const current = currentOf<Item>(error)
+      const current = currentVersion<Item>(error)
       if (!current?.version) throw error
       setTheirs(current)
     }
   }
   if (theirs)
     return (
-      <TwoVersions
+      <VersionConflict
         mine={describe(draft)}
         theirs={describe(draftOf(theirs))}
         onMine={() => save(theirs.version)}

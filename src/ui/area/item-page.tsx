@@ -8,9 +8,9 @@ import { canOnSite, useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
 import { Button } from "../parts/button.tsx"
 import { Card, Page } from "../parts/page.tsx"
-import { Answer, EmptyState } from "../parts/states.tsx"
-import { Facts } from "../parts/values.tsx"
-import { CardAnswer } from "../report/cards/card-answer.tsx"
+import { EmptyState, QueryResult } from "../parts/states.tsx"
+import { DescriptionList } from "../parts/values.tsx"
+import { CardResult } from "../report/cards/card-answer.tsx"
 import { CountChart, CountRows, type CountSeries, useRangeQuery } from "../report/counts.tsx"
 import { valueText } from "../report/data/figures.ts"
 import { FilterBar, IgnoredAddressParts } from "../report/filters/filter-bar.tsx"
@@ -66,9 +66,9 @@ export function ItemPage<Item extends AreaItem>({ of, titleOf = of.nameOf, Edito
       <p class="small">
         <Link href={listAddress}>All {of.plural}</Link>
       </p>
-      <Answer of={answer} rows={6}>
+      <QueryResult of={answer} rows={6}>
         {(one) => children(one, siteId)}
-      </Answer>
+      </QueryResult>
       {isEditing && item && (
         <Suspense fallback={<div class="progress-line" />}>
           <Editor siteId={siteId} item={item} onClose={() => setEditing(false)} />
@@ -89,7 +89,7 @@ export function useItemReports<Stats>({ path }: AreaPath, siteId: number, id: nu
 }
 
 interface ItemReportsProps {
-  facts: ComponentProps<typeof Facts>["of"]
+  facts: ComponentProps<typeof DescriptionList>["of"]
   /** Accessible name of the figures above the chart. */
   title: string
   counts: ComponentProps<typeof CountChart>["counts"]
@@ -105,10 +105,10 @@ export const ItemReports = ({ facts, title, counts, series, note, children }: It
   <div class="stack">
     <FilterBar />
     <IgnoredAddressParts ownCards />
-    <Facts of={facts} />
-    <CardAnswer of={series} rows={8}>
+    <DescriptionList of={facts} />
+    <CardResult of={series} rows={8}>
       {(data) => <CountChart title={title} counts={counts} series={data} />}
-    </CardAnswer>
+    </CardResult>
     {note}
     <div class="bands">{children}</div>
   </div>
@@ -152,7 +152,7 @@ export function DimensionCard({ of, siteId, id, title, dimensions, counts, empty
   }
   return (
     <Card title={title} {...tabs}>
-      <CardAnswer of={breakdown}>
+      <CardResult of={breakdown}>
         {({ dimension, rows, meta }) => (
           <>
             {rows.length === 0 ? (
@@ -171,7 +171,7 @@ export function DimensionCard({ of, siteId, id, title, dimensions, counts, empty
             ))}
           </>
         )}
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }

@@ -4,7 +4,7 @@ import { patch, post, remove } from "../api/api.ts"
 import { areaQueries } from "../api/plugin-requests.ts"
 import { Icon } from "../parts/icon.tsx"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { sentenceOf } from "../parts/states.tsx"
+import { errorText } from "../parts/states.tsx"
 import { toast } from "../parts/toasts.tsx"
 import { visible } from "../text/safe-text.tsx"
 
@@ -84,7 +84,7 @@ interface Undoable {
 
 /** Returns a function that runs an action without confirmation, because the message about it offers to undo it. */
 export function useUndoable(refresh: () => Promise<unknown>): (action: Undoable) => Promise<void> {
-  const fail = (error: unknown) => toast(sentenceOf(error as Error)) // only errors are thrown
+  const fail = (error: unknown) => toast(errorText(error as Error)) // only errors are thrown
   return async ({ run, undo, text, after }) => {
     try {
       await run()

@@ -7,7 +7,7 @@ import { canOnSite, useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { copyText } from "../parts/copy.tsx"
-import { type Column, Rows } from "../parts/data-table.tsx"
+import { type Column, PagedTable } from "../parts/data-table.tsx"
 import { FilterRow, SearchField, SelectField } from "../parts/form/fields.tsx"
 import { Page } from "../parts/page.tsx"
 import { exact, short } from "../text/format.ts"
@@ -91,7 +91,7 @@ export function ListPage<Item extends AreaItem>({ of, Editor, children, ...props
         ))}
       </FilterRow>
       {children}
-      <Rows
+      <PagedTable
         of={list}
         caption={props.caption}
         columns={[...props.columns(siteId, setFilters), actionsColumn]}

@@ -2,7 +2,7 @@ import { rangeArguments } from "../../domain/site-address.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { DataTable } from "../parts/data-table.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { Answer, EmptyState } from "../parts/states.tsx"
+import { EmptyState, QueryResult } from "../parts/states.tsx"
 import { dayText, exact } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import { asQuery } from "./data/reports.ts"
@@ -17,7 +17,7 @@ export default function DropsDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Dropped events" onClose={onClose} wide>
       <p class="quiet">These events were refused by a rule and are not counted in any report. The counts are kept for 90 days.</p>
-      <Answer of={drops} rows={6}>
+      <QueryResult of={drops} rows={6}>
         {({ days, rows }) => {
           const found = rows.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total)
           if (found.length === 0) return <EmptyState>No events were dropped in this period.</EmptyState>
@@ -56,7 +56,7 @@ export default function DropsDialog({ onClose }: { onClose(): void }) {
             </div>
           )
         }}
-      </Answer>
+      </QueryResult>
     </Dialog>
   )
 }

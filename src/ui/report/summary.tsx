@@ -9,7 +9,7 @@ import { Change } from "../parts/change.tsx"
 import { useKeys } from "../parts/shortcuts.ts"
 import { ErrorState, Skeleton } from "../parts/states.tsx"
 import { metricLabel, metricText } from "../text/format.ts"
-import { CardAnswer } from "./cards/card-answer.tsx"
+import { CardResult } from "./cards/card-answer.tsx"
 import { comparisonText } from "./chart/points.ts"
 import { TimeChart } from "./chart/time-chart.tsx"
 import { figureOf, stripMetrics } from "./data/figures.ts"
@@ -64,9 +64,9 @@ export function Instrument({ waits, onSettled }: InstrumentProps) {
   return (
     <section key="loaded" class="instrument" aria-label="Figures over time">
       {!isOne && <FigureStrip metrics={[...metrics, ...available]} chosen={chosen} summary={summary} more={more} onChoose={choose} />}
-      <CardAnswer of={isOne ? { ...series, refetch } : series} rows={8}>
+      <CardResult of={isOne ? { ...series, refetch } : series} rows={8}>
         {(data) => <TimeChart series={data} metric={drawn(data.points, chosen)} notes={notes} />}
-      </CardAnswer>
+      </CardResult>
       <TrustLine facts={summary.data as ReportFacts | undefined} />
     </section>
   )

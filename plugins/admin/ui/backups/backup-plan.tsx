@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Answer, Button, Choice, Form, put, SelectField, TextField, toast } from "#plugin/ui"
+import { Button, Checkbox, Form, put, QueryResult, SelectField, TextField, toast } from "#plugin/ui"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 interface Bucket {
@@ -23,9 +23,9 @@ interface Plan {
 export function BackupPlanForm() {
   const plan = useAdmin<Plan>("backups/schedule")
   return (
-    <Answer of={plan} rows={4}>
+    <QueryResult of={plan} rows={4}>
       {(shown) => <PlanFields key={JSON.stringify(shown)} plan={shown} />}
-    </Answer>
+    </QueryResult>
   )
 }
 
@@ -65,7 +65,7 @@ function PlanFields({ plan }: { plan: Plan }) {
     >
       {({ busy, errorOf }) => (
         <>
-          <Choice label="Back up automatically" checked={isOn} onChange={setOn} />
+          <Checkbox label="Back up automatically" checked={isOn} onChange={setOn} />
           {isOn && (
             <TextField
               label="Schedule (cron)"

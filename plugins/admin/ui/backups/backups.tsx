@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks"
 import {
-  Answer,
   Button,
   bytesText,
-  Choice,
+  Checkbox,
   type Column,
   DataTable,
   Dialog,
   EmptyState,
   Field,
   Form,
-  Moment,
   Page,
   post,
+  QueryResult,
   TextField,
+  TimeAgo,
   timeText,
   toast,
   visible,
@@ -44,7 +44,7 @@ export default function Backups() {
       }
     >
       {job !== undefined && <JobLine id={job} onOver={() => void refresh("backups", "notices", "system")} />}
-      <Answer of={backups} rows={4}>
+      <QueryResult of={backups} rows={4}>
         {({ data, hindrance }) => (
           <div class="stack">
             {hindrance !== undefined && <p class="down">The bucket couldn't be read: {visible(hindrance)}</p>}
@@ -55,7 +55,7 @@ export default function Backups() {
             )}
           </div>
         )}
-      </Answer>
+      </QueryResult>
       <Part title="Automatic backups">
         <BackupPlanForm />
       </Part>
@@ -100,7 +100,7 @@ const columnsOf = (onJob: (id: number) => void): Column<Backup>[] => [
           <>
             <br />
             <span class="small quiet">
-              <Moment at={verified_at} />
+              <TimeAgo at={verified_at} />
             </span>
           </>
         )}
@@ -147,8 +147,8 @@ export function CreateBackup({ onJob, onClose }: { onJob(id: number): void; onCl
               <code>footfall secrets export-key</code>
             </p>
             <TextField label="Label (optional)" value={label} onValue={setLabel} error={errorOf("/label")} autofocus />
-            <Choice label="Include settings" note="Secrets are not included." checked={withConfig} onChange={setWithConfig} />
-            <Choice label="Encrypt" checked={isEncrypted} onChange={setEncrypted} />
+            <Checkbox label="Include settings" note="Secrets are not included." checked={withConfig} onChange={setWithConfig} />
+            <Checkbox label="Encrypt" checked={isEncrypted} onChange={setEncrypted} />
             {isEncrypted && (
               <TextField
                 label="Passphrase"

@@ -8,12 +8,12 @@ import {
   exact,
   FilterRow,
   Form,
-  Moment,
   Page,
+  PagedTable,
   post,
-  Rows,
   SearchField,
   TextField,
+  TimeAgo,
   useFilters,
   visible,
 } from "#plugin/ui"
@@ -36,7 +36,7 @@ export default function Organizations() {
       <FilterRow label="Organizations">
         <SearchField label="Name" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={useRows<Organization>("organizations", filters)}
         caption="Organizations"
         columns={COLUMNS}
@@ -55,7 +55,7 @@ const COLUMNS: Column<Organization>[] = [
   { id: "keys", label: "API keys", number: true, cell: ({ keys }) => exact(keys) },
   { id: "events", label: "Events, 30 days", number: true, cell: ({ events_30d }) => exact(events_30d) },
   { id: "bytes", label: "Size", number: true, cell: ({ bytes }) => bytesText(bytes) },
-  { id: "created", label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+  { id: "created", label: "Created", cell: ({ created_at }) => <TimeAgo at={created_at} /> },
 ]
 
 function NewOrganization({ onClose }: { onClose(): void }) {

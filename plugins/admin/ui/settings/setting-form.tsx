@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import {
   Button,
-  Choice,
+  Checkbox,
   type Column,
   DataTable,
   Form,
@@ -122,7 +122,7 @@ function Control({ setting: { schema = {} }, value, onValue, shared }: ControlPr
   if (schema.type === "boolean")
     return (
       <>
-        <Choice label={shared.label} note={shared.note} checked={value === true} onChange={onValue} />
+        <Checkbox label={shared.label} note={shared.note} checked={value === true} onChange={onValue} />
         {shared.error && <span class="field-error">{shared.error}</span>}
       </>
     )

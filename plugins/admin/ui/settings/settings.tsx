@@ -1,5 +1,5 @@
 import { Link, useParams } from "wouter"
-import { Answer, EmptyState, Page, UnsavedGuard } from "#plugin/ui"
+import { EmptyState, Page, QueryResult, UnsavedGuard } from "#plugin/ui"
 import type { Setting, Settings } from "../answers.ts"
 import { useAdmin } from "../queries.ts"
 import { MailTest, ProviderTest } from "./connection-tests.tsx"
@@ -44,9 +44,9 @@ export default function SettingsPage() {
         ))}
       </nav>
       {chosen ? (
-        <Answer of={settings} rows={6}>
+        <QueryResult of={settings} rows={6}>
           {(shown) => <GroupShown key={chosen.id} group={chosen} settings={shown} />}
-        </Answer>
+        </QueryResult>
       ) : (
         <EmptyState>This group of settings doesn't exist.</EmptyState>
       )}

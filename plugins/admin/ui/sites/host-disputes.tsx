@@ -7,8 +7,8 @@ import {
   FilterRow,
   Form,
   Page,
+  PagedTable,
   put,
-  Rows,
   remove,
   SearchField,
   SelectField,
@@ -48,7 +48,7 @@ export default function HostDisputes() {
       <FilterRow label="Host disputes">
         <SearchField label="Host or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={useRows<Dispute>("host-disputes", filters)}
         caption="Host disputes"
         columns={columnsOf(setDeciding)}

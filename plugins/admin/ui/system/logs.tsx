@@ -1,11 +1,11 @@
 import {
-  Answer,
   Button,
   type Column,
   DataTable,
   EmptyState,
   FilterRow,
   Page,
+  QueryResult,
   queryOf,
   SearchField,
   SelectField,
@@ -57,9 +57,9 @@ export default function Logs() {
           onValue={(value) => setFilters({ limit: value })}
         />
       </FilterRow>
-      <Answer of={lines} rows={9}>
+      <QueryResult of={lines} rows={9}>
         {({ data }) => (data.length === 0 ? <EmptyState>No log entries match these filters.</EmptyState> : <LineTable lines={data} />)}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }

@@ -1,18 +1,18 @@
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
 import {
-  Answer,
   Button,
   bytesText,
   CopyButton,
+  DescriptionList,
   duration,
   ErrorState,
+  errorText,
   exact,
-  Facts,
   Page,
   post,
+  QueryResult,
   Skeleton,
-  sentenceOf,
   timeText,
   toast,
   visible,
@@ -64,14 +64,14 @@ export default function Overview() {
         )}
       </Part>
       <Part title="Health">
-        <Answer of={health} rows={6}>
+        <QueryResult of={health} rows={6}>
           {({ checks }) => <HealthList checks={checks} />}
-        </Answer>
+        </QueryResult>
       </Part>
       <Part title="About this instance">
-        <Answer of={system} rows={6}>
-          {(shown) => <Facts of={factsOf(shown)} />}
-        </Answer>
+        <QueryResult of={system} rows={6}>
+          {(shown) => <DescriptionList of={factsOf(shown)} />}
+        </QueryResult>
         <UpdateNote />
       </Part>
     </Page>
@@ -180,7 +180,7 @@ export function Notices() {
       await post(`${ADMIN}/notices/${id}/dismiss`, undefined)
       await refresh("notices")
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
   }
   return (
@@ -234,7 +234,7 @@ export function UpdateNote() {
       await post(`${ADMIN}/updates/check`, undefined)
       await refresh("updates", "notices")
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }

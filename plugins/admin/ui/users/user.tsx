@@ -4,15 +4,15 @@ import {
   Button,
   type Column,
   DataTable,
+  DescriptionList,
   EmptyState,
   ErrorState,
-  Facts,
   Form,
-  Moment,
   Page,
   patch,
   Skeleton,
   TextField,
+  TimeAgo,
   toast,
   visible,
 } from "#plugin/ui"
@@ -42,7 +42,7 @@ function Shown({ user }: { user: User }) {
   const sessions = useRows<Session>("sessions", { user: String(user.id) })
   return (
     <>
-      <Facts
+      <DescriptionList
         of={[
           ["Email", visible(user.email)],
           ["Status", sentenceCase(user.status)],
@@ -50,9 +50,9 @@ function Shown({ user }: { user: User }) {
           ["Signs in with", [user.auth.password && "password", ...user.auth.oidc].filter(Boolean).join(", ") || "not set up yet"],
           ["Second factor", factorsText(user.mfa)],
           ["API keys", String(user.api_keys)],
-          ["Created", <Moment key="created" at={user.created_at} />],
-          ["Last sign-in", <Moment key="in" at={user.last_login_at} />],
-          ["Last seen", <Moment key="seen" at={user.last_seen_at} />],
+          ["Created", <TimeAgo key="created" at={user.created_at} />],
+          ["Last sign-in", <TimeAgo key="in" at={user.last_login_at} />],
+          ["Last seen", <TimeAgo key="seen" at={user.last_seen_at} />],
         ]}
       />
       <UserActions user={user} />

@@ -23,7 +23,7 @@ import {
 } from "../data/card-tabs.ts"
 import { rowMetrics, valueText } from "../data/figures.ts"
 import { usePrefetchedReports, useReport, useStatsSource } from "../data/reports.ts"
-import { CardAnswer, EmptyCard } from "./card-answer.tsx"
+import { CardResult, EmptyCard } from "./card-answer.tsx"
 import { RankedList, type RankedRow, RowMenu } from "./ranked-list.tsx"
 
 const BusyHours = lazyPart(() => import("./busy-hours.tsx"))
@@ -145,7 +145,7 @@ function BreakdownCard(props: BreakdownCardProps) {
         </>
       }
     >
-      <CardAnswer of={report} rows={full ? 5 : ROWS}>
+      <CardResult of={report} rows={full ? 5 : ROWS}>
         {(data) =>
           data.rows.length === 0 ? (
             <EmptyCard tab={tab} />
@@ -164,7 +164,7 @@ function BreakdownCard(props: BreakdownCardProps) {
             />
           )
         }
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }

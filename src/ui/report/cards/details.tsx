@@ -11,14 +11,14 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { dimensionLabel } from "../../text/words.ts"
 import { type CardTab, detailsTab, filtersAfter } from "../data/card-tabs.ts"
 import { countryName, detailsMetrics, isNoValue, rowValue, valueText } from "../data/figures.ts"
 import { useReport, useStatsSource } from "../data/reports.ts"
 import { RowNote } from "../explanations.tsx"
 import { isCoded } from "../filters/filters.ts"
-import { CardAnswer } from "./card-answer.tsx"
+import { CardResult } from "./card-answer.tsx"
 import { splitArguments } from "./cards.tsx"
 
 interface DetailsProps {
@@ -83,7 +83,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
           </a>
         )}
       </div>
-      <CardAnswer of={report} rows={12}>
+      <CardResult of={report} rows={12}>
         {(data) => (
           <>
             <DetailsTable
@@ -102,7 +102,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
             <Pager offset={offset} data={data} isCut={sought.isCut} onOffset={setOffset} />
           </>
         )}
-      </CardAnswer>
+      </CardResult>
     </Dialog>
   )
 }
@@ -160,7 +160,7 @@ function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: Det
         const text = valueText(tab.dimension, value, label)
         const link = (
           <Link class="plain-link" href={`${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`}>
-            <CutText text={text} />
+            <TruncatedText text={text} />
           </Link>
         )
         if (!isNoValue(value)) return link

@@ -5,7 +5,7 @@ import { canOnSite, useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { segmentsPath, useFilterTexts, useRefreshSegments } from "./filters.ts"
@@ -40,8 +40,8 @@ export default function SegmentDialog({ onClose }: { onClose(): void }) {
             {canOnSite(me, siteId, "segments:write") && (
               <fieldset>
                 <legend>Visible to</legend>
-                <Choice name="scope" label="Only me" checked={scope === "personal"} onChange={() => setScope("personal")} />
-                <Choice
+                <Checkbox name="scope" label="Only me" checked={scope === "personal"} onChange={() => setScope("personal")} />
+                <Checkbox
                   name="scope"
                   label="Everyone with access to this site"
                   checked={scope === "site"}

@@ -9,9 +9,9 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Moment } from "../../parts/values.tsx"
+import { TimeAgo } from "../../parts/values.tsx"
 import { canUsePasskeys, makePasskey } from "../../sign-in/passkey.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
@@ -35,7 +35,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
   return (
     <Part title="Passkeys">
       <p class="quiet">Sign in with your fingerprint, face or PIN. No password or second step needed.</p>
-      <Answer of={list} rows={1}>
+      <QueryResult of={list} rows={1}>
         {({ data }) => (
           <div class="stack">
             {data.length > 0 && (
@@ -52,7 +52,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
             )}
           </div>
         )}
-      </Answer>
+      </QueryResult>
       {naming && (
         <Naming
           passkey={naming === "new" ? undefined : naming}
@@ -132,7 +132,7 @@ const columnsOf = (
 ): Column<PasskeyResponse>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
   { id: "kept", label: "Stored", cell: ({ backed_up }) => (backed_up ? "synced" : "on one device") },
-  { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => <TimeAgo at={last_used_at} /> },
   { id: "added", label: "Added", cell: ({ created_at }) => timeText(created_at) },
   {
     id: "change",

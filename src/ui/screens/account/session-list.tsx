@@ -6,9 +6,9 @@ import type { Me } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Moment } from "../../parts/values.tsx"
+import { TimeAgo } from "../../parts/values.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { Part } from "./section.tsx"
@@ -31,7 +31,7 @@ export function SessionList(_: { me: Me }) {
   return (
     <Part title="Sessions">
       <p class="quiet">Sessions expire after seven days of inactivity. Don't recognize one? End it and change your password.</p>
-      <Answer of={list} rows={3}>
+      <QueryResult of={list} rows={3}>
         {({ data }) => (
           <div class="stack">
             <DataTable caption="Where you are signed in" columns={columnsOf(setEnding)} rows={data} keyOf={({ id }) => id} />
@@ -44,7 +44,7 @@ export function SessionList(_: { me: Me }) {
             )}
           </div>
         )}
-      </Answer>
+      </QueryResult>
       {ending && (
         <Confirm
           title={ending === "others" ? "End all other sessions?" : "End this session?"}
@@ -76,7 +76,7 @@ const columnsOf = (onEnd: (session: OwnSessionResponse) => void): Column<OwnSess
       </>
     ),
   },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at, current }) => (current ? "now" : <Moment at={last_seen_at} />) },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at, current }) => (current ? "now" : <TimeAgo at={last_seen_at} />) },
   {
     id: "since",
     label: "Signed in",

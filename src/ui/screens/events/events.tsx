@@ -10,8 +10,8 @@ import { Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
 import { Card, Page, Tabs } from "../../parts/page.tsx"
-import { Answer } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { QueryResult } from "../../parts/states.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { OTHER } from "../../report/data/figures.ts"
@@ -85,7 +85,7 @@ function EventList({ report, onGoal, onExplore }: EventListProps) {
         </>
       }
     >
-      <CardAnswer of={report}>
+      <CardResult of={report}>
         {({ rows }) =>
           rows.length === 0 ? (
             <EmptyCard />
@@ -102,7 +102,7 @@ function EventList({ report, onGoal, onExplore }: EventListProps) {
             />
           )
         }
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }
@@ -143,7 +143,7 @@ export function SendExample({ siteId }: { siteId: number }) {
   const panel = useId()
   return (
     <Card title="Send your first event" full>
-      <Answer of={site} rows={4}>
+      <QueryResult of={site} rows={4}>
         {(data) => {
           const text = exampleText(tab, data as unknown as OwnSiteResponse) // the private API returns the snippet with the site
           return (
@@ -163,7 +163,7 @@ export function SendExample({ siteId }: { siteId: number }) {
             </div>
           )
         }}
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }

@@ -4,9 +4,9 @@ import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import { patch, post } from "../../api/api.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
@@ -41,7 +41,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
   }
   if (stale)
     return (
-      <TwoVersions
+      <VersionConflict
         mine={facts(inputOf(draft))}
         theirs={facts(stale)}
         onMine={() => save(stale.version)}
@@ -57,7 +57,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = currentOf<OwnFunnelResponse>(error)
+            const current = currentVersion<OwnFunnelResponse>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -108,7 +108,7 @@ const Conditions = ({ draft, onDraft, error }: ConditionsProps) => (
     <fieldset>
       <legend>Order</legend>
       {(Object.keys(ORDER_WORDS) as FunnelDraft["order"][]).map((order) => (
-        <Choice
+        <Checkbox
           key={order}
           name="order"
           label={ORDER_WORDS[order]}

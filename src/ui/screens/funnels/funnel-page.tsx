@@ -11,7 +11,7 @@ import { Change } from "../../parts/change.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Card, Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, percent } from "../../text/format.ts"
@@ -87,7 +87,7 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
           </button>
         }
       >
-        <CardAnswer of={report} rows={6}>
+        <CardResult of={report} rows={6}>
           {(data) => {
             const found = data as FunnelInsight // the result of the funnel report
             return (
@@ -98,19 +98,19 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
               </>
             )
           }}
-        </CardAnswer>
+        </CardResult>
       </Card>
       <Card title="Breakdown" full>
         <div class="split-field">
           <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension })} />
         </div>
         {split && (
-          <CardAnswer of={report} rows={4}>
+          <CardResult of={report} rows={4}>
             {(data) => {
               const { breakdown } = data as FunnelInsight // the result of the funnel report
               return breakdown?.dimension === split ? <FunnelSplit split={breakdown} dimension={split} /> : null
             }}
-          </CardAnswer>
+          </CardResult>
         )}
       </Card>
     </div>

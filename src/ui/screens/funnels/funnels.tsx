@@ -8,11 +8,11 @@ import { useInView } from "../../browser/hooks.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, NOTHING, percent } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import FunnelDialog from "./funnel-dialog.tsx"
 import { useFunnels } from "./funnel-draft.ts"
 import { FunnelPage } from "./funnel-page.tsx"
@@ -27,13 +27,13 @@ export default function FunnelsScreen() {
   if (found) return <FunnelPage key={found.id} funnel={found} />
   return (
     <Page title="Funnel">
-      <Answer of={funnels} rows={6}>
+      <QueryResult of={funnels} rows={6}>
         {() => (
           <EmptyState action={<ButtonLink href={`/sites/${siteId}/funnels${searchWith({ cards: {} })}`}>All funnels</ButtonLink>}>
             This funnel doesn't exist or was deleted.
           </EmptyState>
         )}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
@@ -55,7 +55,7 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
     >
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <Answer of={funnels} rows={6}>
+      <QueryResult of={funnels} rows={6}>
         {(list) =>
           list.length === 0 ? (
             <EmptyState
@@ -73,7 +73,7 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
             <FunnelTable funnels={list} />
           )
         }
-      </Answer>
+      </QueryResult>
       {isOpen && <FunnelDialog onClose={() => setOpen(false)} />}
     </Page>
   )
@@ -93,7 +93,7 @@ function FunnelTable({ funnels }: { funnels: readonly OwnFunnelResponse[] }) {
           cell: ({ id, name, steps }) => (
             <div class="goal-name">
               <Link href={`/sites/${siteId}/funnels/${id}${searchWith({ cards: {} })}`}>
-                <CutText text={name} />
+                <TruncatedText text={name} />
               </Link>
               <span class="small quiet">{steps.map((step) => visible(step.name)).join(" → ")}</span>
             </div>

@@ -2,11 +2,11 @@ import { useState } from "preact/hooks"
 import type { OwnGoalResponse } from "../../../domain/goal.ts"
 import { Problem, patch, post } from "../../api/api.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { MatchValueField, PropertyKeyField } from "../../report/filters/suggestion-fields.tsx"
 import { visible } from "../../text/safe-text.tsx"
@@ -38,7 +38,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
   }
   if (stale)
     return (
-      <TwoVersions
+      <VersionConflict
         mine={facts({ ...goal!, ...inputOf(draft), match: draft.match })}
         theirs={facts(stale)}
         onMine={() => save(stale.version)}
@@ -54,7 +54,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = currentOf<OwnGoalResponse>(error)
+            const current = currentVersion<OwnGoalResponse>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -104,7 +104,7 @@ function Trial({ siteId, draft }: { siteId: number; draft: GoalDraft }) {
     const text = await tryGoal(siteId, inputOf(draft)).then(trialText, (error: Error) =>
       error instanceof Problem && error.members.errors
         ? error.members.errors.map(({ detail }) => `It ${detail}.`).join(" ")
-        : sentenceOf(error),
+        : errorText(error),
     )
     setResult({ of: draft, text })
     setBusy(false)
@@ -140,7 +140,7 @@ function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) {
         <legend>Goal type</legend>
         <div class="row">
           {(Object.keys(KIND_WORDS) as GoalDraft["kind"][]).map((one) => (
-            <Choice key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
+            <Checkbox key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
           ))}
         </div>
       </fieldset>

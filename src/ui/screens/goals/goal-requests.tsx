@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { GoalInput, GoalTrial, OwnGoalResponse } from "../../../domain/goal.ts"
 import { getAll, post, remove } from "../../api/api.ts"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { agoText } from "../../parts/values.tsx"
 import { counted } from "../../text/format.ts"
@@ -36,7 +36,7 @@ export function useDeleteGoal(siteId: number): (goal: OwnGoalResponse) => Promis
     await remove(`${goalsPath(siteId)}/${goal.id}`)
     await refresh()
     toast(`Goal ${visible(goal.name)} deleted`, () => {
-      post(goalsPath(siteId), inputOf(draftOf(goal))).then(refresh, (error: Error) => toast(sentenceOf(error)))
+      post(goalsPath(siteId), inputOf(draftOf(goal))).then(refresh, (error: Error) => toast(errorText(error)))
     })
   }
 }

@@ -3,7 +3,7 @@ import { useMemo, useRef, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
 import { DataTable } from "../../parts/data-table.tsx"
 import { counted, exact, NOTHING, percent, short } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
 import { itemOfNode, itemText, type JourneyNode, type JourneyQuestion } from "./journey-question.ts"
 
@@ -94,7 +94,7 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
                     onClick={() => onNode(node, column)}
                   >
                     <span class="flow-bar" style={{ height: `${box.bar}px` }} />
-                    <span class="flow-text">{itemOfNode(node) ? <CutText text={node.page} /> : nodeName(node)}</span>
+                    <span class="flow-text">{itemOfNode(node) ? <TruncatedText text={node.page} /> : nodeName(node)}</span>
                     <span class="flow-count" title={counted(node.visits, "visit")}>
                       <Unseen>, </Unseen>
                       <strong>{short(node.visits)}</strong>

@@ -6,11 +6,11 @@ import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, SelectField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField } from "../../parts/form/fields.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { Card, Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
@@ -65,7 +65,7 @@ export default function JourneysScreen() {
           </>
         }
       >
-        <CardAnswer of={report}>
+        <CardResult of={report}>
           {(data) => {
             const journeys = data as Journeys // the result of the journeys report
             if (journeys.sample_visits === 0) return <EmptyState>No visits match in this period.</EmptyState>
@@ -80,7 +80,7 @@ export default function JourneysScreen() {
               </>
             )
           }}
-        </CardAnswer>
+        </CardResult>
       </Card>
       {open && <NodeDialog {...open} mode={question.mode} question={question} onQuestion={ask} onClose={() => setOpen(undefined)} />}
     </Page>
@@ -176,9 +176,9 @@ function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
       />
       <Button type="submit">Show paths</Button>
       <div class="row journey-choices">
-        <Choice label="Ignore query parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
-        <Choice label="Group by directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
-        <Choice
+        <Checkbox label="Ignore query parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
+        <Checkbox label="Group by directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
+        <Checkbox
           label="Include custom events"
           checked={events}
           onChange={(checked) => set({ events: checked, ...(!checked && isEvent && { anchor: { page: "/" } }) })}

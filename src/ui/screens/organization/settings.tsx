@@ -2,10 +2,10 @@ import { useQueryClient } from "@tanstack/react-query"
 import type { OrganizationPolicy, OrganizationResponse } from "../../../domain/organization.ts"
 import { patch } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
-import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
 
@@ -14,7 +14,7 @@ export function Settings({ organization }: SectionProps) {
   const shown = useOrganization(organization.id)
   return (
     <Page title="Settings">
-      <Answer of={shown} rows={6}>
+      <QueryResult of={shown} rows={6}>
         {(data) => (
           <div class="stack">
             <Name shown={data} />
@@ -23,7 +23,7 @@ export function Settings({ organization }: SectionProps) {
             <Links shown={data} />
           </div>
         )}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
@@ -89,13 +89,13 @@ function SignIn({ shown }: { shown: OrganizationResponse }) {
     >
       {({ values, set, errorOf }) => (
         <>
-          <Choice
+          <Checkbox
             label="Require two-step verification"
             note="Members without a second factor can only open their account until they add one."
             checked={values.require_mfa}
             onChange={(require_mfa) => set({ require_mfa })}
           />
-          <Choice
+          <Checkbox
             label="Require single sign-on"
             note="Members must use single sign-on. Needs an active identity provider."
             checked={values.sso_only}
@@ -106,7 +106,7 @@ function SignIn({ shown }: { shown: OrganizationResponse }) {
               <legend>Owners who can still use a password</legend>
               <p class="field-note">For emergencies when the identity provider is unavailable.</p>
               {owners.map(({ user }) => (
-                <Choice
+                <Checkbox
                   key={user.id}
                   label={visible(user.name)}
                   checked={values.break_glass_user_ids.includes(user.id)}

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import type { OwnSite } from "./own-organization.ts"
 
@@ -26,7 +26,7 @@ export function SiteChoices({ legend, sites, chosen, onChosen, emptyNote, error 
       {sites.length > MANY && <TextField label="Search sites" type="search" value={wanted} onValue={setWanted} />}
       <div class="choice-list">
         {shown.map(({ id, name }) => (
-          <Choice
+          <Checkbox
             key={id}
             label={visible(name)}
             checked={chosen.includes(id)}

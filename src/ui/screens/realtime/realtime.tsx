@@ -5,7 +5,7 @@ import { getAll } from "../../api/api.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { Card, Page } from "../../parts/page.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { agoText } from "../../parts/values.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { valueText } from "../../report/data/figures.ts"
@@ -40,7 +40,7 @@ export default function RealtimeScreen() {
       <FeedFilters />
       <div class="bands">
         <Card title="Current visitors" full marks={<span class="small quiet">last 5 minutes</span>}>
-          <Answer of={report} rows={6}>
+          <QueryResult of={report} rows={6}>
             {(panel) => (
               <div class="now">
                 <Now panel={panel} siteId={siteId} />
@@ -49,7 +49,7 @@ export default function RealtimeScreen() {
                 </div>
               </div>
             )}
-          </Answer>
+          </QueryResult>
         </Card>
         <div class="thirds" data-full>
           <TopCard title="Pages" head="Page" dimension="page" report={report} of="pages" />
@@ -57,9 +57,9 @@ export default function RealtimeScreen() {
           <TopCard title="Countries" head="Country" dimension="country" report={report} of="countries" />
         </div>
         <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
-          <Answer of={report} rows={9}>
+          <QueryResult of={report} rows={9}>
             {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
-          </Answer>
+          </QueryResult>
         </Card>
       </div>
     </Page>
@@ -103,7 +103,7 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
   const { base, address, searchWith } = useSiteAddress()
   return (
     <Card title={title}>
-      <Answer of={report} rows={6}>
+      <QueryResult of={report} rows={6}>
         {(panel) => {
           const rows = panel[of].map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
           return rows.length === 0 ? (
@@ -118,7 +118,7 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
             />
           )
         }}
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }

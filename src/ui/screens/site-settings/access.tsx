@@ -9,7 +9,7 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { Person } from "../../parts/values.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { useMembers } from "../organization/own-organization.ts"
@@ -42,7 +42,7 @@ export function Access({ site }: { site: OwnSiteResponse }) {
           By default, members have their role in {visible(site.organization.name)}. A site-specific role replaces it on this site. Guests
           only see sites they have a role on. Owners and admins always keep their role.
         </p>
-        <Answer of={members} rows={3}>
+        <QueryResult of={members} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No one has a site-specific role.</EmptyState>
@@ -71,7 +71,7 @@ export function Access({ site }: { site: OwnSiteResponse }) {
               />
             )
           }
-        </Answer>
+        </QueryResult>
         {seesOrganization && (
           <p>
             <ButtonLink href={`/org/${site.organization.id}/members`}>View organization members</ButtonLink>
@@ -105,7 +105,7 @@ function AssignRole({ site, path, onDone }: { site: OwnSiteResponse; path: strin
   return (
     <section class="card stack" aria-labelledby="assign-role">
       <h2 id="assign-role">Assign a role</h2>
-      <Answer of={people} rows={2}>
+      <QueryResult of={people} rows={2}>
         {() =>
           own.length === 0 ? (
             <EmptyState>All members are owners or admins, who already have access to every site.</EmptyState>
@@ -138,7 +138,7 @@ function AssignRole({ site, path, onDone }: { site: OwnSiteResponse; path: strin
             </Form>
           )
         }
-      </Answer>
+      </QueryResult>
     </section>
   )
 }

@@ -8,7 +8,7 @@ import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { Erase } from "./erase.tsx"
@@ -120,7 +120,7 @@ function Delete({ site }: { site: OwnSiteResponse }) {
       await post(`${sitePath(site.id)}/restore`, {})
       await refresh()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
   }
   return (

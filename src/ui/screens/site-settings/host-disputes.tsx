@@ -7,7 +7,7 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Facts } from "../../parts/values.tsx"
+import { DescriptionList } from "../../parts/values.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { sitePath, useRefreshSite } from "./settings.ts"
@@ -109,7 +109,7 @@ function Proof({ siteId, proof }: { siteId: number; proof: HostProofResponse }) 
               <p>
                 To verify {visible(host)}, add this record to its DNS, then check it. A new record can take up to an hour to become visible.
               </p>
-              <Facts
+              <DescriptionList
                 of={[
                   ["Type", "TXT"],
                   ["Name", <code key="name">{visible(proof.record.name)}</code>],

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import type { RetentionPreview, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { get, patch } from "../../api/api.ts"
 import { useDebouncedValue } from "../../browser/hooks.ts"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { counted, dayText } from "../../text/format.ts"
 import { sitePath, useRefreshSite } from "./settings.ts"
@@ -70,7 +70,7 @@ const Identity = ({ save, ...shared }: Shared) => (
         <fieldset class="switches">
           <legend class="visually-hidden">Visitors are recognized</legend>
           {MODES.map(([mode, label, note]) => (
-            <Choice
+            <Checkbox
               key={mode}
               name="identity_mode"
               label={label}
@@ -96,7 +96,7 @@ const Identity = ({ save, ...shared }: Shared) => (
               onValue={(days) => set({ days })}
               error={errorOf("/persistent_days")}
             />
-            <Choice
+            <Checkbox
               label="Assume consent until it is denied"
               note="Visitors aren't asked first. Use this only where the law allows it."
               checked={values.consent_default === "granted"}
@@ -105,7 +105,7 @@ const Identity = ({ save, ...shared }: Shared) => (
           </>
         )}
         {(values.identity_mode === "persistent" || values.identity_mode === "identified") && (
-          <Choice
+          <Checkbox
             label="Store user IDs"
             note="Lets you find people by the ID you gave them. Otherwise only a key derived from it is stored."
             checked={values.store_user_ids}
@@ -158,14 +158,14 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
           <>
             <fieldset class="switches">
               <legend class="visually-hidden">Retention</legend>
-              <Choice
+              <Checkbox
                 name="retention"
                 label="Use the instance default"
                 note="Events are kept forever unless the instance admin has set a limit."
                 checked={days === ""}
                 onChange={() => change("")}
               />
-              <Choice
+              <Checkbox
                 name="retention"
                 label="Delete events after a number of days"
                 checked={days !== ""}

@@ -3,9 +3,9 @@ import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { ShareResponse } from "../../../domain/share.ts"
 import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
@@ -41,7 +41,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
       await post(path, body())
       await done()
     } catch (error) {
-      const current = currentOf<ShareResponse>(error)
+      const current = currentVersion<ShareResponse>(error)
       if (!current) throw error
       setTheirs(current)
     }
@@ -68,7 +68,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
         )}
       </Form>
       {theirs && (
-        <TwoVersions
+        <VersionConflict
           mine={wordsOf({ ...body(), has_password: draft.hasPassword })}
           theirs={wordsOf(theirs)}
           onMine={() => change(theirs.version)}
@@ -130,9 +130,9 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
       <SectionChoices {...fields} />
       <fieldset class="switches">
         <legend>Viewers can</legend>
-        <Choice label="Change the period" checked={draft.range} onChange={(range) => set({ range })} />
-        <Choice label="Filter the view" checked={draft.mayFilter} onChange={(mayFilter) => set({ mayFilter })} />
-        <Choice label="Export CSV files" checked={draft.mayExport} onChange={(mayExport) => set({ mayExport })} />
+        <Checkbox label="Change the period" checked={draft.range} onChange={(range) => set({ range })} />
+        <Checkbox label="Filter the view" checked={draft.mayFilter} onChange={(mayFilter) => set({ mayFilter })} />
+        <Checkbox label="Export CSV files" checked={draft.mayExport} onChange={(mayExport) => set({ mayExport })} />
       </fieldset>
       <TextArea
         label="Pages that can embed this view"
@@ -149,7 +149,7 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
 function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: PasswordProps) {
   return (
     <>
-      <Choice
+      <Checkbox
         label="Require a password"
         note={needsPassword ? "Your organization requires a password." : undefined}
         checked={draft.hasPassword}
@@ -178,7 +178,7 @@ function SectionChoices({ draft, set, errorOf }: DraftProps) {
       <legend>Sections</legend>
       {errorOf("/sections") && <span class="field-error">{errorOf("/sections")}</span>}
       {Object.entries(SECTION_WORDS).map(([section, label]) => (
-        <Choice key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />
+        <Checkbox key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />
       ))}
     </fieldset>
   )

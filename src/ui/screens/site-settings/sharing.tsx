@@ -7,9 +7,9 @@ import { canOnSite, useMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
-import { Choice } from "../../parts/form/fields.tsx"
+import { Checkbox } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { conditionsText } from "./condition-rows.tsx"
@@ -44,7 +44,7 @@ export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: S
           </Button>
         </div>
         <p class="quiet">Anyone with the link can see it, without an account. Small groups are hidden.</p>
-        <Answer of={shares} rows={3}>
+        <QueryResult of={shares} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No shared views yet. Shared views let people without an account see this site.</EmptyState>
@@ -56,7 +56,7 @@ export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: S
               </ul>
             )
           }
-        </Answer>
+        </QueryResult>
       </section>
       {canOnSite(me, site.id, "site:write") && (
         <SectionForm
@@ -68,7 +68,7 @@ export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: S
           words={(values) => [["Public", values.public ? "yes" : "no"]]}
         >
           {({ values, set }) => (
-            <Choice
+            <Checkbox
               label="Make this site public"
               note="Creates a shared view with a random link, and revokes it when you turn this off."
               checked={values.public}

@@ -4,7 +4,7 @@ import { RULE_DIMENSIONS, type ShieldKind } from "../../../domain/shield.ts"
 import type { ShieldResponse } from "../../../domain/site-response.ts"
 import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
@@ -53,7 +53,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
       await post(path, body)
       await done()
     } catch (error) {
-      const current = currentOf<ShieldResponse>(error)
+      const current = currentVersion<ShieldResponse>(error)
       if (!current) throw error
       setTheirs(current)
     }
@@ -100,7 +100,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
         )}
       </Form>
       {theirs && (
-        <TwoVersions
+        <VersionConflict
           mine={wordsOf({ value, ...body })}
           theirs={wordsOf(theirs)}
           onMine={() => change(theirs.version)}

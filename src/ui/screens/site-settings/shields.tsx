@@ -4,7 +4,7 @@ import type { OwnSiteResponse, ShieldResponse } from "../../../domain/site-respo
 import { getAll, patch, post, remove } from "../../api/api.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
-import { Answer, EmptyState, sentenceOf } from "../../parts/states.tsx"
+import { EmptyState, errorText, QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
@@ -26,7 +26,7 @@ export function Shields({ site }: { site: OwnSiteResponse }) {
     try {
       await act()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
     await refresh()
   }
@@ -47,7 +47,7 @@ export function Shields({ site }: { site: OwnSiteResponse }) {
           </Button>
         </div>
         <p class="quiet">New events that match a shield are dropped. Recorded events are not affected.</p>
-        <Answer of={shields} rows={3}>
+        <QueryResult of={shields} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No shields yet. Shields drop events by IP address, country, page and more.</EmptyState>
@@ -55,7 +55,7 @@ export function Shields({ site }: { site: OwnSiteResponse }) {
               <ShieldTable rows={rows} onEdit={(shield) => setEdited({ shield })} onToggle={toggle} onDelete={deleteShield} />
             )
           }
-        </Answer>
+        </QueryResult>
       </section>
       <OwnVisits site={site} path={path} onAdded={refresh} />
       <Drops siteId={site.id} />
@@ -123,7 +123,7 @@ function OwnVisits({ site, path, onAdded }: { site: OwnSiteResponse; path: strin
       toast(`Events from ${visible(value)} are no longer counted`)
       await onAdded()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }

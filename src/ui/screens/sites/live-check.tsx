@@ -8,7 +8,7 @@ import { canOnSite, useMe, useSite } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { browserZone } from "../../parts/form/locale-fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { REASON_WORDS } from "../../report/drop-words.ts"
 import { timeText } from "../../text/format.ts"
@@ -229,7 +229,7 @@ function useChange(siteId: number) {
     try {
       await change()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       await client.invalidateQueries({ queryKey: ["site", siteId] })
       setBusy(false)

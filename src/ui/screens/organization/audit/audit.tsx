@@ -8,7 +8,7 @@ import { Button } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { EmptyState, ErrorState, Skeleton, sentenceOf } from "../../../parts/states.tsx"
+import { EmptyState, ErrorState, errorText, Skeleton } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { timeText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
@@ -137,7 +137,7 @@ function ExportButtons({ path }: { path: string }) {
       saveFile(`audit.${format}`, new Blob([auditFile(rows, format)], { type: TYPES[format] }))
       if (rows.length >= MAX_ROWS) toast(`The file contains the newest ${MAX_ROWS} entries. Choose a shorter date range for older ones.`)
     } catch (error) {
-      toast(`The export failed. ${sentenceOf(error as Error)}`)
+      toast(`The export failed. ${errorText(error as Error)}`)
     } finally {
       setBusy(undefined)
     }

@@ -8,9 +8,9 @@ import { SelectField } from "../../../parts/form/fields.tsx"
 import { Icon } from "../../../parts/icon.tsx"
 import { MenuItem, Popover } from "../../../parts/menu.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
-import { agoText, Moment } from "../../../parts/values.tsx"
+import { agoText, TimeAgo } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, type SectionProps, useOwnSites, useRefresh } from "../own-organization.ts"
@@ -61,7 +61,7 @@ export function ApiKeys({ organization }: SectionProps) {
           ]}
         />
       </div>
-      <Answer of={keys} rows={4}>
+      <QueryResult of={keys} rows={4}>
         {(rows) =>
           rows.length === 0 ? (
             state === "active" ? (
@@ -73,7 +73,7 @@ export function ApiKeys({ organization }: SectionProps) {
             <DataTable caption="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites, setAct)} />
           )
         }
-      </Answer>
+      </QueryResult>
       {act?.kind === "create" && <KeyDialog organization={organization} onCreated={onCreated} onClose={close} />}
       {act?.kind === "change" && <KeyDialog organization={organization} current={act.key} onClose={close} />}
       {act?.kind === "rotate" && <RotateKey organizationId={organization.id} apiKey={act.key} onCreated={onCreated} onClose={close} />}
@@ -137,7 +137,7 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
     label: "Last used",
     cell: ({ last_used_at, last_used_ip_prefix }) => (
       <>
-        <Moment at={last_used_at} />
+        <TimeAgo at={last_used_at} />
         {last_used_ip_prefix && <div class="small quiet">{visible(last_used_ip_prefix)}</div>}
       </>
     ),

@@ -10,7 +10,7 @@ import { Dialog } from "../../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState, sentenceOf } from "../../../parts/states.tsx"
+import { EmptyState, errorText, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { agoText } from "../../../parts/values.tsx"
 import { timeText } from "../../../text/format.ts"
@@ -47,7 +47,7 @@ export function Invitations({ organization }: SectionProps) {
     try {
       await done(await post<InvitationResponse>(`${path}/${id}/resend`, {}))
     } catch (error) {
-      toast(`The invitation couldn't be resent. ${sentenceOf(error as Error)}`)
+      toast(`The invitation couldn't be resent. ${errorText(error as Error)}`)
     }
   }
   const columns = [...columnsOf(sites), ...(writes ? [actionsColumn({ onResend: (row) => void resend(row), onRevoke: setRevoked })] : [])]
@@ -56,7 +56,7 @@ export function Invitations({ organization }: SectionProps) {
       {writes && <InviteForm organization={organization} onInvited={done} />}
       <section class="stack" aria-labelledby="invitations">
         <h2 id="invitations">Pending invitations</h2>
-        <Answer of={list} rows={3}>
+        <QueryResult of={list} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No pending invitations. People who accept an invitation appear under Members.</EmptyState>
@@ -64,7 +64,7 @@ export function Invitations({ organization }: SectionProps) {
               <DataTable caption="Invitations" rows={rows} keyOf={({ id }) => id} columns={columns} />
             )
           }
-        </Answer>
+        </QueryResult>
       </section>
       {created?.link && (
         <Dialog title="Share the invitation link" onClose={() => setCreated(undefined)}>

@@ -7,7 +7,7 @@ import { Button, IconButton } from "../../../parts/button.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
-import { sentenceOf } from "../../../parts/states.tsx"
+import { errorText } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
@@ -90,7 +90,7 @@ function SiteRoles({ organization, member }: { organization: OwnOrganization; me
       await remove(pathOf(siteId))
       await refresh("members")
     } catch (error) {
-      toast(`The role couldn't be removed. ${sentenceOf(error as Error)}`)
+      toast(`The role couldn't be removed. ${errorText(error as Error)}`)
     }
   }
   return (

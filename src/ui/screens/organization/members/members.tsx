@@ -4,8 +4,8 @@ import { Button, ButtonLink } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
-import { Moment, Person } from "../../../parts/values.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
+import { Person, TimeAgo } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
@@ -54,7 +54,7 @@ export function Members({ organization, me }: SectionProps) {
           options={[{ value: "", label: "All roles" }, ...ROLES.map((value) => ({ value, label: roleLabel(value) }))]}
         />
       </div>
-      <Answer of={members} rows={4}>
+      <QueryResult of={members} rows={4}>
         {(rows) => {
           const shown = rows.filter((member) => (role === "" || member.role === role) && isWanted(member, wanted))
           return shown.length === 0 ? (
@@ -68,7 +68,7 @@ export function Members({ organization, me }: SectionProps) {
             />
           )
         }}
-      </Answer>
+      </QueryResult>
       {act?.kind === "change" && chosen && <MemberDialog organization={organization} member={chosen} onClose={close} />}
       {act?.kind === "remove" && chosen && <RemoveMember organizationId={organization.id} member={chosen} all={all} onClose={close} />}
       {act?.kind === "transfer" && <TransferOwnership organization={organization} all={all} own={me.user.id} onClose={close} />}
@@ -101,7 +101,7 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly MemberResponse[]): C
     ),
   },
   { id: "mfa", label: "Two-step verification", cell: ({ mfa }) => (mfa ? "On" : "Off") },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
   { id: "joined", label: "Joined", cell: ({ joined_at }) => <time dateTime={joined_at}>{dayText(joined_at)}</time> },
 ]
 

@@ -8,7 +8,7 @@ import { CopyButton } from "../../../parts/copy.tsx"
 import { TextField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { dayText } from "../../../text/format.ts"
 import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
@@ -54,7 +54,7 @@ export function MailDomains({ organization }: SectionProps) {
           )}
         </Form>
       </section>
-      <Answer of={list} rows={3}>
+      <QueryResult of={list} rows={3}>
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState>No email domains yet.</EmptyState>
@@ -68,7 +68,7 @@ export function MailDomains({ organization }: SectionProps) {
             </ul>
           )
         }
-      </Answer>
+      </QueryResult>
       {removed && (
         <Confirm
           title={`Remove ${removed.domain}?`}

@@ -4,7 +4,7 @@ import { patch, post } from "../../../api/api.ts"
 import { useMe } from "../../../api/session.ts"
 import { Button, IconButton } from "../../../parts/button.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { Choice, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../../parts/form/form.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
@@ -44,7 +44,7 @@ export default function ProviderDialog({ organizationId, path, current, onClose 
         {(sent) => (
           <>
             <Client draft={draft} current={current} onDraft={set} sent={sent} />
-            <Choice
+            <Checkbox
               label="Create accounts automatically"
               note="People who sign in for the first time get an account if their verified email address is at one of these domains."
               checked={draft.jit}
@@ -61,13 +61,13 @@ export default function ProviderDialog({ organizationId, path, current, onClose 
               />
             )}
             <GroupRoles groups={draft.groups} sites={sites} ownRole={ownRole} onGroups={(groups) => set({ groups })} />
-            <Choice
+            <Checkbox
               label="Require this provider"
               note="Members can't use a password for this organization while this is on."
               checked={draft.ssoOnly}
               onChange={(ssoOnly) => set({ ssoOnly })}
             />
-            <Choice
+            <Checkbox
               label="Enabled"
               note="When off, no one can sign in with this provider."
               checked={draft.enabled}
@@ -131,7 +131,7 @@ const Client = ({ draft, current, onDraft, sent: { errorOf } }: ClientProps) => 
       autocomplete="new-password"
     />
     {current?.client_secret.set && draft.secret === "" && (
-      <Choice label="Remove secret" checked={draft.dropsSecret} onChange={(dropsSecret) => onDraft({ dropsSecret })} />
+      <Checkbox label="Remove secret" checked={draft.dropsSecret} onChange={(dropsSecret) => onDraft({ dropsSecret })} />
     )}
     <TextField
       label="Scopes"

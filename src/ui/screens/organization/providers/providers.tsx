@@ -10,7 +10,7 @@ import { Form } from "../../../parts/form/form.tsx"
 import { Icon } from "../../../parts/icon.tsx"
 import { lazyPart } from "../../../parts/loading.ts"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { exact } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
@@ -37,7 +37,7 @@ export function Providers({ organization }: SectionProps) {
       <p class="quiet">
         Let members sign in with an existing account through OpenID Connect. A provider only gives access to this organization.
       </p>
-      <Answer of={list} rows={4}>
+      <QueryResult of={list} rows={4}>
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState>No identity providers yet. Members sign in with a password or passkey.</EmptyState>
@@ -51,7 +51,7 @@ export function Providers({ organization }: SectionProps) {
             </ul>
           )
         }
-      </Answer>
+      </QueryResult>
       {open && (
         <Suspense fallback={<div class="progress-line" />}>
           <ProviderDialog
