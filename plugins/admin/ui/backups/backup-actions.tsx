@@ -3,9 +3,9 @@ import {
   Button,
   Confirm,
   CopyButton,
+  confirmIdentity,
   Dialog,
   Form,
-  freshProof,
   MenuItem,
   Popover,
   post,
@@ -14,8 +14,8 @@ import {
   timeText,
   toast,
 } from "#plugin/ui"
-import { useAction } from "../act.tsx"
 import type { Backup, Job } from "../answers.ts"
+import { useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
 /** Actions on a backup: verify, download, restore, delete. */
@@ -26,7 +26,7 @@ export function BackupActions({ backup, onJob }: { backup: Backup; onJob(id: num
   const path = `${ADMIN}/backups/${backup.id}`
   const verify = (full: boolean) => act(() => post<Job>(`${path}/verify`, { full }).then(({ id }) => onJob(id)), "Verification started")
   const download = async () => {
-    await freshProof()
+    await confirmIdentity()
     location.assign(`${path}/download`)
   }
   const close = () => setOpen(undefined)

@@ -2,9 +2,8 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
 import { Link } from "wouter"
 import { Button, duration, exact, get, post, visible } from "#plugin/ui"
-import { ConfirmedAction, useAction } from "../act.tsx"
 import type { Job, Line } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import { ConfirmedAction, sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
 /** A job with its log entries, as `GET /admin/jobs/{id}` answers it. */

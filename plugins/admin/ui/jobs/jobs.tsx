@@ -1,9 +1,9 @@
 import { Link } from "wouter"
-import { type Column, FilterRow, Moment, Page, Rows, SearchField, SelectField, useFilters, visible } from "#plugin/ui"
+import { type Column, FilterRow, Page, PagedTable, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
 import type { Job } from "../answers.ts"
+import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { withAny } from "../parts.tsx"
 import { useRows } from "../queries.ts"
-import { SiteField, siteText, useSiteNames } from "../sites/site-field.tsx"
 import { isOpen, JobActions, JobProgress } from "./job-state.tsx"
 
 const STATES = ["queued", "running", "done", "failed", "cancelled"] as const
@@ -20,7 +20,13 @@ export default function Jobs() {
         <SearchField label="Job name" value={filters.kind ?? ""} onValue={(kind) => setFilters({ kind })} />
         <SiteField value={filters.site ?? ""} onValue={(site) => setFilters({ site })} />
       </FilterRow>
-      <Rows of={jobs} caption="Jobs" columns={columnsOf(useSiteNames())} keyOf={({ id }) => id} empty="No jobs match these filters." />
+      <PagedTable
+        of={jobs}
+        caption="Jobs"
+        columns={columnsOf(useSiteNames())}
+        keyOf={({ id }) => id}
+        empty="No jobs match these filters."
+      />
     </Page>
   )
 }
@@ -37,8 +43,8 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<Job>[] => [
   },
   { id: "state", label: "State", cell: (job) => <JobProgress job={job} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => site_id !== null && <span class="whole">{siteText(names, site_id)}</span> },
-  { id: "started", label: "Started", cell: ({ started_at }) => <Moment at={started_at} none="not yet" /> },
-  { id: "finished", label: "Finished", cell: ({ finished_at }) => <Moment at={finished_at} none="" /> },
+  { id: "started", label: "Started", cell: ({ started_at }) => <TimeAgo at={started_at} none="not yet" /> },
+  { id: "finished", label: "Finished", cell: ({ finished_at }) => <TimeAgo at={finished_at} none="" /> },
   {
     id: "error",
     label: "Error",

@@ -1,9 +1,22 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Answer, Button, Choice, type Column, DataTable, Dialog, Form, Moment, Page, patch, post, TextField, timeText } from "#plugin/ui"
-import { useAction } from "../act.tsx"
+import {
+  Button,
+  Checkbox,
+  type Column,
+  DataTable,
+  Dialog,
+  Form,
+  Page,
+  patch,
+  post,
+  QueryResult,
+  TextField,
+  TimeAgo,
+  timeText,
+} from "#plugin/ui"
 import type { Job, Schedule } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import { sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page of the schedules by which jobs start. */
@@ -13,9 +26,9 @@ export default function Schedules() {
   return (
     <Page title="Schedules">
       <p class="quiet">Backups have their own schedule on the Backups page.</p>
-      <Answer of={schedules} rows={4}>
+      <QueryResult of={schedules} rows={4}>
         {({ data }) => <DataTable caption="Schedules" columns={columnsOf(setChanging)} rows={data} keyOf={({ name }) => name} />}
-      </Answer>
+      </QueryResult>
       {changing && <ChangeSchedule schedule={changing} onClose={() => setChanging(undefined)} />}
     </Page>
   )
@@ -35,7 +48,7 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
         "off"
       ),
   },
-  { id: "last", label: "Last run", cell: ({ last_run_at }) => <Moment at={last_run_at} /> },
+  { id: "last", label: "Last run", cell: ({ last_run_at }) => <TimeAgo at={last_run_at} /> },
   { id: "outcome", label: "Result", cell: ({ last_state }) => (last_state === null ? "" : sentenceCase(last_state)) },
   {
     id: "next",
@@ -82,7 +95,7 @@ function ChangeSchedule({ schedule, onClose }: { schedule: Schedule; onClose(): 
       >
         {({ busy, errorOf }) => (
           <>
-            <Choice label="Run on schedule" checked={isOn} onChange={setOn} />
+            <Checkbox label="Run on schedule" checked={isOn} onChange={setOn} />
             <TextField
               label="Schedule (cron)"
               value={cron}

@@ -1,8 +1,7 @@
 import { Link } from "wouter"
-import { type Column, FilterRow, Moment, Page, Rows, remove, SearchField, useFilters, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
+import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
 import type { Named } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 interface Invitation {
@@ -29,7 +28,7 @@ export default function Invitations() {
       <FilterRow label="Invitations">
         <SearchField label="Email or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={useRows<Invitation>("invitations", filters)}
         caption="Invitations"
         columns={columnsOf(withdraw)}
@@ -60,9 +59,9 @@ const columnsOf = (withdraw: (invitation: Invitation) => Promise<void>): Column<
     cell: ({ organization }) => <Link href={`/admin/organizations/${organization.id}`}>{visible(organization.name)}</Link>,
   },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
-  { id: "created", label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
-  { id: "sent", label: "Emailed", cell: ({ sent_at }) => <Moment at={sent_at} none="no, link only" /> },
-  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { id: "created", label: "Created", cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { id: "sent", label: "Emailed", cell: ({ sent_at }) => <TimeAgo at={sent_at} none="no, link only" /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
   {
     id: "withdraw",
     label: "Actions",

@@ -1,8 +1,7 @@
 import { Link } from "wouter"
-import { type Column, FilterRow, Moment, Page, post, Rows, SearchField, SelectField, useFilters, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
+import { type Column, FilterRow, Page, PagedTable, post, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
 import type { Named } from "../answers.ts"
-import { sentenceCase, withAny } from "../parts.tsx"
+import { ConfirmedAction, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 interface Key {
@@ -39,7 +38,7 @@ export default function Keys() {
           onValue={(state) => setFilters({ state })}
         />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={useRows<Key>("api-keys", filters)}
         caption="API keys"
         columns={columnsOf(revoke)}
@@ -84,8 +83,8 @@ const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
     cell: ({ site_ids }) => (site_ids === null ? "all" : site_ids.length === 0 ? "none" : site_ids.join(", ")),
   },
   { id: "state", label: "State", cell: ({ state }) => sentenceCase(state) },
-  { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
-  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => <TimeAgo at={last_used_at} /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <TimeAgo at={expires_at} none="never" /> },
   {
     id: "revoke",
     label: "Actions",

@@ -5,28 +5,27 @@ import {
   Button,
   bytesText,
   type Column,
+  DescriptionList,
   Dialog,
   ErrorState,
   exact,
-  Facts,
   Form,
   get,
-  Moment,
   Page,
+  PagedTable,
   patch,
   put,
   queryOf,
-  Rows,
   remove,
   SelectField,
   Skeleton,
   TextField,
+  TimeAgo,
   toast,
   visible,
 } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
 import type { Listed, Member, Organization, User } from "../answers.ts"
-import { Part, ROLES, sentenceCase } from "../parts.tsx"
+import { ConfirmedAction, Part, ROLES, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 
 /** Page of one organization: members, name and deletion. */
@@ -55,7 +54,7 @@ function Shown({ organization }: { organization: Organization }) {
   const [, navigate] = useLocation()
   return (
     <>
-      <Facts
+      <DescriptionList
         of={[
           ["Members", `${exact(members)}, ${owners === 1 ? "one owner" : `${exact(owners)} owners`}`],
           [
@@ -67,7 +66,7 @@ function Shown({ organization }: { organization: Organization }) {
           ["API keys", exact(keys)],
           ["Events, 30 days", exact(events_30d)],
           ["Size", bytesText(bytes)],
-          ["Created", <Moment key="created" at={created_at} />],
+          ["Created", <TimeAgo key="created" at={created_at} />],
         ]}
       />
       <Part title="Members">
@@ -137,7 +136,7 @@ export function Members({ organization }: { organization: Organization }) {
   }
   return (
     <>
-      <Rows
+      <PagedTable
         of={useRows<Member>(path)}
         caption="Members"
         columns={columnsOf(setChanging, removeMember)}
@@ -167,7 +166,7 @@ const columnsOf = (change: (member: Change) => void, removeMember: (member: Memb
   { id: "name", label: "Name", cell: ({ user }) => <span class="whole">{visible(user.name)}</span> },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
   { id: "mfa", label: "Second factor", cell: ({ mfa }) => (mfa ? "yes" : "no") },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
   {
     id: "change",
     label: "Actions",

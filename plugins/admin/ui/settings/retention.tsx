@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Answer, Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, TextField, toast, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
+import { Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, QueryResult, TextField, toast, visible } from "#plugin/ui"
 import type { Job, Preview } from "../answers.ts"
-import { Part } from "../parts.tsx"
+import { PreviewTable } from "../fields.tsx"
+import { ConfirmedAction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
-import { PreviewTable } from "../sites/preview-table.tsx"
 
 export interface SiteRetention {
   site_id: number
@@ -26,16 +25,16 @@ export default function RetentionPage() {
   return (
     <Page title="Retention">
       <Part title="Default">
-        <Answer of={retention} rows={2}>
+        <QueryResult of={retention} rows={2}>
           {({ default_days }) => <DefaultDays key={String(default_days)} days={default_days} />}
-        </Answer>
+        </QueryResult>
       </Part>
       <Part title="By site">
-        <Answer of={retention} rows={4}>
+        <QueryResult of={retention} rows={4}>
           {({ sites }) => (
             <DataTable caption="Retention by site" columns={columnsOf(setChanging)} rows={sites} keyOf={({ site_id }) => site_id} />
           )}
-        </Answer>
+        </QueryResult>
       </Part>
       <Removal />
       {changing && <RetentionDialog site={changing} onClose={() => setChanging(undefined)} />}

@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, Confirm, Dialog, dayText, exact, Form, MenuItem, Popover, post, remove, TextField, timeText, toast } from "#plugin/ui"
-import { useAction } from "../act.tsx"
 import type { Job, Named, Preview, Site } from "../answers.ts"
-import { OrganizationField } from "../organizations/organization-field.tsx"
+import { OrganizationField, PreviewTable } from "../fields.tsx"
+import { useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
-import { PreviewTable } from "./preview-table.tsx"
 
 /** Actions on a site. A deleted site can only be restored. */
 export function SiteActions({ site }: { site: Site }) {

@@ -3,28 +3,27 @@ import {
   Button,
   type Column,
   DataTable,
+  DescriptionList,
   Dialog,
   EmptyState,
-  Facts,
+  errorText,
   FilterRow,
   get,
   NOTHING,
   Page,
+  PagedTable,
   queryOf,
-  Rows,
   SearchField,
   SelectField,
-  sentenceOf,
   TextField,
   timeText,
   toast,
   useFilters,
   visible,
 } from "#plugin/ui"
-import { OrganizationField } from "../organizations/organization-field.tsx"
+import { OrganizationField, SiteField } from "../fields.tsx"
 import { withAny } from "../parts.tsx"
 import { ADMIN, useRows } from "../queries.ts"
-import { SiteField } from "../sites/site-field.tsx"
 
 const NAMES = ["actor", "action", "target", "organization", "site", "from", "to", "ip", "outcome"]
 
@@ -60,7 +59,7 @@ export default function Audit() {
           onValue={(outcome) => setFilters({ outcome })}
         />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={useRows<AuditRow>("audit", filters)}
         caption="Audit"
         columns={columnsOf(setShown)}
@@ -81,7 +80,7 @@ function Tools({ query }: { query: string }) {
       const { ok, rows, first_broken_id } = await get<{ ok: boolean; rows: number; first_broken_id?: number }>(`${ADMIN}/audit/verify`)
       toast(ok ? `Audit log verified: ${rows} entries are unchanged` : `Audit log verification failed at entry ${first_broken_id}`)
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }
@@ -168,7 +167,7 @@ export const AuditDetails = ({ row, onClose }: { row: AuditRow; onClose(): void 
         ) : (
           <DataTable caption="Changes" columns={CHANGE_COLUMNS} rows={changes} keyOf={({ field }) => field} />
         )}
-        <Facts
+        <DescriptionList
           of={[
             ["Time", timeText(row.at)],
             ["Actor", visible(`${row.actor_email || row.actor_kind}${row.actor_id === null ? "" : ` (${row.actor_id})`}`)],

@@ -1,23 +1,23 @@
 import {
-  Answer,
   type Column,
   DataTable,
   EmptyState,
   exact,
   FilterRow,
-  Moment,
   Page,
+  QueryResult,
   queryOf,
   REASON_WORDS,
   SelectField,
+  TimeAgo,
   timeText,
   useFilters,
   visible,
 } from "#plugin/ui"
 import type { Ingestion, IngestionMinute } from "../answers.ts"
+import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { Part } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
-import { SiteField, siteText, useSiteNames } from "../sites/site-field.tsx"
 import { acceptedPerSecond, Figures, IngestChart, rejectedOf } from "./figures.tsx"
 
 interface Sample {
@@ -52,9 +52,9 @@ export default function IngestionPage() {
         />
         <SiteField value={site} onValue={(value) => setFilters({ site: value })} />
       </FilterRow>
-      <Answer of={ingestion} rows={6}>
+      <QueryResult of={ingestion} rows={6}>
         {(shown) => <Shown ingestion={shown} />}
-      </Answer>
+      </QueryResult>
       <Samples reason={filters.reason ?? ""} onReason={(reason) => setFilters({ reason })} />
     </Page>
   )
@@ -78,7 +78,7 @@ function Shown({ ingestion }: { ingestion: Ingestion }) {
           { label: "Waiting events", value: exact(queue_depth) },
           { label: "Commit time (p50)", value: commit ? `${exact(Math.round(commit.p50_ms))} ms` : "–" },
           { label: "Commit time (p99)", value: commit ? `${exact(Math.round(commit.p99_ms))} ms` : "–" },
-          { label: "Oldest unsealed event", value: <Moment at={oldest_unsealed_at} none="none" /> },
+          { label: "Oldest unsealed event", value: <TimeAgo at={oldest_unsealed_at} none="none" /> },
         ]}
       />
       <IngestChart minutes={data} />
@@ -123,7 +123,7 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
       <FilterRow label="Dropped events">
         <SelectField label="Reason" value={reason} options={[{ value: "", label: "Any" }, ...reasons]} onValue={onReason} />
       </FilterRow>
-      <Answer of={samples} rows={4}>
+      <QueryResult of={samples} rows={4}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No recently dropped events{reason !== "" && " for this reason"}.</EmptyState>
@@ -131,13 +131,13 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
             <DataTable caption="Dropped events" columns={samplesOf(names)} rows={data} keyOf={(sample) => JSON.stringify(sample)} />
           )
         }
-      </Answer>
+      </QueryResult>
     </Part>
   )
 }
 
 const samplesOf = (names: ReadonlyMap<number, string>): Column<Sample>[] => [
-  { id: "at", label: "Time", cell: ({ at }) => <Moment at={at} /> },
+  { id: "at", label: "Time", cell: ({ at }) => <TimeAgo at={at} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span> },
   { id: "reason", label: "Reason", cell: ({ reason }) => <div>{REASON_WORDS[reason] ?? reason}</div> },
   { id: "host", label: "Host", cell: ({ host }) => visible(host) },

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
-import { Answer, Button, Form, Page, post, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
-import { useAction } from "../act.tsx"
+import { Button, Form, Page, post, QueryResult, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
 import type { Mode } from "../answers.ts"
+import { useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page that switches maintenance mode on and off. */
@@ -13,9 +13,9 @@ export default function Maintenance() {
         During maintenance, events are still collected and reports work. Only instance admins can make changes; API writes fail and jobs
         pause. Others see your message.
       </p>
-      <Answer of={mode} rows={4}>
+      <QueryResult of={mode} rows={4}>
         {(shown) => (shown.enabled ? <ActiveMaintenance mode={shown} /> : <StartMaintenance />)}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }

@@ -1,6 +1,6 @@
-import { Answer, Button, type Column, DataTable, exact, Page, patch, useRefreshMe } from "#plugin/ui"
-import { ConfirmedAction, useAction } from "../act.tsx"
+import { Button, type Column, DataTable, exact, Page, patch, QueryResult, useRefreshMe } from "#plugin/ui"
 import type { Area } from "../answers.ts"
+import { ConfirmedAction, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** The console itself, which can't be disabled: there would be no way to enable it again. */
@@ -12,9 +12,9 @@ export default function Plugins() {
   return (
     <Page title="Plugins">
       <p class="quiet">Disabled plugins keep their data but do nothing. Retention still applies.</p>
-      <Answer of={areas} rows={4}>
+      <QueryResult of={areas} rows={4}>
         {({ data }) => <DataTable caption="Plugins" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }

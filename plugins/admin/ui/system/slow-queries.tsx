@@ -1,7 +1,7 @@
-import { Answer, type Column, DataTable, EmptyState, exact, Moment, Page, queryOf, useFilters } from "#plugin/ui"
+import { type Column, DataTable, EmptyState, exact, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
+import { siteText, useSiteNames } from "../fields.tsx"
 import { sentenceCase } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
-import { siteText, useSiteNames } from "../sites/site-field.tsx"
 
 interface SlowQuery {
   at: string
@@ -29,7 +29,7 @@ export default function SlowQueriesPage() {
   return (
     <Page title="Slow queries">
       <p class="quiet">The latest 100 queries that took a second or more since the last start. Their filters are not recorded.</p>
-      <Answer of={queries} rows={6}>
+      <QueryResult of={queries} rows={6}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No slow queries since the last start.</EmptyState>
@@ -47,7 +47,7 @@ export default function SlowQueriesPage() {
             </div>
           )
         }
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
@@ -94,7 +94,7 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<SlowQuery>[] => [
   { id: "took", label: "Duration", number: true, sort: "took_ms", cell: ({ took_ms }) => secondsText(took_ms) },
   { id: "waited", label: "Waiting", number: true, cell: ({ waited_ms }) => secondsText(waited_ms) },
   { id: "ending", label: "Result", cell: ({ ending }) => ENDINGS[ending] ?? "answered" },
-  { id: "at", label: "Time", sort: "at", cell: ({ at }) => <Moment at={at} /> },
+  { id: "at", label: "Time", sort: "at", cell: ({ at }) => <TimeAgo at={at} /> },
 ]
 
 const secondsText = (ms: number) => <span class="whole">{(ms / 1_000).toFixed(1)} s</span>

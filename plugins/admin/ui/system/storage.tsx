@@ -1,10 +1,9 @@
 import { useLocation } from "wouter"
-import { Answer, bytesText, type Column, DataTable, EmptyState, exact, Page, post } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
+import { bytesText, type Column, DataTable, EmptyState, exact, Page, post, QueryResult } from "#plugin/ui"
 import type { Job, Storage } from "../answers.ts"
-import { Part, sentenceCase } from "../parts.tsx"
+import { siteText, useSiteNames } from "../fields.tsx"
+import { ConfirmedAction, Part, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin } from "../queries.ts"
-import { siteText, useSiteNames } from "../sites/site-field.tsx"
 import { Figures } from "./figures.tsx"
 import { forecastText } from "./overview.tsx"
 
@@ -15,9 +14,9 @@ export default function StoragePage() {
   const storage = useAdmin<Storage>("storage")
   return (
     <Page title="Storage">
-      <Answer of={storage} rows={9}>
+      <QueryResult of={storage} rows={9}>
         {(shown) => <Shown storage={shown} />}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }

@@ -1,7 +1,6 @@
-import { type Column, FilterRow, Moment, Page, Rows, remove, SearchField, useFilters, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
+import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
 import type { Session } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 /** Page of all active sessions. */
@@ -27,7 +26,7 @@ export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<Sessi
     await remove(`${ADMIN}/sessions/${id}`)
     await refresh("sessions", "users")
   }
-  return <Rows of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
+  return <PagedTable of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
 }
 
 const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] => [
@@ -53,8 +52,8 @@ const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] 
       </>
     ),
   },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
-  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
   {
     id: "end",
     label: "Actions",

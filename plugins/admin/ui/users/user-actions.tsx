@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, Dialog, Form, getAll, Problem, patch, post, remove, SelectField, TextField, toast, useMe } from "#plugin/ui"
-import { ConfirmedAction, SecretLinkDialog, useAction } from "../act.tsx"
 import type { Member, Named, Settings, User } from "../answers.ts"
+import { ConfirmedAction, SecretLinkDialog, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Actions on a user. */

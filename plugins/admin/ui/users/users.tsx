@@ -2,26 +2,25 @@ import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
 import {
   Button,
-  Choice,
+  Checkbox,
   type Column,
   Dialog,
   FilterRow,
   Form,
-  Moment,
   Page,
+  PagedTable,
   post,
-  Rows,
   SearchField,
   SelectField,
   TextField,
+  TimeAgo,
   toast,
   useFilters,
   visible,
 } from "#plugin/ui"
-import { SecretLinkDialog } from "../act.tsx"
 import type { Organization, User } from "../answers.ts"
-import { OrganizationField } from "../organizations/organization-field.tsx"
-import { ROLES, sentenceCase, withAny } from "../parts.tsx"
+import { OrganizationField } from "../fields.tsx"
+import { ROLES, SecretLinkDialog, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 const NAMES = ["q", "role", "status", "mfa", "sort", "organization"]
@@ -60,7 +59,7 @@ export default function Users() {
           onValue={(mfa) => setFilters({ mfa })}
         />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={users}
         caption="Users"
         columns={COLUMNS}
@@ -99,8 +98,8 @@ const COLUMNS: Column<User>[] = [
     ),
   },
   { id: "mfa", label: "Second factor", cell: ({ mfa }) => factorsText(mfa) },
-  { id: "created", label: "Created", sort: "created_at", cell: ({ created_at }) => <Moment at={created_at} /> },
-  { id: "seen", label: "Last seen", sort: "last_seen_at", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { id: "created", label: "Created", sort: "created_at", cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { id: "seen", label: "Last seen", sort: "last_seen_at", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
 ]
 
 export const factorsText = ({ totp, passkeys }: User["mfa"]): string =>
@@ -153,7 +152,7 @@ export function NewUser({ onClose }: { onClose(): void }) {
                 error={errorOf("/role")}
               />
             )}
-            <Choice
+            <Checkbox
               label="Instance admin"
               note="Can use this console and manage all users, organizations and sites."
               checked={isAdmin}
