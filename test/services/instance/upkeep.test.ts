@@ -128,7 +128,7 @@ test("a disk that fails during shutdown leaves the folder unlocked and complete"
       throw new StoreFault("fsync", "made up")
     }
   }
-  expect(log.lines).toMatchObject([{ level: "warn", message: "a store could not be brought to one file" }])
+  expect(log.lines).toMatchObject([{ level: "warn", message: "the log of a store could not be moved into its file" }])
   await using _again = await openWithSite(folder.path)
   expect(storedEvents(folder.path)).toBe(1)
 })

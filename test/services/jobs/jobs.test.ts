@@ -82,7 +82,12 @@ test("retries a job that throws with increasing delays, then fails it with a pub
   const { jobs, clock, log } = queue
   await jobs.enqueue({ kind: "a.try-it" })
   await jobs.drain()
-  const first = { state: "queued", attempts: 1, error_code: "internal_error", error_message: "The cause is in the server's log." }
+  const first = {
+    state: "queued",
+    attempts: 1,
+    error_code: "internal_error",
+    error_message: "An internal error occurred. See the log of the instance.",
+  }
   expect(await jobs.get(1)).toMatchObject(first)
   clock.advance(29_000)
   await jobs.drain()

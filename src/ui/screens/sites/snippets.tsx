@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks"
 import type { SiteResponse } from "../../../domain/site-response.ts"
-import { isLocalHost } from "../../../domain/snippet.ts"
+import { isDevelopmentHost } from "../../../domain/snippet.ts"
 import { ButtonLink } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Tabs } from "../../parts/page.tsx"
@@ -59,14 +59,14 @@ type SnippetTab = (typeof SNIPPET_TABS)[number]["id"]
 const scriptAddress = ({ snippet }: SnippetSite): string => /src="([^"]+)"/.exec(snippet)?.[1] ?? ""
 
 /** Returns whether the site has a local host, where the tracker sends nothing unless it is configured to. */
-const isLocal = ({ hosts }: SnippetSite): boolean => hosts.some(isLocalHost)
+const isLocal = ({ hosts }: SnippetSite): boolean => hosts.some(isDevelopmentHost)
 
 /** Returns the origin that pages of the site send events to. */
 export const collectOrigin = (site: SnippetSite): string => URL.parse(scriptAddress(site))?.origin ?? location.origin
 
 /** Returns the URL of an example page, on the first host of the site. */
 export const examplePage = ({ hosts }: Pick<SnippetSite, "hosts">): string =>
-  `${hosts[0] && isLocalHost(hosts[0]) ? "http" : "https"}://${(hosts[0] ?? "example.com").replace(/^\*\./, "www.")}/`
+  `${hosts[0] && isDevelopmentHost(hosts[0]) ? "http" : "https"}://${(hosts[0] ?? "example.com").replace(/^\*\./, "www.")}/`
 
 export function snippetText(tab: SnippetTab, site: SnippetSite): string {
   const origin = collectOrigin(site)
