@@ -3,7 +3,7 @@ import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 
 const asked = { reason: "Ticket 7" }
 
-/** What a browser keeps of an answer, beside what it has. */
+/** Applies the cookies of an answer to a browser's cookies. */
 function cookiesAfter(headers: Headers, before: string): string {
   const jar = new Map(before.split("; ").map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]))
   for (const line of headers.getSetCookie()) {
@@ -21,7 +21,7 @@ async function actAs(console: ConsoleInstance, id: number, body: object = asked)
 }
 const me = async ({ instance }: ConsoleInstance, cookie: string) => instance.api.get("/api/private/me", undefined, { cookie })
 
-test("an admin sees the instance as a user does, is told so, and comes back", async () => {
+test("an administrator impersonates a user, sees the status and returns to the own session", async () => {
   await using console = await startConsole()
   const viewer = await console.person({ role: "viewer" })
   const jar = await actAs(console, viewer.id)
@@ -31,19 +31,19 @@ test("an admin sees the instance as a user does, is told so, and comes back", as
     organizations: [{ role: "viewer" }],
     impersonation: { mode: "read_only", expires_at: "2026-11-21T12:30:00.000Z" },
   })
-  // The rights are those of the user.
+  // The permissions are those of the user.
   expect(await console.get("/users", jar)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
   expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })
   const own = cookiesAfter(back.headers, jar)
   expect((await me(console, own)).body).toMatchObject({ user: { id: console.adminId, is_instance_admin: true } })
   expect(((await me(console, own)).body as { impersonation?: object }).impersonation).toBeUndefined()
-  // The other session is dead, whoever kept its cookie.
+  // The impersonated session has ended, even for a saved cookie.
   expect((await me(console, jar.split("; ").find((pair) => pair.startsWith("sid="))!)).status).toBe(401)
   expect(await actionsOf(console)).toEqual(["admin.user.impersonate", "admin.user.impersonate-end"])
 })
 
-test("both are named in the log, by what is done in the name of another", async () => {
+test("audits both users for an impersonated action", async () => {
   await using console = await startConsole()
   const instance = console.instance
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
@@ -57,24 +57,30 @@ test("both are named in the log, by what is done in the name of another", async 
 })
 
 test.each([
-  ["in read-only mode: a name", "read_only", "PATCH", "/api/private/organizations/1", { name: "X" }],
-  ["in full mode: a password", "full", "POST", "/api/private/me/password", { current: "a", password: "correct horse battery" }],
-  ["in full mode: an address", "full", "POST", "/api/private/me/email", { email: "x@example.org" }],
-  ["in full mode: a second factor", "full", "POST", "/api/private/me/totp/start", undefined],
-  ["in full mode: a passkey", "full", "POST", "/api/private/me/passkeys", {}],
-  ["in full mode: sessions", "full", "POST", "/api/private/me/sessions/revoke-others", undefined],
+  ["rename the organization in read-only mode", "read_only", "PATCH", "/api/private/organizations/1", { name: "X" }],
+  ["change the password in full mode", "full", "POST", "/api/private/me/password", { current: "a", password: "correct horse battery" }],
+  ["change the email address in full mode", "full", "POST", "/api/private/me/email", { email: "x@example.org" }],
+  ["add a second factor in full mode", "full", "POST", "/api/private/me/totp/start", undefined],
+  ["add a passkey in full mode", "full", "POST", "/api/private/me/passkeys", {}],
+  ["end sessions in full mode", "full", "POST", "/api/private/me/sessions/revoke-others", undefined],
   [
-    "in full mode: a key",
+    "create an API key in full mode",
     "full",
     "POST",
     "/api/private/organizations/1/api-keys",
     { name: "K", scopes: ["stats:read"], site_access: "all" },
   ],
-  ["in full mode: a member", "full", "POST", "/api/private/organizations/1/members/invite", { email: "x@example.org", role: "viewer" }],
-  ["in full mode: the account", "full", "DELETE", "/api/private/me", undefined],
-  ["in full mode: that the site is there", "full", "DELETE", "/api/private/sites/1", undefined],
-  ["in full mode: that its data is there", "full", "POST", "/api/private/sites/1/reset", { confirm: "Shop" }],
-  ["in full mode: that some of it is there", "full", "POST", "/api/private/sites/1/erase", { period: "all", confirm: "x" }],
+  [
+    "invite a member in full mode",
+    "full",
+    "POST",
+    "/api/private/organizations/1/members/invite",
+    { email: "x@example.org", role: "viewer" },
+  ],
+  ["delete the account in full mode", "full", "DELETE", "/api/private/me", undefined],
+  ["delete a site in full mode", "full", "DELETE", "/api/private/sites/1", undefined],
+  ["reset a site in full mode", "full", "POST", "/api/private/sites/1/reset", { confirm: "Shop" }],
+  ["erase data in full mode", "full", "POST", "/api/private/sites/1/erase", { period: "all", confirm: "x" }],
 ] as const)("nobody changes in the name of another %s", async (_, mode, method, path, body) => {
   await using console = await startConsole()
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
@@ -86,7 +92,7 @@ test.each([
   })
 })
 
-test.each(["read_only", "full"] as const)("nobody carries raw data away in the name of another, in mode %s", async (mode) => {
+test.each(["read_only", "full"] as const)("impersonation in mode %s cannot export raw data", async (mode) => {
   await using console = await startConsole()
   const { api } = console.instance
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
@@ -102,16 +108,16 @@ test.each(["read_only", "full"] as const)("nobody carries raw data away in the n
     expect((await get(path, owner.cookie)).status).toBe(200)
   }
   expect(await api.post("/api/private/sites/1/takeout", {}, undefined, { cookie })).toMatchObject({ status: 403 })
-  // What the screens show can be had as a file too.
+  // Data shown on screens can be exported.
   expect((await get("/export?type=page&period=today")).status).toBe(200)
 })
 
 test.each([
-  ["another instance admin", { isInstanceAdmin: true }, asked, 403, "forbidden"],
-  ["in full, where looking alone is allowed", {}, { ...asked, mode: "full" }, 403, "forbidden"],
+  ["another instance administrator", { isInstanceAdmin: true }, asked, 403, "forbidden"],
+  ["in full mode if only read-only is allowed", {}, { ...asked, mode: "full" }, 403, "forbidden"],
   ["without a reason", {}, {}, 422, "validation_failed"],
-  ["for too short", {}, { ...asked, minutes: 4 }, 422, "validation_failed"],
-  ["for too long", {}, { ...asked, minutes: 61 }, 422, "validation_failed"],
+  ["for too short a time", {}, { ...asked, minutes: 4 }, 422, "validation_failed"],
+  ["for too long a time", {}, { ...asked, minutes: 61 }, 422, "validation_failed"],
 ] as const)("nobody acts as a user: %s", async (_, as, body, status, code) => {
   await using console = await startConsole()
   const { id } = await console.person(as)
@@ -120,7 +126,7 @@ test.each([
   expect(answer.headers.getSetCookie()).toEqual([])
 })
 
-test("nobody acts as somebody who is disabled, where it is off, or without a fresh proof", async () => {
+test("rejects impersonation of a disabled user, while it is disabled, or without a recent confirmation of identity", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
@@ -164,14 +170,14 @@ test.each([
   expect((await me(console, jar)).status).toBe(401)
 })
 
-test("whoever stayed too long comes back all the same", async () => {
+test("an administrator can return after the impersonation expired", async () => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
   const jar = await actAs(console, id, { ...asked, minutes: 5 })
   console.instance.clock.advance(6 * 60_000)
   const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
   expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })
-  // Nobody who has no session of their own gets one.
+  // Without an own session, none is created.
   const none = await console.send("POST", "/impersonation/stop", undefined, { cookie: "sid=x; own-sid=y" })
   expect(none).toMatchObject({ status: 200, body: { user: null } })
 })
@@ -190,12 +196,12 @@ test("refuses to stop impersonating for a user who impersonates no one, and leav
   const both = await console.send("POST", "/impersonation/stop", undefined, { cookie: `${cookie}; ${waiting}` })
   expect(both).toMatchObject({ status: 409, body: { code: "invalid_state" } })
   expect(both.headers.getSetCookie()).toEqual([])
-  // Without any session there is nothing to end, and no cookie to clear.
+  // Without any session there is nothing to end and no cookie to clear.
   const nobody = await console.send("POST", "/impersonation/stop", undefined, { cookie: "theme=dark" })
   expect(nobody).toMatchObject({ status: 200, body: { user: null } })
 })
 
-test("nobody gets back into a session that has ended", async () => {
+test("stopping an impersonation does not restore a session that has ended", async () => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
   const jar = await actAs(console, id)

@@ -10,9 +10,9 @@ describe("local times", () => {
     ["in winter", "2026-11-21T12:00", "2026-11-21T11:00:00.000Z"],
     ["in summer", "2026-07-01T00:30", "2026-06-30T22:30:00.000Z"],
     ["in the hour that clocks skip", "2026-03-29T02:30", "2026-03-29T01:30:00.000Z"],
-    ["that is no time", "tomorrow", undefined],
-    ["of a day that is none", "2026-13-01T00:00", undefined],
-  ])("a time %s becomes an instant", (_, local, instant) => {
+    ["that is invalid", "tomorrow", undefined],
+    ["of a day that does not exist", "2026-13-01T00:00", undefined],
+  ])("converts a time %s to an instant", (_, local, instant) => {
     expect(instantOf(local, ZONE)).toBe(instant)
   })
 

@@ -25,7 +25,7 @@ test.each([
   ["robots.txt", "slug_reserved"],
   ["favicon.ico", "slug_reserved"],
   [".well-known", "slug_reserved"],
-])("the slug %j is refused as %s", async (slug, code) => {
+])("rejects the slug %j with %s", async (slug, code) => {
   expect(await ask("POST", PATH, { destination, slug })).toMatchObject({ status: 422, body: { code } })
   const { id } = await make({ destination })
   expect(await ask("PATCH", `${PATH}/${id}`, { slug })).toMatchObject({ status: 422, body: { code } })
@@ -133,7 +133,7 @@ test("releases a slug after 90 days, when its former link can no longer be resto
   for (const slug of ["poster", "flyer"]) expect(await take(slug)).toMatchObject({ status: 201, body: { slug } })
   expect((await fresh.visit("/l/poster")).headers.get("location")).toBe("https://example.com/theirs")
   const owner = { cookie: await signIn({ role: "owner" }) }
-  // Its 30 days were over long before.
+  // Its 30 days have long passed.
   expect(await fresh.ask("POST", `${PATH}/${link.id}/restore`, undefined, owner)).toMatchObject({ status: 404 })
   expect(await fresh.ask("PATCH", `${PATH}/${renamed.id}`, { slug: "flyer" }, owner)).toMatchObject({
     status: 409,

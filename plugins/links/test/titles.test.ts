@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { linkStand, PATH } from "./kit.ts"
 
-/** A foreign page on loopback that counts who asks for it. */
+/** Serves a page on loopback and counts its requests. */
 function pageServer(answer: (path: string) => Response) {
   const asked: string[] = []
   const server = Bun.serve({
@@ -25,12 +25,16 @@ const opened = (port: number) => ({
 })
 
 test.each<[string, () => Response, string]>([
-  ["its text in one line", () => html("<head><TITLE lang=en>\n Spring &amp; summer&#x3a;\t20&nbsp;% </TITLE>"), "Spring & summer: 20 %"],
-  ["no more than a title may have", () => html(`<title>${"x".repeat(300)}</title>`), "x".repeat(200)],
+  ["its text on one line", () => html("<head><TITLE lang=en>\n Spring &amp; summer&#x3a;\t20&nbsp;% </TITLE>"), "Spring & summer: 20 %"],
+  ["at most 200 characters", () => html(`<title>${"x".repeat(300)}</title>`), "x".repeat(200)],
   ["nothing without one", () => html("<h1>Spring</h1>"), ""],
-  ["nothing of what is no page", () => new Response("<title>Spring</title>", { headers: { "content-type": "text/plain" } }), ""],
-  ["nothing of a page that is not there", () => new Response("<title>Not found</title>", { status: 404 }), ""],
-])("of the title of a destination a link gets %s", async (_, answer, title) => {
+  [
+    "nothing from a document that is not HTML",
+    () => new Response("<title>Spring</title>", { headers: { "content-type": "text/plain" } }),
+    "",
+  ],
+  ["nothing from a missing page", () => new Response("<title>Not found</title>", { status: 404 }), ""],
+])("takes from the title of a destination: %s", async (_, answer, title) => {
   using server = pageServer(answer)
   await using stand = await linkStand({ settings: opened(server.port) })
   const { id, version } = await stand.make({ destination: `${server.url}/page` })
