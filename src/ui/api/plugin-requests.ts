@@ -2,8 +2,9 @@
 
 import { type UseQueryResult, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useLocation, useSearch } from "wouter"
+import type { SessionResponse } from "../../domain/account-response.ts"
 import type { PrivatePage } from "../../domain/response.ts"
-import { askForProof, get, send } from "./api.ts"
+import { get, requestIdentity, send } from "./api.ts"
 
 /** Returns the query hooks of a plugin for a site. `path` is relative to the site's route; `useRefresh` is for use after a write. */
 export function areaQueries(area: string) {
@@ -69,6 +70,6 @@ export function useRows<Row>(key: readonly unknown[], path: string, filters: Fil
  * downloads. Rejects with `Cancelled` if the user cancels.
  */
 export async function confirmIdentity(): Promise<void> {
-  const { reauth_until } = await send<{ reauth_until?: string }>("/api/private/auth/session")
-  if (reauth_until === undefined) await askForProof()
+  const { reauth_until } = await send<SessionResponse>("/api/private/auth/session")
+  if (reauth_until === undefined) await requestIdentity()
 }

@@ -1,7 +1,7 @@
 /** The signed-in user and the current site. The server embeds both in the page; later answers replace them. */
 
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { MeResponse } from "../../domain/account-response.ts"
+import type { MeResponse, SignedOutResponse } from "../../domain/account-response.ts"
 import type { Boot } from "../../domain/boot.ts"
 import type { OwnSiteResponse } from "../../domain/site-response.ts"
 import { get, post } from "./api.ts"
@@ -50,8 +50,6 @@ export const useSite = (siteId: number | undefined): UseQueryResult<OwnSiteRespo
 
 /** Ends the session and leaves the page, for the identity provider's sign-out page if the server names one. */
 export async function signOut(next = "/signin"): Promise<void> {
-  const answer = await post<{ oidc_logout_url?: string } | undefined>("/api/private/auth/logout", {}, { isSignIn: true }).catch(
-    () => undefined,
-  )
+  const answer = await post<SignedOutResponse | undefined>("/api/private/auth/logout", {}, { isSignIn: true }).catch(() => undefined)
   location.assign(answer?.oidc_logout_url ?? next)
 }

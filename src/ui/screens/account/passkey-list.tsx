@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import type { PasskeyResponse } from "../../../domain/account-response.ts"
+import type { PrivatePage } from "../../../domain/response.ts"
 import { get, patch, post, remove } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
@@ -28,7 +29,7 @@ function useRefreshed(): () => Promise<void> {
 
 /** Lists the user's passkeys and adds, renames or removes them. */
 export function PasskeyList({ onAdded }: { onAdded(): void }) {
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: PasskeyResponse[] }>(PATH, signal) })
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<PrivatePage<PasskeyResponse>>(PATH, signal) })
   const refresh = useRefreshed()
   const [naming, setNaming] = useState<"new" | PasskeyResponse>()
   const [removing, setRemoving] = useState<PasskeyResponse>()

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import type { OwnSessionResponse } from "../../../domain/account-response.ts"
+import type { PrivatePage } from "../../../domain/response.ts"
 import { get, post, remove } from "../../api/api.ts"
 import type { Me } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
@@ -25,7 +26,10 @@ const METHODS: Readonly<Record<string, string>> = {
 /** Lists the user's sessions and ends them. */
 export function SessionList(_: { me: Me }) {
   const client = useQueryClient()
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: OwnSessionResponse[] }>("/api/private/me/sessions", signal) })
+  const list = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => get<PrivatePage<OwnSessionResponse>>("/api/private/me/sessions", signal),
+  })
   const [ending, setEnding] = useState<"others" | OwnSessionResponse>()
   const refresh = () => client.invalidateQueries({ queryKey: KEY })
   return (

@@ -1,6 +1,7 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { getAll } from "../../api/api.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
@@ -9,7 +10,7 @@ import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { agoText } from "../../parts/values.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { valueText } from "../../report/data/figures.ts"
-import { type LiveLine, useLiveLine } from "../../report/data/live-line.ts"
+import { type LiveConnection, useLiveEvents } from "../../report/data/live-events.ts"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { counted, exact } from "../../text/format.ts"
 import { EventFeed, FeedFilters, narrowed, narrowsFeed } from "./event-feed.tsx"
@@ -36,7 +37,7 @@ export default function RealtimeScreen() {
       <span class="visually-hidden" role="status">
         {announcement}
       </span>
-      {retryAt !== undefined && !paused && <LostLine retryAt={retryAt} onRetry={retryNow} />}
+      {retryAt !== undefined && !paused && <ConnectionLost retryAt={retryAt} onRetry={retryNow} />}
       <FeedFilters />
       <div class="bands">
         <Card title="Current visitors" full marks={<span class="small quiet">last 5 minutes</span>}>
@@ -124,7 +125,7 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
 }
 
 /** Says that the live connection is lost and counts down to the next attempt. The countdown is hidden from assistive technology. */
-function LostLine({ retryAt, onRetry }: { retryAt: number; onRetry(): void }) {
+function ConnectionLost({ retryAt, onRetry }: { retryAt: number; onRetry(): void }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 500)
@@ -164,7 +165,7 @@ const MIN_INTERVAL_MS = 2_000
 const MAX_INTERVAL_MS = 15_000
 const ROWS = 10
 
-interface RealtimeFeed extends LiveLine {
+interface RealtimeFeed extends LiveConnection {
   report: UseQueryResult<RealtimePanel, Error>
 }
 
@@ -176,7 +177,7 @@ function useRealtime(siteId: number, paused: boolean): RealtimeFeed {
     // The call may be up to one interval old.
     if (!paused) void report.refetch()
   }, MIN_INTERVAL_MS)
-  const line = useLiveLine(siteId, { event: refetch, current_visitors: refetch }, !paused)
+  const line = useLiveEvents(siteId, { event: refetch, current_visitors: refetch }, !paused)
   return { ...line, report }
 }
 
@@ -204,7 +205,7 @@ function useThrottled(act: () => void, everyMs: number): () => void {
 function useLastEvent(siteId: number, enabled: boolean): string | null | undefined {
   const { data } = useQuery({
     queryKey: ["sites", "names"],
-    queryFn: ({ signal }) => getAll<{ id: number; last_event_at: string | null }>("/api/private/sites?", signal),
+    queryFn: ({ signal }) => getAll<ListedSiteResponse>("/api/private/sites?", signal),
     staleTime: 60_000,
     enabled,
   })

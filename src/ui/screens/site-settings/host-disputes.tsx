@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { PrivatePage } from "../../../domain/response.ts"
 import type { HostDisputeResponse, HostProofResponse } from "../../../domain/site-response.ts"
 import { get, post, remove } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
@@ -18,7 +19,7 @@ const proofsPath = (siteId: number): string => `${sitePath(siteId)}/settings/hos
 export function HostDisputes({ siteId, disputes }: { siteId: number; disputes: readonly HostDisputeResponse[] }) {
   const proofs = useQuery({
     queryKey: ["site", siteId, "host-proofs"],
-    queryFn: ({ signal }) => get<{ data: HostProofResponse[] }>(`${proofsPath(siteId)}?limit=200`, signal),
+    queryFn: ({ signal }) => get<PrivatePage<HostProofResponse>>(`${proofsPath(siteId)}?limit=200`, signal),
     enabled: disputes.length > 0,
   })
   if (disputes.length === 0) return null

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
+import type { SiteResponse } from "../../../domain/site-response.ts"
 import { post } from "../../api/api.ts"
 import { canInOrganization, canOnSite, useMe, useRefreshMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
@@ -49,7 +50,7 @@ function SiteForm({ organizations }: { organizations: readonly { id: number; nam
   const [, navigate] = useLocation()
   const create = async () => {
     const body = { name: site.name, hosts: hostsOf(site.hosts), timezone, revenue_currency: currency }
-    const { id } = await post<{ id: number }>(`/api/private/organizations/${organization}/sites`, body)
+    const { id } = await post<SiteResponse>(`/api/private/organizations/${organization}/sites`, body)
     await refreshMe()
     void client.invalidateQueries({ queryKey: ["sites"] })
     navigate(`/sites/new?site=${id}`, { replace: true })
