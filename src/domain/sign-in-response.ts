@@ -1,6 +1,7 @@
 /** Responses of setup and sign-in, before anyone is signed in. */
 import { type Static, Type as t } from "@sinclair/typebox"
 import { UserResponse } from "./account-response.ts"
+import type { Fault } from "./error.ts"
 import { anyOf, textOf } from "./response.ts"
 import { SiteResponse } from "./site-response.ts"
 
@@ -30,7 +31,9 @@ const FaultResponse = t.Object({
   pointer: t.String({ description: "JSON Pointer to the field in the body." }),
   code: t.String({ description: "Code of the problem, such as `required` or `out_of_range`." }),
   detail: t.String({ description: "Explanation for people. The text may change." }),
-  allowed: t.Optional(anyOf<readonly string[]>({ description: "Allowed values or bounds. Absent if any value of the type is allowed." })),
+  allowed: t.Optional(
+    anyOf<NonNullable<Fault["allowed"]>>({ description: "Allowed values or bounds. Absent if any value of the type is allowed." }),
+  ),
 })
 /** The result of a dry run. */
 export const FaultsResponse = t.Object({
