@@ -6,7 +6,7 @@ import { EmptyState, QueryResult } from "../parts/states.tsx"
 import { dayText, exact } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import { asQuery } from "./data/reports.ts"
-import { REASON_WORDS } from "./drop-words.ts"
+import { REASON_WORDS } from "./drop-reasons.ts"
 import { useDrops } from "./trust.tsx"
 
 /** Dialog with the dropped events of the period by reason and day. */

@@ -69,20 +69,20 @@ export function useReport<Name extends string>(
   const source = useStatsSource()
   return useQuery({
     ...reportQuery(source, report, given),
-    initialData: () => firstAnswer(source.siteId, report, given),
+    initialData: () => embeddedReport(source.siteId, report, given),
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs,
     enabled,
   }) as UseQueryResult<Name extends keyof Reports ? Reports[Name] : unknown, Error> // `Reports` lists the shape of each report
 }
 
-interface Asked {
+interface ReportRequest {
   report: string
   given: FlatArguments
 }
 
 /** Fetches the reports of cards that are drawn later, so that all reports of a page are sent in one request. */
-export function usePrefetchedReports(all: readonly Asked[]): void {
+export function usePrefetchedReports(all: readonly ReportRequest[]): void {
   const client = useQueryClient()
   const source = useStatsSource()
   useEffect(() => {
@@ -97,7 +97,7 @@ const reportQuery = (source: StatsSource, report: string, given: FlatArguments) 
 })
 
 /** Returns the report that the server embedded in the page, unless it is outdated. */
-function firstAnswer(siteId: number | undefined, report: string, given: FlatArguments): unknown {
+function embeddedReport(siteId: number | undefined, report: string, given: FlatArguments): unknown {
   if (performance.now() > FRESH_MS) return undefined
   const wanted = JSON.stringify(given)
   return boot.reports?.find((one) => one.site === siteId && one.report === report && JSON.stringify(one.given) === wanted)?.data

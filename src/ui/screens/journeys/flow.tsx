@@ -5,11 +5,11 @@ import { DataTable } from "../../parts/data-table.tsx"
 import { counted, exact, NOTHING, percent, short } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
-import { itemOfNode, itemText, type JourneyNode, type JourneyQuestion } from "./journey-question.ts"
+import { itemOfNode, itemText, type JourneyNode, type JourneyQuery } from "./journey-query.ts"
 
 interface FlowProps {
   journeys: Journeys
-  pins: JourneyQuestion["pins"]
+  pins: JourneyQuery["pins"]
   /** Called on Enter or a click on a node. */
   onNode(node: JourneyNode, column: number): void
 }

@@ -14,7 +14,7 @@ export interface SectionProps {
 
 export const organizationPath = (id: number): string => `/api/private/organizations/${id}`
 
-export const may = ({ permissions }: OwnOrganization, permission: string): boolean => permissions.includes(permission)
+export const can = ({ permissions }: OwnOrganization, permission: string): boolean => permissions.includes(permission)
 
 export const useOrganization = (id: number): UseQueryResult<OrganizationResponse, Error> =>
   useQuery({ queryKey: ["organization", id], queryFn: ({ signal }) => get<OrganizationResponse>(organizationPath(id), signal) })

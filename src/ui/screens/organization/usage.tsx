@@ -9,7 +9,7 @@ import { exact, timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { sum } from "./keys/key-usage.tsx"
 import { keysPath, useApiKeys } from "./keys/keys.ts"
-import { may, type OwnOrganization, type SectionProps, useOrganization } from "./own-organization.ts"
+import { can, type OwnOrganization, type SectionProps, useOrganization } from "./own-organization.ts"
 
 /** Shows the size of the organization and the requests of its API keys. */
 export function Usage({ organization }: SectionProps) {
@@ -35,7 +35,7 @@ export function Usage({ organization }: SectionProps) {
           )}
         </QueryResult>
       </section>
-      {may(organization, "keys:write") && <RequestsOfKeys organization={organization} />}
+      {can(organization, "keys:write") && <RequestsOfKeys organization={organization} />}
     </Page>
   )
 }

@@ -30,7 +30,7 @@ export default function SharedViewPage() {
     queryFn: ({ signal }) => get<SharedViewResponse>(`/api/share/s/${encodeURIComponent(slug)}`, signal),
   })
   useSystemTheme()
-  if (error instanceof Problem && error.status === 404) return <NothingShared />
+  if (error instanceof Problem && error.status === 404) return <NoSharedView />
   if (error && !data)
     return (
       <SystemPage title="This view can't be shown right now">
@@ -38,7 +38,7 @@ export default function SharedViewPage() {
       </SystemPage>
     )
   if (!data) return <div class="progress-line" />
-  return data.password_required ? <Locked slug={slug} /> : <Shown slug={slug} view={data} />
+  return data.password_required ? <Locked slug={slug} /> : <SharedReport slug={slug} view={data} />
 }
 
 /** Uses the system's theme while a shared view is open. A theme chosen in the preferences applies to the user's own pages only. */
@@ -54,7 +54,7 @@ function useSystemTheme(): void {
 }
 
 /** Renders the same page for shared views that never existed, expired or were revoked. */
-function NothingShared() {
+function NoSharedView() {
   useEffect(() => {
     document.title = "Page not found · Footfall"
   }, [])
@@ -96,7 +96,7 @@ function Locked({ slug }: { slug: string }) {
 /** Returns whether the view is embedded in another page. Then it has no frame of its own. */
 const isEmbedded = (): boolean => window.self !== window.top
 
-function Shown({ slug, view }: { slug: string; view: OpenShareResponse }) {
+function SharedReport({ slug, view }: { slug: string; view: OpenShareResponse }) {
   const client = useQueryClient()
   const source = useMemo(
     () => sharedSource(slug, view, () => void client.invalidateQueries({ queryKey: ["share", slug] })),
@@ -149,8 +149,8 @@ function Overview({ view }: { view: OpenShareResponse }) {
       {!view.allow_range && shows("summary") && <FixedRange />}
       {view.allow_filters && <FilterBar onShown={onFilterBar} />}
       <IgnoredAddressParts />
-      {shows("summary") && <Instrument waits={!hasFilterBar} onSettled={() => setFigures(true)} />}
-      <BreakdownCards waits={!hasFilterBar || !hasFigures} />
+      {shows("summary") && <Instrument isWaiting={!hasFilterBar} onSettled={() => setFigures(true)} />}
+      <BreakdownCards isWaiting={!hasFilterBar || !hasFigures} />
     </>
   )
 }

@@ -9,14 +9,14 @@ import { Form } from "../../parts/form/form.tsx"
 import { counted, rangeText } from "../../text/format.ts"
 import { ConditionRows, conditionsOf, conditionsText, type DraftCondition } from "./condition-rows.tsx"
 import { sitePath } from "./settings.ts"
-import { useWork, WorkState } from "./work.tsx"
+import { JobState, useJob } from "./site-export.tsx"
 
 const MAX_FILTERS = 10
 
 /** Deletes the visits that match, after a preview of how many there are. */
 export function Erase({ siteId }: { siteId: number }) {
   const path = `${sitePath(siteId)}/erase`
-  const { work, follow } = useWork(path)
+  const { work, follow } = useJob(path)
   const [from, setFrom] = useState("")
   const [to, setTo] = useState("")
   const [drafts, setDrafts] = useState<DraftCondition[]>([])
@@ -64,7 +64,7 @@ export function Erase({ siteId }: { siteId: number }) {
           </>
         )}
       </Form>
-      <WorkState work={work} done="The data was deleted." />
+      <JobState work={work} done="The data was deleted." />
       {preview && found && (
         <Confirm
           title="Delete this data?"

@@ -49,7 +49,7 @@ export default function SiteSettings() {
           </Link>
         ))}
       </nav>
-      <SectionShown key={`${siteId} ${chosen.id}`} siteId={siteId} section={chosen.id} />
+      <SettingsSection key={`${siteId} ${chosen.id}`} siteId={siteId} section={chosen.id} />
       <UnsavedGuard />
     </Page>
   )
@@ -63,7 +63,7 @@ function useOpenSections(siteId: number) {
   return SECTIONS.filter(({ id, permission }) => (id === "access" ? managesMembers : canOnSite(me, siteId, permission)))
 }
 
-function SectionShown({ siteId, section }: { siteId: number; section: SectionId }) {
+function SettingsSection({ siteId, section }: { siteId: number; section: SectionId }) {
   const site = useSite(siteId)
   const settings = useSettings(siteId)
   const error = site.error ?? settings.error

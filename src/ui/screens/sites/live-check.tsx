@@ -10,7 +10,7 @@ import { browserZone } from "../../parts/form/locale-fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { REASON_WORDS } from "../../report/drop-words.ts"
+import { REASON_WORDS } from "../../report/drop-reasons.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
@@ -75,7 +75,7 @@ function CheckList({ site }: { site: OwnSiteResponse }) {
           }
           waiting="Waiting for the first event. Open a page of your site."
         >
-          {checks.trouble && <TroubleShown trouble={checks.trouble} site={site} mayWrite={mayWrite} />}
+          {checks.trouble && <TroubleNotice trouble={checks.trouble} site={site} mayWrite={mayWrite} />}
         </Step>
         <Step state={checks.host} done="Domain: allowed" waiting="Domain: checked with the first event">
           {checks.unknownHosts.map((hostname) => (
@@ -106,7 +106,7 @@ interface TroubleProps {
 }
 
 /** Explains why events are not counted and what to do. */
-function TroubleShown({ trouble, site, mayWrite }: TroubleProps) {
+function TroubleNotice({ trouble, site, mayWrite }: TroubleProps) {
   const host = <strong>{visible(trouble.hostname)}</strong>
   if (trouble.kind === "local")
     return (

@@ -40,7 +40,7 @@ export default function Sites() {
         ) : list.sites.length === 0 ? (
           <NoSites mayAdd={mayAdd} />
         ) : (
-          <SitesShown sites={list.sites} isCounting={list.isCounting} />
+          <SiteEntries sites={list.sites} isCounting={list.isCounting} />
         )}
       </Page>
     </PlainShell>
@@ -78,7 +78,7 @@ function useView() {
   return { wanted: query.get("q") ?? "", sort, isList: query.get("view") === "list", change }
 }
 
-function SitesShown({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
+function SiteEntries({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
   const { wanted, sort, isList, change } = useView()
   const found = ordered(sites, wanted, sort)
   const isMany = sites.length > MANY

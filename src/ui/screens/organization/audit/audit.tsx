@@ -13,7 +13,7 @@ import { toast } from "../../../parts/toasts.tsx"
 import { timeText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, organizationPath, type SectionProps, useOwnSites } from "../own-organization.ts"
-import { type AuditFormat, actionWords, auditFile, changesOf, type FieldChange } from "./audit-entries.ts"
+import { type AuditFormat, actionText, auditFile, changesOf, type FieldChange } from "./audit-entries.ts"
 
 const PAGE_SIZE = 50
 
@@ -88,7 +88,7 @@ const columnsOf = (sites: readonly OwnSite[]): Column<AuditRowResponse>[] => [
     label: "Action",
     cell: ({ action, target_label, site_id, outcome }) => (
       <>
-        <div title={action}>{actionWords(action)}</div>
+        <div title={action}>{actionText(action)}</div>
         <div>{visible(target_label)}</div>
         {site_id !== null && <div class="small quiet">{visible(sites.find(({ id }) => id === site_id)?.name ?? `site ${site_id}`)}</div>}
         {outcome === "failed" && <div class="down">failed</div>}

@@ -17,9 +17,9 @@ import { type OwnSite, type SectionProps, useOwnSites, useRefresh } from "../own
 import { exampleRequest } from "./examples.tsx"
 import { KeyDialog } from "./key-dialog.tsx"
 import { KeyUsage } from "./key-usage.tsx"
-import { keysPath, reachWords, useApiKeys } from "./keys.ts"
+import { accessText, keysPath, useApiKeys } from "./keys.ts"
 import { NewSecret, RotateKey } from "./new-secret.tsx"
-import { scopeWords, withoutImplied } from "./scopes.ts"
+import { scopeText, withoutImplied } from "./scopes.ts"
 
 type Act = { kind: "create" } | { kind: "change" | "rotate" | "revoke" | "usage"; key: KeyResponse }
 
@@ -124,9 +124,9 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   {
     id: "scopes",
     label: "Permissions",
-    cell: ({ scopes }) => withoutImplied(scopes).map((scope) => <div key={scope}>{scopeWords(scope)}</div>),
+    cell: ({ scopes }) => withoutImplied(scopes).map((scope) => <div key={scope}>{scopeText(scope)}</div>),
   },
-  { id: "sites", label: "Sites", cell: (key) => reachWords(key, sites) },
+  { id: "sites", label: "Sites", cell: (key) => accessText(key, sites) },
   {
     id: "expires",
     label: "Expires",

@@ -24,7 +24,7 @@ export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: 
           const unused = unusedWrites(apiKey.scopes, data)
           return (
             <div class="stack">
-              <p class="small quiet">{rangeText(from, to)} (UTC). Requests of the last minute may be missing.</p>
+              <p class="small quiet">{rangeText(from, to)} (UTC). Requests of the last minute can be missing.</p>
               {unused.length > 0 && (
                 <p class="notice" data-kind="warn">
                   This key was only used for reading in this period. It can also: {unused.map(scopePhrase).join("; ")}. Removing these

@@ -9,7 +9,7 @@ import { SelectField } from "../../../parts/form/fields.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import type { OwnSite } from "../own-organization.ts"
 import { exampleRequest, McpBlocks } from "./examples.tsx"
-import { keysPath, reachWords } from "./keys.ts"
+import { accessText, keysPath } from "./keys.ts"
 
 /** Shows a new key once, with an example request and MCP configurations. */
 export function NewSecret({ created, sites, onClose }: { created: SecretResponse; sites: readonly OwnSite[]; onClose(): void }) {
@@ -20,7 +20,7 @@ export function NewSecret({ created, sites, onClose }: { created: SecretResponse
         <OneTimeSecret
           label="API key"
           secret={created.key}
-          note={`Copy the key now. It won't be shown again. Access: ${reachWords(created, sites)}.`}
+          note={`Copy the key now. It won't be shown again. Access: ${accessText(created, sites)}.`}
         />
         <section class="stack" aria-labelledby="try-it">
           <h3 id="try-it">Try it</h3>

@@ -16,11 +16,11 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
 }
 export const SCOPES = Object.keys(SCOPE_WORDS) as Scope[]
 
-export const scopeWords = (scope: string): string => SCOPE_WORDS[scope as Scope] ?? scope
+export const scopeText = (scope: string): string => SCOPE_WORDS[scope as Scope] ?? scope
 
 /** Returns what a scope permits, for use inside a sentence. */
 export const scopePhrase = (scope: string): string => {
-  const words = scopeWords(scope)
+  const words = scopeText(scope)
   return words.charAt(0).toLowerCase() + words.slice(1)
 }
 

@@ -16,7 +16,7 @@ import { agoText } from "../../../parts/values.tsx"
 import { timeText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import {
-  may,
+  can,
   type OwnOrganization,
   type OwnSite,
   organizationPath,
@@ -37,7 +37,7 @@ export function Invitations({ organization }: SectionProps) {
   const refresh = useRefresh(organization.id)
   const [created, setCreated] = useState<InvitationResponse>()
   const [revoked, setRevoked] = useState<InvitationResponse>()
-  const writes = may(organization, "members:write")
+  const writes = can(organization, "members:write")
   const done = async (invitation: InvitationResponse) => {
     await refresh("invitations")
     if (invitation.link) setCreated(invitation)

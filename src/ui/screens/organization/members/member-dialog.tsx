@@ -11,7 +11,7 @@ import { errorText } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
-import { permissionsHeld, permissionsOfRole, permissionWords, ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
+import { permissionsHeld, permissionsOfRole, permissionText, ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
 
 interface MemberDialogProps {
   organization: OwnOrganization
@@ -171,14 +171,14 @@ function ExceptionsField({ role, held, value, onValue }: ExceptionsFieldProps) {
         {grants.map((name) => (
           <ExceptionRow
             key={name}
-            text={`Can also ${permissionWords(name)}`}
+            text={`Can also ${permissionText(name)}`}
             onRemove={() => onValue({ grants: without(grants, name), denies })}
           />
         ))}
         {denies.map((name) => (
           <ExceptionRow
             key={name}
-            text={`Can't ${permissionWords(name)}`}
+            text={`Can't ${permissionText(name)}`}
             onRemove={() => onValue({ grants, denies: without(denies, name) })}
           />
         ))}
@@ -208,8 +208,8 @@ function offered(role: Role, held: readonly string[], { grants, denies }: Except
   const grantable = open.filter((name) => permissionsOfRole(role, name) !== true)
   const deniable = open.filter((name) => permissionsOfRole(role, name) !== false)
   return [
-    ...grantable.map((name) => ({ value: `grant ${name}`, label: `Can also ${permissionWords(name)}` })),
-    ...deniable.map((name) => ({ value: `deny ${name}`, label: `Can't ${permissionWords(name)}` })),
+    ...grantable.map((name) => ({ value: `grant ${name}`, label: `Can also ${permissionText(name)}` })),
+    ...deniable.map((name) => ({ value: `deny ${name}`, label: `Can't ${permissionText(name)}` })),
   ]
 }
 

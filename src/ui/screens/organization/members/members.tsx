@@ -8,10 +8,10 @@ import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { Person, TimeAgo } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
-import { may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
+import { can, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
 import { RemoveMember, TransferOwnership } from "./member-actions.tsx"
 import { MemberDialog } from "./member-dialog.tsx"
-import { permissionWords, ROLES, roleLabel } from "./roles.ts"
+import { permissionText, ROLES, roleLabel } from "./roles.ts"
 
 const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
 
@@ -26,7 +26,7 @@ export function Members({ organization, me }: SectionProps) {
   const [wanted, setWanted] = useState("")
   const [role, setRole] = useState("")
   const [act, setAct] = useState<Act>()
-  const writes = may(organization, "members:write")
+  const writes = can(organization, "members:write")
   const all = members.data ?? []
   const chosen = act && "id" in act ? all.find(({ user }) => user.id === act.id) : undefined
   const close = () => setAct(undefined)
@@ -109,8 +109,8 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly MemberResponse[]): C
 function Exceptions({ member, sites }: { member: MemberResponse; sites: readonly OwnSite[] }) {
   const nameOf = (id: number) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`)
   const lines = [
-    ...(member.grants.length > 0 ? [`can also ${member.grants.map(permissionWords).join("; ")}`] : []),
-    ...(member.denies.length > 0 ? [`can't ${member.denies.map(permissionWords).join("; ")}`] : []),
+    ...(member.grants.length > 0 ? [`can also ${member.grants.map(permissionText).join("; ")}`] : []),
+    ...(member.denies.length > 0 ? [`can't ${member.denies.map(permissionText).join("; ")}`] : []),
     ...member.site_roles.map(({ site_id, role }) => `${nameOf(site_id)}: ${roleLabel(role).toLowerCase()}`),
   ]
   return (

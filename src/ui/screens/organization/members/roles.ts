@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const VERBS: Readonly<Record<string, string>> = { read: "view", write: "create and edit" }
 
 /** Describes a permission. A plugin's permission is described by its name. */
-export function permissionWords(name: string): string {
+export function permissionText(name: string): string {
   const [things = name, verb = ""] = name.split(":")
   return WORDS[name] ?? `${VERBS[verb] ?? verb} ${things.replaceAll("-", " ")}`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { partialText, startedPoints } from "../../src/ui/report/chart/points.ts"
+import { changeOf, partialText, startedPoints } from "../../src/ui/report/chart/points.ts"
 
 const range = { from: "2026-11-22", to: "2026-11-22", timezone: "Europe/Berlin", includes_today: true }
 const hours = ["00", "01", "02"].map((hour) => ({ time: `2026-11-22T${hour}:00:00+01:00`, partial: true }))
@@ -25,4 +25,16 @@ test("explains partial points", () => {
   ])
   const past = { ...range, includes_today: false }
   expect(partialText({ points: weeks, range: past }, 2)).toBe("partly outside the period")
+})
+
+test.each([
+  ["grows", 812, 723, 12.3],
+  ["grows by a quarter of a percent", 4_010, 4_000, 0.3],
+  ["falls by a quarter of a percent, rounded like an increase", 3_990, 4_000, -0.3],
+  ["falls further below 0", -20, -10, -100],
+  ["grows from below 0", -10, -20, 50],
+  ["is unchanged", 5, 5, 0],
+  ["grows from 0", 5, 0, undefined],
+])("a chart point that %s shows the same change as the API", (_, value, before, expected) => {
+  expect(changeOf({ revenue: value }, { revenue: before }, "revenue")).toBe(expected)
 })

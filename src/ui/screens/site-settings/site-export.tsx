@@ -10,7 +10,7 @@ import { sitePath } from "./settings.ts"
 /** Exports the whole site as one archive, created in the background. */
 export function Takeout({ siteId }: { siteId: number }) {
   const path = `${sitePath(siteId)}/takeout`
-  const { work, follow } = useWork(path)
+  const { work, follow } = useJob(path)
   const [error, setError] = useState<Error>()
   const isRunning = work.data?.state === "queued" || work.data?.state === "running"
   const start = async () => {
@@ -39,7 +39,7 @@ export function Takeout({ siteId }: { siteId: number }) {
         )}
       </div>
       {error && <ErrorState error={error} />}
-      <WorkState work={work} done="The export is ready." />
+      <JobState work={work} done="The export is ready." />
     </section>
   )
 }
@@ -49,7 +49,7 @@ const isFinished = (work: WorkResponse | undefined): boolean =>
   work?.state === "done" || work?.state === "failed" || work?.state === "cancelled"
 
 /** Follows a background job until it is finished. `path` is the API path of its kind of job, without the ID. */
-export function useWork(path: string): { work: UseQueryResult<WorkResponse, Error>; follow(started: WorkResponse): void } {
+export function useJob(path: string): { work: UseQueryResult<WorkResponse, Error>; follow(started: WorkResponse): void } {
   const [id, setId] = useState<number>()
   const work = useQuery({
     queryKey: ["work", path, id],
@@ -61,7 +61,7 @@ export function useWork(path: string): { work: UseQueryResult<WorkResponse, Erro
 }
 
 /** Shows the progress of the job in words. Renders nothing before it starts. */
-export function WorkState({ work: { data, error, refetch }, done }: { work: UseQueryResult<WorkResponse, Error>; done: string }) {
+export function JobState({ work: { data, error, refetch }, done }: { work: UseQueryResult<WorkResponse, Error>; done: string }) {
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return null
   return <p role="status">{wordsOf(data, done)}</p>

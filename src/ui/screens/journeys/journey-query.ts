@@ -10,7 +10,7 @@ interface Pin extends JourneyItem {
   column: number
 }
 
-export interface JourneyQuestion {
+export interface JourneyQuery {
   mode: "start" | "end"
   anchor: JourneyItem
   steps: number
@@ -27,7 +27,7 @@ const itemOf = (text: string): JourneyItem => (text.startsWith(":") ? { event: t
 const COLUMNS = Array.from({ length: STEPS.max - 1 }, (_, index) => index + 1)
 
 /** Reads the query from the URL. Malformed parts are ignored; the default start is the home page. */
-export function readQuestion({ of }: Pick<PageChoices, "of">): JourneyQuestion {
+export function readJourneyQuery({ of }: Pick<PageChoices, "of">): JourneyQuery {
   const end = of("end")
   const given = Number(of("steps"))
   const steps = Number.isInteger(given) && given >= STEPS.min && given <= STEPS.max ? given : STEPS.default
@@ -49,7 +49,7 @@ export function readQuestion({ of }: Pick<PageChoices, "of">): JourneyQuestion {
 }
 
 /** Returns the query as URL parts, without defaults. */
-export function writtenQuestion({
+export function writeJourneyQuery({
   mode,
   anchor,
   steps,
@@ -57,7 +57,7 @@ export function writtenQuestion({
   directories,
   events,
   pins,
-}: JourneyQuestion): Record<string, string | undefined> {
+}: JourneyQuery): Record<string, string | undefined> {
   const text = textOf(anchor)
   return {
     start: mode === "start" && text !== "/" ? text : undefined,
@@ -75,7 +75,7 @@ export function writtenQuestion({
   }
 }
 
-export const inputOf = ({ mode, anchor, steps, collapse, directories, events, pins }: JourneyQuestion): JourneyInput => ({
+export const inputOf = ({ mode, anchor, steps, collapse, directories, events, pins }: JourneyQuery): JourneyInput => ({
   [mode]: anchor,
   steps,
   ...(collapse && { collapse_query: true }),
@@ -93,15 +93,15 @@ export const itemOfNode = ({ kind, page }: JourneyNode): JourneyItem | undefined
 export const itemText = ({ page, event }: JourneyItem): string => page ?? event ?? ""
 
 /** Adds the pin, or removes it if it was there. */
-export function pinned(question: JourneyQuestion, pin: Pin): JourneyQuestion {
-  const others = question.pins.filter(({ column }) => column !== pin.column)
-  const same = question.pins.find(({ column }) => column === pin.column)
+export function withPin(query: JourneyQuery, pin: Pin): JourneyQuery {
+  const others = query.pins.filter(({ column }) => column !== pin.column)
+  const same = query.pins.find(({ column }) => column === pin.column)
   const isThere = same !== undefined && textOf(same) === textOf(pin)
-  return { ...question, pins: isThere ? others : [...others, pin].sort((a, b) => a.column - b.column) }
+  return { ...query, pins: isThere ? others : [...others, pin].sort((a, b) => a.column - b.column) }
 }
 
 /** Returns anchor and pins in the order of time as funnel steps. A directory such as `/blog/*` becomes a wildcard. */
-export function funnelSteps({ mode, anchor, pins }: JourneyQuestion): DraftStep[] {
+export function funnelSteps({ mode, anchor, pins }: JourneyQuery): DraftStep[] {
   const path: JourneyItem[] = [anchor, ...pins]
   return (mode === "start" ? path : path.reverse()).map(({ page, event }) => {
     const value = page ?? event ?? ""

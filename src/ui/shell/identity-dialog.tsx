@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
 import type { SessionResponse } from "../../domain/account-response.ts"
 import type { FactorAcceptedResponse, FactorRequiredResponse } from "../../domain/sign-in-response.ts"
-import { type Asked, asked, post, send } from "../api/api.ts"
+import { type IdentityRequest, identityRequest, post, send } from "../api/api.ts"
 import { type Me, useMe, useRefreshMe } from "../api/session.ts"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
@@ -13,24 +13,24 @@ import { askPasskey, canUsePasskeys } from "../sign-in/passkey.ts"
 import { providerAddress, useSignInMethods } from "../sign-in/sign-in.ts"
 import { stopImpersonation } from "./status-bars.tsx"
 
-const TITLES: Readonly<Record<Asked["reason"], string>> = {
+const TITLES: Readonly<Record<IdentityRequest["reason"], string>> = {
   "signed-out": "Sign in again",
   proof: "Confirm it's you",
   provider: "Sign in with your identity provider",
 }
 
 /** Asks the user to sign in again or to confirm their identity, in a dialog over the page so that its input is kept. */
-export function ProofDialog() {
-  const question = asked.use()
-  if (!question) return null
+export function IdentityDialog() {
+  const request = identityRequest.use()
+  if (!request) return null
   return (
-    <Dialog title={TITLES[question.reason]} onClose={question.cancel} small>
-      <Question question={question} />
+    <Dialog title={TITLES[request.reason]} onClose={request.cancel} small>
+      <IdentityForms request={request} />
     </Dialog>
   )
 }
 
-function Question({ question: { reason, done, cancel } }: { question: Asked }) {
+function IdentityForms({ request: { reason, done, cancel } }: { request: IdentityRequest }) {
   const me = useMe()
   // Without a signed-in user there is no one to ask.
   useEffect(() => {
@@ -41,7 +41,7 @@ function Question({ question: { reason, done, cancel } }: { question: Asked }) {
     return (
       <div class="stack">
         <p class="quiet">This is a sensitive action. Your confirmation stays valid for ten minutes.</p>
-        <ProofAgain me={me} onDone={done} />
+        <ConfirmIdentity me={me} onDone={done} />
       </div>
     )
   if (reason === "provider")
@@ -67,7 +67,7 @@ const ImpersonationEnded = () => (
 )
 
 /** Confirms the user's identity by password, authenticator app, passkey or the identity provider of the session, depending on what the account has. */
-function ProofAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
+function ConfirmIdentity({ me: { user }, onDone }: { me: Me; onDone(): void }) {
   const { data: session } = useQuery({
     queryKey: ["session-now"],
     queryFn: ({ signal }) => send<SessionResponse>(SESSION_PATH, { signal, isSignIn: true }),
@@ -96,7 +96,7 @@ function ProofAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
       {provider !== undefined && (
         <ProviderLink
           provider={names.find(({ id }) => id === provider) ?? { id: provider, name: provider }}
-          asked={{ reauth: "true" }}
+          parameters={{ reauth: "true" }}
           isDone={({ reauth_until }) => reauth_until !== undefined}
           onDone={onDone}
         />
@@ -152,7 +152,7 @@ function SignInAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
       <PasswordForm email={user.email} act="Sign in" onPassword={byPassword} />
       {user.mfa.passkeys > 0 && canUsePasskeys() && <PasskeyForm onDone={entered} />}
       {providers.map((provider) => (
-        <ProviderLink key={provider.id} provider={provider} asked={{}} isDone={() => true} onDone={entered} />
+        <ProviderLink key={provider.id} provider={provider} parameters={{}} isDone={() => true} onDone={entered} />
       ))}
     </>
   )
@@ -175,7 +175,7 @@ function SignInByProvider({ me: { user }, onDone }: { me: Me; onDone(): void }) 
         <ProviderLink
           key={provider.id}
           provider={provider}
-          asked={{}}
+          parameters={{}}
           isDone={(session) => session.provider === provider.id}
           onDone={(session) => void entered(session)}
         />
@@ -223,7 +223,7 @@ const SESSION_PATH = "/api/private/auth/session"
 
 interface ProviderLinkProps {
   provider: { id: string; name: string }
-  asked: Record<string, string>
+  parameters: Record<string, string>
   isDone(session: SessionResponse): boolean
   onDone(session: SessionResponse): void
 }
@@ -231,7 +231,7 @@ interface ProviderLinkProps {
 const POLL_MS = 1_500
 
 /** Opens an identity provider in a new window, so that this page keeps its input, and polls the session for the result. */
-function ProviderLink({ provider, asked, isDone, onDone }: ProviderLinkProps) {
+function ProviderLink({ provider, parameters, isDone, onDone }: ProviderLinkProps) {
   const [isAway, setAway] = useState(false)
   const { data } = useQuery({
     queryKey: ["session-now", provider.id],
@@ -247,7 +247,7 @@ function ProviderLink({ provider, asked, isDone, onDone }: ProviderLinkProps) {
     <div class="stack">
       <a
         class="button"
-        href={providerAddress(provider.id, { next: "/signin?proved=true", ...asked })}
+        href={providerAddress(provider.id, { next: "/signin?proved=true", ...parameters })}
         target="_blank"
         rel="noopener"
         onClick={() => setAway(true)}
