@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { actionWords, Card, changesOf, EmptyState, get, QueryResult, timeText, visible } from "#plugin/ui"
+import { actionText, Card, changesOf, EmptyState, get, QueryResult, timeText, visible } from "#plugin/ui"
 import type { LinkResponse } from "../responses.ts"
 
 interface AuditEntry {
@@ -12,7 +12,7 @@ interface AuditEntry {
 
 const LATEST = 20
 
-/** Who changed the link, newest first, from the audit. */
+/** Latest audit entries of the link, newest first. */
 export function History({ organizationId, link }: { organizationId: number; link: LinkResponse }) {
   const entries = useQuery({
     queryKey: ["links", link.id, "history", link.version],
@@ -30,7 +30,7 @@ export function History({ organizationId, link }: { organizationId: number; link
               {data.map((entry) => (
                 <li key={entry.id}>
                   <p>
-                    {actionWords(entry.action)} <span class="small quiet">{`by ${visible(entry.actor_email)}, ${timeText(entry.at)}`}</span>
+                    {actionText(entry.action)} <span class="small quiet">{`by ${visible(entry.actor_email)}, ${timeText(entry.at)}`}</span>
                   </p>
                   {entry.action !== "links.link.create" && <Changes of={entry} />}
                 </li>
