@@ -2,7 +2,7 @@ import { unescaped } from "#plugin"
 import { linkError } from "./errors.ts"
 import { LIMITS } from "./link.ts"
 
-/** Rules of the instance, and of the permissions of the user, for destinations. */
+/** Rules for destinations: the settings of the instance and the permissions of the user. */
 export interface DestinationTerms {
   /** Schemes besides http and https. Only users who can change the site may use them. */
   schemes: readonly string[]

@@ -15,7 +15,7 @@ export const ROUTE_NAMES = Object.keys(ROUTES) as Route[] // its own keys
 /** Values that count as an open. */
 export const OPENS: readonly Via[] = VIAS.filter((via) => via !== "bot")
 
-/** Email security gateways, which load images before the email is delivered. */
+/** Email security gateways, which load images before the email is read. */
 const SCANNERS =
   /safelinks|microsoft office (existence|protocol) discovery|mimecast|proofpoint|barracuda|ironport|messagelabs|symantec|fireeye|trellix|forcepoint|sophos|trend ?micro|bitdefender/i
 

@@ -52,12 +52,12 @@ function PlanFields({ plan }: { plan: Plan }) {
   return (
     <Form
       submit={async () => {
-        const { secret: kept, ...place } = bucket
+        const { secret: stored, ...place } = bucket
         await put(`${ADMIN}/backups/schedule`, {
           cron: isOn ? cron.trim() : null,
           keep: { daily: Number(daily), weekly: Number(weekly) },
           target,
-          ...(target === "s3" && { s3: { ...place, ...(secret !== "" ? { secret } : kept.set && { secret: kept }) } }),
+          ...(target === "s3" && { s3: { ...place, ...(secret !== "" ? { secret } : stored.set && { secret: stored }) } }),
         })
         await refresh("backups")
         toast("Backup settings saved")
