@@ -10,9 +10,9 @@ const Money = t.Object({
 const AnswerValue = t.Union([t.Number(), t.Null(), Money], { description: "Value of a metric. null when nothing was measured." })
 export type AnswerValue = Static<typeof AnswerValue>
 
-const Values = t.Array(AnswerValue)
+const Values = t.Array(AnswerValue, { description: "Values of the requested metrics, in their order." })
 const AnswerRow = t.Object({
-  dimensions: t.Array(t.String()),
+  dimensions: t.Array(t.String(), { description: "Values of the requested dimensions, in their order." }),
   metrics: Values,
   comparison: t.Optional(
     t.Object({
@@ -32,16 +32,27 @@ const Instants = t.Tuple([t.String(), t.String()], { description: "First and las
 
 export const QueryAnswer = t.Object(
   {
-    results: t.Array(AnswerRow),
+    results: t.Array(AnswerRow, { description: "Rows of the page, in the requested order." }),
     meta: t.Object({
-      imports_included: t.Optional(t.Boolean()),
-      imports_skip_reason: t.Optional(t.String()),
-      imports_warning: t.Optional(t.String()),
-      metric_warnings: t.Optional(t.Record(t.String(), t.Object({ code: t.String(), warning: t.String() }))),
-      time_labels: t.Optional(t.Array(t.String())),
-      total_rows: t.Optional(t.Integer({ minimum: 0 })),
+      imports_included: t.Optional(
+        t.Boolean({ description: "Whether imported totals are included. Present only if they were requested." }),
+      ),
+      imports_skip_reason: t.Optional(t.String({ description: "Code of the reason why imported totals are not included." })),
+      imports_warning: t.Optional(t.String({ description: "Explanation of the reason why imported totals are not included." })),
+      metric_warnings: t.Optional(
+        t.Record(
+          t.String(),
+          t.Object({
+            code: t.String({ description: "Code of the warning." }),
+            warning: t.String({ description: "Explanation for people. The text may change." }),
+          }),
+          { description: "Warnings by metric. Absent if there are none." },
+        ),
+      ),
+      time_labels: t.Optional(t.Array(t.String(), { description: "All time buckets. Present only if requested." })),
+      total_rows: t.Optional(t.Integer({ minimum: 0, description: "Number of all rows. Present only if requested." })),
       visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
-      notes: t.Optional(t.Array(t.String())),
+      notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
     }),
     query: t.Object(
       {

@@ -38,7 +38,15 @@ export const operation = (summary: string) => ({ summary, tags: ["api-keys"] })
 
 export const CAN_WRITE_KEYS = { permission: "keys:write", personal: true }
 
-const ScopesResponse = t.Object({ data: t.Array(t.Object({ scope: t.String(), title: t.String(), implies: t.Array(t.String()) })) })
+const ScopesResponse = t.Object({
+  data: t.Array(
+    t.Object({
+      scope: t.String({ description: "Name of the scope." }),
+      title: t.String({ description: "What a key with the scope can do." }),
+      implies: t.Array(t.String(), { description: "Scopes that are included." }),
+    }),
+  ),
+})
 
 /** Creates the route that lists all scopes. */
 export const scopeRoutes = (router: PrivateRouter) =>
