@@ -144,8 +144,8 @@ const completed = ({ dimension, property, operator = "is", values }: ConditionIn
 
 /** Describes a rule in words. Drops of an unnamed rule are counted under this description. */
 function nameOf(conditions: readonly RuleCondition[]): string {
-  const said = conditions.map(({ dimension, property, operator, values }) => `${property ?? dimension} ${operator} ${values.join(" or ")}`)
-  return truncate(said.join(" and "), THINGS.shieldNameChars)
+  const parts = conditions.map(({ dimension, property, operator, values }) => `${property ?? dimension} ${operator} ${values.join(" or ")}`)
+  return truncate(parts.join(" and "), THINGS.shieldNameChars)
 }
 
 function ruleFaults({ value = "", conditions }: ShieldInput, pointer: string): Fault[] {
