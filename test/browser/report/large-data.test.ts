@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { readCsv } from "../../http/public/csv.ts"
+import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { trackRequests } from "../requests.ts"
 import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
@@ -192,34 +193,37 @@ async function scrollThrough(page: Page): Promise<{ names: string[]; most: numbe
   }
 }
 
-test.skipIf(noBrowser).each([1280, 375])("%i px: scrolls, searches and navigates three hundred sites by keyboard", async (width) => {
-  await using opened = await open("/sites?sort=name", width)
-  const { page, answered } = opened
-  const all = ["Shop", ...range(1, SITES + 1).map(siteName)]
-  const { names, most } = await scrollThrough(page)
-  expect(names).toEqual(all)
-  expect(most).toBeLessThan(60)
-  expect(await seesLast(page, ".site-entry")).toBe(true)
-  expect(await heapOf(page)).toBeLessThan(HEAP_BYTES)
+test.skipIf(noBrowser).each(bySize({ check: [375], full: [1280, 375], release: [1280, 375] }))(
+  "%i px: scrolls, searches and navigates three hundred sites by keyboard",
+  async (width) => {
+    await using opened = await open("/sites?sort=name", width)
+    const { page, answered } = opened
+    const all = ["Shop", ...range(1, SITES + 1).map(siteName)]
+    const { names, most } = await scrollThrough(page)
+    expect(names).toEqual(all)
+    expect(most).toBeLessThan(60)
+    expect(await seesLast(page, ".site-entry")).toBe(true)
+    expect(await heapOf(page)).toBeLessThan(HEAP_BYTES)
 
-  await page.evaluate(() => scrollTo(0, 0))
-  await page.getByRole("link", { name: "Shop", exact: true }).focus()
-  const walked: (string | null)[] = []
-  for (const _ of range(0, 60)) {
-    walked.push(await page.evaluate(() => document.activeElement!.textContent))
+    await page.evaluate(() => scrollTo(0, 0))
+    await page.getByRole("link", { name: "Shop", exact: true }).focus()
+    const walked: (string | null)[] = []
+    for (const _ of range(0, 60)) {
+      walked.push(await page.evaluate(() => document.activeElement!.textContent))
+      await page.keyboard.press("ArrowDown")
+      await page.evaluate(() => new Promise(requestAnimationFrame))
+    }
+    expect(walked).toEqual(all.slice(0, 60))
+
+    await page.getByRole("searchbox", { name: "Search sites" }).fill("s29")
+    await answered()
+    // Searches by name or host; the arrow key leads from the field to the results.
+    await page.waitForFunction(() => document.querySelectorAll(".site-entry").length === 11)
+    await page.getByRole("searchbox", { name: "Search sites" }).press("ArrowDown")
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Site 029")
     await page.keyboard.press("ArrowDown")
-    await page.evaluate(() => new Promise(requestAnimationFrame))
-  }
-  expect(walked).toEqual(all.slice(0, 60))
-
-  await page.getByRole("searchbox", { name: "Search sites" }).fill("s29")
-  await answered()
-  // Searches by name or host; the arrow key leads from the field to the results.
-  await page.waitForFunction(() => document.querySelectorAll(".site-entry").length === 11)
-  await page.getByRole("searchbox", { name: "Search sites" }).press("ArrowDown")
-  expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Site 029")
-  await page.keyboard.press("ArrowDown")
-  await page.keyboard.press("Enter")
-  await page.waitForURL(/\/sites\/291/)
-  expect(opened.faults).toEqual([])
-})
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/sites\/291/)
+    expect(opened.faults).toEqual([])
+  },
+)

@@ -7,7 +7,7 @@ import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 
 /** Duration for which the realtime page stays open. */
-const SECONDS = bySize({ check: 10, full: 10, release: 3600 })
+const SECONDS = bySize({ check: 5, full: 10, release: 3600 })
 const PER_SECOND = 200
 const MEASUREMENTS = 6
 /** Allowed growth in the second half, after everything was drawn once: one megabyte in ten minutes, plus the noise of a short run. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { HOSTILE } from "../report/dashboard-data.ts"
 import { trackRequests } from "../requests.ts"
@@ -119,7 +120,7 @@ test.skipIf(noBrowser)("visitors' input and users' names are text on every scree
   await looking.open(`/sites/1${DATED}`)
   const answered = trackRequests(page)
   const unseen: Record<string, string[]> = {}
-  for (const path of PATHS) {
+  for (const path of sample(PATHS)) {
     // Navigates within the dashboard, so that the effect of executed text would remain visible.
     await page.evaluate((to) => history.pushState(null, "", to), path)
     await answered()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled } from "../report/dashboard-stand.ts"
@@ -47,9 +48,9 @@ function watchShifts(): void {
 async function shiftOf(page: Page, path: string): Promise<{ total: number; moved: string[] }> {
   await page.clock.setFixedTime(stand.instance.clock.now())
   await page.addInitScript(watchShifts)
-  let asked = 0
+  let requests = 0
   await page.route("**/api/**", async (route) => {
-    await Bun.sleep(150 + 130 * (asked++ % 4))
+    await Bun.sleep(150 + 130 * (requests++ % 4))
     await route.continue().catch(() => {})
   })
   await page.goto(stand.origin + path)
@@ -67,7 +68,11 @@ const PAGES = [
   "/sites",
 ]
 
-test.skipIf(noBrowser).each(PAGES.flatMap((path) => [375, 768, 1280].map((width) => [path, width] as const)))(
+const WIDTHS = [375, 1280, 768]
+const EACH_WIDTH = PAGES.flatMap((path) => WIDTHS.map((width) => [path, width] as const))
+const EACH_ONCE = PAGES.map((path, index) => [path, WIDTHS[index % WIDTHS.length]!] as const)
+
+test.skipIf(noBrowser).each(bySize({ check: EACH_ONCE, full: EACH_WIDTH, release: EACH_WIDTH }))(
   "%s at %i px doesn't move while it loads",
   async (path, width) => {
     const share = /^\/share\/s\/(.*)/.exec(path)?.[1]

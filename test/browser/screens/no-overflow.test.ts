@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled, type WatchedPage } from "../report/dashboard-stand.ts"
@@ -58,7 +59,7 @@ const covered = (page: Page): Promise<string[]> =>
     })
   })
 
-test.skipIf(noBrowser).each([320, 375, 768, 900, 1024, 1099, 1280])(
+test.skipIf(noBrowser).each(sample([320, 375, 900, 768, 1024, 1099, 1280]))(
   "long names of a site, a time zone and a period stay inside the window at %i px",
   async (width) => {
     for (const path of ["/sites/1?period=24h", `/sites/1?${LONG}`, "/sites/1/realtime", `/sites/1/goals?${LONG}`]) {
@@ -73,7 +74,7 @@ test.skipIf(noBrowser).each([320, 375, 768, 900, 1024, 1099, 1280])(
   },
 )
 
-test.skipIf(noBrowser).each([320, 375, 768])("the chart's table shows all its columns at %i px", async (width) => {
+test.skipIf(noBrowser).each(sample([320, 375, 768]))("the chart's table shows all its columns at %i px", async (width) => {
   await using watched = await openAt(width, "/sites/1?period=28d")
   const { page } = watched
   await page.getByRole("button", { name: "Show as table" }).click()

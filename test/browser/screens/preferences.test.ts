@@ -51,13 +51,13 @@ const moving = (page: Page): Promise<string[]> =>
 
 test.skipIf(noBrowser)("nothing moves if the user prefers reduced motion", async () => {
   const found = async (reducedMotion: "reduce" | "no-preference") => {
-    await using asked = await openWith({ reducedMotion })
-    await goTo(asked.page, DASHBOARD)
+    await using opened = await openWith({ reducedMotion })
+    await goTo(opened.page, DASHBOARD)
     // A pending query shows the progress line at the top and dims the cards.
-    await asked.page.route("**/stats/batch", () => {})
-    await asked.page.keyboard.press("w")
-    await asked.page.locator(".progress-line").waitFor({ state: "attached" })
-    return moving(asked.page)
+    await opened.page.route("**/stats/batch", () => {})
+    await opened.page.keyboard.press("w")
+    await opened.page.locator(".progress-line").waitFor({ state: "attached" })
+    return moving(opened.page)
   }
   expect((await found("no-preference")).length).toBeGreaterThan(0)
   expect(await found("reduce")).toEqual([])
@@ -91,8 +91,8 @@ test.skipIf(noBrowser).each([
 ] as const)(
   "with the theme %s on a %s system, the first paint has its background before any script runs",
   async (theme, colorScheme, foundation) => {
-    await using asked = await openWith({ colorScheme })
-    const { page } = asked
+    await using opened = await openWith({ colorScheme })
+    const { page } = opened
     await goTo(page, "/account/preferences")
     if (theme !== "auto") {
       const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH")
@@ -112,8 +112,8 @@ test.skipIf(noBrowser).each([
 )
 
 test.skipIf(noBrowser)("with forced colours, controls keep their borders and the focus its ring", async () => {
-  await using asked = await openWith({ forcedColors: "active" })
-  const { page } = asked
+  await using opened = await openWith({ forcedColors: "active" })
+  const { page } = opened
   for (const path of [DASHBOARD, "/sites/1/goals", "/account/profile", "/sites/new"]) {
     await goTo(page, path)
     expect(await page.evaluate(() => matchMedia("(forced-colors: active)").matches)).toBe(true)
@@ -146,8 +146,8 @@ test.skipIf(noBrowser)("with forced colours, controls keep their borders and the
 })
 
 test.skipIf(noBrowser)("prints the report without controls", async () => {
-  await using asked = await openWith({})
-  const { page } = asked
+  await using opened = await openWith({})
+  const { page } = opened
   await goTo(page, DASHBOARD)
   const seen = (selector: string) =>
     page.$$eval(selector, (all) => all.filter((element) => (element as HTMLElement).checkVisibility()).length)
@@ -161,8 +161,8 @@ test.skipIf(noBrowser)("prints the report without controls", async () => {
 })
 
 test.skipIf(noBrowser)("the dark theme prints dark ink on white paper, without a button", async () => {
-  await using asked = await openWith({ colorScheme: "dark" })
-  const { page } = asked
+  await using opened = await openWith({ colorScheme: "dark" })
+  const { page } = opened
   await goTo(page, DASHBOARD)
   expect(await shownColour(page)).toEqual(DARK)
   const line = () => page.$eval(".chart-canvas canvas", (canvas) => darkestOf(canvas as HTMLCanvasElement))
@@ -196,8 +196,8 @@ function darkest(canvas: HTMLCanvasElement): number {
 }
 
 test.skipIf(noBrowser)("shortcuts can be disabled and enabled again on the preferences page", async () => {
-  await using asked = await openWith({})
-  const { page } = asked
+  await using opened = await openWith({})
+  const { page } = opened
   const set = async (on: boolean) => {
     await goTo(page, "/account/preferences")
     await page.getByLabel("Keyboard shortcuts", { exact: true }).setChecked(on)

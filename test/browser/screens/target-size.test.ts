@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import type { WatchedPage } from "../report/dashboard-stand.ts"
 import { trackRequests } from "../requests.ts"
@@ -57,7 +58,7 @@ async function eachScreen(look: (page: Page, name: string) => Promise<void>, siz
   page.setDefaultTimeout(8_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
   const answered = trackRequests(page)
-  for (const [path, opener] of SCREENS) {
+  for (const [path, opener] of sample(SCREENS)) {
     await page.goto(stand.origin + path)
     await answered()
     if (opener) {
