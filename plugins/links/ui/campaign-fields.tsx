@@ -6,7 +6,7 @@ import { useTemplates } from "./answers.ts"
 import type { FieldsProps } from "./editor.tsx"
 import { utmOf } from "./link-draft.ts"
 
-export const TAG_WORDS = [
+export const TAG_LABELS = [
   { key: "utm_source", label: "Source", example: "newsletter" },
   { key: "utm_medium", label: "Medium", example: "email" },
   { key: "utm_campaign", label: "Campaign", example: "autumn-sale" },
@@ -34,7 +34,7 @@ export function CampaignFields({ siteId, draft, set, errorOf }: FieldsProps & { 
             options={[{ value: "", label: "None" }, ...templates.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
           />
         )}
-        {TAG_WORDS.map(({ key, label, example }) => (
+        {TAG_LABELS.map(({ key, label, example }) => (
           <TextField
             key={key}
             label={template?.required.includes(key) ? `${label} (required)` : label}

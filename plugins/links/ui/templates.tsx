@@ -20,7 +20,7 @@ import {
 import { UTM_KEYS, type Utm } from "../link.ts"
 import type { TemplateResponse } from "../responses.ts"
 import { templatesPath, useRefresh, useRights, useTemplates } from "./answers.ts"
-import { TAG_WORDS } from "./campaign-fields.tsx"
+import { TAG_LABELS } from "./campaign-fields.tsx"
 import type { PanelProps } from "./domains.tsx"
 
 /** Campaign templates of the site: tags to start a link with, so that all users spell them alike. */
@@ -71,7 +71,7 @@ const columnsFor = (siteId: number, onEdit: ((template: TemplateResponse) => voi
   {
     id: "required",
     label: "Required",
-    cell: ({ required }) => required.map((key) => TAG_WORDS.find((tag) => tag.key === key)!.label).join(", "),
+    cell: ({ required }) => required.map((key) => TAG_LABELS.find((tag) => tag.key === key)!.label).join(", "),
   },
   { id: "sites", label: "Available to", cell: ({ all_sites }) => (all_sites ? "all sites" : "this site") },
   ...(onEdit
@@ -140,7 +140,7 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
       {({ busy, errorOf }) => (
         <>
           <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} maxLength={100} autofocus />
-          {TAG_WORDS.map(({ key, label, example }) => (
+          {TAG_LABELS.map(({ key, label, example }) => (
             <div class="link-builder link-fields" key={key}>
               <TextField
                 label={label}

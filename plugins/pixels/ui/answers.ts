@@ -11,7 +11,7 @@ export const PIXELS: AreaItems<PixelResponse> = {
 
 export const { useSiteQuery } = areaQueries(PIXELS.path)
 
-export const KIND_WORDS: Readonly<Record<PixelKind, string>> = {
+export const KIND_LABELS: Readonly<Record<PixelKind, string>> = {
   email: "Email",
   rss: "Feed",
   readme: "README",

@@ -1,7 +1,7 @@
 import { Checkbox, EditorFrame, type EditorProps, Problem, SelectField, TextField } from "#plugin/ui"
 import { KINDS, LIMITS, type PixelKind, USUAL } from "../pixel.ts"
 import type { PixelResponse } from "../responses.ts"
-import { KIND_WORDS, PIXELS } from "./answers.ts"
+import { KIND_LABELS, PIXELS } from "./answers.ts"
 
 interface Draft {
   name: string
@@ -40,7 +40,7 @@ const bodyOf = ({ name, kind, slug, force, params, hashes, badge }: Draft) => ({
 const describe = ({ name, kind, slug, params, hashes, badge }: Draft) =>
   [
     ["Name", name],
-    ["Used in", KIND_WORDS[kind]],
+    ["Used in", KIND_LABELS[kind]],
     ["Slug", slug],
     ["Parameters", params],
     ["Recipients", hashes ? "stored as a hash" : "not stored"],
@@ -65,7 +65,7 @@ export default function PixelForm(props: EditorProps<PixelResponse>) {
             label="Used in"
             value={draft.kind}
             onValue={(kind) => set({ kind: kind as PixelKind })}
-            options={KINDS.map((kind) => ({ value: kind, label: KIND_WORDS[kind] }))}
+            options={KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind] }))}
             error={errorOf("/kind")}
           />
           <TextField

@@ -18,7 +18,7 @@ import type { SnippetFormat } from "../images.ts"
 import type { PixelKind } from "../pixel.ts"
 import type { PixelResponse, SnippetResponse, StatsResponse } from "../responses.ts"
 import type { Via } from "../via.ts"
-import { KIND_WORDS, PIXELS, useSiteQuery } from "./answers.ts"
+import { KIND_LABELS, PIXELS, useSiteQuery } from "./answers.ts"
 
 const Editor = lazy(() => import("./pixel-form.tsx"))
 
@@ -61,7 +61,7 @@ function Reports({ siteId, pixel }: PixelProps) {
 
 const factsOf = (pixel: PixelResponse) =>
   [
-    ["Used in", KIND_WORDS[pixel.kind]],
+    ["Used in", KIND_LABELS[pixel.kind]],
     ["State", pixel.archived ? "Archived. The image still loads, but opens are not counted." : "Active"],
     ["All time", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
     ["Last open", <TimeAgo key="last" at={pixel.last_open_at} />],
@@ -163,7 +163,7 @@ function Hints({ pixel: { allowed_params, recipient_mode } }: { pixel: PixelResp
   )
 }
 
-const ROUTE_WORDS: Readonly<Record<Via, string>> = {
+const ROUTE_LABELS: Readonly<Record<Via, string>> = {
   direct: "Direct",
   github_camo: "GitHub, proxied",
   gmail_proxy: "Gmail, proxied",
@@ -209,4 +209,4 @@ const headOf = (dimension: string): string =>
       : dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0])
 
 const labelOf = (dimension: string, value: string, label?: string): string =>
-  dimension === "via" ? (ROUTE_WORDS[value as Via] ?? value) : valueText(dimension, value, label)
+  dimension === "via" ? (ROUTE_LABELS[value as Via] ?? value) : valueText(dimension, value, label)

@@ -2,7 +2,7 @@ import { lazy } from "preact/compat"
 import { type Column, countColumn, ItemName, type ListFilter, ListPage, TimeAgo, visible } from "#plugin/ui"
 import { KINDS } from "../pixel.ts"
 import type { ListedPixelResponse } from "../responses.ts"
-import { KIND_WORDS, PIXELS } from "./answers.ts"
+import { KIND_LABELS, PIXELS } from "./answers.ts"
 
 const Editor = lazy(() => import("./pixel-form.tsx"))
 
@@ -24,7 +24,7 @@ export default function Pixels() {
 
 const FILTERS: readonly ListFilter[] = [
   { name: "q", label: "Name or slug" },
-  { name: "kind", label: "Used in", options: [["", "All"], ...KINDS.map((kind) => [kind, KIND_WORDS[kind]] as const)] },
+  { name: "kind", label: "Used in", options: [["", "All"], ...KINDS.map((kind) => [kind, KIND_LABELS[kind]] as const)] },
   {
     name: "state",
     label: "State",
@@ -50,7 +50,7 @@ const columnsOf = (siteId: number): Column<ListedPixelResponse>[] => [
     id: "name",
     label: "Pixel",
     cell: (pixel) => (
-      <ItemName of={PIXELS} siteId={siteId} item={pixel} badges={pixel.archived ? ["archived"] : []} note={KIND_WORDS[pixel.kind]} />
+      <ItemName of={PIXELS} siteId={siteId} item={pixel} badges={pixel.archived ? ["archived"] : []} note={KIND_LABELS[pixel.kind]} />
     ),
   },
   countColumn("direct", "Direct, 30 days", ({ recent }) => recent.opens_direct),

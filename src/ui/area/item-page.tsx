@@ -14,8 +14,8 @@ import { CardResult } from "../report/cards/card-answer.tsx"
 import { CountChart, CountRows, type CountSeries, useRangeQuery } from "../report/counts.tsx"
 import { valueText } from "../report/data/figures.ts"
 import { FilterBar, IgnoredAddressParts } from "../report/filters/filter-bar.tsx"
+import { dimensionLabel } from "../text/labels.ts"
 import { visible } from "../text/safe-text.tsx"
-import { dimensionLabel } from "../text/words.ts"
 import { type AreaItem, type AreaItems, type AreaPath, capitalized, type EditorProps, ItemMenu } from "./items.tsx"
 
 interface ItemPageProps<Item extends AreaItem> {

@@ -1,5 +1,5 @@
 /** Texts of the drop reasons, loaded separately because the first view shows only the number of drops. */
-export const REASON_WORDS: Readonly<Record<string, string>> = {
+export const DROP_REASON_LABELS: Readonly<Record<string, string>> = {
   unknown_site: "Unknown site",
   host_disputed: "Host claimed by several organizations",
   invalid: "Invalid event",

@@ -6,7 +6,7 @@ import { EmptyState, QueryResult } from "../parts/states.tsx"
 import { dayText, exact } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import { asQuery } from "./data/reports.ts"
-import { REASON_WORDS } from "./drop-reasons.ts"
+import { DROP_REASON_LABELS } from "./drop-reasons.ts"
 import { useDrops } from "./trust.tsx"
 
 /** Dialog with the dropped events of the period by reason and day. */
@@ -31,7 +31,7 @@ export default function DropsDialog({ onClose }: { onClose(): void }) {
                 rows={found}
                 keyOf={({ reason }) => reason}
                 columns={[
-                  { id: "reason", label: "Reason", cell: ({ reason }) => REASON_WORDS[reason] ?? reason },
+                  { id: "reason", label: "Reason", cell: ({ reason }) => DROP_REASON_LABELS[reason] ?? reason },
                   {
                     id: "entries",
                     label: "Most often",

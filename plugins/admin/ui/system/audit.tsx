@@ -9,7 +9,7 @@ import {
   errorText,
   FilterRow,
   get,
-  NOTHING,
+  NO_VALUE,
   Page,
   PagedTable,
   queryOf,
@@ -194,4 +194,4 @@ const CHANGE_COLUMNS: Column<{ field: string; before: unknown; after: unknown }>
 ]
 
 const valueText = (value: unknown): string =>
-  value === null || value === undefined ? NOTHING : visible(typeof value === "string" ? value : JSON.stringify(value))
+  value === null || value === undefined ? NO_VALUE : visible(typeof value === "string" ? value : JSON.stringify(value))

@@ -1,13 +1,13 @@
 import {
   type Column,
   DataTable,
+  DROP_REASON_LABELS,
   EmptyState,
   exact,
   FilterRow,
   Page,
   QueryResult,
   queryOf,
-  REASON_WORDS,
   SelectField,
   TimeAgo,
   timeText,
@@ -64,7 +64,7 @@ function Shown({ ingestion }: { ingestion: Ingestion }) {
   const { totals, queue_depth, commit, oldest_unsealed_at, data } = ingestion
   const outcomes = [
     { outcome: "Accepted", count: totals.accepted },
-    ...Object.entries(totals.dropped).map(([reason, count]) => ({ outcome: REASON_WORDS[reason] ?? reason, count })),
+    ...Object.entries(totals.dropped).map(([reason, count]) => ({ outcome: DROP_REASON_LABELS[reason] ?? reason, count })),
     { outcome: "Refused: storage full", count: totals.refused_storage },
     { outcome: "Refused: queue full", count: totals.refused_queue },
   ]
@@ -103,7 +103,7 @@ const OUTCOMES: Column<{ outcome: string; count: number }>[] = [
 
 const reasonsText = ({ dropped }: IngestionMinute): string =>
   Object.entries(dropped)
-    .map(([reason, count]) => `${REASON_WORDS[reason] ?? reason} ${exact(count)}`)
+    .map(([reason, count]) => `${DROP_REASON_LABELS[reason] ?? reason} ${exact(count)}`)
     .join(", ")
 
 const MINUTES: Column<IngestionMinute>[] = [
@@ -117,7 +117,7 @@ const MINUTES: Column<IngestionMinute>[] = [
 function Samples({ reason, onReason }: { reason: string; onReason(reason: string): void }) {
   const samples = useAdmin<{ data: Sample[] }>(`ingestion/rejected/sample${queryOf({ reason })}`)
   const names = useSiteNames()
-  const reasons = Object.entries(REASON_WORDS).map(([value, label]) => ({ value, label }))
+  const reasons = Object.entries(DROP_REASON_LABELS).map(([value, label]) => ({ value, label }))
   return (
     <Part title="Recently dropped">
       <FilterRow label="Dropped events">
@@ -139,7 +139,7 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
 const samplesOf = (names: ReadonlyMap<number, string>): Column<Sample>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <TimeAgo at={at} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span> },
-  { id: "reason", label: "Reason", cell: ({ reason }) => <div>{REASON_WORDS[reason] ?? reason}</div> },
+  { id: "reason", label: "Reason", cell: ({ reason }) => <div>{DROP_REASON_LABELS[reason] ?? reason}</div> },
   { id: "host", label: "Host", cell: ({ host }) => visible(host) },
   { id: "page", label: "Page", cell: ({ page }) => visible(page) },
   { id: "browser", label: "Browser", cell: ({ browser_family }) => visible(browser_family) },

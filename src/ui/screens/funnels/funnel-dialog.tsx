@@ -88,11 +88,11 @@ const facts = ({ name, steps, order = "sequential", window_hours }: ReturnType<t
   [
     ["Name", visible(name)],
     ["Steps", steps.map(({ name: own, value }) => visible(own ?? value)).join(" → ")],
-    ["Order", ORDER_WORDS[order]],
+    ["Order", ORDER_LABELS[order]],
     ["Time limit", window_hours === null || window_hours === undefined ? "the whole period" : `${window_hours} h`],
   ] as const
 
-export const ORDER_WORDS: Readonly<Record<FunnelDraft["order"], string>> = {
+export const ORDER_LABELS: Readonly<Record<FunnelDraft["order"], string>> = {
   sequential: "Any order of other pages in between",
   strict: "Steps directly after one another",
 }
@@ -107,11 +107,11 @@ const Conditions = ({ draft, onDraft, error }: ConditionsProps) => (
   <>
     <fieldset>
       <legend>Order</legend>
-      {(Object.keys(ORDER_WORDS) as FunnelDraft["order"][]).map((order) => (
+      {(Object.keys(ORDER_LABELS) as FunnelDraft["order"][]).map((order) => (
         <Checkbox
           key={order}
           name="order"
-          label={ORDER_WORDS[order]}
+          label={ORDER_LABELS[order]}
           checked={draft.order === order}
           onChange={() => onDraft({ ...draft, order })}
         />

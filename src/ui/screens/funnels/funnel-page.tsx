@@ -17,7 +17,7 @@ import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.
 import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { FunnelBars, FunnelSplit, FunnelTable, SplitField, splitOf } from "./funnel-bars.tsx"
-import FunnelDialog, { ORDER_WORDS } from "./funnel-dialog.tsx"
+import FunnelDialog, { ORDER_LABELS } from "./funnel-dialog.tsx"
 import { funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
 
 /** Shows a saved funnel: its steps, comparison and breakdown. */
@@ -72,7 +72,7 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
         full
         marks={
           <span class="small quiet">
-            {ORDER_WORDS[funnel.order]}
+            {ORDER_LABELS[funnel.order]}
             {funnel.window_hours !== null && `, within ${funnel.window_hours} hours`}
           </span>
         }

@@ -11,7 +11,7 @@ import { Page } from "../../parts/page.tsx"
 import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
-import { exact, NOTHING, percent } from "../../text/format.ts"
+import { exact, NO_VALUE, percent } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import FunnelDialog from "./funnel-dialog.tsx"
 import { useFunnels } from "./funnel-draft.ts"
@@ -119,7 +119,7 @@ function Result({ id, text }: { id: number; text(funnel: FunnelInsight): string 
   const { data, error, isPlaceholderData } = useReport("funnel", { funnel_id: id, ...rangeArguments(address) }, { enabled: seen })
   return (
     <span ref={place} aria-busy={seen && !error && (data === undefined || isPlaceholderData)} title={error?.message}>
-      {data ? text(data as FunnelInsight) : error ? NOTHING : ""}
+      {data ? text(data as FunnelInsight) : error ? NO_VALUE : ""}
     </span>
   )
 }

@@ -11,7 +11,7 @@ import { toast } from "../../parts/toasts.tsx"
 import { MatchValueField, PropertyKeyField } from "../../report/filters/suggestion-fields.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { goalsPath, trialText, tryGoal, useRefreshGoals } from "./goal-requests.tsx"
-import { draftOf, EMPTY_DRAFT, type GoalDraft, inputOf, KIND_WORDS, MATCH_WORDS, PRESETS, ruleText } from "./goal-rule.ts"
+import { draftOf, EMPTY_DRAFT, type GoalDraft, inputOf, KIND_LABELS, MATCH_LABELS, PRESETS, ruleText } from "./goal-rule.ts"
 
 interface GoalDialogProps {
   siteId: number
@@ -139,15 +139,15 @@ function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) {
       <fieldset>
         <legend>Goal type</legend>
         <div class="row">
-          {(Object.keys(KIND_WORDS) as GoalDraft["kind"][]).map((one) => (
-            <Checkbox key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
+          {(Object.keys(KIND_LABELS) as GoalDraft["kind"][]).map((one) => (
+            <Checkbox key={one} name="kind" label={KIND_LABELS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
           ))}
         </div>
       </fieldset>
       <SelectField
         label={"Match"}
         value={match}
-        options={Object.entries(MATCH_WORDS).map(([id, label]) => ({ value: id, label }))}
+        options={Object.entries(MATCH_LABELS).map(([id, label]) => ({ value: id, label }))}
         onValue={(chosen) => set({ match: chosen as GoalDraft["match"] })}
         error={errorOf("/match")}
       />

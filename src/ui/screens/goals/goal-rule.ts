@@ -44,14 +44,14 @@ export const PRESETS: readonly { id: string; label: string; draft: GoalDraft }[]
   { id: "404", label: "404", draft: { ...EMPTY_DRAFT, value: "404", name: "Missing page" } },
 ]
 
-export const KIND_WORDS: Readonly<Record<OwnGoalResponse["kind"], string>> = { event: "Event", page: "Page", scroll: "Scroll depth" }
-export const MATCH_WORDS: Readonly<Record<OwnGoalResponse["match"], string>> = {
+export const KIND_LABELS: Readonly<Record<OwnGoalResponse["kind"], string>> = { event: "Event", page: "Page", scroll: "Scroll depth" }
+export const MATCH_LABELS: Readonly<Record<OwnGoalResponse["match"], string>> = {
   exact: "is",
   prefix: "starts with",
   contains: "contains",
   wildcard: "matches (* is a wildcard)",
 }
-const RULE_WORDS: Readonly<Record<OwnGoalResponse["match"], string>> = { ...MATCH_WORDS, wildcard: "matches" }
+const RULE_LABELS: Readonly<Record<OwnGoalResponse["match"], string>> = { ...MATCH_LABELS, wildcard: "matches" }
 
 /** Returns the rule in words, such as *Event is signup, plan is team*. */
 export function ruleText({
@@ -63,5 +63,5 @@ export function ruleText({
 }: Pick<OwnGoalResponse, "kind" | "match" | "value" | "threshold" | "props">): string {
   const subject = kind === "event" ? "Event" : kind === "page" ? "Page" : `Scrolled ${threshold}% of a page that`
   const conditions = Object.entries(props).map(([key, wanted]) => `, ${visible(key)} is ${visible(wanted)}`)
-  return `${subject} ${RULE_WORDS[match]} ${visible(value)}${conditions.join("")}`
+  return `${subject} ${RULE_LABELS[match]} ${visible(value)}${conditions.join("")}`
 }

@@ -16,7 +16,7 @@ import { toast } from "../../parts/toasts.tsx"
 import { Sparkline } from "../../parts/values.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
-import { exact, metricText, NOTHING, short } from "../../text/format.ts"
+import { exact, metricText, NO_VALUE, short } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import GoalDialog from "./goal-dialog.tsx"
 import { goalsPath, LastMatch, useDeleteGoal, useGoals, useRefreshGoals } from "./goal-requests.tsx"
@@ -92,7 +92,7 @@ function GoalTable({ rows, currency, onEdit }: GoalTableProps) {
     id,
     label,
     number: true,
-    cell: ({ counts }) => <span title={counts && whole(counts)}>{counts ? text(counts) : NOTHING}</span>,
+    cell: ({ counts }) => <span title={counts && whole(counts)}>{counts ? text(counts) : NO_VALUE}</span>,
   })
   const columns: Column<GoalRow>[] = [
     { id: "name", label: "Goal", cell: (row) => <NameCell {...row} /> },
@@ -167,7 +167,7 @@ function GoalSpark({ name }: { name: string }) {
       {data ? (
         <Sparkline values={data.points.map((point) => Number(point.conversions ?? 0))} label="Conversions in the last 28 days" />
       ) : error ? (
-        NOTHING
+        NO_VALUE
       ) : null}
     </span>
   )

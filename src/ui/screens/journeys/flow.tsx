@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useMemo, useRef, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
 import { DataTable } from "../../parts/data-table.tsx"
-import { counted, exact, NOTHING, percent, short } from "../../text/format.ts"
+import { counted, exact, NO_VALUE, percent, short } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
 import { itemOfNode, itemText, type JourneyNode, type JourneyQuery } from "./journey-query.ts"
@@ -138,7 +138,7 @@ export function FlowTable({ journeys }: { journeys: Journeys }) {
         { id: "step", label: "Step", cell: ({ step }) => step },
         { id: "from", label: isStart ? "From" : "To", cell: ({ from }) => from },
         { id: "to", label: isStart ? "To" : "From", cell: ({ to }) => to },
-        { id: "visits", label: "Visits", number: true, cell: ({ visits }) => (visits === undefined ? NOTHING : exact(visits)) },
+        { id: "visits", label: "Visits", number: true, cell: ({ visits }) => (visits === undefined ? NO_VALUE : exact(visits)) },
       ]}
     />
   )

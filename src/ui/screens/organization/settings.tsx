@@ -177,7 +177,7 @@ function Keys({ shown }: { shown: OrganizationResponse }) {
   )
 }
 
-const LINK_WORDS = {
+const LINK_LABELS = {
   allowed: "Allowed",
   password_required: "Only with a password",
   off: "Off (existing links stop working)",
@@ -192,14 +192,14 @@ function Links({ shown }: { shown: OrganizationResponse }) {
       pick={({ policy: { public_links } }) => ({ public_links })}
       save={(policy, version) => save({ policy }, version)}
       refresh={refresh}
-      words={({ public_links }) => [["Public links", LINK_WORDS[public_links]]]}
+      words={({ public_links }) => [["Public links", LINK_LABELS[public_links]]]}
     >
       {({ values, set, errorOf }) => (
         <SelectField
           label="Sharing of sites and dashboards by public link"
           value={values.public_links}
           onValue={(value) => set({ public_links: value as OrganizationPolicy["public_links"] })}
-          options={Object.entries(LINK_WORDS).map(([value, label]) => ({ value, label }))}
+          options={Object.entries(LINK_LABELS).map(([value, label]) => ({ value, label }))}
           note="The instance may have stricter limits."
           error={errorOf("/policy/public_links")}
         />

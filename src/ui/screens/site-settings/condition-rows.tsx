@@ -4,8 +4,8 @@ import type { SavedFilter } from "../../../domain/segment.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
+import { dimensionLabel, operatorText } from "../../text/labels.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { dimensionLabel, operatorText } from "../../text/words.ts"
 
 /** Condition as entered in the form, with its values as one text. */
 export interface DraftCondition {

@@ -3,7 +3,7 @@ import type { DropReport, DropSamples } from "../../../domain/insight.ts"
 import { get } from "../../api/api.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { EmptyState, QueryResult } from "../../parts/states.tsx"
-import { REASON_WORDS } from "../../report/drop-reasons.ts"
+import { DROP_REASON_LABELS } from "../../report/drop-reasons.ts"
 import { useDrops } from "../../report/trust.tsx"
 import { dayText, exact, timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
@@ -11,7 +11,7 @@ import { sitePath } from "./settings.ts"
 
 type Row = DropReport["rows"][number]
 
-const reasonText = (reason: string): string => REASON_WORDS[reason] ?? reason
+const reasonText = (reason: string): string => DROP_REASON_LABELS[reason] ?? reason
 
 /** Shows the events dropped in the last seven days by reason and day, and the latest of them individually. */
 export function Drops({ siteId }: { siteId: number }) {

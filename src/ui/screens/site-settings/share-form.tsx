@@ -9,7 +9,7 @@ import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
-import { bodyOf, SECTION_WORDS, type ShareDraft, useShareDraft, wordsOf } from "./share-draft.ts"
+import { bodyOf, SECTION_LABELS, type ShareDraft, textOf, useShareDraft } from "./share-draft.ts"
 
 interface ShareFormProps {
   /** API path of the site's shared views. */
@@ -69,8 +69,8 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
       </Form>
       {theirs && (
         <VersionConflict
-          mine={wordsOf({ ...body(), has_password: draft.hasPassword })}
-          theirs={wordsOf(theirs)}
+          mine={textOf({ ...body(), has_password: draft.hasPassword })}
+          theirs={textOf(theirs)}
           onMine={() => change(theirs.version)}
           onTheirs={done}
           onClose={() => setTheirs(undefined)}
@@ -172,12 +172,12 @@ function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: Pas
 
 function SectionChoices({ draft, set, errorOf }: DraftProps) {
   const toggle = (section: string, checked: boolean) =>
-    set({ sections: Object.keys(SECTION_WORDS).filter((one) => (one === section ? checked : draft.sections.includes(one))) })
+    set({ sections: Object.keys(SECTION_LABELS).filter((one) => (one === section ? checked : draft.sections.includes(one))) })
   return (
     <fieldset class="switches">
       <legend>Sections</legend>
       {errorOf("/sections") && <span class="field-error">{errorOf("/sections")}</span>}
-      {Object.entries(SECTION_WORDS).map(([section, label]) => (
+      {Object.entries(SECTION_LABELS).map(([section, label]) => (
         <Checkbox key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />
       ))}
     </fieldset>

@@ -14,7 +14,7 @@ import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { conditionsText } from "./condition-rows.tsx"
 import { sitePath, useRefreshSite } from "./settings.ts"
-import { SECTION_WORDS } from "./share-draft.ts"
+import { SECTION_LABELS } from "./share-draft.ts"
 import { ShareForm } from "./share-form.tsx"
 
 /** Manages the views of a site that anyone with their link can see. */
@@ -114,7 +114,9 @@ function ShareEntry({ share, onEdit, onRemove }: { share: ShareResponse; onEdit(
     allow_filters ? "" : "no filters",
     allow_export ? "CSV export" : "",
     locked_filters.length > 0 ? `only ${conditionsText(locked_filters)}` : "",
-    sections.length < Object.keys(SECTION_WORDS).length - 1 ? sections.map((section) => SECTION_WORDS[section] ?? section).join(", ") : "",
+    sections.length < Object.keys(SECTION_LABELS).length - 1
+      ? sections.map((section) => SECTION_LABELS[section] ?? section).join(", ")
+      : "",
   ].filter((fact) => fact !== "")
   return (
     <li class="stack share-entry">

@@ -10,7 +10,7 @@ import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { ConditionRows, conditionsOf, conditionsText, draftsOf } from "./condition-rows.tsx"
 
-export const KIND_WORDS: Readonly<Record<ShieldKind, { label: string; value: string; note: string }>> = {
+export const KIND_LABELS: Readonly<Record<ShieldKind, { label: string; value: string; note: string }>> = {
   ip: { label: "IP address", value: "IP address or range", note: "203.0.113.7 or 203.0.113.0/24. IPv6 works, too." },
   country: { label: "Country", value: "Country", note: "Two-letter code, such as DE." },
   page: { label: "Page", value: "Path", note: "/admin, or /admin/* for everything below it." },
@@ -36,7 +36,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
   const [value, setValue] = useState(shield?.value ?? "")
   const [note, setNote] = useState(shield?.note ?? "")
   const [drafts, setDrafts] = useState(draftsOf(shield?.conditions ?? [{ dimension: "page", values: [] }]))
-  const words = KIND_WORDS[kind]
+  const words = KIND_LABELS[kind]
   const [theirs, setTheirs] = useState<ShieldResponse>()
   const body = { kind, ...(value !== "" && { value }), note, ...(kind === "rule" && { conditions: conditionsOf(drafts) }) }
   const done = async () => {
@@ -67,7 +67,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
               label="Type"
               value={kind}
               onValue={(next) => setKind(next as ShieldKind)}
-              options={Object.entries(KIND_WORDS).map(([id, { label }]) => ({ value: id, label }))}
+              options={Object.entries(KIND_LABELS).map(([id, { label }]) => ({ value: id, label }))}
             />
             <TextField
               label={words.value}
@@ -101,8 +101,8 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
       </Form>
       {theirs && (
         <VersionConflict
-          mine={wordsOf({ value, ...body })}
-          theirs={wordsOf(theirs)}
+          mine={textOf({ value, ...body })}
+          theirs={textOf(theirs)}
           onMine={() => change(theirs.version)}
           onTheirs={done}
           onClose={() => setTheirs(undefined)}
@@ -112,14 +112,14 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
   )
 }
 
-const wordsOf = ({
+const textOf = ({
   kind,
   value,
   conditions = [],
   note,
 }: Pick<ShieldResponse, "kind" | "value" | "note"> & { conditions?: readonly SavedFilter[] }) =>
   [
-    ["Type", KIND_WORDS[kind].label],
+    ["Type", KIND_LABELS[kind].label],
     ["Value", value],
     ["Conditions", conditionsText(conditions)],
     ["Note", note],

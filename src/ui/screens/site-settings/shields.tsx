@@ -12,7 +12,7 @@ import { examplePage } from "../sites/snippets.tsx"
 import { conditionsText } from "./condition-rows.tsx"
 import { Drops } from "./drops.tsx"
 import { sitePath } from "./settings.ts"
-import { KIND_WORDS, ShieldForm } from "./shield-form.tsx"
+import { KIND_LABELS, ShieldForm } from "./shield-form.tsx"
 
 /** Manages the shields of a site and shows the dropped events. */
 export function Shields({ site }: { site: OwnSiteResponse }) {
@@ -88,7 +88,7 @@ const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => 
           </>
         ),
       },
-      { id: "kind", label: "Type", cell: ({ kind }) => KIND_WORDS[kind].label },
+      { id: "kind", label: "Type", cell: ({ kind }) => KIND_LABELS[kind].label },
       { id: "hits", label: "Dropped in 7 days", number: true, cell: ({ hits_7d }) => exact(hits_7d) },
       {
         id: "state",

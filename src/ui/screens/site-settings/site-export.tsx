@@ -64,10 +64,10 @@ export function useJob(path: string): { work: UseQueryResult<WorkResponse, Error
 export function JobState({ work: { data, error, refetch }, done }: { work: UseQueryResult<WorkResponse, Error>; done: string }) {
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return null
-  return <p role="status">{wordsOf(data, done)}</p>
+  return <p role="status">{textOf(data, done)}</p>
 }
 
-function wordsOf({ state, progress, error }: WorkResponse, done: string): string {
+function textOf({ state, progress, error }: WorkResponse, done: string): string {
   if (state === "done") return done
   if (state === "failed") return `Failed: ${error ?? "unknown error"}. Changes made so far are kept.`
   if (state === "cancelled") return "Cancelled."

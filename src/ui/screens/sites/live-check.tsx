@@ -10,7 +10,7 @@ import { browserZone } from "../../parts/form/locale-fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { REASON_WORDS } from "../../report/drop-reasons.ts"
+import { DROP_REASON_LABELS } from "../../report/drop-reasons.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
@@ -131,7 +131,7 @@ function TroubleNotice({ trouble, site, mayWrite }: TroubleProps) {
   if (trouble.kind === "dropped")
     return (
       <span>
-        An event from {host} was dropped: {(REASON_WORDS[trouble.reason] ?? trouble.reason).toLowerCase()}.{" "}
+        An event from {host} was dropped: {(DROP_REASON_LABELS[trouble.reason] ?? trouble.reason).toLowerCase()}.{" "}
         {REMEDIES[trouble.reason] ?? DEFAULT_REMEDY}
       </span>
     )
@@ -172,13 +172,13 @@ interface StepProps {
   children?: ComponentChildren
 }
 
-const STATE_WORDS: Readonly<Record<StepState, string>> = { waiting: "Waiting", ok: "Done", failed: "Failed" }
+const STATE_LABELS: Readonly<Record<StepState, string>> = { waiting: "Waiting", ok: "Done", failed: "Failed" }
 
 const Step = ({ state, done, waiting, children }: StepProps) => (
   <li data-state={state}>
     <span class="check-mark">
       {state === "ok" ? <Icon name="check" /> : state === "failed" ? <Icon name="warning" /> : <span class="dot" data-state="quiet" />}
-      <span class="visually-hidden">{STATE_WORDS[state]}:</span>
+      <span class="visually-hidden">{STATE_LABELS[state]}:</span>
     </span>
     {state === "failed" ? null : <span>{state === "ok" ? done : waiting}</span>}
     {state === "failed" && children}

@@ -12,7 +12,7 @@ import { visible } from "../../text/safe-text.tsx"
 import { grouped, ordered, SORTS, type Sort, troubleOf, useSiteList } from "./site-list.ts"
 import { moveBetweenRows, SiteEntry, WindowedList } from "./windowed-list.tsx"
 
-const SORT_WORDS: Readonly<Record<Sort, string>> = { visitors: "Visitors", name: "Name", change: "Change", created: "Newest" }
+const SORT_LABELS: Readonly<Record<Sort, string>> = { visitors: "Visitors", name: "Name", change: "Change", created: "Newest" }
 /** Number of sites above which a virtual list is shown. */
 const MANY = 60
 
@@ -91,7 +91,7 @@ function SiteEntries({ sites, isCounting }: { sites: readonly ListedSiteResponse
           <select class="input" onChange={(event) => change("sort", event.currentTarget.value, "visitors")}>
             {SORTS.map((one) => (
               <option key={one} value={one} selected={one === sort}>
-                {SORT_WORDS[one]}
+                {SORT_LABELS[one]}
               </option>
             ))}
           </select>

@@ -12,7 +12,7 @@ import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, useOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
 import { bodyOf, draftOf, type Expiry, type KeyDraft, keysPath, withPreset } from "./keys.ts"
-import { beyondPreset, PRESETS, type Preset, SCOPE_WORDS, SCOPES, scopePhrase } from "./scopes.ts"
+import { beyondPreset, PRESETS, type Preset, SCOPE_LABELS, SCOPES, scopePhrase } from "./scopes.ts"
 
 interface KeyDialogProps {
   organization: OwnOrganization
@@ -109,7 +109,7 @@ function ScopeFields({ draft, onDraft, error }: PartProps & { error: string | un
       {SCOPES.map((scope) => (
         <Checkbox
           key={scope}
-          label={SCOPE_WORDS[scope]}
+          label={SCOPE_LABELS[scope]}
           note={<code>{scope}</code>}
           checked={draft.scopes.includes(scope)}
           onChange={(checked) => onDraft({ scopes: SCOPES.filter((one) => (one === scope ? checked : draft.scopes.includes(one))) })}

@@ -25,7 +25,7 @@ import {
   useRefresh,
 } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
-import { ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
+import { ROLE_LABELS, roleLabel, rolesBelow } from "./roles.ts"
 
 export function Invitations({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/invitations`
@@ -191,7 +191,7 @@ function InviteForm({ organization, onInvited }: InviteFormProps) {
               onValue={setRole}
               options={rolesBelow(organization.role).map((one) => ({
                 value: one,
-                label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}`,
+                label: `${ROLE_LABELS[one].label}: ${ROLE_LABELS[one].description}`,
               }))}
               error={errorOf("/role")}
             />

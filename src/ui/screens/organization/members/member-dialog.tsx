@@ -11,7 +11,7 @@ import { errorText } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
-import { permissionsHeld, permissionsOfRole, permissionText, ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
+import { permissionsHeld, permissionsOfRole, permissionText, ROLE_LABELS, roleLabel, rolesBelow } from "./roles.ts"
 
 interface MemberDialogProps {
   organization: OwnOrganization
@@ -45,7 +45,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
               await refresh("members")
             }
             if (member.user.id === me?.user.id) await refreshMe()
-            toast(`${visible(member.user.name)} now has the ${ROLE_WORDS[role as Role].label} role`)
+            toast(`${visible(member.user.name)} now has the ${ROLE_LABELS[role as Role].label} role`)
             onClose()
           }}
         >
@@ -55,7 +55,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
                 label="Role"
                 value={role}
                 onValue={setRole}
-                options={roles.map((one) => ({ value: one, label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}` }))}
+                options={roles.map((one) => ({ value: one, label: `${ROLE_LABELS[one].label}: ${ROLE_LABELS[one].description}` }))}
                 error={errorOf("/role")}
               />
               {hasExceptions && <ExceptionsField role={role as Role} held={held} value={exceptions} onValue={setExceptions} />}

@@ -10,7 +10,7 @@ import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import { can, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
 import { isLastOwner } from "./members.tsx"
-import { permissionsHeld, permissionText, ROLE_WORDS, roleLabel } from "./roles.ts"
+import { permissionsHeld, permissionText, ROLE_LABELS, roleLabel } from "./roles.ts"
 
 /** Shows the user's role and permissions in the organization and lets them leave it. */
 export function OwnMembership({ organization, me }: SectionProps) {
@@ -22,7 +22,7 @@ export function OwnMembership({ organization, me }: SectionProps) {
       <section class="card stack" aria-labelledby="own-role">
         <h2 id="own-role">{roleLabel(organization.role)}</h2>
         <p>
-          Your role in {visible(organization.name)}: {ROLE_WORDS[organization.role as Role]?.description}.
+          Your role in {visible(organization.name)}: {ROLE_LABELS[organization.role as Role]?.description}.
         </p>
         {others.length > 0 && <p>{others.map(({ name, role }) => `${visible(name)}: ${roleLabel(role).toLowerCase()}`).join(" · ")}</p>}
         <p class="quiet">

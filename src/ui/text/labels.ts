@@ -2,7 +2,7 @@
 import type { Dimension } from "../../domain/dimension.ts"
 import type { Operator } from "../../domain/filter.ts"
 
-const DIMENSION_WORDS: Readonly<Record<string, string>> = {
+const DIMENSION_LABELS: Readonly<Record<string, string>> = {
   page: "Page",
   title: "Title",
   entry_page: "Entry page",
@@ -32,9 +32,9 @@ const DIMENSION_WORDS: Readonly<Record<string, string>> = {
 }
 
 export const dimensionLabel = (dimension: Dimension, property?: string): string =>
-  property === undefined ? (DIMENSION_WORDS[dimension] ?? dimension) : `Property ${property}`
+  property === undefined ? (DIMENSION_LABELS[dimension] ?? dimension) : `Property ${property}`
 
-const OPERATOR_WORDS: Readonly<Record<Operator, string>> = {
+const OPERATOR_LABELS: Readonly<Record<Operator, string>> = {
   is: "is",
   is_not: "is not",
   contains: "contains",
@@ -44,4 +44,4 @@ const OPERATOR_WORDS: Readonly<Record<Operator, string>> = {
   matches_wildcard_not: "does not match",
 }
 
-export const operatorText = (operator: Operator): string => OPERATOR_WORDS[operator]
+export const operatorText = (operator: Operator): string => OPERATOR_LABELS[operator]
