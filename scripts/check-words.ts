@@ -8,7 +8,7 @@ import { Glob } from "bun"
 const NO_SESSION = /^src\/(query|store\/events|ingest(?!\/payloads\/))\//
 const NAMELESS = /^(utils?|helpers?|common|managers?)$/i
 
-/** Words of the first version, with what to write instead. Identifiers are matched as whole words. */
+/** Words of the first version and their replacements. Identifiers are matched as whole words. */
 const REPLACED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bDeed\b/, "AuditEntry"],
   [/\bHindrances?\b/, "StorageProblem"],
