@@ -121,13 +121,13 @@ test.skipIf(noBrowser)("counts visits with the snippet, from the page to the rep
 test.skipIf(noBrowser)("serves the script under configured names, and the script uses them", async () => {
   await using shop = await openShop({ script_path: "/own/s.js", collect_path: "/own/c" })
   const { instance } = shop
-  const asked: string[] = []
+  const paths: string[] = []
   const page = await shop.open("/", `<script defer src="${shop.origin}/own/s.js" data-site="${instance.site.tracking_id}"></script>`)
-  page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+  page.on("request", (request) => paths.push(new URL(request.url()).pathname))
   await shop.summary({ pageviews: 1 })
   await push(page, "/b")
   await shop.summary({ pageviews: 2 })
-  expect(new Set(asked)).toEqual(new Set(["/own/c"]))
+  expect(new Set(paths)).toEqual(new Set(["/own/c"]))
 })
 
 test.skipIf(noBrowser)("counts visits with Plausible's npm package, from the page to the report", async () => {
@@ -138,12 +138,12 @@ test.skipIf(noBrowser)("counts visits with Plausible's npm package, from the pag
   await shop.summary({ visitors: 1, visits: 1, pageviews: 1, events: 1, bounce_rate: 100 })
   await push(page, "/pricing")
   await shop.summary({ visitors: 1, pageviews: 2, events: 2 })
-  const told = await page.evaluate(() => {
+  const answer = await page.evaluate(() => {
     const track = Reflect.get(window, "track") as (name: string, options: object) => void
     const options = { props: { tier: "startup" }, revenue: { amount: 15.99, currency: "EUR" }, interactive: false }
     return new Promise((resolve) => track("Signup", { ...options, callback: resolve }))
   })
-  expect(told).toEqual({ status: 202 })
+  expect(answer).toEqual({ status: 202 })
   await page.click("a")
   await shop.summary({ visitors: 1, visits: 1, pageviews: 2, events: 4 })
   expect(await shop.breakdown("event", "events")).toMatchObject([

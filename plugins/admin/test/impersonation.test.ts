@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 
-const asked = { reason: "Ticket 7" }
+const reason = { reason: "Ticket 7" }
 
 /** Applies the cookies of an answer to a browser's cookies. */
 function cookiesAfter(headers: Headers, before: string): string {
@@ -14,7 +14,7 @@ function cookiesAfter(headers: Headers, before: string): string {
   return [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
 }
 
-async function actAs(console: ConsoleInstance, id: number, body: object = asked): Promise<string> {
+async function actAs(console: ConsoleInstance, id: number, body: object = reason): Promise<string> {
   const answer = await console.send("POST", `/users/${id}/impersonate`, body)
   expect(answer).toMatchObject({ status: 200, body: { user: { id } } })
   return cookiesAfter(answer.headers, console.cookie)
@@ -48,7 +48,7 @@ test("audits both users for an impersonated action", async () => {
   const instance = console.instance
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
   const owner = await console.person({ role: "owner" })
-  const jar = await actAs(console, owner.id, { ...asked, mode: "full" })
+  const jar = await actAs(console, owner.id, { ...reason, mode: "full" })
   const renamed = await instance.api.send("PATCH", "/api/private/organizations/1", { name: "Renamed" }, undefined, { cookie: jar })
   expect(renamed.status).toBe(200)
   const [row] = await instance.app.memberships.auditList.list({}, undefined, 1)
@@ -81,11 +81,11 @@ test.each([
   ["delete a site in full mode", "full", "DELETE", "/api/private/sites/1", undefined],
   ["reset a site in full mode", "full", "POST", "/api/private/sites/1/reset", { confirm: "Shop" }],
   ["erase data in full mode", "full", "POST", "/api/private/sites/1/erase", { period: "all", confirm: "x" }],
-] as const)("nobody changes in the name of another %s", async (_, mode, method, path, body) => {
+] as const)("an impersonating administrator cannot %s", async (_, mode, method, path, body) => {
   await using console = await startConsole()
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
   const owner = await console.person({ role: "owner" })
-  const cookie = await actAs(console, owner.id, { ...asked, mode })
+  const cookie = await actAs(console, owner.id, { ...reason, mode })
   expect(await console.instance.api.send(method, path, body, undefined, { cookie })).toMatchObject({
     status: 403,
     body: { code: "impersonation_read_only" },
@@ -100,7 +100,7 @@ test.each(["read_only", "full"] as const)("impersonation in mode %s cannot expor
   const packed = await api.post("/api/private/sites/1/takeout", {}, undefined, { cookie: owner.cookie })
   const { id } = packed.body as { id: number }
   await console.instance.runJobs()
-  const cookie = await actAs(console, owner.id, { ...asked, mode })
+  const cookie = await actAs(console, owner.id, { ...reason, mode })
   const get = (path: string, by = cookie) => api.get(`/api/private/sites/1${path}`, undefined, { cookie: by })
   const raw = ["/export?type=events&period=today", "/export?type=visits&period=today", `/takeout/${id}/file`]
   for (const path of raw) {
@@ -113,12 +113,12 @@ test.each(["read_only", "full"] as const)("impersonation in mode %s cannot expor
 })
 
 test.each([
-  ["another instance administrator", { isInstanceAdmin: true }, asked, 403, "forbidden"],
-  ["in full mode if only read-only is allowed", {}, { ...asked, mode: "full" }, 403, "forbidden"],
+  ["another instance administrator", { isInstanceAdmin: true }, reason, 403, "forbidden"],
+  ["in full mode if only read-only is allowed", {}, { ...reason, mode: "full" }, 403, "forbidden"],
   ["without a reason", {}, {}, 422, "validation_failed"],
-  ["for too short a time", {}, { ...asked, minutes: 4 }, 422, "validation_failed"],
-  ["for too long a time", {}, { ...asked, minutes: 61 }, 422, "validation_failed"],
-] as const)("nobody acts as a user: %s", async (_, as, body, status, code) => {
+  ["for too short a time", {}, { ...reason, minutes: 4 }, 422, "validation_failed"],
+  ["for too long a time", {}, { ...reason, minutes: 61 }, 422, "validation_failed"],
+] as const)("rejects impersonation: %s", async (_, as, body, status, code) => {
   await using console = await startConsole()
   const { id } = await console.person(as)
   const answer = await console.send("POST", `/users/${id}/impersonate`, body)
@@ -130,14 +130,14 @@ test("rejects impersonation of a disabled user, while it is disabled, or without
   await using console = await startConsole()
   const { id } = await console.person()
   const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
-  expect(await console.send("POST", `/users/${id}/impersonate`, asked, { cookie: stale })).toMatchObject({
+  expect(await console.send("POST", `/users/${id}/impersonate`, reason, { cookie: stale })).toMatchObject({
     body: { code: "reauth_required" },
   })
   await console.send("PATCH", "/settings", { changes: { impersonation: "off" } })
-  expect(await console.send("POST", `/users/${id}/impersonate`, asked)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  expect(await console.send("POST", `/users/${id}/impersonate`, reason)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   await console.send("PATCH", "/settings", { changes: { impersonation: null } })
   await console.send("POST", `/users/${id}/disable`)
-  expect(await console.send("POST", `/users/${id}/impersonate`, asked)).toMatchObject({ status: 409, body: { code: "invalid_state" } })
+  expect(await console.send("POST", `/users/${id}/impersonate`, reason)).toMatchObject({ status: 409, body: { code: "invalid_state" } })
 })
 
 test.each([
@@ -164,7 +164,7 @@ test.each([
 ] as const)("it ends when %s", async (_, happen) => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
-  const jar = await actAs(console, id, { ...asked, minutes: 5 })
+  const jar = await actAs(console, id, { ...reason, minutes: 5 })
   expect((await me(console, jar)).status).toBe(200)
   await happen(console, id)
   expect((await me(console, jar)).status).toBe(401)
@@ -173,7 +173,7 @@ test.each([
 test("an administrator can return after the impersonation expired", async () => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
-  const jar = await actAs(console, id, { ...asked, minutes: 5 })
+  const jar = await actAs(console, id, { ...reason, minutes: 5 })
   console.instance.clock.advance(6 * 60_000)
   const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
   expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })

@@ -201,15 +201,15 @@ test("reports the outcome of events by minute, and continues after a restart of 
   await instance.collect({ ...view("/"), u: "https://other.example/" })
   await instance.collect({ n: "pageview", u: "https://unknown.example/", d: "unknown.example" })
   const expected = { accepted: 1, dropped: { unknown_site: 1, host: 1 }, refused_storage: 0, refused_queue: 0 }
-  const told = async () => (await console.get("/ingestion")).body as { data: object[]; totals: object }
-  const before = await told()
+  const totals = async () => (await console.get("/ingestion")).body as { data: object[]; totals: object }
+  const before = await totals()
   expect(before.data.length).toBe(60)
   expect(before.data.at(-1)).toEqual({ at: "2026-11-21T12:00:00Z", ...expected })
   expect(before).toMatchObject({ totals: expected, queue_depth: 0, oldest_unsealed_at: "2026-11-21T12:00:00Z" })
   instance.app.console.ingestion.flush()
   instance.clock.advance(60_000)
   await instance.collect(view("/2"))
-  const after = await told()
+  const after = await totals()
   expect(after.data.slice(-2)).toEqual([
     { at: "2026-11-21T12:00:00Z", ...expected },
     { at: "2026-11-21T12:01:00Z", ...expected, accepted: 1, dropped: {} },

@@ -253,14 +253,14 @@ test("deletes the only owner of an organization only if another owner is named",
   const founder = await console.person()
   const { id } = await app.instance.organizations.createOwned({ id: founder.id, is_instance_admin: true }, { name: "Mill" })
   const heir = await console.person({ role: "viewer", organizationId: id })
-  const stranger = await console.person()
+  const outsider = await console.person()
   const path = `/users/${founder.id}`
   expect(await console.send("DELETE", path)).toMatchObject({
     status: 409,
     body: { code: "sole_owner", organizations: [{ id, name: "Mill" }] },
   })
   const transferTo = (user_id: number) => ({ transfer: [{ organization_id: id, user_id }] })
-  expect(await console.send("DELETE", path, transferTo(stranger.id))).toMatchObject({ status: 409, body: { code: "sole_owner" } })
+  expect(await console.send("DELETE", path, transferTo(outsider.id))).toMatchObject({ status: 409, body: { code: "sole_owner" } })
   expect(await console.send("DELETE", path, transferTo(heir.id))).toMatchObject({ status: 204 })
   expect(await console.get(path)).toMatchObject({ status: 404, body: { code: "user_not_found" } })
   expect(await console.get(`/users/${heir.id}`)).toMatchObject({ body: { organizations: [{ id, role: "owner" }] } })

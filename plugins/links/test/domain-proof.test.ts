@@ -46,17 +46,17 @@ test("verifies a domain by its TXT record and serves it from the next request on
 const HOST = `127.${[0, 1, 2].map(() => 1 + Math.floor(Math.random() * 250)).join(".")}`
 
 function hostServer(answer: (path: string) => Response) {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = Bun.serve({
     port: 80,
     hostname: HOST,
     fetch({ url, headers }) {
       const { pathname } = new URL(url)
-      asked.push(`${headers.get("host")}${pathname}`)
+      requests.push(`${headers.get("host")}${pathname}`)
       return answer(pathname)
     },
   })
-  return { asked, [Symbol.dispose]: () => void server.stop(true) }
+  return { requests, [Symbol.dispose]: () => void server.stop(true) }
 }
 
 const mayServe = (): boolean => {
@@ -96,7 +96,7 @@ test.skipIf(!mayServe())("verifies a domain by its own file, fetched through the
   expect(await leadsTo(stand, HOST, "/spring")).toBeNull()
   file = () => new Response(`${domain.file.content}\r\n`)
   expect(await verify()).toMatchObject({ status: 200, body: { host: HOST, verified_at: "2026-11-21T12:00:00Z" } })
-  expect(site.asked).toEqual(Array(5).fill(`${HOST}${FILE}`))
+  expect(site.requests).toEqual(Array(5).fill(`${HOST}${FILE}`))
   await stand.make({ destination, slug: "spring", domain_id: domain.id })
   expect(await leadsTo(stand, HOST, "/spring")).toBe(destination)
   expect(await leadsTo(stand, HOST, "/")).toBe("https://shop.example/")
@@ -108,5 +108,5 @@ test.skipIf(!mayServe())("does not verify an internal address that the operator 
   await using stand = await linkStand({ settings: { allow_http_webhooks: "1" }, nameServers: [names.address] })
   const domain = await domainHere(stand)
   expect(await stand.ask("POST", `${DOMAINS}/${domain.id}/verify`)).toMatchObject(notProved)
-  expect(site.asked).toEqual([])
+  expect(site.requests).toEqual([])
 })

@@ -86,8 +86,8 @@ describe("the paths below the prefix on a link domain", () => {
     await stand.make({ destination: "https://example.com/own", slug: "own" })
     const other = await organizations.create({ name: "Other" })
     const theirs = await sites.create(other.id, { name: "Other", hosts: ["other.example"] })
-    const stranger = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
-    const answer = await stand.ask("POST", `/api/private/sites/${theirs.id}/links`, { destination, slug: "theirs" }, stranger)
+    const otherOwner = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
+    const answer = await stand.ask("POST", `/api/private/sites/${theirs.id}/links`, { destination, slug: "theirs" }, otherOwner)
     expect(answer.status).toBe(201)
     return { stand, domainId: id, otherOrganization: other.id }
   }
@@ -95,8 +95,8 @@ describe("the paths below the prefix on a link domain", () => {
   test("lead to links of its own organization and to no others", async () => {
     const { stand } = await twoOrganizations()
     await using _ = stand
-    const at = async (path: string, asked = host) => {
-      const { status, headers } = await stand.visit(path, { host: asked })
+    const at = async (path: string, hostHeader = host) => {
+      const { status, headers } = await stand.visit(path, { host: hostHeader })
       return [status, headers.get("location")]
     }
     expect(await at("/l/own")).toEqual([302, "https://example.com/own"])

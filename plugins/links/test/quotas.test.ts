@@ -50,8 +50,8 @@ test.each([
   expect(await stand.ask("POST", `/api/private/sites/${second.id}/${word}`, body(most + 1))).toMatchObject(full)
   const other = await organizations.create({ name: "Other" })
   const theirs = await sites.create(other.id, { name: "Other", hosts: ["other.example"] })
-  const stranger = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
-  expect((await stand.ask("POST", `/api/private/sites/${theirs.id}/${word}`, body(most + 2), stranger)).status).toBe(201)
+  const otherOwner = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
+  expect((await stand.ask("POST", `/api/private/sites/${theirs.id}/${word}`, body(most + 2), otherOwner)).status).toBe(201)
   expect((await stand.ask("DELETE", `${path}/${made[0]}`)).status).toBe(204)
   expect((await stand.ask("POST", path, body(most + 1))).status).toBe(201)
 })

@@ -3,17 +3,17 @@ import { linkStand, PATH } from "./kit.ts"
 
 /** Serves a page on loopback and counts its requests. */
 function pageServer(answer: (path: string) => Response) {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch({ url }) {
       const { pathname } = new URL(url)
-      asked.push(pathname)
+      requests.push(pathname)
       return answer(pathname)
     },
   })
-  return { asked, port: server.port!, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) }
+  return { requests, port: server.port!, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) }
 }
 
 const html = (text: string) => new Response(text, { headers: { "content-type": "text/html; charset=utf-8" } })
@@ -39,7 +39,7 @@ test.each<[string, () => Response, string]>([
   await using stand = await linkStand({ settings: opened(server.port) })
   const { id, version } = await stand.make({ destination: `${server.url}/page` })
   await stand.instance.runJobs()
-  expect(server.asked).toEqual(["/page"])
+  expect(server.requests).toEqual(["/page"])
   const { body } = await stand.ask("GET", `${PATH}/${id}`)
   expect(body).toMatchObject({ title, version: title === "" ? version : version + 1 })
 })
@@ -54,10 +54,10 @@ test("fills only an empty title, even if a user sets one meanwhile, and records 
   const deleted = await stand.make({ destination })
   await stand.ask("DELETE", `${PATH}/${deleted.id}`)
   await stand.instance.runJobs()
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
   const empty = await stand.make({ destination })
   await stand.instance.runJobs()
-  expect(server.asked).toEqual(["/page"])
+  expect(server.requests).toEqual(["/page"])
   const titles = []
   for (const { id } of [named, later, empty]) titles.push((await stand.ask("GET", `${PATH}/${id}`)).body.title)
   expect(titles).toEqual(["Mine", "Written since", "Of the page"])
@@ -79,5 +79,5 @@ test("fetches no titles by default, and never from internal addresses", async ()
     await stand.instance.runJobs()
     expect((await stand.ask("GET", `${PATH}/${id}`)).body.title).toBe("")
   }
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
 })

@@ -259,7 +259,7 @@ test.skipIf(noBrowser)("confirms a new address by email, and the old address can
   const { background, mail } = stand.instance.app.instance.accounts
   await background.settled()
   await mail.deliver()
-  const linkTo = (to: string) => /https?:\/\/\S+/.exec(mailbox.emails.find((letter) => letter.to === to)!.text)![0]
+  const linkTo = (to: string) => /https?:\/\/\S+/.exec(mailbox.emails.find((email) => email.to === to)!.text)![0]
   await page.goto(linkTo("countess@example.org"))
   await page.getByRole("button", { name: "Confirm email address" }).click()
   await page.getByRole("heading", { name: "Email address confirmed" }).waitFor()

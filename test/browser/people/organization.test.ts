@@ -17,11 +17,11 @@ const HOUR_MS = 3_600_000
 const ORG = "/org/2"
 
 /** Opens Ada's organization, which has one site, and records all URLs that the browser requests. */
-async function openAda(stand: AccessStand): Promise<{ page: Page; asked: string[] }> {
+async function openAda(stand: AccessStand): Promise<{ page: Page; urls: string[] }> {
   await stand.setUp()
   const { page } = await stand.someone()
-  const asked: string[] = []
-  page.on("request", (request) => void asked.push(request.url()))
+  const urls: string[] = []
+  page.on("request", (request) => void urls.push(request.url()))
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   const made = await page.evaluate(async () => {
@@ -30,7 +30,7 @@ async function openAda(stand: AccessStand): Promise<{ page: Page; asked: string[
       .status
   })
   expect(made).toBe(201)
-  return { page, asked }
+  return { page, urls }
 }
 
 /** Lists the sites that a key can access. */
@@ -45,7 +45,7 @@ test.skipIf(noBrowser)(
   "creates an API key by keyboard that works immediately and appears in no URL; after a rotation the old secret works for a day",
   async () => {
     await using stand = await openAccess(browser)
-    const { page, asked } = await openAda(stand)
+    const { page, urls } = await openAda(stand)
     const { keyboard } = page
     await page.goto(`${ORG}/keys`)
     await page.getByText("No API keys yet").waitFor()
@@ -90,7 +90,7 @@ test.skipIf(noBrowser)(
     expect([(await sitesBy(stand, first)).status, (await sitesBy(stand, second)).status]).toEqual([401, 200])
 
     for (const secret of [first, second].map((key) => key.slice(12)))
-      expect([...asked, page.url()].filter((url) => url.includes(secret))).toEqual([])
+      expect([...urls, page.url()].filter((url) => url.includes(secret))).toEqual([])
   },
 )
 
@@ -125,7 +125,7 @@ test.skipIf(noBrowser)(
   "Test connection uses the real MCP protocol and lists the seven tools, or explains the rejection of a wrong key",
   async () => {
     await using stand = await openAccess(browser)
-    const { page, asked } = await openAda(stand)
+    const { page, urls } = await openAda(stand)
     await page.goto(`${ORG}/mcp`)
     await page.getByLabel("API key").fill("ff_wrong")
     await page.getByRole("button", { name: "Test connection" }).click()
@@ -146,7 +146,7 @@ test.skipIf(noBrowser)(
     expect(await page.locator("pre").textContent()).toBe(
       `claude mcp add --transport http footfall ${stand.origin}/api/public/v1/mcp \\\n  --header "Authorization: Bearer ${key}"`,
     )
-    expect(asked.filter((url) => url.includes(key))).toEqual([])
+    expect(urls.filter((url) => url.includes(key))).toEqual([])
   },
 )
 

@@ -177,12 +177,16 @@ test.skipIf(noBrowser)("announces the number of current visitors at most once in
   await answered()
   await page.waitForFunction(() => document.querySelector("main [role=status]")?.textContent?.includes("visitors online"))
   await page.evaluate(() => {
-    const told: string[] = []
-    Object.assign(window, { told })
+    const announced: string[] = []
+    Object.assign(window, { announced })
     const region = document.querySelector("main [role=status]")!
-    new MutationObserver(() => told.push(region.textContent ?? "")).observe(region, { characterData: true, childList: true, subtree: true })
+    new MutationObserver(() => announced.push(region.textContent ?? "")).observe(region, {
+      characterData: true,
+      childList: true,
+      subtree: true,
+    })
   })
-  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told)
+  const announced = () => page.evaluate(() => (window as unknown as { announced: string[] }).announced)
   const figure = page.locator(".now-figure")
   const before = Number(await figure.textContent())
   for (let visitor = 1; visitor <= 3; visitor++) {
@@ -191,9 +195,9 @@ test.skipIf(noBrowser)("announces the number of current visitors at most once in
     await page.clock.runFor(2_100)
     await page.waitForFunction((wanted) => document.querySelector(".now-figure")?.textContent === wanted, String(before + visitor))
   }
-  expect(await told()).toEqual([])
+  expect(await announced()).toEqual([])
   await page.clock.runFor(15_000)
-  expect(await told()).toEqual([`${before + 3} visitors online`])
+  expect(await announced()).toEqual([`${before + 3} visitors online`])
 })
 
 test.skipIf(noBrowser)("the axis of integers has no fractions, even for small numbers", async () => {

@@ -102,11 +102,11 @@ test.skipIf(noBrowser)("notes once that the current period is not over and that 
   await using looking = await openAt(seen, "/sites/1?period=today")
   const { page } = looking
   const other = () => page.locator(".instrument .key-of-series[data-other]").textContent()
-  const says = (text: string) => page.locator(".instrument").getByText(text, { exact: true }).count()
+  const countOf = (text: string) => page.locator(".instrument").getByText(text, { exact: true }).count()
   const whole = (await other())!
   expect(whole).toEndWith(" (full day)")
   expect(await page.locator(".figure-note").first().getAttribute("title")).toBe(whole)
-  expect(await says("in progress")).toBe(1)
+  expect(await countOf("in progress")).toBe(1)
   await page.getByRole("button", { name: "in progress" }).focus()
   await page.getByRole("tooltip").getByText("the comparison will look low until it is").waitFor()
 
@@ -122,7 +122,7 @@ test.skipIf(noBrowser)("notes once that the current period is not over and that 
 
   await looking.open("/sites/1?period=yesterday")
   expect(await other()).not.toContain("(full")
-  expect(await says("in progress")).toBe(0)
+  expect(await countOf("in progress")).toBe(0)
   // Compared with another current period, nothing is complete.
   const today = new Date(seen.stand.instance.clock.now()).toISOString().slice(0, 10)
   await looking.open(`/sites/1?period=today&compare=custom&compare_from=${today}&compare_to=${today}`)
@@ -133,17 +133,17 @@ test.skipIf(noBrowser)("notes once that the current period is not over and that 
 test.skipIf(noBrowser)("the first view requests its cards in one call, without data that the page already contains", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d")
   const { page } = looking
-  const asked: string[] = []
+  const paths: string[] = []
   const reports: string[] = []
   page.on("request", (request) => {
     const path = new URL(request.url()).pathname
-    if (path.startsWith("/api/private/") && !path.includes("/admin/")) asked.push(path.replace("/api/private/sites/1", ""))
+    if (path.startsWith("/api/private/") && !path.includes("/admin/")) paths.push(path.replace("/api/private/sites/1", ""))
     if (!path.endsWith("/batch")) return
     const { queries } = request.postDataJSON() as { queries: { report: string; dimension?: string }[] }
     reports.push(queries.flatMap(({ report, dimension }) => (report === "breakdown" ? [dimension] : [])).join())
   })
   await looking.open("/sites/1?period=28d")
-  expect(asked.filter((path) => !path.startsWith("/stats/")).sort()).toEqual(["/annotations", "/drops"])
+  expect(paths.filter((path) => !path.startsWith("/stats/")).sort()).toEqual(["/annotations", "/drops"])
   expect(reports.filter((dimensions) => dimensions !== "")).toEqual(["source,page,country,browser,goal"])
   expect(await page.locator(".bands > .card").count()).toBe(6)
   expect(looking.faults).toEqual([])

@@ -48,9 +48,9 @@ test.skipIf(noBrowser)("keeps showing that realtime failed during automatic retr
   await using looking = await stand.look({ cookie: await stand.signIn({ role: "owner" }) })
   const { page } = looking
   page.setDefaultTimeout(20_000)
-  let asked = 0
+  let requests = 0
   page.on("request", (request) => {
-    if (request.url().endsWith("/stats/batch") && request.postData()?.includes('"limit":10')) asked += 1
+    if (request.url().endsWith("/stats/batch") && request.postData()?.includes('"limit":10')) requests += 1
   })
   // Counts alerts that were removed at any time.
   await page.addInitScript(() => {
@@ -64,7 +64,7 @@ test.skipIf(noBrowser)("keeps showing that realtime failed during automatic retr
   const answer = await holdUp(page, "**/stats/batch")
   await page.goto(`${stand.origin}/sites/1/realtime`)
   const isAsked = async (times: number) => {
-    while (asked < times) await Bun.sleep(20)
+    while (requests < times) await Bun.sleep(20)
     await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
   }
   await answer(true)

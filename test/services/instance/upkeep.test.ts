@@ -72,10 +72,10 @@ test("passes the first remaining local day to the retention hooks of plugins", a
   using folder = temporaryFolder()
   await using upkeep = await openUpkeep(folder.path)
   const { instance, clock, options, run } = upkeep
-  const told: unknown[] = []
+  const received: unknown[] = []
   options.hooks = {
     onRetention: async (...given) => {
-      told.push(given)
+      received.push(given)
       return { links_clicks: 2 }
     },
   }
@@ -84,7 +84,7 @@ test("passes the first remaining local day to the retention hooks of plugins", a
   await run("retain")
   clock.advance(DAY)
   await run("retain")
-  expect(told).toEqual([
+  expect(received).toEqual([
     [1, "2026-11-19"],
     [1, "2026-11-20"],
   ])

@@ -142,16 +142,16 @@ test("retries the copy of an automatic backup an hour later without making the b
 
 const RELEASE = { version: "1.2.0", released_at: "2026-11-20", notes: "Faster.\u001b[31m", changes_schema: true, more: "x" }
 function releases(answer: () => Response) {
-  const asked: { url: string; headers: string[] }[] = []
+  const requests: { url: string; headers: string[] }[] = []
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
-      asked.push({ url: new URL(request.url).search, headers: [...request.headers.keys()].sort() })
+      requests.push({ url: new URL(request.url).search, headers: [...request.headers.keys()].sort() })
       return answer()
     },
   })
-  return { asked, url: `http://127.0.0.1:${server.port}/latest.json`, [Symbol.dispose]: () => server.stop(true) }
+  return { requests, url: `http://127.0.0.1:${server.port}/latest.json`, [Symbol.dispose]: () => server.stop(true) }
 }
 
 test("the update check sends only the version and reports what it found", async () => {
@@ -163,7 +163,9 @@ test("the update check sends only the version and reports what it found", async 
   const { body } = await given.post("/updates/check")
   const latest = { version: "1.2.0", released_at: "2026-11-20", notes: "Faster. [31m", changes_schema: true }
   expect(body).toMatchObject({ checked_at: "2026-11-21T03:00:00Z", latest, is_newer: true })
-  expect(server.asked).toEqual([{ url: "?version=0.0.0-test", headers: ["accept", "accept-encoding", "connection", "host", "user-agent"] }])
+  expect(server.requests).toEqual([
+    { url: "?version=0.0.0-test", headers: ["accept", "accept-encoding", "connection", "host", "user-agent"] },
+  ])
   expect(await given.notices()).toMatchObject([{ kind: "update_available", detail: { latest: "1.2.0" } }])
   expect((await given.get("/updates")).body).toEqual(body as object)
 })
@@ -187,13 +189,13 @@ test("checks for updates only if enabled, once a day", async () => {
   const { tasks, settings } = given.instance.app.console
   const task = tasks.find(({ name }) => name === "check-updates")!
   await task.run(new AbortController().signal)
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
   await settings.change({ kind: "cli", email: "root", ipPrefix: "", userAgent: "", requestId: "" }, { changes: { updates_check: true } })
   for (let hour = 0; hour < 30; hour++) {
     await task.run(new AbortController().signal)
     given.instance.clock.advance(HOUR)
   }
-  expect(server.asked.length).toBe(2)
+  expect(server.requests.length).toBe(2)
 })
 
 test.each([

@@ -76,9 +76,9 @@ test("ends the node when the server does not answer for longer than a lease last
 })
 
 test("waits for an unreachable server, then reports it without its token", async () => {
-  const nobody = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
-  const address = `127.0.0.1:${nobody.port}`
-  await nobody.stop(true)
+  const closedServer = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
+  const address = `127.0.0.1:${closedServer.port}`
+  await closedServer.stop(true)
   const remote = { url: `libsql://${address}?tls=0&authToken=hidden`, authToken: undefined }
   await expect(openRemoteCatalog(remote, () => {}, 300)).rejects.toMatchObject({
     exit: "unavailable",
