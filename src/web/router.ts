@@ -56,6 +56,7 @@ export type Rule =
 
 /** Signed-in caller. `actor` is the form for audit entries. */
 export type Caller = Person & { actor: Actor }
+/** Caller of an open route, signed in or not. */
 export type Visitor = { actor: Actor; person?: Person }
 
 /** Authorization of private routes, in the order of areas/00-conventions.md section 4. */
@@ -70,8 +71,8 @@ export interface Authorize {
 
 /** Authorizes a caller, then finds the resources in the path. */
 const admitting =
-  <Wanted extends Rule, Who extends object>(admit: (call: Call, rule: Wanted) => Promise<Who>, rule: Wanted) =>
-  async (call: Call): Promise<Who> => {
+  <R extends Rule, C extends object>(admit: (call: Call, rule: R) => Promise<C>, rule: R) =>
+  async (call: Call): Promise<C> => {
     const admitted = await admit(call, rule)
     await rule.find?.(call.params, admitted)
     return admitted
@@ -98,8 +99,8 @@ export interface Gate
 function described(rule: Rule, permission: string, plugin: string | undefined): object {
   const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
   const terms = { sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature }
-  const said = Object.entries(terms).filter(([, value]) => value !== undefined)
-  const gate: Gate = { ask, ...Object.fromEntries(said) }
+  const given = Object.entries(terms).filter(([, value]) => value !== undefined)
+  const gate: Gate = { ask, ...Object.fromEntries(given) }
   return { "x-permission": permission, "x-gate": gate }
 }
 
