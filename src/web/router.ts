@@ -78,8 +78,8 @@ const admitting =
     return admitted
   }
 
-type Permitted = string | ({ permission: string } & Terms)
-const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permission: wanted } : wanted)
+type Requirement = string | ({ permission: string } & Terms)
+const withTerms = (requirement: Requirement) => (typeof requirement === "string" ? { permission: requirement } : requirement)
 
 const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
@@ -131,13 +131,13 @@ export function privateRouter(authorize: Authorize, name = "core") {
       const detail = detailOf(rule, "instance_admin")
       return { detail, ...guard(admitting(authorize.instanceAdmin, rule), readOf(rule)) }
     },
-    can: (wanted: Permitted) => {
-      const rule = { ask: "site" as const, ...termsOf(wanted) }
+    can: (requirement: Requirement) => {
+      const rule = { ask: "site" as const, ...withTerms(requirement) }
       const detail = detailOf(rule, rule.permission)
       return { detail, ...guard(admitting(authorize.site, rule), readOf(rule)) }
     },
-    canOrganization: (wanted: Permitted) => {
-      const rule = { ask: "organization" as const, ...termsOf(wanted) }
+    canOrganization: (requirement: Requirement) => {
+      const rule = { ask: "organization" as const, ...withTerms(requirement) }
       const detail = detailOf(rule, rule.permission)
       return { detail, ...guard(admitting(authorize.organization, rule), readOf(rule)) }
     },

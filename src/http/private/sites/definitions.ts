@@ -251,9 +251,9 @@ export function privateDefinitionRoutes<Thing extends Versioned & { id: number }
       "/:id",
       async ({ site, user, permissions, params, query, actor, request, status }) => {
         const terms = { expected: expectedVersions(request), alongside: recorded<Thing>(audit, actor, auditEntry("delete", site)) }
-        const seen = things(viewerOf({ user, permissions }))
-        if (removal) await removal.remove(seen, site, params.id, terms, query)
-        else await seen.remove(site, params.id, terms)
+        const visible = things(viewerOf({ user, permissions }))
+        if (removal) await removal.remove(visible, site, params.id, terms, query)
+        else await visible.remove(site, params.id, terms)
         return status(204, undefined)
       },
       { can: { ...writes, read: readNothing }, query: removal?.query ?? NoQuery, detail: operation("Delete") },
