@@ -64,7 +64,7 @@ function Area({ plugin, area, screens }: OwnedArea & { screens: Screens }) {
   if (!canOpen(me, area, siteId))
     return (
       <SiteShell>
-        <Forbidden permission={`open ${area.label}`} giver="An owner or admin of the organization" />
+        <Forbidden permission={`open ${area.label}`} />
       </SiteShell>
     )
   return (

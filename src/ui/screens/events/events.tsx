@@ -19,7 +19,7 @@ import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { collectOrigin, examplePage } from "../sites/snippets.tsx"
+import { collectOrigin, examplePage, SERVER_NOTE } from "../sites/snippets.tsx"
 import { PropertyExplorer } from "./property-explorer.tsx"
 
 const GoalDialog = lazyPart(() => import("../goals/goal-dialog.tsx"))
@@ -178,7 +178,7 @@ type ExampleTab = (typeof EXAMPLE_TABS)[number]["id"]
 const EXAMPLE_NOTES: Readonly<Record<ExampleTab, string>> = {
   html: "Add the attributes to a clickable element or form. The tracker sends the event.",
   js: "Call it anywhere on a page with the tracker. Properties and revenue are optional.",
-  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+  server: SERVER_NOTE,
 }
 
 function exampleText(tab: ExampleTab, site: OwnSiteResponse): string {

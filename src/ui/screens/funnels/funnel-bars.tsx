@@ -102,9 +102,12 @@ export const SplitField = ({ dimension, onDimension }: SplitFieldProps) => (
 type Split = NonNullable<FunnelInsight["breakdown"]>
 type Row = Split["rows"][number]
 
+/** Empty state of a funnel that no visitor entered. */
+export const NoVisitors = () => <EmptyState>No visitors reached step 1 in this period.</EmptyState>
+
 /** Shows the funnel for each of the most frequent values. */
 export function FunnelSplit({ split, dimension }: { split: Split; dimension: Dimension }) {
-  if (split.rows.length === 0) return <EmptyState>No visitors reached step 1 in this period.</EmptyState>
+  if (split.rows.length === 0) return <NoVisitors />
   const steps = split.rows[0]?.steps ?? []
   const columns: Column<Row>[] = [
     { id: "value", label: dimensionLabel(dimension), cell: ({ value, label }) => visible(valueText(dimension, value, label)) },

@@ -10,13 +10,12 @@ import { Button } from "../../parts/button.tsx"
 import { Change } from "../../parts/change.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Card, Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
 import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { FunnelBars, FunnelSplit, FunnelTable, SplitField, splitOf } from "./funnel-bars.tsx"
+import { FunnelBars, FunnelSplit, FunnelTable, NoVisitors, SplitField, splitOf } from "./funnel-bars.tsx"
 import FunnelDialog, { ORDER_LABELS } from "./funnel-dialog.tsx"
 import { funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
 
@@ -93,7 +92,7 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
             return (
               <>
                 <Result funnel={found} />
-                {found.entered === 0 && <EmptyState>No visitors reached step 1 in this period.</EmptyState>}
+                {found.entered === 0 && <NoVisitors />}
                 {asTable ? <FunnelTable funnel={found} /> : <FunnelBars funnel={found} />}
               </>
             )

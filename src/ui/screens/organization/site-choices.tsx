@@ -8,8 +8,8 @@ interface SiteChoicesProps {
   sites: readonly OwnSite[]
   chosen: readonly number[]
   onChosen(ids: readonly number[]): void
-  /** Note shown while no site is chosen. */
-  emptyNote: string
+  /** Note shown while no site is chosen. Default: a note about guests. */
+  emptyNote?: string
   error?: string | undefined
 }
 
@@ -17,7 +17,14 @@ interface SiteChoicesProps {
 const MANY = 8
 
 /** Lets the user choose some of the organization's sites. */
-export function SiteChoices({ legend, sites, chosen, onChosen, emptyNote, error }: SiteChoicesProps) {
+export function SiteChoices({
+  legend,
+  sites,
+  chosen,
+  onChosen,
+  emptyNote = "Choose at least one site. Guests only see the sites you choose.",
+  error,
+}: SiteChoicesProps) {
   const [wanted, setWanted] = useState("")
   const shown = sites.filter(({ name }) => name.toLowerCase().includes(wanted.trim().toLowerCase()))
   return (

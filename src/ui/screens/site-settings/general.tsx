@@ -42,12 +42,7 @@ export function General({ site, settings }: { site: OwnSiteResponse; settings: S
       >
         {({ values, set, errorOf }) => (
           <>
-            <ZoneField
-              value={values.timezone}
-              onValue={(timezone) => set({ timezone })}
-              error={errorOf("/timezone")}
-              note="Reports use this time zone, including for past data."
-            />
+            <ZoneField value={values.timezone} onValue={(timezone) => set({ timezone })} error={errorOf("/timezone")} />
             <CurrencyField
               value={values.revenue_currency}
               onValue={(revenue_currency) => set({ revenue_currency })}

@@ -39,7 +39,7 @@ export default function SiteSettings() {
     tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })
   }, [section])
   const chosen = open.find(({ id }) => id === section)
-  if (!chosen) return <Forbidden permission="change the settings of this site" giver="An owner or admin of the organization" />
+  if (!chosen) return <Forbidden permission="change the settings of this site" />
   return (
     <Page title="Site settings">
       <nav class="tabs section-tabs" ref={tabs} aria-label="Settings">

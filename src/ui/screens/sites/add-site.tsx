@@ -30,7 +30,7 @@ export default function AddSite() {
       </PlainShell>
     )
   }
-  if (organizations.length === 0) return <Forbidden permission="add sites" giver="An owner or admin of the organization" />
+  if (organizations.length === 0) return <Forbidden permission="add sites" />
   return (
     <PlainShell>
       <Page title="Add site">
@@ -60,12 +60,7 @@ function SiteForm({ organizations }: { organizations: readonly { id: number; nam
       {({ busy, errorOf }) => (
         <>
           <NameAndHostsFields value={site} onValue={setSite} errorOf={errorOf} autofocus />
-          <ZoneField
-            value={timezone}
-            onValue={setTimezone}
-            error={errorOf("/timezone")}
-            note="Reports use this time zone, including for past data."
-          />
+          <ZoneField value={timezone} onValue={setTimezone} error={errorOf("/timezone")} />
           <CurrencyField value={currency} onValue={setCurrency} error={errorOf("/revenue_currency")} />
           {organizations.length > 1 && (
             <SelectField

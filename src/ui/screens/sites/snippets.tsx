@@ -102,11 +102,14 @@ init({
   }
 }
 
+/** Note next to a request that a server sends. */
+export const SERVER_NOTE = "For events recorded by your server. Needs an API key with the events:write scope."
+
 /** Where to add the code, by installation method. */
 const SNIPPET_NOTES: Readonly<Record<SnippetTab, string>> = {
   html: "Paste it into the <head> of every page.",
   npm: "For sites that use a bundler. This is Plausible's library, set up to send to this instance.",
-  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+  server: SERVER_NOTE,
   "tag-manager":
     "Add it as a custom HTML tag on all pages. Tag managers remove attributes of script elements, so this code creates the element itself.",
   wordpress: "Add it to your theme's functions.php or to a code snippets plugin.",

@@ -201,7 +201,6 @@ function InviteForm({ organization, onInvited }: InviteFormProps) {
                 sites={sites}
                 chosen={chosen}
                 onChosen={setChosen}
-                emptyNote="Choose at least one site. Guests only see the sites you choose."
                 error={errorOf("/site_ids")}
               />
             )}

@@ -182,7 +182,6 @@ function GroupRoles({ groups, sites, ownRole, onGroups }: GroupRolesProps) {
               sites={sites}
               chosen={siteIds}
               onChosen={(chosen) => change(index, { siteIds: chosen })}
-              emptyNote="Choose at least one site. Guests only see the sites you choose."
             />
           )}
         </div>
