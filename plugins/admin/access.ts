@@ -1,70 +1,21 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   AppError,
   type AuditEntry,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   KEY_STATES,
   keyState,
   NoQuery,
-  orNull,
   Paged,
   pageOfAll,
   parseId,
   readNothing,
   readPaging,
 } from "#plugin"
-import { Id, operation, readSearch } from "./routing.ts"
-
-const InvitationResponse = t.Object({
-  id: Id,
-  organization: t.Object({ id: Id, name: t.String() }),
-  email: t.String(),
-  role: t.String(),
-  has_account: t.Boolean(),
-  created_at: Instant,
-  expires_at: Instant,
-  sent_at: orNull(Instant),
-})
-
-const KeyResponse = t.Object(
-  {
-    id: Id,
-    organization: t.Object({ id: Id, name: t.String() }),
-    name: t.String(),
-    prefix: t.String(),
-    last4: t.String(),
-    scopes: t.Array(t.String()),
-    site_ids: orNull(t.Array(t.Integer())),
-    owner_email: orNull(t.String()),
-    state: t.String(),
-    created_at: Instant,
-    expires_at: orNull(Instant),
-    last_used_at: orNull(Instant),
-  },
-  { title: "InstanceKey" },
-)
-
-const SessionResponse = t.Object(
-  {
-    id: Id,
-    user: t.Object({ id: Id, email: t.String() }),
-    method: t.String(),
-    mfa: t.Boolean(),
-    device: t.String(),
-    ip_prefix: t.String(),
-    place: t.String(),
-    created_at: Instant,
-    last_seen_at: Instant,
-    expires_at: Instant,
-    current: t.Boolean(),
-    impersonation: t.Optional(t.Object({ by: t.String(), mode: t.String() })),
-  },
-  { title: "InstanceSession" },
-)
+import { InvitationResponse, KeyResponse, SessionResponse } from "./responses.ts"
+import { operation, readSearch } from "./routing.ts"
 
 /** Routes for invitations, API keys and sessions of all organizations. */
 export const accessRoutes = (host: Host) => {

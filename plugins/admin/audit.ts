@@ -1,6 +1,6 @@
-import { Type as t } from "@sinclair/typebox"
 import { AnyQuery, AuditRowResponse, csvLine, formatAuditRow, type Host, NoQuery, Paged } from "#plugin"
-import { fileHeaders, Id, operation, rawResponse, streamed } from "./routing.ts"
+import { AuditCheckResponse } from "./responses.ts"
+import { fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
 
 /** Routes for the audit log of the instance. */
 export const auditRoutes = (host: Host) => {
@@ -29,7 +29,7 @@ export const auditRoutes = (host: Host) => {
     .get("/admin/audit/verify", () => audit.verify(), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ ok: t.Boolean(), rows: t.Integer(), first_broken_id: t.Optional(Id) }) },
+      response: { 200: AuditCheckResponse },
       detail: operation("Verify the integrity of the audit log"),
     })
 }

@@ -1,40 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError, type Console, type Host, Instant, leaveUnread, NoQuery, orNull, readNothing, readOptionalJson, Sent } from "#plugin"
+import { AppError, type Console, type Host, leaveUnread, NoQuery, readNothing, readOptionalJson, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { begin, JobResponse } from "./jobs.ts"
+import { begin } from "./jobs.ts"
+import { BackupListResponse, BackupResponse, JobResponse, PlanResponse } from "./responses.ts"
 import { failures, fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
-
-const BackupResponse = t.Object(
-  {
-    id: t.String(),
-    label: orNull(t.String()),
-    kind: t.String(),
-    created_at: Instant,
-    bytes: t.Integer(),
-    target: t.String(),
-    includes: t.Array(t.String()),
-    encrypted: t.Boolean(),
-    state: t.String({ description: "`verified`, `unverified`, `failed` (its last check) or `damaged` (its manifest cannot be read)" }),
-    verified_at: orNull(Instant),
-    version: t.String(),
-    schemas: t.Object({ catalog: t.Array(t.String()), events: t.Array(t.String()) }),
-    note: t.Optional(t.String()),
-  },
-  { title: "Backup" },
-)
-
-const PlanResponse = t.Object({
-  cron: orNull(t.String()),
-  keep: t.Object({ daily: t.Integer(), weekly: t.Integer() }),
-  target: t.String({ description: "`local`, or `s3` to copy each backup to the bucket as well." }),
-  s3: t.Optional(
-    t.Object({
-      ...{ endpoint: t.String(), bucket: t.String(), prefix: t.String(), region: t.String(), key_id: t.String() },
-      secret: t.Object({ set: t.Boolean(), hint: t.Optional(t.String()), updated_at: t.Optional(t.String()) }),
-    }),
-  ),
-  source: t.String(),
-})
 
 /** Routes for backups of both stores. */
 export const backupRoutes = (host: Host) => {
@@ -54,10 +22,7 @@ export const backupRoutes = (host: Host) => {
         instanceAdmin: true,
         query: NoQuery,
         response: {
-          200: t.Object({
-            data: t.Array(BackupResponse),
-            hindrance: t.Optional(t.String({ description: "Reason why the backups in the bucket could not be listed." })),
-          }),
+          200: BackupListResponse,
         },
         detail: operation("List backups"),
       },
@@ -213,7 +178,7 @@ async function archiveOf(request: Request): Promise<AsyncIterable<Uint8Array>> {
 type Listed = Awaited<ReturnType<Console["backups"]["find"]>>
 
 /** Returns a backup in the data folder or in the bucket as a response. */
-function formatBackup(backup: Listed): Static<typeof BackupResponse> {
+function formatBackup(backup: Listed): BackupResponse {
   if ("damage" in backup) return formatDamaged(backup)
   const { id, label = null, kind, created_at, sealed, files, verified_at, failed_at, version, schemas, catalog, target, includes } = backup
   return {
@@ -234,7 +199,7 @@ function formatBackup(backup: Listed): Static<typeof BackupResponse> {
 }
 
 /** The contents of a damaged backup are unknown. */
-const formatDamaged = ({ id, created_at, bytes, damage }: Extract<Listed, { damage: string }>): Static<typeof BackupResponse> => ({
+const formatDamaged = ({ id, created_at, bytes, damage }: Extract<Listed, { damage: string }>): BackupResponse => ({
   ...{ id, label: null, kind: "unknown", created_at, bytes, target: "local", includes: [], encrypted: false },
   ...{ state: "damaged", verified_at: null, version: "", schemas: { catalog: [], events: [] }, note: damage },
 })

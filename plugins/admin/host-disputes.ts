@@ -1,14 +1,11 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   ArgumentReader,
   type AuditEntry,
   type Console,
   type Host,
-  Instant,
   instantText,
   NoQuery,
-  orNull,
   Paged,
   readNothing,
   refuseArguments,
@@ -16,26 +13,8 @@ import {
   sortedPage,
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { failures, Id, operation, readSearch } from "./routing.ts"
-
-const DisputeResponse = t.Object(
-  {
-    host: t.String({ description: "Disputed host. `*.example.com` stands for every host below `example.com`." }),
-    organizations: t.Array(
-      t.Object({
-        id: Id,
-        name: t.String(),
-        sites: t.Array(t.Object({ id: Id, name: t.String() })),
-        listed_at: t.String({ format: "date-time", description: "First listing of the host by one of the sites" }),
-        has_events: t.Boolean({ description: "Whether a site has events from the host" }),
-        is_proved: t.Boolean({ description: "Whether the organization has proved the host by a DNS record" }),
-      }),
-    ),
-    owner: orNull(t.Object({ organization_id: Id, reason: t.String({ description: "`decided`, `proved` or `listed_first`." }) })),
-    decision: orNull(t.Object({ organization_id: Id, decided_at: Instant })),
-  },
-  { title: "InstanceHostDispute" },
-)
+import { DisputeResponse } from "./responses.ts"
+import { failures, operation, readSearch } from "./routing.ts"
 
 type Dispute = Awaited<ReturnType<Console["hostDisputes"]["get"]>>
 type Params = Record<string, string | undefined>

@@ -1,58 +1,23 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   type Job,
   NoQuery,
   type OwnStatements,
-  orNull,
   Paged,
   readNothing,
   Sent,
   type SentJson,
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { failures, Id, operation, rawResponse } from "./routing.ts"
-
-export const JobResponse = t.Object(
-  {
-    id: Id,
-    kind: t.String(),
-    key: t.String(),
-    state: t.String(),
-    organization_id: orNull(t.Integer()),
-    site_id: orNull(t.Integer()),
-    progress: orNull(t.Any()),
-    attempts: t.Integer(),
-    run_at: Instant,
-    created_by: orNull(t.Integer()),
-    created_at: Instant,
-    started_at: orNull(Instant),
-    finished_at: orNull(Instant),
-    error_code: orNull(t.String()),
-    error_message: orNull(t.String()),
-  },
-  { title: "InstanceJob" },
-)
-
-const ScheduleResponse = t.Object(
-  {
-    name: t.String(),
-    cron: t.String(),
-    timezone: t.String(),
-    enabled: t.Boolean(),
-    last_run_at: orNull(Instant),
-    last_state: orNull(t.String()),
-    next_run_at: orNull(Instant),
-  },
-  { title: "Schedule" },
-)
+import { JobResponse, ScheduleResponse } from "./responses.ts"
+import { failures, operation, rawResponse } from "./routing.ts"
 
 /** Returns a job without its payload. */
-function formatJob(host: Host, job: Job): Static<typeof JobResponse> {
+function formatJob(host: Host, job: Job): JobResponse {
   const { id, kind, key, state, organization_id, site_id, attempts, created_by, error_code, error_message } = job
   return {
     ...{ id, kind, key, state, organization_id, site_id, attempts, created_by, error_code, error_message },
@@ -69,7 +34,7 @@ type Alongside = (statements: OwnStatements, change: { after?: Job }) => Promise
 type Call = Omit<Parameters<Host["create"]>[0], "body"> & { body?: unknown }
 
 /** Starts a job, once for each `Idempotency-Key`. The response is 202 with the job. */
-export const begin = (host: Host, call: Call, create: (alongside: Alongside) => Promise<Job>): Promise<Static<typeof JobResponse>> =>
+export const begin = (host: Host, call: Call, create: (alongside: Alongside) => Promise<Job>): Promise<JobResponse> =>
   host.create(
     keyed(call),
     (_, alongside) => create(alongside),
@@ -87,7 +52,7 @@ export const jobRoutes = (host: Host) => {
   const { jobs } = host.services.console
   const find = async ({ id }: Record<string, string | undefined>) => void (await jobs.get(id))
   const quiet = { find, read: readNothing }
-  const formatSchedule = (schedule: Awaited<ReturnType<typeof jobs.schedules>>[number]): Static<typeof ScheduleResponse> => {
+  const formatSchedule = (schedule: Awaited<ReturnType<typeof jobs.schedules>>[number]): ScheduleResponse => {
     const { name, cron, timezone, enabled, last_state } = schedule
     const [last_run_at, next_run_at] = [instantOrNull(schedule.last_run_at), instantOrNull(schedule.next_run_at)]
     return { name, cron, timezone, enabled, last_run_at, last_state, next_run_at }

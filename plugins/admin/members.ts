@@ -1,9 +1,7 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   type AuditEntry,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   NoQuery,
@@ -16,16 +14,8 @@ import {
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { findingOrganization, organizationOf } from "./organizations.ts"
-import { failures, Id, operation } from "./routing.ts"
-
-const MemberResponse = t.Object({
-  user: t.Object({ id: Id, name: t.String(), email: t.String() }),
-  role: t.String(),
-  mfa: t.Boolean(),
-  last_seen_at: t.Union([Instant, t.Null()]),
-  joined_at: Instant,
-  version: t.Integer(),
-})
+import { MemberResponse } from "./responses.ts"
+import { failures, operation } from "./routing.ts"
 
 /** Routes for the members of an organization. */
 export const memberRoutes = (host: Host) => {

@@ -1,11 +1,9 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   AppError,
   type AuditEntry,
   etagOf,
   type Host,
-  Instant,
   instantText,
   NoQuery,
   Paged,
@@ -16,23 +14,8 @@ import {
   versionsIn,
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { failures, Id, operation, readSearch, tagged } from "./routing.ts"
-
-const OrganizationResponse = t.Object(
-  {
-    id: Id,
-    name: t.String(),
-    members: t.Integer(),
-    owners: t.Integer(),
-    sites: t.Integer(),
-    keys: t.Integer(),
-    events_30d: t.Integer(),
-    bytes: t.Integer(),
-    created_at: Instant,
-    version: t.Integer(),
-  },
-  { title: "InstanceOrganization" },
-)
+import { OrganizationResponse } from "./responses.ts"
+import { failures, operation, readSearch, tagged } from "./routing.ts"
 
 /** Routes for organizations. They return no data of the sites except counts and sizes. */
 export const organizationRoutes = (host: Host) => {

@@ -1,20 +1,6 @@
 /** What the routes of the console share: their documentation, searches, versions and downloads. */
-import { type TSchema, Type as t } from "@sinclair/typebox"
-import { type ArgumentReader, caseKey, type ErrorCode, etagOf, Instant, orNull, type Versioned } from "#plugin"
-
-export const Id = t.Integer({ minimum: 1 })
-
-/** Data that a deletion would remove. */
-export const PreviewResponse = t.Object(
-  {
-    at: Instant,
-    cutoff: orNull(t.String()),
-    by: t.Array(t.Object({ site_id: Id, kind: t.String(), cutoff: t.String(), rows: t.Integer(), events: t.Integer(), days: t.Integer() })),
-    plugins: t.Array(t.Object({ id: t.String(), rows: t.Integer() })),
-    bytes: t.Integer(),
-  },
-  { title: "InstanceRetentionPreview" },
-)
+import type { TSchema } from "@sinclair/typebox"
+import { type ArgumentReader, caseKey, type ErrorCode, etagOf, type Versioned } from "#plugin"
 
 /** Sets the header `ETag` to the version of an item and returns the body. */
 export function tagged<Body>({ headers }: { headers: Record<string, unknown> }, item: Versioned, body: Body): Body {

@@ -1,18 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, NoQuery, Sent, versionsIn } from "#plugin"
 import { BODIES } from "./bodies.ts"
+import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./responses.ts"
 import { failures, operation, tagged } from "./routing.ts"
-
-const SettingsResponse = t.Object({ data: t.Array(t.Any()), version: t.Integer() })
-const PluginResponse = t.Object({
-  id: t.String(),
-  title: t.String(),
-  enabled: t.Boolean(),
-  version: t.Integer(),
-  schema: t.Array(t.String()),
-  tables: t.Array(t.String()),
-  rows: t.Integer(),
-})
 
 type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>
 const taggedSettings = (set: { headers: Record<string, unknown> }, settings: Settings) => tagged(set, settings, settings)
@@ -49,10 +39,7 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: {
-        200: t.Object({
-          ok: t.Boolean(),
-          steps: t.Array(t.Object({ name: t.String(), sent: t.String(), received: t.String(), ms: t.Integer() })),
-        }),
+        200: MailTestResponse,
       },
       detail: { ...operation("Send a test email", BODIES.mailTest), ...failures("mail_unavailable") },
     })
@@ -61,11 +48,7 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: {
-        200: t.Object({
-          ok: t.Boolean(),
-          steps: t.Array(t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number() })),
-          claims: t.Array(t.Object({ name: t.String(), needed: t.Boolean(), offered: t.Union([t.Boolean(), t.Null()]) })),
-        }),
+        200: ProviderTestResponse,
       },
       detail: {
         ...operation("Test an identity provider", BODIES.providerTest),

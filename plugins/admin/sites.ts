@@ -6,13 +6,11 @@ import {
   caseKey,
   fault,
   type Host,
-  Instant,
   inspect,
   instantOrNull,
   instantText,
   isObject,
   NoQuery,
-  orNull,
   Paged,
   parseId,
   readNothing,
@@ -24,26 +22,9 @@ import {
   sortedPage,
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { begin, JobResponse } from "./jobs.ts"
-import { failures, Id, operation, PreviewResponse, readSearch } from "./routing.ts"
-
-const SiteResponse = t.Object(
-  {
-    id: Id,
-    name: t.String(),
-    hosts: t.Array(t.String()),
-    organization: t.Object({ id: Id, name: t.String() }),
-    events_24h: t.Integer(),
-    events_30d: t.Integer(),
-    bytes: t.Integer(),
-    last_event_at: orNull(Instant),
-    retention_days: orNull(t.Integer()),
-    created_at: Instant,
-    deleted_at: t.Optional(Instant),
-    version: t.Integer(),
-  },
-  { title: "InstanceSite" },
-)
+import { begin } from "./jobs.ts"
+import { Id, JobResponse, PreviewResponse, SiteResponse, TransferResponse } from "./responses.ts"
+import { failures, operation, readSearch } from "./routing.ts"
 
 const SORTS = ["id", "name", "events_30d", "bytes"] as const
 
@@ -92,13 +73,7 @@ export const siteRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: {
-          200: t.Object({
-            site: SiteResponse,
-            detached: t.Object({
-              api_keys: t.Array(t.Object({ id: Id, name: t.String() })),
-              site_members: t.Array(t.Object({ user_id: Id, email: t.String(), role: t.String() })),
-            }),
-          }),
+          200: TransferResponse,
         },
         detail: operation("Transfer a site to another organization", BODIES.transfer),
       },

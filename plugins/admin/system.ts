@@ -1,11 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
-import { AnyQuery, ArgumentReader, type Host, Instant, instantText, NoQuery, orNull, refuseArguments, Sent } from "#plugin"
+import { AnyQuery, ArgumentReader, type Host, instantText, NoQuery, refuseArguments, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { fileHeaders, Id, operation, rawResponse } from "./routing.ts"
-
-const CheckResponse = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
-const StateResponse = t.Object({ code: t.String(), since: Instant, remedy: t.String() })
-const ModeResponse = t.Object({ enabled: t.Boolean(), message: orNull(t.String()), until: orNull(Instant) })
+import { HealthResponse, ModeResponse, SlowQueriesResponse, StateResponse } from "./responses.ts"
+import { fileHeaders, operation, rawResponse } from "./routing.ts"
 
 /** Routes for system information, health checks, logs and maintenance mode. */
 export const systemRoutes = (host: Host) => {
@@ -28,7 +25,7 @@ export const systemRoutes = (host: Host) => {
       {
         instanceAdmin: true,
         query: NoQuery,
-        response: { 200: t.Object({ status: t.String(), checks: t.Array(CheckResponse) }) },
+        response: { 200: HealthResponse },
         detail: operation("List health checks"),
       },
     )
@@ -70,19 +67,6 @@ export const systemRoutes = (host: Host) => {
     })
 }
 
-const SlowQueryResponse = t.Object(
-  {
-    at: Instant,
-    kind: t.String({ description: "Kind of query, such as `summary`, `timeseries`, `breakdown`, `funnels` or `paths`." }),
-    site_id: orNull(Id),
-    range_days: orNull(t.Integer()),
-    waited_ms: t.Integer(),
-    took_ms: t.Integer({ description: "Time from arrival to end in milliseconds, including the wait." }),
-    ending: t.String({ description: "Outcome: `answered`, `late` (timed out), `left` (the client disconnected) or `failed`." }),
-  },
-  { title: "SlowQuery" },
-)
-
 const SORTS = ["at", "took_ms"] as const
 const HOUR_MS = 3_600_000
 
@@ -103,7 +87,7 @@ export const slowQueryRoutes = (host: Host) => {
     {
       instanceAdmin: true,
       query: AnyQuery,
-      response: { 200: t.Object({ last_hour: t.Integer(), data: t.Array(SlowQueryResponse) }) },
+      response: { 200: SlowQueriesResponse },
       detail: operation("List the latest queries that took a second or more"),
     },
   )

@@ -1,31 +1,7 @@
-import { type Static, Type as t } from "@sinclair/typebox"
-import { type Host, Instant, instantText, NoQuery, orNull, readNothing } from "#plugin"
-import { failures, Id, operation } from "./routing.ts"
-
-const UpdateResponse = t.Object(
-  {
-    current: t.String(),
-    is_possible: t.Boolean(),
-    is_automatic: t.Boolean(),
-    checked_at: orNull(Instant),
-    failure: orNull(t.String()),
-    latest: orNull(t.Object({ version: t.String(), released_at: orNull(t.String()), notes: t.String(), changes_schema: t.Boolean() })),
-    is_newer: t.Boolean(),
-  },
-  { title: "UpdateReport" },
-)
-const NoticeResponse = t.Object(
-  {
-    id: Id,
-    kind: t.String(),
-    title: t.String(),
-    remedy: t.String(),
-    detail: t.Any({ description: "Details of the notice, by name." }),
-    first_at: Instant,
-    last_at: Instant,
-  },
-  { title: "AdminNotice" },
-)
+import { Type as t } from "@sinclair/typebox"
+import { type Host, instantText, NoQuery, readNothing } from "#plugin"
+import { NoticeResponse, UpdateResponse } from "./responses.ts"
+import { failures, operation } from "./routing.ts"
 
 /** Routes for updates and for notices about problems. */
 export const updateRoutes = (host: Host) => {
@@ -63,7 +39,7 @@ export const updateRoutes = (host: Host) => {
 
 type Notice = Awaited<ReturnType<Host["services"]["console"]["alarms"]["list"]>>[number]
 
-const formatNotice = ({ first_at, last_at, ...notice }: Notice): Static<typeof NoticeResponse> => ({
+const formatNotice = ({ first_at, last_at, ...notice }: Notice): NoticeResponse => ({
   ...notice,
   first_at: instantText(first_at),
   last_at: instantText(last_at),

@@ -1,14 +1,12 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   type Console,
   etagOf,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   NoQuery,
-  orNull,
   Paged,
   readNothing,
   readOptionalJson,
@@ -18,32 +16,10 @@ import {
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { keyed } from "./jobs.ts"
-import { failures, Id, operation, tagged } from "./routing.ts"
+import { Link, LinkedUserResponse, UserResponse } from "./responses.ts"
+import { failures, operation, tagged } from "./routing.ts"
 
 const BODY_BYTES = 64 << 10
-
-const UserResponse = t.Object(
-  {
-    id: orNull(Id),
-    invitation_id: t.Optional(Id),
-    email: t.String(),
-    name: t.String(),
-    status: t.String({ description: "`active`, `invited` or `disabled`." }),
-    is_instance_admin: t.Boolean(),
-    organizations: t.Array(t.Object({ id: Id, name: t.String(), role: t.String() })),
-    mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer() }),
-    auth: t.Object({ password: t.Boolean(), oidc: t.Array(t.String()) }),
-    created_at: Instant,
-    last_login_at: orNull(Instant),
-    last_seen_at: orNull(Instant),
-    sessions: t.Integer(),
-    api_keys: t.Integer(),
-    version: t.Integer(),
-  },
-  { title: "InstanceUser" },
-)
-const Link = t.Optional(t.String({ description: "Link to hand over if no email is sent. Shown once." }))
-const LinkedUserResponse = t.Composite([UserResponse, t.Object({ link: Link })], { title: "LinkedUser" })
 
 type ListedUser = Awaited<ReturnType<Console["users"]["get"]>>
 
@@ -171,7 +147,7 @@ const hasField = (body: unknown, ...fields: readonly string[]): boolean =>
 
 const taggedUser = (set: { headers: Record<string, unknown> }, user: ListedUser) => tagged(set, user, formatUser(user))
 
-function formatUser({ totp, passkeys, password, oidc, ...user }: ListedUser): Static<typeof UserResponse> {
+function formatUser({ totp, passkeys, password, oidc, ...user }: ListedUser): UserResponse {
   return {
     ...user,
     mfa: { totp, passkeys },
