@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import type { Clock } from "../../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../../store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../../store/catalog/migrate.ts"
@@ -86,12 +86,22 @@ const lostEvents = (path: string) =>
     `${path} is missing or empty, but the catalog is in use. Put the file back, or restore a backup with footfall backup list, then footfall backup restore <id>. To continue with an empty event store, run footfall migrate up --no-backup`,
   )
 
+/** Returns the fault of a lost catalog. A new one would have no accounts and no sites, and could not read the sealed salts. */
+const lostCatalog = (path: string) =>
+  new ExitFault(
+    "damaged",
+    `${path} is missing or empty, but the event store contains data. Put the file back, or restore a backup with footfall backup list, then footfall backup restore <id>. To start a new instance, use an empty folder`,
+  )
+
+const isEmptyFile = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
+
 async function open(options: StoresOptions): Promise<Stores> {
   const { dataDir, version, clock, random, remoteCatalog, keptValues } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   const schemas = catalogSchemas(options.plugins)
   // Inspected before the catalog is opened, so that nothing is changed if one of the stores is newer than this version.
   using ofEvents = inspectEventFile(eventsPath, { schemas: eventSchemas(options.plugins), version })
+  if (!remoteCatalog && !ofEvents.isNew && isEmptyFile(catalogPath)) throw lostCatalog(catalogPath)
   if (ofEvents.isReadable) options.onEventsReadable?.()
   const catalog = remoteCatalog
     ? await openRemoteCatalog(remoteCatalog, options.onFault)
