@@ -20,6 +20,11 @@ const REPLACED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bLookAs\b/, "ImpersonateUser"],
   [/\bwhomever\b/i, "the person: visitor, user, caller, member"],
   [/\btak(e|en|es) along\b/i, "export or download"],
+  [/\bwhoever\b/i, "the person: visitor, user, caller, member"],
+  [/\bsomebody\b/i, "the person, or someone"],
+  [/\banew\b/i, "again"],
+  [/\bbesides\b/i, "other than, or also"],
+  [/\btold\b/i, "the verb of what happens: reported, shown, named"],
 ]
 /** Production code. Tests are converted after the code they test. */
 const PRODUCTION = /^(src|config|scripts|plugins\/[^/]+\/(?!test\/))/

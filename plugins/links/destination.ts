@@ -4,7 +4,7 @@ import { LIMITS } from "./link.ts"
 
 /** Rules for destinations: the settings of the instance and the permissions of the user. */
 export interface DestinationTerms {
-  /** Schemes besides http and https. Only users who can change the site may use them. */
+  /** Schemes other than http and https. Only users who can change the site may use them. */
   schemes: readonly string[]
   maySetSchemes: boolean
   allowedHosts: readonly string[]

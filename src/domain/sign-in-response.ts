@@ -67,7 +67,7 @@ export const PasskeyChallengeResponse = t.Object({
 /** `Options` is the type of the browser's API for the options. */
 export type PasskeyChallengeResponse<Options = object> = Omit<Static<typeof PasskeyChallengeResponse>, "options"> & { options: Options }
 
-/** The ways to sign in besides a password. */
+/** The ways to sign in other than a password. */
 export const SignInMethodsResponse = t.Object({
   data: t.Array(t.Object({ id: t.String(), name: t.String() }), { description: "Identity providers." }),
   mail: t.Boolean({ description: "Whether the instance can send email." }),
