@@ -159,8 +159,12 @@ const Pin = t.Object(
 )
 export const JourneyInput = t.Object(
   {
-    start: t.Optional(Item),
-    end: t.Optional(Item),
+    start: t.Optional(
+      t.Object(Item.properties, { additionalProperties: false, description: "Item at which the paths start. Alternative to `end`." }),
+    ),
+    end: t.Optional(
+      t.Object(Item.properties, { additionalProperties: false, description: "Item at which the paths end. Alternative to `start`." }),
+    ),
     steps: t.Optional(
       t.Integer({ minimum: minSteps, maximum: maxSteps, description: "Number of columns, including that of the start or end." }),
     ),

@@ -56,27 +56,43 @@ export const QueryAnswer = t.Object(
     }),
     query: t.Object(
       {
-        site_id: t.Integer(),
-        metrics: t.Array(t.String()),
+        site_id: t.Integer({ description: "Id of the site." }),
+        metrics: t.Array(t.String(), { description: "Requested metrics." }),
         date_range: Instants,
-        dimensions: t.Array(t.String()),
-        filters: t.Array(t.Unknown()),
-        order_by: t.Array(t.Tuple([t.String(), t.String()])),
-        include: t.Object({
-          imports: t.Optional(t.Boolean()),
-          time_labels: t.Optional(t.Boolean()),
-          total_rows: t.Optional(t.Boolean()),
-          comparisons: t.Optional(
-            t.Object({
-              mode: t.String(),
-              date_range: Instants,
-              match_day_of_week: t.Optional(t.Boolean()),
-              match_time_of_day: t.Optional(t.Boolean()),
-            }),
-          ),
+        dimensions: t.Array(t.String(), { description: "Requested dimensions." }),
+        filters: t.Array(t.Unknown(), { description: "Filters that must all match." }),
+        order_by: t.Array(t.Tuple([t.String(), t.String()]), {
+          description: "Sort order: pairs of a metric or dimension and a direction.",
         }),
-        pagination: t.Object({ limit: t.Integer(), offset: t.Integer() }),
-        timezone: t.String(),
+        include: t.Object(
+          {
+            imports: t.Optional(t.Boolean({ description: "Whether imported totals were requested." })),
+            time_labels: t.Optional(t.Boolean({ description: "Whether the list of all time buckets was requested." })),
+            total_rows: t.Optional(t.Boolean({ description: "Whether the number of all rows was requested." })),
+            comparisons: t.Optional(
+              t.Object(
+                {
+                  mode: t.String({ description: "Mode: `previous_period`, `year_over_year` or `custom`." }),
+                  date_range: Instants,
+                  match_day_of_week: t.Optional(t.Boolean({ description: "Whether the compared range starts on the same weekday." })),
+                  match_time_of_day: t.Optional(
+                    t.Boolean({ description: "Whether today is compared with the same hours of the earlier day." }),
+                  ),
+                },
+                { description: "Compared range. Absent without a comparison." },
+              ),
+            ),
+          },
+          { description: "Requested additions to the rows." },
+        ),
+        pagination: t.Object(
+          {
+            limit: t.Integer({ description: "Maximum number of rows." }),
+            offset: t.Integer({ description: "Number of skipped rows." }),
+          },
+          { description: "Requested page of the rows." },
+        ),
+        timezone: t.String({ description: "IANA time zone of day and bucket boundaries." }),
       },
       { description: "The resolved query, with all defaults filled in." },
     ),
