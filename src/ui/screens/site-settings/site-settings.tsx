@@ -36,7 +36,8 @@ export default function SiteSettings() {
   const open = useOpenSections(siteId)
   const tabs = useRef<HTMLElement>(null)
   useEffect(() => {
-    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })
+    const tab = tabs.current?.querySelector("[aria-current]")
+    if (tab) centre(tab, tabs.current!)
   }, [section])
   const chosen = open.find(({ id }) => id === section)
   if (!chosen) return <Forbidden permission="change the settings of this site" />
@@ -53,6 +54,12 @@ export default function SiteSettings() {
       <UnsavedGuard />
     </Page>
   )
+}
+
+/** Scrolls a row of tabs to one of them. `scrollIntoView` would also make the Tab key start behind that tab instead of at the top. */
+function centre(tab: Element, row: HTMLElement): void {
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()]
+  row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2
 }
 
 /** Returns the sections that the user may open. Access is open to those who see the organization's members and to admins of the site. */
