@@ -6,7 +6,7 @@ import { LinkInput } from "./input.ts"
 import { LIMITS, type Link } from "./link.ts"
 import { listLinks } from "./link-list.ts"
 import type { Author } from "./link-writes.ts"
-import { BulkResponse, Id, ImportResponse, LinkResponse, ListedLinkResponse } from "./responses.ts"
+import { BulkResponse, Id, ImportResponse, LinkResponse, ListedLinkResponse, SlugCheckResponse } from "./responses.ts"
 
 const CONTENT = ["invalid_destination", "redirect_loop", "destination_not_allowed", "slug_reserved", "invalid_slug", "utm_required"]
 const STATE = ["slug_taken", "slug_recently_used", "domain_not_verified", "domain_not_found", "template_not_found", "limit_reached"]
@@ -73,9 +73,7 @@ export function linkRoutes(area: Area) {
           { slug: t.String({ minLength: 1, maxLength: 200 }), domain_id: t.Optional(t.String()) },
           { additionalProperties: false },
         ),
-        response: {
-          200: t.Object({ available: t.Boolean(), reason: t.Optional(t.String()), suggestions: t.Optional(t.Array(t.String())) }),
-        },
+        response: { 200: SlugCheckResponse },
         detail: operation("links", "Check whether a slug is available", failures("domain_not_found")),
       },
     )

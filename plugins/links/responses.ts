@@ -51,6 +51,13 @@ const Spark = t.Object({ human: t.Array(t.Integer()), bot: t.Array(t.Integer()) 
 export const ListedLinkResponse = t.Object({ ...LinkResponse.properties, sparkline: orNull(Spark) }, { title: "LinkListed" })
 export type ListedLinkResponse = Static<typeof ListedLinkResponse>
 
+export const SlugCheckResponse = t.Object({
+  available: t.Boolean(),
+  reason: t.Optional(t.String({ description: "Error code. Present only for a slug that is not available." })),
+  suggestions: t.Optional(t.Array(t.String(), { description: "Similar slugs that are available. Present only with `reason`." })),
+})
+export type SlugCheckResponse = Static<typeof SlugCheckResponse>
+
 const RowError = t.Object({ code: t.String(), detail: t.String(), errors: t.Optional(t.Any()) })
 export const BulkResponse = t.Object(
   { results: t.Array(t.Object({ index: t.Integer(), status: t.String(), id: t.Optional(Id), error: t.Optional(RowError) })) },

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { instantText } from "./moment.ts"
+import { anyOf } from "./response.ts"
 
 /** The originator of an action: a user, an API key, the system or the command line. */
 export interface Actor {
@@ -55,15 +56,20 @@ export const AuditRowResponse = t.Object(
     ip_prefix: t.String({ description: "Prefix of the IP address: /24 for IPv4, /48 for IPv6. Empty if unknown." }),
     user_agent: t.String({ description: "User agent of the request. Empty if unknown." }),
     request_id: t.String({ description: "Id of the request. Log lines contain it." }),
-    changes: t.Any({ description: "Old and new value of each changed field. Secrets appear as `(redacted)`." }),
+    changes: anyOf<NonNullable<AuditEntry["changes"]>>({
+      description: "Old and new value of each changed field. Secrets appear as `(redacted)`.",
+    }),
   },
   { title: "AuditRow" },
 )
 export type AuditRowResponse = Static<typeof AuditRowResponse>
 
+type StoredAuditRow = Omit<AuditRowResponse, "at" | "changes"> & { at: number; changes: AuditEntry["changes"] }
+
 /** Formats a stored row, whose time is in epoch milliseconds, for a response. */
-export const formatAuditRow = ({ at, ...row }: Omit<AuditRowResponse, "at"> & { at: number }): AuditRowResponse => ({
+export const formatAuditRow = ({ at, changes = {}, ...row }: StoredAuditRow): AuditRowResponse => ({
   ...row,
+  changes,
   at: instantText(at),
 })
 

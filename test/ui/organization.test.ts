@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import type { AuditRowResponse } from "../../src/domain/audit.ts"
 import { SCOPES as ALL_SCOPES, impliedBy, type Scope } from "../../src/domain/key.ts"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
 import { actionText, auditFile, changesOf } from "../../src/ui/screens/organization/audit/audit-entries.ts"
@@ -111,7 +112,7 @@ test("the audit log's CSV file quotes cells where necessary and contains no form
 
 test("lists the changed parts with their values before and after", () => {
   expect(actionText(row.action)).toBe("API key rotated")
-  const changes = {
+  const changes: AuditRowResponse["changes"] = {
     role: ["viewer", "editor"],
     policy: [
       { require_mfa: false, sso_only: false },

@@ -1,7 +1,8 @@
 /** Fields that choose a site or an organization, and the table of data that a deletion would remove. */
+
 import { useQuery } from "@tanstack/react-query"
 import { bytesText, type Column, DataTable, dayText, EmptyState, exact, getAll, SelectField, visible } from "#plugin/ui"
-import type { Organization, Preview } from "./answers.ts"
+import type { OrganizationResponse, PreviewResponse } from "../responses.ts"
 import { ADMIN, useAdmin } from "./queries.ts"
 
 /** Returns the names of all sites by id. They come from the retention route, the cheapest one that lists all sites. */
@@ -33,7 +34,7 @@ export function SiteField({ value, onValue }: { value: string; onValue(id: strin
 const useOrganizations = () =>
   useQuery({
     queryKey: ["admin", "organizations", "all"],
-    queryFn: ({ signal }) => getAll<Organization>(`${ADMIN}/organizations?`, signal),
+    queryFn: ({ signal }) => getAll<OrganizationResponse>(`${ADMIN}/organizations?`, signal),
   })
 
 interface OrganizationFieldProps {
@@ -59,10 +60,10 @@ export function OrganizationField({ label = "Organization", value, onValue, erro
   )
 }
 
-type Row = Preview["by"][number]
+type Row = PreviewResponse["by"][number]
 
 /** What a deletion of old data would remove, by site and kind, and the number of rows per plugin. */
-export function PreviewTable({ preview }: { preview: Preview }) {
+export function PreviewTable({ preview }: { preview: PreviewResponse }) {
   const names = useSiteNames()
   const rows = preview.by.filter(({ events, rows }) => events > 0 || rows > 0)
   const plugins = preview.plugins.filter((area) => area.rows > 0)

@@ -1,14 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
-import { actionText, Card, changesOf, EmptyState, get, QueryResult, timeText, visible } from "#plugin/ui"
+import type { AuditRowResponse } from "#plugin"
+import { actionText, Card, changesOf, EmptyState, get, type PrivatePage, QueryResult, timeText, visible } from "#plugin/ui"
 import type { LinkResponse } from "../responses.ts"
-
-interface AuditEntry {
-  id: number
-  at: string
-  actor_email: string
-  action: string
-  changes: Record<string, unknown> | null
-}
 
 const LATEST = 20
 
@@ -17,7 +10,10 @@ export function History({ organizationId, link }: { organizationId: number; link
   const entries = useQuery({
     queryKey: ["links", link.id, "history", link.version],
     queryFn: ({ signal }) =>
-      get<{ data: AuditEntry[] }>(`/api/private/organizations/${organizationId}/audit?target=link:${link.id}&limit=${LATEST}`, signal),
+      get<PrivatePage<AuditRowResponse>>(
+        `/api/private/organizations/${organizationId}/audit?target=link:${link.id}&limit=${LATEST}`,
+        signal,
+      ),
   })
   return (
     <Card title="History">
@@ -43,7 +39,7 @@ export function History({ organizationId, link }: { organizationId: number; link
   )
 }
 
-const Changes = ({ of: { changes } }: { of: AuditEntry }) => (
+const Changes = ({ of: { changes } }: { of: AuditRowResponse }) => (
   <ul class="small">
     {changesOf({ changes }).map(({ field, before, after }) => (
       <li key={field} class="history-change">

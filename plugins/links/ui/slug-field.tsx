@@ -1,14 +1,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { Checkbox, get, Problem, TextField, useDebouncedValue } from "#plugin/ui"
-import type { LinkResponse } from "../responses.ts"
+import type { LinkResponse, SlugCheckResponse } from "../responses.ts"
 import { linksPath } from "./answers.ts"
 import type { FieldsProps } from "./editor.tsx"
-
-interface Check {
-  available: boolean
-  reason?: string
-  suggestions?: string[]
-}
 
 const MESSAGES: Readonly<Record<string, string>> = {
   slug_taken: "This slug is taken.",
@@ -32,7 +26,7 @@ export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFie
     queryKey: ["slug-check", siteId, slug, draft.domain, problem],
     queryFn: ({ signal }) => {
       const query = new URLSearchParams({ slug, ...(draft.domain !== "" && { domain_id: draft.domain }) })
-      return get<Check>(`${linksPath(siteId)}/slug-check?${query}`, signal)
+      return get<SlugCheckResponse>(`${linksPath(siteId)}/slug-check?${query}`, signal)
     },
     enabled: slug !== "" && slug.length <= 200 && !isOwn,
     gcTime: 0,

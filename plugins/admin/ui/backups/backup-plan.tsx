@@ -1,27 +1,13 @@
 import { useState } from "preact/hooks"
 import { Button, Checkbox, Form, put, QueryResult, SelectField, TextField, toast } from "#plugin/ui"
+import type { PlanResponse } from "../../responses.ts"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
-interface Bucket {
-  endpoint: string
-  bucket: string
-  prefix: string
-  region: string
-  key_id: string
-  secret: { set: boolean; hint?: string }
-}
-
-interface Plan {
-  cron: string | null
-  keep: { daily: number; weekly: number }
-  target: "local" | "s3"
-  s3?: Bucket
-  source: "env" | "file" | "db" | "default"
-}
+type Bucket = NonNullable<PlanResponse["s3"]>
 
 /** Form for the backup schedule, the number of backups to keep and the copies in a bucket. */
 export function BackupPlanForm() {
-  const plan = useAdmin<Plan>("backups/schedule")
+  const plan = useAdmin<PlanResponse>("backups/schedule")
   return (
     <QueryResult of={plan} rows={4}>
       {(shown) => <PlanFields key={JSON.stringify(shown)} plan={shown} />}
@@ -31,7 +17,7 @@ export function BackupPlanForm() {
 
 const NO_BUCKET: Bucket = { endpoint: "", bucket: "", prefix: "", region: "us-east-1", key_id: "", secret: { set: false } }
 
-function PlanFields({ plan }: { plan: Plan }) {
+function PlanFields({ plan }: { plan: PlanResponse }) {
   const [isOn, setOn] = useState(plan.cron !== null)
   const [cron, setCron] = useState(plan.cron ?? "0 3 * * *")
   const [daily, setDaily] = useState(String(plan.keep.daily))

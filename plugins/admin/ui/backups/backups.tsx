@@ -18,7 +18,7 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import type { Backup, Job } from "../answers.ts"
+import type { BackupResponse, JobResponse } from "../../responses.ts"
 import { JobLine } from "../jobs/job-state.tsx"
 import { Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
@@ -27,7 +27,7 @@ import { BackupPlanForm } from "./backup-plan.tsx"
 
 /** Page for creating, verifying, downloading and restoring backups of both stores. */
 export default function Backups() {
-  const backups = useAdmin<{ data: Backup[]; hindrance?: string }>("backups")
+  const backups = useAdmin<{ data: BackupResponse[]; hindrance?: string }>("backups")
   const [open, setOpen] = useState<"create" | "upload">()
   const [job, setJob] = useState<number>()
   const refresh = useRefresh()
@@ -72,7 +72,7 @@ const STATES = {
   damaged: { text: "damaged", dot: "bad" },
 } as const
 
-const columnsOf = (onJob: (id: number) => void): Column<Backup>[] => [
+const columnsOf = (onJob: (id: number) => void): Column<BackupResponse>[] => [
   {
     id: "id",
     label: "Backup",
@@ -130,7 +130,7 @@ export function CreateBackup({ onJob, onClose }: { onJob(id: number): void; onCl
     <Dialog title="Create backup" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<Job>(`${ADMIN}/backups`, {
+          const { id } = await post<JobResponse>(`${ADMIN}/backups`, {
             ...(label.trim() !== "" && { label: label.trim() }),
             include: withConfig ? ["db", "config"] : ["db"],
             ...(isEncrypted && { encrypt: { passphrase } }),

@@ -1,8 +1,9 @@
 import { Link, useParams } from "wouter"
 import { DescriptionList, EmptyState, ErrorState, Page, Skeleton, TimeAgo, timeText, visible } from "#plugin/ui"
+import type { WholeJobResponse } from "../../responses.ts"
 import { Part } from "../parts.tsx"
 import { LineTable } from "../system/logs.tsx"
-import { JobActions, JobProgress, useJob, type WholeJob } from "./job-state.tsx"
+import { JobActions, JobProgress, useJob } from "./job-state.tsx"
 
 /** Page of one job with its log entries. */
 export default function JobPage() {
@@ -18,7 +19,7 @@ export default function JobPage() {
   )
 }
 
-const Shown = ({ job }: { job: WholeJob }) => (
+const Shown = ({ job }: { job: WholeJobResponse }) => (
   <>
     <DescriptionList
       of={[

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { type Column, FilterRow, Page, PagedTable, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { Job } from "../answers.ts"
+import type { JobResponse } from "../../responses.ts"
 import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { withAny } from "../parts.tsx"
 import { useRows } from "../queries.ts"
@@ -12,7 +12,7 @@ const [SOON_MS, LATER_MS] = [2_000, 15_000]
 /** Page of all background jobs, of the core and of plugins. */
 export default function Jobs() {
   const [filters, setFilters] = useFilters(["state", "kind", "site"])
-  const jobs = useRows<Job>("jobs", filters, { refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : LATER_MS) })
+  const jobs = useRows<JobResponse>("jobs", filters, { refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : LATER_MS) })
   return (
     <Page title="Jobs">
       <FilterRow label="Jobs">
@@ -31,7 +31,7 @@ export default function Jobs() {
   )
 }
 
-const columnsOf = (names: ReadonlyMap<number, string>): Column<Job>[] => [
+const columnsOf = (names: ReadonlyMap<number, string>): Column<JobResponse>[] => [
   {
     id: "kind",
     label: "Job",

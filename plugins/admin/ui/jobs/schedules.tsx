@@ -15,14 +15,14 @@ import {
   TimeAgo,
   timeText,
 } from "#plugin/ui"
-import type { Job, Schedule } from "../answers.ts"
+import type { JobResponse, ScheduleResponse } from "../../responses.ts"
 import { sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page of the schedules by which jobs start. */
 export default function Schedules() {
-  const schedules = useAdmin<{ data: Schedule[] }>("schedules")
-  const [changing, setChanging] = useState<Schedule>()
+  const schedules = useAdmin<{ data: ScheduleResponse[] }>("schedules")
+  const [changing, setChanging] = useState<ScheduleResponse>()
   return (
     <Page title="Schedules">
       <p class="quiet">Backups have their own schedule on the Backups page.</p>
@@ -34,7 +34,7 @@ export default function Schedules() {
   )
 }
 
-const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => [
+const columnsOf = (change: (schedule: ScheduleResponse) => void): Column<ScheduleResponse>[] => [
   { id: "name", label: "Job", cell: ({ name }) => <span class="whole">{name}</span> },
   {
     id: "cron",
@@ -69,10 +69,10 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
   },
 ]
 
-function RunNow({ schedule: { name } }: { schedule: Schedule }) {
+function RunNow({ schedule: { name } }: { schedule: ScheduleResponse }) {
   const [busy, act] = useAction()
   const [, navigate] = useLocation()
-  const run = () => post<Job>(`${ADMIN}/schedules/${name}/run`, undefined).then(({ id }) => navigate(`/admin/jobs/${id}`))
+  const run = () => post<JobResponse>(`${ADMIN}/schedules/${name}/run`, undefined).then(({ id }) => navigate(`/admin/jobs/${id}`))
   return (
     <Button busy={busy} aria-label={`Run now: ${name}`} onClick={() => void act(run, `${name} started`)}>
       Run now
@@ -80,7 +80,7 @@ function RunNow({ schedule: { name } }: { schedule: Schedule }) {
   )
 }
 
-function ChangeSchedule({ schedule, onClose }: { schedule: Schedule; onClose(): void }) {
+function ChangeSchedule({ schedule, onClose }: { schedule: ScheduleResponse; onClose(): void }) {
   const [cron, setCron] = useState(schedule.cron)
   const [isOn, setOn] = useState(schedule.enabled)
   const refresh = useRefresh()

@@ -1,25 +1,14 @@
 import { Link } from "wouter"
 import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { Named } from "../answers.ts"
+import type { InvitationResponse } from "../../responses.ts"
 import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
-
-interface Invitation {
-  id: number
-  organization: Named
-  email: string
-  role: string
-  has_account: boolean
-  created_at: string
-  expires_at: string
-  sent_at: string | null
-}
 
 /** Page of the open invitations of all organizations. */
 export default function Invitations() {
   const [filters, setFilters] = useFilters(["q"])
   const refresh = useRefresh()
-  const withdraw = async ({ id }: Invitation) => {
+  const withdraw = async ({ id }: InvitationResponse) => {
     await remove(`${ADMIN}/invitations/${id}`)
     await refresh("invitations", "users")
   }
@@ -29,7 +18,7 @@ export default function Invitations() {
         <SearchField label="Email or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <PagedTable
-        of={useRows<Invitation>("invitations", filters)}
+        of={useRows<InvitationResponse>("invitations", filters)}
         caption="Invitations"
         columns={columnsOf(withdraw)}
         keyOf={({ id }) => id}
@@ -43,7 +32,7 @@ export default function Invitations() {
   )
 }
 
-const columnsOf = (withdraw: (invitation: Invitation) => Promise<void>): Column<Invitation>[] => [
+const columnsOf = (withdraw: (invitation: InvitationResponse) => Promise<void>): Column<InvitationResponse>[] => [
   {
     id: "email",
     label: "Email",

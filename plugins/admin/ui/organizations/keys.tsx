@@ -1,29 +1,14 @@
 import { Link } from "wouter"
 import { type Column, FilterRow, Page, PagedTable, post, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { Named } from "../answers.ts"
+import type { KeyResponse } from "../../responses.ts"
 import { ConfirmedAction, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
-
-interface Key {
-  id: number
-  organization: Named
-  name: string
-  prefix: string
-  last4: string
-  scopes: string[]
-  site_ids: number[] | null
-  owner_email: string | null
-  state: string
-  created_at: string
-  expires_at: string | null
-  last_used_at: string | null
-}
 
 /** Page of the API keys of all organizations. Shows only the prefix and the last four characters of a key. */
 export default function Keys() {
   const [filters, setFilters] = useFilters(["q", "state"])
   const refresh = useRefresh()
-  const revoke = async ({ id }: Key) => {
+  const revoke = async ({ id }: KeyResponse) => {
     await post(`${ADMIN}/api-keys/${id}/revoke`, undefined)
     await refresh("api-keys")
   }
@@ -39,7 +24,7 @@ export default function Keys() {
         />
       </FilterRow>
       <PagedTable
-        of={useRows<Key>("api-keys", filters)}
+        of={useRows<KeyResponse>("api-keys", filters)}
         caption="API keys"
         columns={columnsOf(revoke)}
         keyOf={({ id }) => id}
@@ -53,7 +38,7 @@ export default function Keys() {
   )
 }
 
-const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
+const columnsOf = (revoke: (key: KeyResponse) => Promise<void>): Column<KeyResponse>[] => [
   {
     id: "name",
     label: "Name",

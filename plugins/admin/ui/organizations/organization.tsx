@@ -13,6 +13,7 @@ import {
   get,
   Page,
   PagedTable,
+  type PrivatePage,
   patch,
   put,
   queryOf,
@@ -24,14 +25,14 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import type { Listed, Member, Organization, User } from "../answers.ts"
+import type { MemberResponse, OrganizationResponse, UserResponse } from "../../responses.ts"
 import { ConfirmedAction, Part, ROLES, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 
 /** Page of one organization: members, name and deletion. */
 export default function OrganizationPage() {
   const { organization: id } = useParams<{ organization: string }>()
-  const { data, error, refetch } = useAdmin<Organization>(`organizations/${id}`)
+  const { data, error, refetch } = useAdmin<OrganizationResponse>(`organizations/${id}`)
   return (
     <Page title={data ? visible(data.name) : "Organization"}>
       <p>
@@ -48,7 +49,7 @@ export default function OrganizationPage() {
   )
 }
 
-function Shown({ organization }: { organization: Organization }) {
+function Shown({ organization }: { organization: OrganizationResponse }) {
   const { id, name, owners, members, sites, keys, events_30d, bytes, created_at } = organization
   const refresh = useRefresh()
   const [, navigate] = useLocation()
@@ -98,7 +99,7 @@ function Shown({ organization }: { organization: Organization }) {
   )
 }
 
-function Rename({ organization }: { organization: Organization }) {
+function Rename({ organization }: { organization: OrganizationResponse }) {
   const [name, setName] = useState(organization.name)
   const refresh = useRefresh()
   return (
@@ -126,18 +127,18 @@ function Rename({ organization }: { organization: Organization }) {
 type Change = { user: { id: number; email: string }; role: string }
 
 /** Members of an organization. Instance admins can also change owners. */
-export function Members({ organization }: { organization: Organization }) {
+export function Members({ organization }: { organization: OrganizationResponse }) {
   const path = `organizations/${organization.id}/members`
   const [changing, setChanging] = useState<Change | "new">()
   const refresh = useRefresh()
-  const removeMember = async ({ user }: Member) => {
+  const removeMember = async ({ user }: MemberResponse) => {
     await remove(`${ADMIN}/${path}/${user.id}`)
     await refresh("organizations", "users")
   }
   return (
     <>
       <PagedTable
-        of={useRows<Member>(path)}
+        of={useRows<MemberResponse>(path)}
         caption="Members"
         columns={columnsOf(setChanging, removeMember)}
         keyOf={({ user }) => user.id}
@@ -153,7 +154,7 @@ export function Members({ organization }: { organization: Organization }) {
   )
 }
 
-const columnsOf = (change: (member: Change) => void, removeMember: (member: Member) => Promise<void>): Column<Member>[] => [
+const columnsOf = (change: (member: Change) => void, removeMember: (member: MemberResponse) => Promise<void>): Column<MemberResponse>[] => [
   {
     id: "email",
     label: "Email",
@@ -242,7 +243,7 @@ function RoleDialog({ path, changing, onClose }: { path: string; changing: Chang
 function useUserLike(email: string): { id: number; name: string; email: string } | undefined {
   const { data } = useQuery({
     queryKey: ["admin", "users", "like", email],
-    queryFn: ({ signal }) => get<Listed<User>>(`${ADMIN}/users${queryOf({ q: email, limit: "10" })}`, signal),
+    queryFn: ({ signal }) => get<PrivatePage<UserResponse>>(`${ADMIN}/users${queryOf({ q: email, limit: "10" })}`, signal),
     enabled: email.includes("@"),
   })
   const found = data?.data.find((user) => user.email.toLowerCase() === email.toLowerCase())

@@ -17,7 +17,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { Organization } from "../answers.ts"
+import type { OrganizationResponse } from "../../responses.ts"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 /** Page of all organizations with their members, sites, events and size. */
@@ -37,7 +37,7 @@ export default function Organizations() {
         <SearchField label="Name" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <PagedTable
-        of={useRows<Organization>("organizations", filters)}
+        of={useRows<OrganizationResponse>("organizations", filters)}
         caption="Organizations"
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -48,7 +48,7 @@ export default function Organizations() {
   )
 }
 
-const COLUMNS: Column<Organization>[] = [
+const COLUMNS: Column<OrganizationResponse>[] = [
   { id: "name", label: "Name", cell: ({ id, name }) => <Link href={`/admin/organizations/${id}`}>{visible(name)}</Link> },
   { id: "members", label: "Members", number: true, cell: ({ members }) => exact(members) },
   { id: "sites", label: "Sites", number: true, cell: ({ sites }) => exact(sites) },
@@ -66,7 +66,7 @@ function NewOrganization({ onClose }: { onClose(): void }) {
     <Dialog title="New organization" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<Organization>(`${ADMIN}/organizations`, { name: name.trim() })
+          const { id } = await post<OrganizationResponse>(`${ADMIN}/organizations`, { name: name.trim() })
           await refresh("organizations")
           navigate(`/admin/organizations/${id}`)
         }}

@@ -1,26 +1,16 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, QueryResult, TextField, toast, visible } from "#plugin/ui"
-import type { Job, Preview } from "../answers.ts"
+import type { JobResponse, PreviewResponse, RetentionResponse } from "../../responses.ts"
 import { PreviewTable } from "../fields.tsx"
 import { ConfirmedAction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
-export interface SiteRetention {
-  site_id: number
-  name: string
-  retention_days: number | null
-  source: "default" | "site"
-}
-
-interface Retention {
-  default_days: number | null
-  sites: SiteRetention[]
-}
+export type SiteRetention = RetentionResponse["sites"][number]
 
 /** Page for the retention of events: the default, each site's own value, and applying them now. */
 export default function RetentionPage() {
-  const retention = useAdmin<Retention>("retention")
+  const retention = useAdmin<RetentionResponse>("retention")
   const [changing, setChanging] = useState<SiteRetention>()
   return (
     <Page title="Retention">
@@ -95,7 +85,7 @@ function DefaultDays({ days }: { days: number | null }) {
 /** Form that previews which events a retention would delete, and then deletes exactly those. */
 function Removal() {
   const [days, setDays] = useState("")
-  const [counted, setCounted] = useState<{ days: string; preview: Preview }>()
+  const [counted, setCounted] = useState<{ days: string; preview: PreviewResponse }>()
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   const body = days === "" ? {} : { retention_days: Number(days) }
@@ -103,7 +93,7 @@ function Removal() {
   const events = counted?.preview.by.reduce((sum, row) => sum + row.events, 0) ?? 0
   return (
     <Part title="Apply retention now">
-      <Form submit={async () => setCounted({ days, preview: await post<Preview>(`${ADMIN}/retention/preview`, body) })}>
+      <Form submit={async () => setCounted({ days, preview: await post<PreviewResponse>(`${ADMIN}/retention/preview`, body) })}>
         {({ busy, errorOf }) => (
           <>
             <TextField
@@ -134,7 +124,7 @@ function Removal() {
                 act={`Delete ${exact(events)} events`}
                 name="delete"
                 onConfirm={async () => {
-                  const { id } = await post<Job>(`${ADMIN}/retention/run`, { ...body, at: counted.preview.at })
+                  const { id } = await post<JobResponse>(`${ADMIN}/retention/run`, { ...body, at: counted.preview.at })
                   await refresh("jobs", "storage")
                   navigate(`/admin/jobs/${id}`)
                 }}

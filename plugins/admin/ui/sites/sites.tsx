@@ -1,5 +1,5 @@
 import { bytesText, type Column, exact, FilterRow, Page, PagedTable, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { Site } from "../answers.ts"
+import type { SiteResponse } from "../../responses.ts"
 import { OrganizationField } from "../fields.tsx"
 import { useRows } from "../queries.ts"
 import { SiteActions } from "./site-actions.tsx"
@@ -19,7 +19,7 @@ export default function Sites() {
         />
       </FilterRow>
       <PagedTable
-        of={useRows<Site>("sites", filters)}
+        of={useRows<SiteResponse>("sites", filters)}
         caption="Sites"
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -34,7 +34,7 @@ export default function Sites() {
 /** Sorts names ascending, sizes and counts descending. */
 const shownSort = (sort = "id"): string => (sort === "name" || sort === "id" ? sort : `-${sort}`)
 
-const COLUMNS: Column<Site>[] = [
+const COLUMNS: Column<SiteResponse>[] = [
   {
     id: "name",
     label: "Site",

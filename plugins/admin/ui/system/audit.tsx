@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { AuditRowResponse } from "#plugin"
 import {
   Button,
   type Column,
@@ -30,7 +31,7 @@ const NAMES = ["actor", "action", "target", "organization", "site", "from", "to"
 /** Page of the audit log of the whole instance, with filters, export and verification. */
 export default function Audit() {
   const [filters, setFilters] = useFilters(NAMES)
-  const [shown, setShown] = useState<AuditRow>()
+  const [shown, setShown] = useState<AuditRowResponse>()
   const search = (label: string, name: string) => (
     <SearchField label={label} value={filters[name] ?? ""} onValue={(value) => setFilters({ [name]: value })} />
   )
@@ -60,7 +61,7 @@ export default function Audit() {
         />
       </FilterRow>
       <PagedTable
-        of={useRows<AuditRow>("audit", filters)}
+        of={useRows<AuditRowResponse>("audit", filters)}
         caption="Audit"
         columns={columnsOf(setShown)}
         keyOf={({ id }) => id}
@@ -100,7 +101,7 @@ function Tools({ query }: { query: string }) {
   )
 }
 
-const columnsOf = (show: (row: AuditRow) => void): Column<AuditRow>[] => [
+const columnsOf = (show: (row: AuditRowResponse) => void): Column<AuditRowResponse>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <time dateTime={at}>{timeText(at)}</time> },
   {
     id: "actor",
@@ -134,30 +135,8 @@ const columnsOf = (show: (row: AuditRow) => void): Column<AuditRow>[] => [
 
 const fieldsText = (count: number): string => (count === 0 ? "Details" : count === 1 ? "1 field" : `${count} fields`)
 
-export interface AuditRow {
-  id: number
-  at: string
-  actor_kind: string
-  actor_id: number | null
-  actor_email: string
-  impersonator_id: number | null
-  impersonator_email: string | null
-  action: string
-  target_type: string
-  target_id: string
-  target_label: string
-  organization_id: number | null
-  site_id: number | null
-  outcome: string
-  ip_prefix: string
-  user_agent: string
-  request_id: string
-  /** Values before and after the change, by field. */
-  changes: Record<string, readonly [before: unknown, after: unknown]>
-}
-
 /** Dialog with one audit entry: the changed fields before and after, and the origin of the request. */
-export const AuditDetails = ({ row, onClose }: { row: AuditRow; onClose(): void }) => {
+export const AuditDetails = ({ row, onClose }: { row: AuditRowResponse; onClose(): void }) => {
   const changes = Object.entries(row.changes).map(([field, [before, after]]) => ({ field, before, after }))
   return (
     <Dialog title={row.action} onClose={onClose} wide>

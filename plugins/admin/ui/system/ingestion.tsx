@@ -14,21 +14,11 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { Ingestion, IngestionMinute } from "../answers.ts"
+import type { IngestionMinute, IngestionResponse, SampleResponse } from "../../responses.ts"
 import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { Part } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
 import { acceptedPerSecond, Figures, IngestChart, rejectedOf } from "./figures.tsx"
-
-interface Sample {
-  at: string
-  site_id: number
-  reason: string
-  host: string
-  page: string
-  browser_family: string
-  country: string
-}
 
 const HOURS = ["1", "6", "24"] as const
 const HOUR_MS = 3_600_000
@@ -40,7 +30,7 @@ export default function IngestionPage() {
   // Rounded to the minute so that the query key stays stable. The last hour is the server's default.
   const from = hours === "1" ? "" : new Date(Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000 + 1) * 60_000).toISOString()
   const site = /^\d+$/.test(filters.site ?? "") ? filters.site! : ""
-  const ingestion = useAdmin<Ingestion>(`ingestion${queryOf({ from, site })}`, { refetchMs: 30_000 })
+  const ingestion = useAdmin<IngestionResponse>(`ingestion${queryOf({ from, site })}`, { refetchMs: 30_000 })
   return (
     <Page title="Ingestion">
       <FilterRow label="Events">
@@ -60,7 +50,7 @@ export default function IngestionPage() {
   )
 }
 
-function Shown({ ingestion }: { ingestion: Ingestion }) {
+function Shown({ ingestion }: { ingestion: IngestionResponse }) {
   const { totals, queue_depth, commit, oldest_unsealed_at, data } = ingestion
   const outcomes = [
     { outcome: "Accepted", count: totals.accepted },
@@ -115,7 +105,7 @@ const MINUTES: Column<IngestionMinute>[] = [
 
 /** The latest dropped events of all sites, without data that identifies a visitor. */
 function Samples({ reason, onReason }: { reason: string; onReason(reason: string): void }) {
-  const samples = useAdmin<{ data: Sample[] }>(`ingestion/rejected/sample${queryOf({ reason })}`)
+  const samples = useAdmin<{ data: SampleResponse[] }>(`ingestion/rejected/sample${queryOf({ reason })}`)
   const names = useSiteNames()
   const reasons = Object.entries(DROP_REASON_LABELS).map(([value, label]) => ({ value, label }))
   return (
@@ -136,7 +126,7 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
   )
 }
 
-const samplesOf = (names: ReadonlyMap<number, string>): Column<Sample>[] => [
+const samplesOf = (names: ReadonlyMap<number, string>): Column<SampleResponse>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <TimeAgo at={at} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span> },
   { id: "reason", label: "Reason", cell: ({ reason }) => <div>{DROP_REASON_LABELS[reason] ?? reason}</div> },

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks"
 import { Button, Form, Page, post, QueryResult, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
-import type { Mode } from "../answers.ts"
+import type { ModeResponse } from "../../responses.ts"
 import { useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page that switches maintenance mode on and off. */
 export default function Maintenance() {
-  const mode = useAdmin<Mode>("maintenance")
+  const mode = useAdmin<ModeResponse>("maintenance")
   return (
     <Page title="Maintenance">
       <p>
@@ -20,7 +20,7 @@ export default function Maintenance() {
   )
 }
 
-function ActiveMaintenance({ mode: { message, until } }: { mode: Mode }) {
+function ActiveMaintenance({ mode: { message, until } }: { mode: ModeResponse }) {
   const refresh = useRefresh()
   const [busy, act] = useAction()
   const end = () => post(`${ADMIN}/maintenance`, { enabled: false }).then(() => refresh("maintenance"))

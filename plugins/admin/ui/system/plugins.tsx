@@ -1,5 +1,5 @@
 import { Button, type Column, DataTable, exact, Page, patch, QueryResult, useRefreshMe } from "#plugin/ui"
-import type { Area } from "../answers.ts"
+import type { PluginResponse } from "../../responses.ts"
 import { ConfirmedAction, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
@@ -8,7 +8,7 @@ const CONSOLE = "admin"
 
 /** Page of the plugins with a button to enable or disable each. */
 export default function Plugins() {
-  const areas = useAdmin<{ data: Area[] }>("plugins")
+  const areas = useAdmin<{ data: PluginResponse[] }>("plugins")
   return (
     <Page title="Plugins">
       <p class="quiet">Disabled plugins keep their data but do nothing. Retention still applies.</p>
@@ -19,7 +19,7 @@ export default function Plugins() {
   )
 }
 
-const COLUMNS: Column<Area>[] = [
+const COLUMNS: Column<PluginResponse>[] = [
   { id: "title", label: "Plugin", cell: ({ title }) => title },
   { id: "state", label: "State", cell: ({ enabled }) => (enabled ? "enabled" : "disabled") },
   { id: "tables", label: "Tables", number: true, cell: ({ tables }) => exact(tables.length) },
@@ -28,7 +28,7 @@ const COLUMNS: Column<Area>[] = [
   { id: "actions", label: "Actions", cell: (area) => (area.id === CONSOLE ? "always enabled" : <Switch area={area} />) },
 ]
 
-function Switch({ area: { id, title, enabled, version } }: { area: Area }) {
+function Switch({ area: { id, title, enabled, version } }: { area: PluginResponse }) {
   const refresh = useRefresh()
   const refreshMe = useRefreshMe()
   const [busy, act] = useAction()

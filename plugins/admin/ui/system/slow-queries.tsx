@@ -1,29 +1,15 @@
 import { type Column, DataTable, EmptyState, exact, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
+import type { SlowQueriesResponse, SlowQueryResponse } from "../../responses.ts"
 import { siteText, useSiteNames } from "../fields.tsx"
 import { sentenceCase } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
-
-interface SlowQuery {
-  at: string
-  kind: string
-  site_id: number | null
-  range_days: number | null
-  waited_ms: number
-  took_ms: number
-  ending: string
-}
-
-export interface SlowQueries {
-  last_hour: number
-  data: SlowQuery[]
-}
 
 const REFETCH_MS = 30_000
 
 /** Page of the latest slow queries, with advice on how to make them faster. */
 export default function SlowQueriesPage() {
   const [filters, setFilters] = useFilters(["sort"])
-  const queries = useAdmin<SlowQueries>(`system/slow-questions${queryOf(filters)}`, { refetchMs: REFETCH_MS })
+  const queries = useAdmin<SlowQueriesResponse>(`system/slow-questions${queryOf(filters)}`, { refetchMs: REFETCH_MS })
   const names = useSiteNames()
   const sort = `-${filters.sort ?? "at"}`
   return (
@@ -87,7 +73,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   failed: "failed; see the log",
 }
 
-const columnsOf = (names: ReadonlyMap<number, string>): Column<SlowQuery>[] => [
+const columnsOf = (names: ReadonlyMap<number, string>): Column<SlowQueryResponse>[] => [
   { id: "kind", label: "Query", cell: ({ kind }) => <span class="whole">{KINDS[kind] ?? sentenceCase(kind)}</span> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === null ? "none" : siteText(names, site_id)}</span> },
   { id: "range", label: "Days", number: true, cell: ({ range_days }) => (range_days === null ? "–" : exact(range_days)) },

@@ -1,5 +1,5 @@
 import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { Session } from "../answers.ts"
+import type { SessionResponse } from "../../responses.ts"
 import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
@@ -12,7 +12,7 @@ export default function Sessions() {
         <SearchField label="User, device, location or network" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <SessionRows
-        of={useRows<Session>("sessions", filters)}
+        of={useRows<SessionResponse>("sessions", filters)}
         empty={filters.q === undefined ? "No active sessions." : "No sessions match this search."}
       />
     </Page>
@@ -20,16 +20,16 @@ export default function Sessions() {
 }
 
 /** Table of sessions with a button to end each. */
-export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<Session>>; empty: string }) {
+export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<SessionResponse>>; empty: string }) {
   const refresh = useRefresh()
-  const end = async ({ id }: Session) => {
+  const end = async ({ id }: SessionResponse) => {
     await remove(`${ADMIN}/sessions/${id}`)
     await refresh("sessions", "users")
   }
   return <PagedTable of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
 }
 
-const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] => [
+const columnsOf = (end: (session: SessionResponse) => Promise<void>): Column<SessionResponse>[] => [
   {
     id: "user",
     label: "User",

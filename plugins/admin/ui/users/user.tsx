@@ -16,7 +16,7 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import type { Session, User } from "../answers.ts"
+import type { SessionResponse, UserResponse } from "../../responses.ts"
 import { Part, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 import { SessionRows } from "./sessions.tsx"
@@ -26,7 +26,7 @@ import { factorsText } from "./users.tsx"
 /** Page of one user: facts, actions, name and email, organizations and sessions. */
 export default function UserPage() {
   const { user: id } = useParams<{ user: string }>()
-  const { data, error, refetch } = useAdmin<User>(`users/${id}`)
+  const { data, error, refetch } = useAdmin<UserResponse>(`users/${id}`)
   const title = data ? visible(data.name || data.email) : "User"
   return (
     <Page title={title}>
@@ -38,8 +38,8 @@ export default function UserPage() {
   )
 }
 
-function Shown({ user }: { user: User }) {
-  const sessions = useRows<Session>("sessions", { user: String(user.id) })
+function Shown({ user }: { user: UserResponse }) {
+  const sessions = useRows<SessionResponse>("sessions", { user: String(user.id) })
   return (
     <>
       <DescriptionList
@@ -73,12 +73,12 @@ function Shown({ user }: { user: User }) {
   )
 }
 
-const MEMBERSHIPS: Column<User["organizations"][number]>[] = [
+const MEMBERSHIPS: Column<UserResponse["organizations"][number]>[] = [
   { id: "name", label: "Organization", cell: ({ id, name }) => <Link href={`/admin/organizations/${id}`}>{visible(name)}</Link> },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
 ]
 
-function Names({ user }: { user: User }) {
+function Names({ user }: { user: UserResponse }) {
   const [name, setName] = useState(user.name)
   const [email, setEmail] = useState(user.email)
   const refresh = useRefresh()

@@ -18,7 +18,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { Organization, User } from "../answers.ts"
+import type { OrganizationResponse, UserResponse } from "../../responses.ts"
 import { OrganizationField } from "../fields.tsx"
 import { ROLES, SecretLinkDialog, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
@@ -28,7 +28,7 @@ const NAMES = ["q", "role", "status", "mfa", "sort", "organization"]
 /** Page of all users and invited people of all organizations. */
 export default function Users() {
   const [filters, setFilters] = useFilters(NAMES)
-  const users = useRows<User>("users", filters)
+  const users = useRows<UserResponse>("users", filters)
   const [isCreating, setCreating] = useState(false)
   return (
     <Page
@@ -76,7 +76,7 @@ export default function Users() {
 /** Sorts emails ascending, times descending. */
 const shownSort = (sort = "email"): string => (sort === "email" ? sort : `-${sort}`)
 
-const COLUMNS: Column<User>[] = [
+const COLUMNS: Column<UserResponse>[] = [
   {
     id: "email",
     label: "Email",
@@ -102,17 +102,17 @@ const COLUMNS: Column<User>[] = [
   { id: "seen", label: "Last seen", sort: "last_seen_at", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
 ]
 
-export const factorsText = ({ totp, passkeys }: User["mfa"]): string =>
+export const factorsText = ({ totp, passkeys }: UserResponse["mfa"]): string =>
   [totp && "app", passkeys > 0 && (passkeys === 1 ? "passkey" : `${passkeys} passkeys`)].filter(Boolean).join(", ") || "none"
 
 /** Dialog that creates a user. The user chooses a password through a link that is sent by email or, without a mail server, shown once. */
 export function NewUser({ onClose }: { onClose(): void }) {
   const [email, setEmail] = useState("")
   const [name, setName] = useState("")
-  const [organization, setOrganization] = useState<Organization["id"]>()
+  const [organization, setOrganization] = useState<OrganizationResponse["id"]>()
   const [role, setRole] = useState("viewer")
   const [isAdmin, setAdmin] = useState(false)
-  const [created, setCreated] = useState<User & { link?: string }>()
+  const [created, setCreated] = useState<UserResponse & { link?: string }>()
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   if (created?.link !== undefined)
@@ -125,7 +125,7 @@ export function NewUser({ onClose }: { onClose(): void }) {
     <Dialog title="New user" onClose={onClose}>
       <Form
         submit={async () => {
-          const user = await post<User & { link?: string }>(`${ADMIN}/users`, {
+          const user = await post<UserResponse & { link?: string }>(`${ADMIN}/users`, {
             email: email.trim(),
             name: name.trim(),
             ...(organization !== undefined && { organization_id: organization, role }),
