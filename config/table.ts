@@ -13,6 +13,13 @@ export function areaTable({ title, ...section }: PluginSection & { title: string
     : `**${title}** (\`[${section.id}]\`)\n\n${tableOf(settings.map((one) => [one.key, one.setting]))}`
 }
 
+/** Returns the description of a setting, its default, and whether it is a secret. */
+export function describeSetting(key: string, plugins: readonly PluginSection[]): { about: string; secret: boolean; default: unknown } {
+  const settings: Readonly<Record<string, Setting<unknown>>> = SETTINGS
+  const { about, secret, default: fallback } = settings[key] ?? pluginSettings(plugins).find((each) => each.key === key)!.setting // the key comes from one of them
+  return { about, secret, default: fallback ?? null }
+}
+
 function tableOf(settings: readonly (readonly [key: string, setting: Setting<unknown>])[]): string {
   const rows = settings.map(([key, { default: value, form, about }]) => {
     const shown =

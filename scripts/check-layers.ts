@@ -3,12 +3,12 @@
  *
  * - imports that go up or sideways between the floors (architecture.md section 1);
  * - folders of one floor that import each other in both directions, and cycles of value imports between files (layout.md);
- * - network clients outside of the one outbound client (reliability.md section 9), and plugins that look for a client's address.
+ * - network clients outside the one outbound client (reliability.md section 9), and plugins that read a client's address.
  */
 import { dirname, normalize } from "node:path"
 import { Glob } from "bun"
 
-/** The floors and what each may import besides itself. A floor rests only on floors above it in this list. */
+/** The floors and what each may import in addition to itself. A floor depends only on floors above it in this list. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ["src/domain"],
   "src/domain": [],
@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/services": ["src/domain", "src/store", "src/query", "src/ingest"],
   "src/web": ["src/domain", "src/services"],
   "src/plugin": ["src/domain", "src/store", "src/query", "src/ingest", "src/services", "src/web"],
-  // The tracker is delivered as text: its macro is called while bundling.
+  // The tracker is delivered as text: its macro runs while bundling.
   "src/tracker": [],
   "src/http": ["src/domain", "src/services", "src/ingest", "src/web", "src/plugin", "src/tracker"],
   "src/cli": ["src/domain", "src/services"],
@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/assets.d.ts", "plugins/index.ts", "plugins/pages.ts"]
 const ALIASES: Record<string, string> = { "#plugin": "src/plugin/index.ts", "#plugin/ui": "src/ui/plugin.ts" }
 
-/** Runs in a browser, where requests to its own server are the point. */
+/** Code that runs in a browser, which must send requests to its own server. */
 const BROWSER = /^src\/(ui|tracker)\/|^plugins\/[^/]+\/ui\//
 /** The files of the outbound client. No other server file may use the network. */
 const OUTBOUND = ["src/services/oidc/mail-domains.ts", "src/services/outbound/socket.ts"]
@@ -43,7 +43,7 @@ interface Import {
   path: string
   /** The imported file, if it is one of ours. */
   file?: string
-  /** Whether it imports types alone, or only when it is called. Such imports cannot break the order of evaluation. */
+  /** Whether it imports only types, or only when it is called. Such imports cannot break the order of evaluation. */
   isDeferred: boolean
 }
 
@@ -73,7 +73,7 @@ function importsOf(file: string, source: string): Import[] {
   )
 }
 
-/** Whether an import clause names types alone: `type Goal` or `{ type Goal, type Funnel }`. */
+/** Reports whether an import clause names only types: `type Goal` or `{ type Goal, type Funnel }`. */
 function isTypesOnly(clause: string): boolean {
   if (clause.startsWith("type ")) return true
   const names = clause.match(/^\{([^}]*)\}\s*$/)?.[1]
@@ -106,7 +106,7 @@ function layerFaults(file: string): string[] {
     .map(({ path }) => `${file}: ${from} must not import ${path}`)
 }
 
-/** Finds folders of one floor that import each other. A folder and a folder inside it belong together and may. */
+/** Finds folders of one floor that import each other. A folder and a folder inside it may, because they belong together. */
 function mutualFolders(): string[] {
   const firstImport = new Map<string, string>()
   for (const [file, list] of imports) {
@@ -151,19 +151,19 @@ function valueCycles(): string[] {
   return cycles
 }
 
-/** Returns the network clients that a server file uses. Macros are not run for the check. */
+/** Returns the network clients that a server file uses. The check does not run macros. */
 function networkClients(file: string, source: string): string[] {
   const modules = imports
     .get(file)!
     .map(({ path }) => path)
     .filter((path) => NETWORK_MODULES.test(path))
   const plain = transpiler(file).transformSync(source.replaceAll(/with \{\s*type: "macro"\s*\}/g, ""))
-  // A Unix socket is a file of ours; nothing leaves the machine.
+  // A Unix socket is a local file, so nothing leaves the machine.
   const remote = plain.replaceAll(`${mark("Bun.connect")}({ unix:`, "")
   return [...modules, ...NETWORK_NAMES.filter((name) => new RegExp(`\\b${mark(name)}\\b`).test(remote))]
 }
 
-/** A transpiler tells a global name from a method of the same name, which a text search cannot. */
+/** A transpiler distinguishes a global name from a method of the same name, which a text search cannot. */
 function transpiler(file: string): Bun.Transpiler {
   const forms = NETWORK_NAMES.flatMap((name) => [name, `globalThis.${name}`].map((form) => [form, mark(name)]))
   return new Bun.Transpiler({ loader: file.endsWith("x") ? "tsx" : "ts", target: "bun", define: Object.fromEntries(forms) })

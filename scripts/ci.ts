@@ -1,7 +1,7 @@
 /**
  * Runs the tests and prints `N passed, N failed, N skipped` as its last line. The counts come from the JUnit report, the verdict also from
- * the exit status of the runner. A file that fails is run once more alone, and the second result counts: a test that a stalled machine
- * has broken passes then, a broken one fails again. Its name is printed either way, because such a test depends on timing.
+ * the exit status of the runner. A file that fails is run once more alone, and the second result counts: a test that failed because
+ * the machine stalled passes then, a broken one fails again. The name is printed either way, because such a test depends on timing.
  */
 import { constants } from "node:fs"
 import { access, rm, statfs } from "node:fs/promises"
@@ -12,10 +12,10 @@ const REPORT = "junit.xml"
 /** Long enough for browsers and killed servers on a busy machine, and short enough to end a test that hangs. */
 const TEST_TIMEOUT_MS = 60_000
 const SLOW_FILES_SHOWN = 15
-/** If more files fail than this, the cause is not chance, and none is run again. */
+/** Maximum number of failed files to run again. If more fail, the cause is not chance. */
 const MAX_RERUN_FILES = 10
 
-/** A file system in memory, where every write that waits for the disk returns at once, and the room it must have. */
+/** A file system in memory, where a write that waits for the disk returns immediately, and the space it must have. */
 const MEMORY_FOLDER = "/dev/shm"
 const MEMORY_FOLDER_BYTES = 8 * 2 ** 30
 
@@ -35,7 +35,7 @@ interface Run {
   /** Whether the runner finished. The report of a killed runner is incomplete. */
   ended: boolean
   results: Map<string, FileResult>
-  /** Files with an error outside of their tests, which the report does not count. "" stands for an error before the first file. */
+  /** Files with an error outside their tests, which the report does not count. "" stands for an error before the first file. */
   unhandled: string[]
 }
 
@@ -64,21 +64,21 @@ for (const result of results.values()) {
   count.failed += result.failed
   count.skipped += result.skipped
 }
-if (!succeeded && count.failed === 0) count.failed++ // what failed is in no report
+if (!succeeded && count.failed === 0) count.failed++ // the report does not contain the failure
 console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
 process.exit(count.failed === 0 && count.passed > 0 ? 0 : 1)
 
 async function runTests(options: string[]): Promise<Run> {
-  await rm(REPORT, { force: true }) // an old report would speak for a run that died
+  await rm(REPORT, { force: true }) // otherwise an old report would count for a run that died
   const common = [`--timeout=${TEST_TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${REPORT}`]
   const run = Bun.spawn([process.execPath, "test", ...common, ...options], { stdio: ["inherit", "inherit", "pipe"], env: PLAIN })
-  const said = await whatIsSaid(run.stderr)
+  const output = await readOutput(run.stderr)
   const succeeded = (await run.exited) === 0
   const report = Bun.file(REPORT)
-  return { succeeded, ...said, results: resultsOf((await report.exists()) ? await report.text() : "") }
+  return { succeeded, ...output, results: resultsOf((await report.exists()) ? await report.text() : "") }
 }
 
-/** Returns the folder for the data of the tests: in memory where there is room, otherwise the system's. */
+/** Returns the folder for the data of the tests: in memory if there is space, otherwise the system's. */
 async function temporaryFolder(): Promise<string> {
   try {
     await access(MEMORY_FOLDER, constants.W_OK)
@@ -90,7 +90,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 /** Forwards the output of the runner and reads it: each file begins with a line that holds its name. */
-async function whatIsSaid(printed: ReadableStream<Uint8Array>): Promise<Pick<Run, "ended" | "unhandled">> {
+async function readOutput(printed: ReadableStream<Uint8Array>): Promise<Pick<Run, "ended" | "unhandled">> {
   const decoder = new TextDecoder()
   const unhandled: string[] = []
   let ended = false

@@ -1,4 +1,4 @@
-/** Runs Footfall in a process of its own, as operators run it. Used by benchmarks, proofs and the tests of the binary. */
+/** Runs Footfall in a separate process, as operators run it, for benchmarks, reliability scripts and the tests of the binary. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Subprocess } from "bun"
@@ -9,7 +9,7 @@ export interface Served extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   address: string
   pid: number
-  /** Bytes in memory: all resident pages, and its own ones. The others map the program file and can be dropped by the kernel. */
+  /** Bytes in memory: all resident pages, and private ones. The others map the program file, and the kernel can drop them. */
   memory(): Promise<{ resident: number; own: number }>
   /** Sends the signal and resolves with the exit code; `null` if the signal ended the process. */
   kill(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>
@@ -19,7 +19,7 @@ interface ServeOptions {
   command?: readonly string[]
   dataDir: string
   flags?: readonly string[]
-  /** Number of the core that it is pinned to. */
+  /** Number of the core that the process is pinned to. */
   core?: number
 }
 
@@ -40,7 +40,7 @@ export async function serveFootfall({ command = FROM_SOURCE, dataDir, flags = []
   }
 }
 
-/** Runs one command to its end and returns what it printed as JSON. */
+/** Runs a command to its end and returns its JSON output. */
 export async function footfall<Result>(command: readonly string[], dataDir: string, ...words: readonly string[]): Promise<Result> {
   const child = Bun.spawn([...command, ...words, "--data-dir", dataDir, "--json"], { stdout: "pipe", stderr: "pipe" })
   const [output, errors, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
@@ -64,10 +64,10 @@ export async function prepareSite(command: readonly string[], dataDir: string): 
   return { siteId: id, trackingId: tracking_id, key }
 }
 
-/** A user who can sign in and owns the first organization. */
+/** Credentials of a user who can sign in and owns the first organization. */
 export const USER = { email: "ada@example.org", password: "a fine long password" }
 
-/** Creates the first user on the command line, as an operator would. */
+/** Creates the first user on the command line, like an operator. */
 export async function prepareUser(command: readonly string[], dataDir: string): Promise<void> {
   const words = ["setup", "--email", USER.email, "--name", "Ada", "--organization", "Acme", "--password-stdin", "--data-dir", dataDir]
   const child = Bun.spawn([...command, ...words], { stdin: new Blob([USER.password]), stdout: "ignore", stderr: "inherit" })
@@ -83,10 +83,10 @@ export async function askStats<Answer = Summary>(address: string, { siteId, key 
   const headers = { authorization: `Bearer ${key}` }
   const response = await fetch(`${address}/api/public/v1/sites/${siteId}/stats/${question}`, { headers })
   if (response.status !== 200) throw new Error(`${question}: ${response.status} ${await response.text()}`)
-  return (await response.json()) as Answer // the caller names the question, and with it the answer
+  return (await response.json()) as Answer // the caller's query determines the shape of the answer
 }
 
-/** Reads the address from the output, and discards the rest: a full pipe would stop the server. */
+/** Reads the address from the output and discards the rest, because a full pipe would block the server. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const found = Promise.withResolvers<string | undefined>()
   void (async () => {
@@ -94,7 +94,7 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | u
     let text = ""
     for await (const chunk of output) {
       text = (text + decoder.decode(chunk, { stream: true })).slice(-4_096)
-      // A line of the log names the address too, but before the process listens for signals.
+      // A log line also contains the address, but before the process listens for signals.
       const [, address] = /"address":\s*"([^"]+)"[^}]*"is_new"/.exec(text) ?? []
       if (address !== undefined) found.resolve(address)
     }

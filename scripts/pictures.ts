@@ -1,6 +1,6 @@
 /**
  * `bun scripts/pictures.ts` takes the screenshots of the README in a real browser, from an instance with ninety days of generated traffic,
- * and writes them to docs/. They contain nothing of the machine they are taken on.
+ * and writes them to docs/. They contain nothing about the machine they are taken on.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,14 +1,14 @@
-/** `bun scripts/readme.ts` writes the configuration tables into the README. A test holds that it has been run. */
+/** `bun scripts/readme.ts` writes the configuration tables into the README. A test checks that they are up to date. */
 import { areaTable, configurationTable } from "../config/table.ts"
 import { plugins } from "../plugins/index.ts"
 
 const BLOCK = /(<!-- configuration: [^>]*-->\n)[\s\S]*?(\n<!-- end of configuration -->)/
 const AREAS = /(<!-- settings of areas: [^>]*-->\n)[\s\S]*?(\n<!-- end of settings of areas -->)/
 
-/** The README's text with the table as the schema has it now. */
+/** Returns the README's text with the current table of the schema. */
 export const withConfigurationTable = (readme: string): string => withBlock(readme, BLOCK, configurationTable())
 
-/** The same with the settings of each plugin. */
+/** Returns the README's text with the current tables of the plugins' settings. */
 export const withAreaTables = (readme: string): string =>
   withBlock(readme, AREAS, plugins.flatMap((plugin) => areaTable(plugin) ?? []).join("\n\n"))
 

@@ -173,7 +173,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const upkeep = { ...upkeepOptions(options, instance), hooks: registry.hooks }
   const onJump = (milliseconds: number) => {
     instance.health.enter("clock_jump", jumpText(milliseconds))
-    instance.schedules.replan().catch((error) => log.error("jobs could not be planned anew", { error }))
+    instance.schedules.replan().catch((error) => log.error("jobs could not be replanned", { error }))
   }
   const tasks = [
     ...upkeepTasks(upkeep),

@@ -5,16 +5,16 @@ export interface Mailbox extends AsyncDisposable {
   /** Settings for `startInstance`. */
   settings: Record<string, string>
   /** Decoded emails in order of arrival. */
-  letters: { to: string; text: string }[]
+  emails: { to: string; text: string }[]
 }
 
 export async function openMailbox(): Promise<Mailbox> {
-  const letters: Mailbox["letters"] = []
-  const server = createServer((socket) => speak(socket, letters))
+  const emails: Mailbox["emails"] = []
+  const server = createServer((socket) => speak(socket, emails))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as { port: number } // it listens on a port
   return {
-    letters,
+    emails,
     settings: { smtp_host: "127.0.0.1", smtp_port: String(port), smtp_security: "none", mail_from: "footfall@example.org" },
     async [Symbol.asyncDispose]() {
       server.close()
@@ -23,25 +23,25 @@ export async function openMailbox(): Promise<Mailbox> {
 }
 
 /** Implements the part of SMTP that a client needs to deliver an email. */
-function speak(socket: Socket, letters: Mailbox["letters"]): void {
+function speak(socket: Socket, emails: Mailbox["emails"]): void {
   let waiting = ""
   let to = ""
-  let letter: string | undefined
+  let email: string | undefined
   const say = (line: string) => void socket.write(`${line}\r\n`)
 
   function take(line: string): void {
-    if (letter !== undefined) {
-      if (line !== ".") letter += `${line}\n`
+    if (email !== undefined) {
+      if (line !== ".") email += `${line}\n`
       else {
-        letters.push({ to, text: decoded(letter) })
-        letter = undefined
+        emails.push({ to, text: decoded(email) })
+        email = undefined
         say("250 taken")
       }
       return
     }
     const word = line.slice(0, 4).toUpperCase()
     if (word === "RCPT") to = /<(.*)>/.exec(line)?.[1] ?? ""
-    if (word === "DATA") letter = ""
+    if (word === "DATA") email = ""
     if (word === "QUIT") socket.end("221 bye\r\n")
     else say(word === "DATA" ? "354 go on" : "250 ok")
   }
@@ -56,5 +56,5 @@ function speak(socket: Socket, letters: Mailbox["letters"]): void {
 }
 
 /** Decodes quoted-printable and soft line breaks of ASCII text. */
-const decoded = (letter: string): string =>
-  letter.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+const decoded = (email: string): string =>
+  email.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

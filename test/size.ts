@@ -1,3 +1,5 @@
+import { test } from "bun:test"
+
 /**
  * The three sizes of the long tests. `check` runs on every change, `full` is `bun run check:full`, for a resolved issue and before a
  * release, and `release` is started by hand with `FOOTFALL_TEST_SIZE=release`. A smaller size repeats a test less often, and omits
@@ -18,6 +20,13 @@ export const ORACLE_QUERIES = bySize({ check: 100, full: 600, release: 20_000 })
 export function bySize<Value>(values: Record<Size, Value>): Value {
   return values[SIZE]
 }
+
+/** Returns all elements, or every third one in the smallest size, whose runs would otherwise repeat a proof for each screen or command. */
+export const sample = <Element>(all: readonly Element[]): readonly Element[] =>
+  bySize({ check: all.filter((_, index) => index % 3 === 0), full: all, release: all })
+
+/** A test that takes long by its nature, and runs from `full` on. */
+export const longTest = bySize({ check: test.skip, full: test, release: test })
 
 function readSize(given = "check"): Size {
   const size = SIZES.find((one) => one === given)

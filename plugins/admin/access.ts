@@ -1,73 +1,23 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   AppError,
   type AuditEntry,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   KEY_STATES,
   keyState,
   NoQuery,
-  orNull,
   Paged,
   pageOfAll,
   parseId,
   readNothing,
   readPaging,
 } from "#plugin"
-import { readSearch } from "./search.ts"
-import { Id, says } from "./shapes.ts"
+import { InvitationResponse, KeyResponse, SessionResponse } from "./responses.ts"
+import { operation, readSearch } from "./routing.ts"
 
-const InvitationShown = t.Object({
-  id: Id,
-  organization: t.Object({ id: Id, name: t.String() }),
-  email: t.String(),
-  role: t.String(),
-  has_account: t.Boolean(),
-  created_at: Instant,
-  expires_at: Instant,
-  sent_at: orNull(Instant),
-})
-
-const KeyShown = t.Object(
-  {
-    id: Id,
-    organization: t.Object({ id: Id, name: t.String() }),
-    name: t.String(),
-    prefix: t.String(),
-    last4: t.String(),
-    scopes: t.Array(t.String()),
-    site_ids: orNull(t.Array(t.Integer())),
-    owner_email: orNull(t.String()),
-    state: t.String(),
-    created_at: Instant,
-    expires_at: orNull(Instant),
-    last_used_at: orNull(Instant),
-  },
-  { title: "InstanceKey" },
-)
-
-const SessionShown = t.Object(
-  {
-    id: Id,
-    user: t.Object({ id: Id, email: t.String() }),
-    method: t.String(),
-    mfa: t.Boolean(),
-    device: t.String(),
-    ip_prefix: t.String(),
-    place: t.String(),
-    created_at: Instant,
-    last_seen_at: Instant,
-    expires_at: Instant,
-    current: t.Boolean(),
-    impersonation: t.Optional(t.Object({ by: t.String(), mode: t.String() })),
-  },
-  { title: "InstanceSession" },
-)
-
-/** What lets people and programs in: invitations, keys and sessions of all organizations. */
+/** Routes for invitations, API keys and sessions of all organizations. */
 export const accessRoutes = (host: Host) => {
   const { lists, invitations, endSession } = host.services.console
   const { keys } = host.services
@@ -93,9 +43,9 @@ export const accessRoutes = (host: Host) => {
           paging,
           (await lists.invitations()).filter(({ email, organization }) => paging.filters([email, organization])),
         )
-        return { ...page, data: page.data.map(shownInvitation) }
+        return { ...page, data: page.data.map(formatInvitation) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(InvitationShown) }, detail: says("List open invitations") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(InvitationResponse) }, detail: operation("List open invitations") },
     )
     .delete(
       "/admin/invitations/:id",
@@ -112,7 +62,7 @@ export const accessRoutes = (host: Host) => {
       {
         instanceAdmin: { find: async ({ id }: Params) => void (await invitationOf(id)), read: readNothing },
         query: NoQuery,
-        detail: says("Withdraw an invitation"),
+        detail: operation("Withdraw an invitation"),
       },
     )
     .get(
@@ -132,9 +82,9 @@ export const accessRoutes = (host: Host) => {
               fits([key.name, key.organization, prefixOf(key), key.last4, key.owner_email]),
           ),
         )
-        return { ...page, data: page.data.map((key) => shownKey(key, now)) }
+        return { ...page, data: page.data.map((key) => formatKey(key, now)) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(KeyShown) }, detail: says("List API keys") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(KeyResponse) }, detail: operation("List API keys") },
     )
     .post(
       "/admin/api-keys/:id/revoke",
@@ -146,13 +96,13 @@ export const accessRoutes = (host: Host) => {
           organizationId: organization_id,
         })
         await keys.revoke(organization_id, id, { by: user.id, alongside: host.audit.recorded(actor, describe) })
-        return shownKey(await keyOf(params.id), host.now())
+        return formatKey(await keyOf(params.id), host.now())
       },
       {
         instanceAdmin: { find: async ({ id }: Params) => void (await keyOf(id)), read: readNothing },
         query: NoQuery,
-        response: { 200: KeyShown },
-        detail: says("Revoke an API key"),
+        response: { 200: KeyResponse },
+        detail: operation("Revoke an API key"),
       },
     )
     .get(
@@ -170,9 +120,9 @@ export const accessRoutes = (host: Host) => {
               (user === undefined || user_id === user) && fits([email, device, place, ip_prefix]),
           ),
         )
-        return { ...page, data: page.data.map((row) => shownSession(row, session.id)) }
+        return { ...page, data: page.data.map((row) => formatSession(row, session.id)) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(SessionShown) }, detail: says("List active sessions") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(SessionResponse) }, detail: operation("List active sessions") },
     )
     .delete(
       "/admin/sessions/:id",
@@ -183,7 +133,7 @@ export const accessRoutes = (host: Host) => {
       {
         instanceAdmin: { find: async ({ id }: Params) => void (await sessionOf(id)), read: readNothing },
         query: NoQuery,
-        detail: says("End a session"),
+        detail: operation("End a session"),
       },
     )
 }
@@ -193,7 +143,7 @@ type Row<Name extends "invitations" | "keys" | "sessions"> = Awaited<ReturnType<
 
 const prefixOf = ({ key_id }: { key_id: string }): string => `ff_${key_id}`
 
-const shownInvitation = ({
+const formatInvitation = ({
   id,
   organization_id,
   organization,
@@ -214,7 +164,7 @@ const shownInvitation = ({
   sent_at: instantOrNull(sent_at),
 })
 
-function shownKey(
+function formatKey(
   { id, organization_id, organization, name, key_id, last4, scopes, site_ids, owner_email, ...times }: Row<"keys">,
   now: number,
 ) {
@@ -234,7 +184,7 @@ function shownKey(
   }
 }
 
-const shownSession = (row: Row<"sessions">, current: number) => ({
+const formatSession = (row: Row<"sessions">, current: number) => ({
   id: row.id,
   user: { id: row.user_id, email: row.email },
   method: row.method,

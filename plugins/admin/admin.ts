@@ -1,9 +1,8 @@
-/** The console of whoever runs the instance: its people, its state, its storage, and no data of visitors beyond counts and sizes. */
+/** The admin console: users, organizations, sites, system and storage of the instance. It shows no visitor data except counts and sizes. */
 import { definePlugin } from "#plugin"
 import { accessRoutes } from "./access.ts"
 import { auditRoutes } from "./audit.ts"
-import { backupScheduleRoutes } from "./backup-schedule.ts"
-import { backupRoutes } from "./backups.ts"
+import { backupRoutes, backupScheduleRoutes } from "./backups.ts"
 import { hostDisputeRoutes } from "./host-disputes.ts"
 import { impersonationRoutes } from "./impersonation.ts"
 import { jobRoutes } from "./jobs.ts"
@@ -11,13 +10,12 @@ import { memberRoutes } from "./members.ts"
 import { organizationRoutes } from "./organizations.ts"
 import { settingRoutes } from "./settings.ts"
 import { siteRoutes } from "./sites.ts"
-import { slowQueryRoutes } from "./slow-queries.ts"
 import { storageRoutes } from "./storage.ts"
-import { systemRoutes } from "./system.ts"
+import { slowQueryRoutes, systemRoutes } from "./system.ts"
 import { updateRoutes } from "./updates.ts"
 import { userRoutes } from "./users.ts"
 
-/** Below `/admin`; `ui/pages.ts` draws them. */
+/** Pages below `/admin`, as listed in `ui/pages.ts`. */
 const PAGES = [
   ...["", "/ingestion", "/jobs", "/jobs/:job", "/schedules", "/questions", "/logs"],
   ...["/users", "/users/:user", "/organizations", "/organizations/:organization", "/invitations", "/keys", "/sessions"],

@@ -1,9 +1,8 @@
-import { Type as t } from "@sinclair/typebox"
 import { AnyQuery, AuditRowResponse, csvLine, formatAuditRow, type Host, NoQuery, Paged } from "#plugin"
-import { answers } from "./sent.ts"
-import { fileHeaders, Id, says, streamed } from "./shapes.ts"
+import { AuditCheckResponse } from "./responses.ts"
+import { fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
 
-/** What happened on the whole instance. */
+/** Routes for the audit log of the instance. */
 export const auditRoutes = (host: Host) => {
   const { audit } = host.services.console
 
@@ -15,37 +14,37 @@ export const auditRoutes = (host: Host) => {
         const page = await audit.list(query)
         return { ...page, data: page.data.map(formatAuditRow) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(AuditRowResponse) }, detail: says("List audit entries") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(AuditRowResponse) }, detail: operation("List audit entries") },
     )
     .get("/admin/audit/export.ndjson", async ({ query, actor }) => file("ndjson", await audit.open(actor, query)), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("Export the audit log as NDJSON"), ...answers(TYPES.ndjson) },
+      detail: { ...operation("Export the audit log as NDJSON"), ...rawResponse(TYPES.ndjson) },
     })
     .get("/admin/audit/export.csv", async ({ query, actor }) => file("csv", await audit.open(actor, query)), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("Export the audit log as CSV"), ...answers(TYPES.csv) },
+      detail: { ...operation("Export the audit log as CSV"), ...rawResponse(TYPES.csv) },
     })
     .get("/admin/audit/verify", () => audit.verify(), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ ok: t.Boolean(), rows: t.Integer(), first_broken_id: t.Optional(Id) }) },
-      detail: says("Verify the integrity of the audit log"),
+      response: { 200: AuditCheckResponse },
+      detail: operation("Verify the integrity of the audit log"),
     })
 }
 
 const TYPES = { csv: "text/csv", ndjson: "application/x-ndjson" } as const
 
 type Row = Parameters<typeof formatAuditRow>[0]
-const COLUMNS = Object.keys(AuditRowResponse.properties) as (keyof AuditRowResponse)[] // of its own properties
+const COLUMNS = Object.keys(AuditRowResponse.properties) as (keyof AuditRowResponse)[] // its own keys
 
 const WRITES: Readonly<Record<keyof typeof TYPES, (row: AuditRowResponse) => string>> = {
   ndjson: (row) => `${JSON.stringify(row)}\n`,
   csv: (row) => csvLine(COLUMNS.map((name) => (name === "changes" ? JSON.stringify(row.changes) : (row[name] ?? undefined)))),
 }
 
-/** Rows as they are read, to a file. */
+/** Streams rows to a file while they are read. */
 function file(format: keyof typeof TYPES, rows: AsyncIterable<Row[]>): Response {
   const encode = (text: string) => new TextEncoder().encode(text)
   async function* parts() {

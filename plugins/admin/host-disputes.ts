@@ -1,47 +1,25 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   ArgumentReader,
   type AuditEntry,
   type Console,
   type Host,
-  Instant,
   instantText,
   NoQuery,
-  orNull,
   Paged,
   readNothing,
   refuseArguments,
   Sent,
   sortedPage,
 } from "#plugin"
-import { readSearch } from "./search.ts"
-import { refuses, SENT } from "./sent.ts"
-import { Id, says } from "./shapes.ts"
-
-const DisputeShown = t.Object(
-  {
-    host: t.String({ description: "Disputed host. `*.example.com` stands for every host below `example.com`." }),
-    organizations: t.Array(
-      t.Object({
-        id: Id,
-        name: t.String(),
-        sites: t.Array(t.Object({ id: Id, name: t.String() })),
-        listed_at: t.String({ format: "date-time", description: "First listing of the host by one of the sites" }),
-        has_events: t.Boolean({ description: "Whether a site has events from the host" }),
-        is_proved: t.Boolean({ description: "Whether the organization has proved the host by a DNS record" }),
-      }),
-    ),
-    owner: orNull(t.Object({ organization_id: Id, reason: t.String({ description: "`decided`, `proved` or `listed_first`." }) })),
-    decision: orNull(t.Object({ organization_id: Id, decided_at: Instant })),
-  },
-  { title: "InstanceHostDispute" },
-)
+import { BODIES } from "./bodies.ts"
+import { DisputeResponse } from "./responses.ts"
+import { failures, operation, readSearch } from "./routing.ts"
 
 type Dispute = Awaited<ReturnType<Console["hostDisputes"]["get"]>>
 type Params = Record<string, string | undefined>
 
-/** Hosts that sites of several organizations claim, and who owns them. */
+/** Routes for hosts that sites of several organizations claim. */
 export const hostDisputeRoutes = (host: Host) => {
   const { hostDisputes } = host.services.console
   const hostIn = ({ host: named }: Params): string => (named ?? "").toLowerCase()
@@ -51,19 +29,21 @@ export const hostDisputeRoutes = (host: Host) => {
     .get("/admin/host-disputes", async ({ query }) => pageOf(await hostDisputes.list(), query), {
       instanceAdmin: true,
       query: AnyQuery,
-      response: { 200: Paged(DisputeShown) },
-      detail: { ...says("List host disputes"), ...refuses("invalid_cursor") },
+      response: { 200: Paged(DisputeResponse) },
+      detail: { ...operation("List host disputes"), ...failures("invalid_cursor") },
     })
     .put(
       "/admin/host-disputes/:host",
       async ({ actor, params, body }) =>
-        shown(await hostDisputes.decide(hostIn(params), body.value, actor.id ?? null, host.audit.recorded(actor, auditEntry("decide")))),
+        formatDispute(
+          await hostDisputes.decide(hostIn(params), body.value, actor.id ?? null, host.audit.recorded(actor, auditEntry("decide"))),
+        ),
       {
         instanceAdmin: { find: async (params: Params) => void (await hostDisputes.get(hostIn(params))) },
         query: NoQuery,
         body: Sent,
-        response: { 200: DisputeShown },
-        detail: { ...says("Decide a host dispute", SENT.hostDecision), ...refuses("host_dispute_not_found") },
+        response: { 200: DisputeResponse },
+        detail: { ...operation("Decide a host dispute", BODIES.hostDecision), ...failures("host_dispute_not_found") },
       },
     )
     .delete(
@@ -75,7 +55,7 @@ export const hostDisputeRoutes = (host: Host) => {
       {
         instanceAdmin: { read: readNothing },
         query: NoQuery,
-        detail: { ...says("Withdraw the decision of a host dispute"), ...refuses("host_dispute_not_found") },
+        detail: { ...operation("Withdraw the decision of a host dispute"), ...failures("host_dispute_not_found") },
       },
     )
 }
@@ -91,10 +71,10 @@ function pageOf(disputes: readonly Dispute[], query: Record<string, unknown>) {
   refuseArguments(reader, "text")
   const found = disputes.filter((dispute) => fits([dispute.host, ...dispute.organizations.map(({ name }) => name)]))
   const page = sortedPage(found, ({ host }) => [host], { list: `admin/host-disputes ${query.q ?? ""}`, cursor, limit, count })
-  return { ...page, data: page.data.map(shown) }
+  return { ...page, data: page.data.map(formatDispute) }
 }
 
-const shown = ({ organizations, decision, ...dispute }: Dispute) => ({
+const formatDispute = ({ organizations, decision, ...dispute }: Dispute) => ({
   ...dispute,
   organizations: organizations.map(({ listed_at, ...organization }) => ({ ...organization, listed_at: instantText(listed_at) })),
   decision: decision && { ...decision, decided_at: instantText(decision.decided_at) },

@@ -1,9 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, Instant, instantText, NoQuery, readNothing, Sent } from "#plugin"
-import { refuses, SENT } from "./sent.ts"
-import { Id, says } from "./shapes.ts"
+import { BODIES } from "./bodies.ts"
+import { Id } from "./responses.ts"
+import { failures, operation } from "./routing.ts"
 
-/** Seeing the instance as one of its users does, and back. */
+/** Routes that start and stop the impersonation of a user. */
 export const impersonationRoutes = (host: Host) => {
   const { impersonation, cookies, users } = host.services.console
   const find = async ({ id }: Record<string, string | undefined>) => void (await users.get(id))
@@ -16,7 +17,7 @@ export const impersonationRoutes = (host: Host) => {
         const { user, session, token } = await impersonation.start(actor, params.id, body.value)
         const seconds = Math.floor((session.expires_at - host.now()) / 1_000)
         const renewed = "renewedToken" in own ? { renewedToken: String(own.renewedToken) } : {}
-        set.headers["set-cookie"] = cookies.begin(request, renewed, { token, seconds }) as unknown as string // the library takes several
+        set.headers["set-cookie"] = cookies.begin(request, renewed, { token, seconds }) as unknown as string // the framework accepts several cookies
         return {
           user: { id: user.id, email: user.email, name: user.name },
           mode: session.impersonation_mode ?? "read_only",
@@ -34,7 +35,7 @@ export const impersonationRoutes = (host: Host) => {
             expires_at: Instant,
           }),
         },
-        detail: { ...says("Act as a user", SENT.impersonation), ...refuses("invalid_state") },
+        detail: { ...operation("Act as a user", BODIES.impersonation), ...failures("invalid_state") },
       },
     )
     .post(
@@ -42,16 +43,16 @@ export const impersonationRoutes = (host: Host) => {
       async ({ actor, person, request, set }) => {
         const waiting = cookies.waiting(request)
         const own = await impersonation.stop(actor, person, waiting)
-        const back = own && { token: own.renewedToken ?? waiting!, seconds: Math.floor((own.session.expires_at - host.now()) / 1_000) } // found by it
-        set.headers["set-cookie"] = cookies.end(back) as unknown as string // the library takes several
+        const back = own && { token: own.renewedToken ?? waiting!, seconds: Math.floor((own.session.expires_at - host.now()) / 1_000) } // the session was found by one of them
+        set.headers["set-cookie"] = cookies.end(back) as unknown as string // the framework accepts several cookies
         return { user: own ? { id: own.user.id, email: own.user.email, name: own.user.name } : null }
       },
       {
-        // Also for a session that has run out meanwhile: its admin wants to come back.
+        // Open, because the admin must be able to return after the impersonation has expired.
         open: { read: readNothing },
         query: NoQuery,
         response: { 200: t.Object({ user: t.Union([t.Object({ id: Id, email: t.String(), name: t.String() }), t.Null()]) }) },
-        detail: { ...says("Stop impersonating and return to your own session"), ...refuses("invalid_state") },
+        detail: { ...operation("Stop impersonating and return to your own session"), ...failures("invalid_state") },
       },
     )
 }

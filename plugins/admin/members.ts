@@ -1,9 +1,7 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   type AuditEntry,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   NoQuery,
@@ -14,24 +12,16 @@ import {
   Sent,
   versionsIn,
 } from "#plugin"
-import { findingOrganization, organizationOf } from "./organization-facts.ts"
-import { refuses, SENT } from "./sent.ts"
-import { Id, says } from "./shapes.ts"
+import { BODIES } from "./bodies.ts"
+import { findingOrganization, organizationOf } from "./organizations.ts"
+import { MemberResponse } from "./responses.ts"
+import { failures, operation } from "./routing.ts"
 
-const MemberShown = t.Object({
-  user: t.Object({ id: Id, name: t.String(), email: t.String() }),
-  role: t.String(),
-  mfa: t.Boolean(),
-  last_seen_at: t.Union([Instant, t.Null()]),
-  joined_at: Instant,
-  version: t.Integer(),
-})
-
-/** Who belongs to an organization, with which role. */
+/** Routes for the members of an organization. */
 export const memberRoutes = (host: Host) => {
   const { members } = host.services.console
   const finding = findingOrganization(host)
-  const deed =
+  const auditEntry =
     (verb: string, organizationId: number) =>
     ({ user_id, email }: { user_id: number; email: string }): AuditEntry => ({
       action: `admin.member.${verb}`,
@@ -46,27 +36,27 @@ export const memberRoutes = (host: Host) => {
       async ({ params, query }) => {
         const paging = readPlainPaging("admin/members", query)
         const page = await pageOfAll(paging, await members.list((await organizationOf(host, params)).id))
-        return { ...page, data: page.data.map(shownMember) }
+        return { ...page, data: page.data.map(formatMember) }
       },
-      { instanceAdmin: finding, query: AnyQuery, response: { 200: Paged(MemberShown) }, detail: says("List members") },
+      { instanceAdmin: finding, query: AnyQuery, response: { 200: Paged(MemberResponse) }, detail: operation("List members") },
     )
     .put(
       "/admin/organizations/:id/members/:user",
       async ({ actor, params, body, request }) => {
         const { id } = await organizationOf(host, params)
         const expected = versionsIn(request.headers.get("if-match"))
-        return shownMember(
-          await members.put(id, params.user, body.value, { alongside: host.audit.recorded(actor, deed("put", id)), expected }),
+        return formatMember(
+          await members.put(id, params.user, body.value, { alongside: host.audit.recorded(actor, auditEntry("put", id)), expected }),
         )
       },
       {
         instanceAdmin: { ...finding, sudo: true },
         query: NoQuery,
         body: Sent,
-        response: { 200: MemberShown },
+        response: { 200: MemberResponse },
         detail: {
-          ...says("Add a member or change a member's role", SENT.member),
-          ...refuses("last_owner", "precondition_failed", "version_conflict", "limit_reached"),
+          ...operation("Add a member or change a member's role", BODIES.member),
+          ...failures("last_owner", "precondition_failed", "version_conflict", "limit_reached"),
         },
       },
     )
@@ -74,19 +64,19 @@ export const memberRoutes = (host: Host) => {
       "/admin/organizations/:id/members/:user",
       async ({ actor, params, body, status }) => {
         const { id } = await organizationOf(host, params)
-        await members.remove(id, params.user, body.value, "instance", { alongside: host.audit.recorded(actor, deed("remove", id)) })
+        await members.remove(id, params.user, body.value, "instance", { alongside: host.audit.recorded(actor, auditEntry("remove", id)) })
         return status(204, undefined)
       },
       {
         instanceAdmin: { ...finding, sudo: true, read: readOptionalJson(64 << 10) },
         query: NoQuery,
         body: Sent,
-        detail: { ...says("Remove a member", SENT.memberRemoval), ...refuses("last_owner") },
+        detail: { ...operation("Remove a member", BODIES.memberRemoval), ...failures("last_owner") },
       },
     )
 }
 
-const shownMember = (member: {
+const formatMember = (member: {
   user_id: number
   name: string
   email: string

@@ -1,23 +1,28 @@
-import { AnyQuery, type AuditEntry, etagOf, type Host, NoQuery, Paged, pageOfAll, readPaging, Sent, versionsIn } from "#plugin"
 import {
-  findingOrganization,
-  type NewOrganization,
-  OrganizationShown,
-  organizationOf,
-  shownNewOrganization,
-  shownOrganization,
-  shownOrganizationById,
-} from "./organization-facts.ts"
-import { readSearch } from "./search.ts"
-import { refuses, SENT } from "./sent.ts"
-import { says, tagged } from "./shapes.ts"
+  AnyQuery,
+  AppError,
+  type AuditEntry,
+  etagOf,
+  type Host,
+  instantText,
+  NoQuery,
+  Paged,
+  pageOfAll,
+  parseId,
+  readPaging,
+  Sent,
+  versionsIn,
+} from "#plugin"
+import { BODIES } from "./bodies.ts"
+import { OrganizationResponse } from "./responses.ts"
+import { failures, operation, readSearch, tagged } from "./routing.ts"
 
-/** Organizations; their sites' data stays theirs. */
+/** Routes for organizations. They return no data of the sites except counts and sizes. */
 export const organizationRoutes = (host: Host) => {
   const { organizations } = host.services
   const { lists } = host.services.console
   const finding = findingOrganization(host)
-  const deed =
+  const auditEntry =
     (verb: string) =>
     ({ id, name }: { id: number; name: string }): AuditEntry => ({
       action: `admin.organization.${verb}`,
@@ -36,72 +41,72 @@ export const organizationRoutes = (host: Host) => {
           (await lists.organizations()).filter(({ name }) => paging.filters([name])),
         )
         const data = []
-        for (const facts of page.data) data.push(await shownOrganization(host, facts))
+        for (const facts of page.data) data.push(await formatOrganization(host, facts))
         return { ...page, data }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(OrganizationShown) }, detail: says("List organizations") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(OrganizationResponse) }, detail: operation("List organizations") },
     )
     .post(
       "/admin/organizations",
       ({ actor, ...call }) =>
         host.create(
           call,
-          (body, kept) => {
-            const record = host.audit.recorded(actor, deed("create"))
+          (body, storeAnswer) => {
+            const record = host.audit.recorded(actor, auditEntry("create"))
             return organizations.create(body, {
               async alongside(statements, change) {
                 await record(statements, change)
-                await kept(statements, change)
+                await storeAnswer(statements, change)
               },
             })
           },
-          (made: NewOrganization) => ({
-            location: `/api/private/admin/organizations/${made.id}`,
-            etag: etagOf(made),
-            body: shownNewOrganization(made),
+          (created: NewOrganization) => ({
+            location: `/api/private/admin/organizations/${created.id}`,
+            etag: etagOf(created),
+            body: formatNewOrganization(created),
           }),
         ),
       {
         instanceAdmin: true,
         query: NoQuery,
         body: Sent,
-        response: { 201: OrganizationShown },
-        detail: says("Create an organization", SENT.organization),
+        response: { 201: OrganizationResponse },
+        detail: operation("Create an organization", BODIES.organization),
       },
     )
     .get(
       "/admin/organizations/:id",
       async ({ params, set }) => {
-        const facts = await shownOrganizationById(host, (await organizationOf(host, params)).id)
+        const facts = await formatOrganizationById(host, (await organizationOf(host, params)).id)
         return tagged(set, facts, facts)
       },
-      { instanceAdmin: finding, query: NoQuery, response: { 200: OrganizationShown }, detail: says("Get an organization") },
+      { instanceAdmin: finding, query: NoQuery, response: { 200: OrganizationResponse }, detail: operation("Get an organization") },
     )
     .patch(
       "/admin/organizations/:id",
       async ({ actor, params, body, request, set }) => {
         const { id } = await organizationOf(host, params)
-        const present = await shownOrganizationById(host, id)
+        const present = await formatOrganizationById(host, id)
         const changed = await organizations.update(id, body.value, {
-          alongside: host.audit.recorded(actor, deed("update")),
+          alongside: host.audit.recorded(actor, auditEntry("update")),
           expected: versionsIn(request.headers.get("if-match")),
           current: () => present,
         })
-        return tagged(set, changed, await shownOrganizationById(host, id))
+        return tagged(set, changed, await formatOrganizationById(host, id))
       },
       {
         instanceAdmin: finding,
         query: NoQuery,
         body: Sent,
-        response: { 200: OrganizationShown },
-        detail: { ...says("Update an organization", SENT.organizationPatch), ...refuses("precondition_failed") },
+        response: { 200: OrganizationResponse },
+        detail: { ...operation("Update an organization", BODIES.organizationPatch), ...failures("precondition_failed") },
       },
     )
     .delete(
       "/admin/organizations/:id",
       async ({ actor, user, params, body, request, set }) => {
         const { id } = await organizationOf(host, params)
-        const alongside = host.audit.recorded(actor, deed("delete"))
+        const alongside = host.audit.recorded(actor, auditEntry("delete"))
         await organizations.remove(id, body.value, user.id, { alongside, expected: versionsIn(request.headers.get("if-match")) })
         set.status = 202
       },
@@ -110,10 +115,48 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         detail: {
-          ...says("Delete an organization and its sites", SENT.confirmation),
-          ...refuses("precondition_failed"),
+          ...operation("Delete an organization and its sites", BODIES.confirmation),
+          ...failures("precondition_failed"),
           responses: { 202: { description: "The sites of the organization are deleted within the next minutes." } },
         },
       },
     )
+}
+
+type Params = Record<string, string | undefined>
+type Facts = Awaited<ReturnType<Host["services"]["console"]["lists"]["organizations"]>>[number]
+/** An organization that was just created. */
+type NewOrganization = Pick<Facts, "id" | "name" | "created_at" | "version">
+
+/** Returns the organization in the path. Throws `organization_not_found`. */
+export async function organizationOf({ services }: Host, { id }: Params) {
+  const found = await services.organizations.get(parseId(id) ?? 0)
+  if (!found) throw new AppError("organization_not_found", "This organization doesn't exist.")
+  return found
+}
+
+/** Checks that the organization in the path exists before the body is read. */
+export const findingOrganization = (host: Host) => ({ find: async (params: Params) => void (await organizationOf(host, params)) })
+
+/** Returns an organization with the number of events and the size of its sites. */
+async function formatOrganization({ services }: Host, { created_at, ...facts }: Facts) {
+  const own = (await services.sites.list(facts.id)).map(({ id }) => id)
+  const figures = [...(await services.console.lists.figures(own)).values()]
+  return {
+    ...facts,
+    events_30d: figures.reduce((sum, { events_30d }) => sum + events_30d, 0),
+    bytes: figures.reduce((sum, { bytes }) => sum + bytes, 0),
+    created_at: instantText(created_at),
+  }
+}
+
+/** The caller has checked that the organization exists. */
+async function formatOrganizationById(host: Host, id: number) {
+  return formatOrganization(host, (await host.services.console.lists.organizations()).find((facts) => facts.id === id)!)
+}
+
+/** A new organization has no members, sites or keys. */
+function formatNewOrganization({ id, name, created_at, version }: NewOrganization) {
+  const nothing = { members: 0, owners: 0, sites: 0, keys: 0, events_30d: 0, bytes: 0 }
+  return { id, name, ...nothing, created_at: instantText(created_at), version }
 }

@@ -1,23 +1,13 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, NoQuery, Sent, versionsIn } from "#plugin"
-import { refuses, SENT } from "./sent.ts"
-import { says, tagged } from "./shapes.ts"
-
-const SettingsResponse = t.Object({ data: t.Array(t.Any()), version: t.Integer() })
-const PluginShown = t.Object({
-  id: t.String(),
-  title: t.String(),
-  enabled: t.Boolean(),
-  version: t.Integer(),
-  schema: t.Array(t.String()),
-  tables: t.Array(t.String()),
-  rows: t.Integer(),
-})
+import { BODIES } from "./bodies.ts"
+import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./responses.ts"
+import { failures, operation, tagged } from "./routing.ts"
 
 type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>
 const taggedSettings = (set: { headers: Record<string, unknown> }, settings: Settings) => tagged(set, settings, settings)
 
-/** Settings with where each comes from, the mail server, and the switches of areas. */
+/** Routes for settings with their sources, connection tests, and plugins. */
 export const settingRoutes = (host: Host) => {
   const { settings, mailTest, oidcTest, areas } = host.services.console
 
@@ -27,7 +17,7 @@ export const settingRoutes = (host: Host) => {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: SettingsResponse },
-      detail: says("List settings with their sources"),
+      detail: operation("List settings with their sources"),
     })
     .patch(
       "/admin/settings",
@@ -39,8 +29,8 @@ export const settingRoutes = (host: Host) => {
         body: Sent,
         response: { 200: SettingsResponse },
         detail: {
-          ...says("Update settings", SENT.settings),
-          ...refuses("set_elsewhere", "setting_not_found", "version_conflict", "precondition_failed"),
+          ...operation("Update settings", BODIES.settings),
+          ...failures("set_elsewhere", "setting_not_found", "version_conflict", "precondition_failed"),
         },
       },
     )
@@ -49,34 +39,27 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: {
-        200: t.Object({
-          ok: t.Boolean(),
-          steps: t.Array(t.Object({ name: t.String(), sent: t.String(), received: t.String(), ms: t.Integer() })),
-        }),
+        200: MailTestResponse,
       },
-      detail: { ...says("Send a test email", SENT.mailTest), ...refuses("mail_unavailable") },
+      detail: { ...operation("Send a test email", BODIES.mailTest), ...failures("mail_unavailable") },
     })
     .post("/admin/settings/oidc/test", ({ body }) => oidcTest(body.value), {
       instanceAdmin: { reads: true },
       query: NoQuery,
       body: Sent,
       response: {
-        200: t.Object({
-          ok: t.Boolean(),
-          steps: t.Array(t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number() })),
-          claims: t.Array(t.Object({ name: t.String(), needed: t.Boolean(), offered: t.Union([t.Boolean(), t.Null()]) })),
-        }),
+        200: ProviderTestResponse,
       },
       detail: {
-        ...says("Test an identity provider", SENT.providerTest),
-        ...refuses("provider_not_found", "outbound_disabled", "blocked_address", "outbound_failed"),
+        ...operation("Test an identity provider", BODIES.providerTest),
+        ...failures("provider_not_found", "outbound_disabled", "blocked_address", "outbound_failed"),
       },
     })
     .get("/admin/plugins", async () => ({ data: await areas.list() }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(PluginShown) }) },
-      detail: says("List plugins with their data"),
+      response: { 200: t.Object({ data: t.Array(PluginResponse) }) },
+      detail: operation("List plugins with their data"),
     })
     .patch(
       "/admin/plugins",
@@ -88,21 +71,21 @@ export const settingRoutes = (host: Host) => {
         instanceAdmin: true,
         query: NoQuery,
         body: Sent,
-        response: { 200: PluginShown },
-        detail: { ...says("Enable or disable a plugin", SENT.area), ...refuses("not_found", "invalid_state") },
+        response: { 200: PluginResponse },
+        detail: { ...operation("Enable or disable a plugin", BODIES.area), ...failures("not_found", "invalid_state") },
       },
     )
     .get("/admin/features", () => ({ data: areas.features() }), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ data: t.Array(t.String()) }) },
-      detail: says("List enabled plugins"),
+      detail: operation("List enabled plugins"),
     })
     .patch("/admin/features", async ({ actor, body }) => ({ data: await areas.turnAll(actor, body.value) }), {
       instanceAdmin: true,
       query: NoQuery,
       body: Sent,
       response: { 200: t.Object({ data: t.Array(t.String()) }) },
-      detail: { ...says("Enable or disable several plugins", SENT.areas), ...refuses("invalid_state") },
+      detail: { ...operation("Enable or disable several plugins", BODIES.areas), ...failures("invalid_state") },
     })
 }

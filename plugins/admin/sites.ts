@@ -2,34 +2,44 @@ import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   type AuditEntry,
+  type Console,
+  caseKey,
   fault,
   type Host,
   inspect,
+  instantOrNull,
+  instantText,
   isObject,
   NoQuery,
   Paged,
   parseId,
   readNothing,
+  readSortedPaging,
   refuseFaults,
   Sent,
   type Site,
+  siteNotFound,
+  sortedPage,
 } from "#plugin"
-import { begin, JobShown } from "./jobs.ts"
-import { refuses, SENT } from "./sent.ts"
-import { Id, PreviewShown, says } from "./shapes.ts"
-import { listSites, SiteShown, shownSiteById } from "./site-list.ts"
+import { BODIES } from "./bodies.ts"
+import { begin } from "./jobs.ts"
+import { Id, JobResponse, PreviewResponse, SiteResponse, TransferResponse } from "./responses.ts"
+import { failures, operation, readSearch } from "./routing.ts"
+
+const SORTS = ["id", "name", "events_30d", "bytes"] as const
 
 const TransferInput = t.Object({ organization_id: Id }, { additionalProperties: false, title: "SiteTransfer" })
-/** Sites of all organizations: counts and sizes, and where they belong. */
+
+/** Routes for the sites of all organizations. They return counts and sizes, but no visitor data. */
 export const siteRoutes = (host: Host) => {
   const { sites, organizations } = host.services
   const { lists, retention, detachedBy } = host.services.console
   type Params = Record<string, string | undefined>
   const find = async ({ id }: Params): Promise<Site> => sites.get(parseId(id) ?? 0)
   const finding = { find: async (params: Params) => void (await find(params)) }
-  const deletedOne = async ({ id }: Params) => sites.deleted(parseId(id) ?? 0)
+  const findDeleted = async ({ id }: Params) => sites.deleted(parseId(id) ?? 0)
 
-  const deed =
+  const auditEntry =
     (verb: string) =>
     ({ id, name, organization_id }: Site): AuditEntry => ({
       action: `admin.site.${verb}`,
@@ -42,8 +52,8 @@ export const siteRoutes = (host: Host) => {
     .get("/admin/sites", ({ query }) => listSites(lists, query), {
       instanceAdmin: true,
       query: AnyQuery,
-      response: { 200: Paged(SiteShown) },
-      detail: says("List sites"),
+      response: { 200: Paged(SiteResponse) },
+      detail: operation("List sites"),
     })
     .post(
       "/admin/sites/:id/transfer",
@@ -55,23 +65,17 @@ export const siteRoutes = (host: Host) => {
           faults.push(fault("/organization_id", "invalid_choice", "must be the ID of an organization"))
         refuseFaults(faults)
         const detached = await detachedBy(site)
-        await sites.transfer(site.id, wanted!.id, { alongside: host.audit.recorded(actor, deed("transfer")) }) // refused just now if there is none
-        return { site: await shownSiteById(lists, site.id), detached }
+        await sites.transfer(site.id, wanted!.id, { alongside: host.audit.recorded(actor, auditEntry("transfer")) }) // rejected above if missing
+        return { site: await formatSiteById(lists, site.id), detached }
       },
       {
         instanceAdmin: { ...finding, sudo: true },
         query: NoQuery,
         body: Sent,
         response: {
-          200: t.Object({
-            site: SiteShown,
-            detached: t.Object({
-              api_keys: t.Array(t.Object({ id: Id, name: t.String() })),
-              site_members: t.Array(t.Object({ user_id: Id, email: t.String(), role: t.String() })),
-            }),
-          }),
+          200: TransferResponse,
         },
-        detail: says("Transfer a site to another organization", SENT.transfer),
+        detail: operation("Transfer a site to another organization", BODIES.transfer),
       },
     )
     .post(
@@ -80,39 +84,87 @@ export const siteRoutes = (host: Host) => {
         const site = await find(params)
         const wanted = call.body.value
         if (isObject(wanted) && wanted.dry_run === true) return retention.countBefore(site, wanted)
-        return begin(host, call, (kept) => retention.purge(actor, site, wanted, kept))
+        return begin(host, call, (alongside) => retention.purge(actor, site, wanted, alongside))
       },
       {
         instanceAdmin: { ...finding, sudo: true },
         query: NoQuery,
         body: Sent,
-        response: { 200: PreviewShown, 202: JobShown },
-        detail: says("Delete visits before a day, or preview the deletion", SENT.purge),
+        response: { 200: PreviewResponse, 202: JobResponse },
+        detail: operation("Delete visits before a day, or preview the deletion", BODIES.purge),
       },
     )
     .delete(
       "/admin/sites/:id",
       async ({ actor, params, status }) => {
-        await sites.remove((await find(params)).id, { alongside: host.audit.recorded(actor, deed("delete")) })
+        await sites.remove((await find(params)).id, { alongside: host.audit.recorded(actor, auditEntry("delete")) })
         return status(204, undefined)
       },
       {
         instanceAdmin: { ...finding, sudo: true, read: readNothing },
         query: NoQuery,
-        detail: says("Delete a site, with 30 days to restore it"),
+        detail: operation("Delete a site, with 30 days to restore it"),
       },
     )
     .post(
       "/admin/sites/:id/restore",
       async ({ actor, params }) => {
-        const { id } = await sites.restore((await deletedOne(params)).id, { alongside: host.audit.recorded(actor, deed("restore")) })
-        return shownSiteById(lists, id)
+        const { id } = await sites.restore((await findDeleted(params)).id, { alongside: host.audit.recorded(actor, auditEntry("restore")) })
+        return formatSiteById(lists, id)
       },
       {
-        instanceAdmin: { find: async (params: Params) => void (await deletedOne(params)), read: readNothing },
+        instanceAdmin: { find: async (params: Params) => void (await findDeleted(params)), read: readNothing },
         query: NoQuery,
-        response: { 200: SiteShown },
-        detail: { ...says("Restore a deleted site"), ...refuses("limit_reached") },
+        response: { 200: SiteResponse },
+        detail: { ...operation("Restore a deleted site"), ...failures("limit_reached") },
       },
     )
+}
+
+type Lists = Console["lists"]
+type Facts = Awaited<ReturnType<Lists["sites"]>>[number]
+type Figures = Awaited<ReturnType<Lists["figures"]>>
+
+/** Returns a page of the sites that match `q` and `organization`. Throws `invalid_query`, `invalid_cursor`. */
+async function listSites(lists: Lists, query: Record<string, unknown>) {
+  const paging = readSortedPaging("admin/sites", query, ["q", "organization", "sort"], (reader) => ({
+    fits: readSearch(reader),
+    organization: reader.integer("organization", { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    sort: reader.choice("sort", SORTS) ?? "id",
+  }))
+  const { fits, organization, sort } = paging.filters
+  const found = (await lists.sites()).filter(
+    ({ name, hosts, organization: owner }) => fits([name, ...hosts]) && (organization === undefined || owner.id === organization),
+  )
+  const bySize = sort === "events_30d" || sort === "bytes"
+  const sizes: Figures = bySize ? await lists.figures(found.map(({ id }) => id)) : new Map()
+  const page = sortedPage(found, (facts) => sortKeyOf(facts, sort, sizes), paging)
+  const figures = bySize ? sizes : await lists.figures(page.data.map(({ id }) => id))
+  return { ...page, data: page.data.map((facts) => formatSite(facts, figures)) }
+}
+
+/** Returns the sort key of a site: ids and names ascending, sizes descending. */
+function sortKeyOf({ id, name }: Facts, sort: (typeof SORTS)[number], sizes: Figures): (number | string)[] {
+  if (sort === "id") return [id]
+  return [sort === "name" ? caseKey(name) : -(sizes.get(id)?.[sort] ?? 0), id]
+}
+
+/** Throws `site_not_found`. */
+async function formatSiteById(lists: Lists, id: number) {
+  const facts = (await lists.sites()).find((site) => site.id === id)
+  if (!facts) throw siteNotFound()
+  return formatSite(facts, await lists.figures([id]))
+}
+
+function formatSite({ created_at, deleted_at, timezone: _, ...facts }: Facts, figures: Figures) {
+  const { events_24h = 0, events_30d = 0, bytes = 0, last_event_at = null } = figures.get(facts.id) ?? {}
+  return {
+    ...facts,
+    events_24h,
+    events_30d,
+    bytes,
+    last_event_at: instantOrNull(last_event_at),
+    created_at: instantText(created_at),
+    ...(deleted_at !== null && { deleted_at: instantText(deleted_at) }),
+  }
 }

@@ -1,9 +1,10 @@
 import { AnyQuery, type Host, instantText, NoQuery, Sent } from "#plugin"
-import { begin, JobShown } from "./jobs.ts"
-import { answers, refuses, SENT } from "./sent.ts"
-import { PreviewShown, says } from "./shapes.ts"
+import { BODIES } from "./bodies.ts"
+import { begin } from "./jobs.ts"
+import { JobResponse, PreviewResponse } from "./responses.ts"
+import { failures, operation, rawResponse } from "./routing.ts"
 
-/** What the stores take, how long events are kept, how they come in. */
+/** Routes for storage, retention and ingestion. */
 export const storageRoutes = (host: Host) => {
   const { storage, storeWork, retention, ingestion } = host.services.console
   const admin = { instanceAdmin: true, query: NoQuery } as const
@@ -12,21 +13,29 @@ export const storageRoutes = (host: Host) => {
     .instanceRouter()
     .get("/admin/storage", () => storage.report(), {
       ...admin,
-      detail: { ...says("Get storage usage and its forecast"), ...answers() },
+      detail: { ...operation("Get storage usage and its forecast"), ...rawResponse() },
     })
-    .post("/admin/storage/vacuum", ({ actor, ...call }) => begin(host, call, (kept) => storeWork.vacuum(actor, call.body.value, kept)), {
-      ...admin,
-      body: Sent,
-      response: { 202: JobShown },
-      detail: { ...says("Release the free space of a store", SENT.store), ...refuses("not_enough_space", "invalid_state") },
-    })
-    .post("/admin/storage/analyze", ({ actor, ...call }) => begin(host, call, (kept) => storeWork.analyze(actor, call.body.value, kept)), {
-      ...admin,
-      body: Sent,
-      response: { 202: JobShown },
-      detail: { ...says("Update the query statistics of a store", SENT.store), ...refuses("invalid_state") },
-    })
-    .get("/admin/retention", () => retention.list(), { ...admin, detail: { ...says("Get the retention settings"), ...answers() } })
+    .post(
+      "/admin/storage/vacuum",
+      ({ actor, ...call }) => begin(host, call, (alongside) => storeWork.vacuum(actor, call.body.value, alongside)),
+      {
+        ...admin,
+        body: Sent,
+        response: { 202: JobResponse },
+        detail: { ...operation("Release the free space of a store", BODIES.store), ...failures("not_enough_space", "invalid_state") },
+      },
+    )
+    .post(
+      "/admin/storage/analyze",
+      ({ actor, ...call }) => begin(host, call, (alongside) => storeWork.analyze(actor, call.body.value, alongside)),
+      {
+        ...admin,
+        body: Sent,
+        response: { 202: JobResponse },
+        detail: { ...operation("Update the query statistics of a store", BODIES.store), ...failures("invalid_state") },
+      },
+    )
+    .get("/admin/retention", () => retention.list(), { ...admin, detail: { ...operation("Get the retention settings"), ...rawResponse() } })
     .put(
       "/admin/retention",
       async ({ actor, body }) => {
@@ -36,26 +45,34 @@ export const storageRoutes = (host: Host) => {
       {
         ...admin,
         body: Sent,
-        detail: { ...says("Update the retention settings", SENT.retention), ...refuses("site_not_found", "set_elsewhere"), ...answers() },
+        detail: {
+          ...operation("Update the retention settings", BODIES.retention),
+          ...failures("site_not_found", "set_elsewhere"),
+          ...rawResponse(),
+        },
       },
     )
     .post("/admin/retention/preview", ({ body }) => retention.preview(body.value), {
       instanceAdmin: { reads: true },
       query: NoQuery,
       body: Sent,
-      response: { 200: PreviewShown },
-      detail: { ...says("Preview a retention run", SENT.retentionRun), ...refuses("site_not_found") },
+      response: { 200: PreviewResponse },
+      detail: { ...operation("Preview a retention run", BODIES.retentionRun), ...failures("site_not_found") },
     })
-    .post("/admin/retention/run", ({ actor, ...call }) => begin(host, call, (kept) => retention.run(actor, call.body.value, kept)), {
-      ...admin,
-      body: Sent,
-      response: { 202: JobShown },
-      detail: { ...says("Start a retention run", SENT.retentionRun), ...refuses("site_not_found") },
-    })
+    .post(
+      "/admin/retention/run",
+      ({ actor, ...call }) => begin(host, call, (alongside) => retention.run(actor, call.body.value, alongside)),
+      {
+        ...admin,
+        body: Sent,
+        response: { 202: JobResponse },
+        detail: { ...operation("Start a retention run", BODIES.retentionRun), ...failures("site_not_found") },
+      },
+    )
     .get("/admin/ingestion", ({ query }) => ingestion.minutes(query), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("Get ingestion by minute"), ...answers() },
+      detail: { ...operation("Get ingestion by minute"), ...rawResponse() },
     })
     .get(
       "/admin/ingestion/rejected/sample",
@@ -67,6 +84,6 @@ export const storageRoutes = (host: Host) => {
           browser_family: browser,
         })),
       }),
-      { instanceAdmin: true, query: AnyQuery, detail: { ...says("List the latest dropped events of all sites"), ...answers() } },
+      { instanceAdmin: true, query: AnyQuery, detail: { ...operation("List the latest dropped events of all sites"), ...rawResponse() } },
     )
 }

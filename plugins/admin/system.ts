@@ -1,13 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
-import { AnyQuery, type Host, Instant, instantText, NoQuery, orNull, Sent } from "#plugin"
-import { answers, SENT } from "./sent.ts"
-import { fileHeaders, says } from "./shapes.ts"
+import { AnyQuery, ArgumentReader, type Host, instantText, NoQuery, refuseArguments, Sent } from "#plugin"
+import { BODIES } from "./bodies.ts"
+import { HealthResponse, ModeResponse, SlowQueriesResponse, StateResponse } from "./responses.ts"
+import { fileHeaders, operation, rawResponse } from "./routing.ts"
 
-const CheckShown = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
-const StateShown = t.Object({ code: t.String(), since: Instant, remedy: t.String() })
-const ModeShown = t.Object({ enabled: t.Boolean(), message: orNull(t.String()), until: orNull(Instant) })
-
-/** What runs, whether it is well, what it says, and the switch that makes others wait. */
+/** Routes for system information, health checks, logs and maintenance mode. */
 export const systemRoutes = (host: Host) => {
   const { system, health, states, maintenance, logLines, diagnostics } = host.services.console
 
@@ -16,7 +13,7 @@ export const systemRoutes = (host: Host) => {
     .get("/admin/system", () => system(), {
       instanceAdmin: true,
       query: NoQuery,
-      detail: { ...says("Get system information"), ...answers() },
+      detail: { ...operation("Get system information"), ...rawResponse() },
     })
     .get(
       "/admin/system/health",
@@ -28,20 +25,20 @@ export const systemRoutes = (host: Host) => {
       {
         instanceAdmin: true,
         query: NoQuery,
-        response: { 200: t.Object({ status: t.String(), checks: t.Array(CheckShown) }) },
-        detail: says("List health checks"),
+        response: { 200: HealthResponse },
+        detail: operation("List health checks"),
       },
     )
     .get("/admin/system/state", () => ({ states: states(), maintenance: maintenance.shown() }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ states: t.Array(StateShown), maintenance: ModeShown }) },
-      detail: says("List current problems"),
+      response: { 200: t.Object({ states: t.Array(StateResponse), maintenance: ModeResponse }) },
+      detail: operation("List current problems"),
     })
     .get("/admin/logs", ({ query }) => ({ data: logLines(query).map(({ at, ...line }) => ({ at: instantText(at), ...line })) }), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("List the latest log lines without secrets"), ...answers() },
+      detail: { ...operation("List the latest log lines without secrets"), ...rawResponse() },
     })
     .get(
       "/admin/diagnostics.zip",
@@ -52,20 +49,58 @@ export const systemRoutes = (host: Host) => {
       {
         instanceAdmin: true,
         query: NoQuery,
-        detail: { ...says("Download diagnostics without secrets or personal data"), ...answers("application/zip") },
+        detail: { ...operation("Download diagnostics without secrets or personal data"), ...rawResponse("application/zip") },
       },
     )
     .get("/admin/maintenance", () => maintenance.shown(), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: ModeShown },
-      detail: says("Get the maintenance mode"),
+      response: { 200: ModeResponse },
+      detail: operation("Get the maintenance mode"),
     })
     .post("/admin/maintenance", ({ actor, body }) => maintenance.change(actor, body.value), {
       instanceAdmin: true,
       query: NoQuery,
       body: Sent,
-      response: { 200: ModeShown },
-      detail: says("Turn maintenance mode on or off", SENT.maintenance),
+      response: { 200: ModeResponse },
+      detail: operation("Turn maintenance mode on or off", BODIES.maintenance),
     })
 }
+
+const SORTS = ["at", "took_ms"] as const
+const HOUR_MS = 3_600_000
+
+/** Routes of slow queries. They show site and number of days, but never the filters. */
+export const slowQueryRoutes = (host: Host) => {
+  const { slowQueries } = host.services.console
+  return host.instanceRouter().get(
+    "/admin/system/slow-questions",
+    ({ query }) => {
+      const reader = new ArgumentReader(query, ["sort"])
+      const sort = reader.choice("sort", SORTS) ?? "at"
+      refuseArguments(reader, "text")
+      const queries = slowQueries.list()
+      const since = host.now() - HOUR_MS
+      const sorted = sort === "at" ? queries : queries.toSorted((a, b) => b.tookMs - a.tookMs)
+      return { last_hour: queries.filter(({ at }) => at > since).length, data: sorted.map(formatSlowQuery) }
+    },
+    {
+      instanceAdmin: true,
+      query: AnyQuery,
+      response: { 200: SlowQueriesResponse },
+      detail: operation("List the latest queries that took a second or more"),
+    },
+  )
+}
+
+type SlowQuery = ReturnType<Host["services"]["console"]["slowQueries"]["list"]>[number]
+
+const formatSlowQuery = ({ at, kind, siteId, rangeDays, waitedMs, tookMs, ending }: SlowQuery) => ({
+  at: instantText(at),
+  kind,
+  site_id: siteId ?? null,
+  range_days: rangeDays ?? null,
+  waited_ms: Math.round(waitedMs),
+  took_ms: Math.round(tookMs),
+  ending,
+})

@@ -1,14 +1,12 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   type Console,
   etagOf,
   type Host,
-  Instant,
   instantOrNull,
   instantText,
   NoQuery,
-  orNull,
   Paged,
   readNothing,
   readOptionalJson,
@@ -16,38 +14,16 @@ import {
   Sent,
   versionsIn,
 } from "#plugin"
+import { BODIES } from "./bodies.ts"
 import { keyed } from "./jobs.ts"
-import { refuses, SENT } from "./sent.ts"
-import { Id, says, tagged } from "./shapes.ts"
+import { Link, LinkedUserResponse, UserResponse } from "./responses.ts"
+import { failures, operation, tagged } from "./routing.ts"
 
 const BODY_BYTES = 64 << 10
 
-const UserShown = t.Object(
-  {
-    id: orNull(Id),
-    invitation_id: t.Optional(Id),
-    email: t.String(),
-    name: t.String(),
-    status: t.String({ description: "`active`, `invited` or `disabled`." }),
-    is_instance_admin: t.Boolean(),
-    organizations: t.Array(t.Object({ id: Id, name: t.String(), role: t.String() })),
-    mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer() }),
-    auth: t.Object({ password: t.Boolean(), oidc: t.Array(t.String()) }),
-    created_at: Instant,
-    last_login_at: orNull(Instant),
-    last_seen_at: orNull(Instant),
-    sessions: t.Integer(),
-    api_keys: t.Integer(),
-    version: t.Integer(),
-  },
-  { title: "InstanceUser" },
-)
-const Link = t.Optional(t.String({ description: "Link to hand over if no email is sent. Shown once." }))
-const LinkedUserShown = t.Composite([UserShown, t.Object({ link: Link })], { title: "LinkedUser" })
-
 type ListedUser = Awaited<ReturnType<Console["users"]["get"]>>
 
-/** Everybody who may sign in, of all organizations. */
+/** Routes for the users of the instance. */
 export const userRoutes = (host: Host) => {
   const { users } = host.services.console
   const find = async ({ id }: Record<string, string | undefined>) => void (await users.get(id))
@@ -59,21 +35,21 @@ export const userRoutes = (host: Host) => {
       "/admin/users",
       async ({ query }) => {
         const page = await users.list(query)
-        return { ...page, data: page.data.map(shownUser) }
+        return { ...page, data: page.data.map(formatUser) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(UserShown) }, detail: says("List users") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(UserResponse) }, detail: operation("List users") },
     )
     .post(
       "/admin/users",
       async ({ actor, session, ...call }) => {
-        if (names(call.body.value, "is_instance_admin", "role")) refuseWithoutRecentProof(session, host.now())
+        if (hasField(call.body.value, "is_instance_admin", "role")) refuseWithoutRecentProof(session, host.now())
         return host.create(
           call,
-          (body, kept) => users.create(actor, body, kept),
+          (body, alongside) => users.create(actor, body, alongside),
           ({ user, link }: Awaited<ReturnType<typeof users.create>>) => ({
             location: `/api/private/admin/users/${user.id}`,
             etag: etagOf(user),
-            body: { ...shownUser(user), ...(link !== undefined && { link }) },
+            body: { ...formatUser(user), ...(link !== undefined && { link }) },
           }),
         )
       },
@@ -81,70 +57,74 @@ export const userRoutes = (host: Host) => {
         instanceAdmin: true,
         query: NoQuery,
         body: Sent,
-        response: { 201: LinkedUserShown },
-        detail: { ...says("Create a user", SENT.newUser), ...refuses("email_taken", "organization_not_found", "reauth_required") },
+        response: { 201: LinkedUserResponse },
+        detail: { ...operation("Create a user", BODIES.newUser), ...failures("email_taken", "organization_not_found", "reauth_required") },
       },
     )
-    .get("/admin/users/:id", async ({ params, set }) => shown(set, await users.get(params.id)), {
+    .get("/admin/users/:id", async ({ params, set }) => taggedUser(set, await users.get(params.id)), {
       instanceAdmin: { find },
       query: NoQuery,
-      response: { 200: UserShown },
-      detail: says("Get a user"),
+      response: { 200: UserResponse },
+      detail: operation("Get a user"),
     })
     .patch(
       "/admin/users/:id",
       async ({ actor, session, params, body, request, set }) => {
-        if (names(body.value, "is_instance_admin", "email")) refuseWithoutRecentProof(session, host.now())
-        return shown(set, await users.update(actor, params.id, body.value, versionsIn(request.headers.get("if-match"))))
+        if (hasField(body.value, "is_instance_admin", "email")) refuseWithoutRecentProof(session, host.now())
+        return taggedUser(set, await users.update(actor, params.id, body.value, versionsIn(request.headers.get("if-match"))))
       },
       {
         instanceAdmin: { find },
         query: NoQuery,
         body: Sent,
-        response: { 200: UserShown },
-        detail: { ...says("Update a user", SENT.user), ...refuses("email_taken", "last_instance_admin", "reauth_required") },
+        response: { 200: UserResponse },
+        detail: { ...operation("Update a user", BODIES.user), ...failures("email_taken", "last_instance_admin", "reauth_required") },
       },
     )
-    .post("/admin/users/:id/disable", async ({ actor, params, set }) => shown(set, await users.disable(actor, params.id)), {
+    .post("/admin/users/:id/disable", async ({ actor, params, set }) => taggedUser(set, await users.disable(actor, params.id)), {
       instanceAdmin: quiet,
       query: NoQuery,
-      response: { 200: UserShown },
-      detail: { ...says("Block a user from signing in"), ...refuses("last_instance_admin") },
+      response: { 200: UserResponse },
+      detail: { ...operation("Block a user from signing in"), ...failures("last_instance_admin") },
     })
-    .post("/admin/users/:id/enable", async ({ actor, params, set }) => shown(set, await users.enable(actor, params.id)), {
+    .post("/admin/users/:id/enable", async ({ actor, params, set }) => taggedUser(set, await users.enable(actor, params.id)), {
       instanceAdmin: quiet,
       query: NoQuery,
-      response: { 200: UserShown },
-      detail: says("Unblock a user"),
+      response: { 200: UserResponse },
+      detail: operation("Unblock a user"),
     })
     .post(
       "/admin/users/:id/reset-password",
       ({ actor, params, user, request, set }) =>
         host.create(
           keyed({ user, request, set }),
-          (_, kept) => users.resetPassword(actor, params.id, kept),
+          (_, alongside) => users.resetPassword(actor, params.id, alongside),
           (body: { link?: string }) => ({ status: 200, body }),
         ),
       {
         instanceAdmin: { ...quiet, sudo: true },
         query: NoQuery,
         response: { 200: t.Object({ link: Link }) },
-        detail: says("Send a password reset link"),
+        detail: operation("Send a password reset link"),
       },
     )
-    .post("/admin/users/:id/reset-mfa", async ({ actor, params, set }) => shown(set, await users.resetSecondFactors(actor, params.id)), {
-      instanceAdmin: { ...quiet, sudo: true },
-      query: NoQuery,
-      response: { 200: UserShown },
-      detail: says("Remove all second factors of a user"),
-    })
+    .post(
+      "/admin/users/:id/reset-mfa",
+      async ({ actor, params, set }) => taggedUser(set, await users.resetSecondFactors(actor, params.id)),
+      {
+        instanceAdmin: { ...quiet, sudo: true },
+        query: NoQuery,
+        response: { 200: UserResponse },
+        detail: operation("Remove all second factors of a user"),
+      },
+    )
     .post(
       "/admin/users/:id/sign-out",
       async ({ actor, params, status }) => {
         await users.signOut(actor, params.id)
         return status(204, undefined)
       },
-      { instanceAdmin: quiet, query: NoQuery, detail: says("End all sessions of a user") },
+      { instanceAdmin: quiet, query: NoQuery, detail: operation("End all sessions of a user") },
     )
     .delete(
       "/admin/users/:id",
@@ -156,18 +136,18 @@ export const userRoutes = (host: Host) => {
         instanceAdmin: { find, sudo: true, read: readOptionalJson(BODY_BYTES) },
         query: NoQuery,
         body: Sent,
-        detail: { ...says("Delete a user", SENT.removal), ...refuses("sole_owner", "last_instance_admin") },
+        detail: { ...operation("Delete a user", BODIES.removal), ...failures("sole_owner", "last_instance_admin") },
       },
     )
 }
 
-/** Whether a body has one of the fields by which somebody gets in, or gets further: who asks must have proved lately who it is. */
-const names = (body: unknown, ...fields: readonly string[]): boolean =>
+/** Returns whether a body contains one of the fields that grant access. Changing them requires a recent proof of identity. */
+const hasField = (body: unknown, ...fields: readonly string[]): boolean =>
   typeof body === "object" && body !== null && fields.some((field) => field in body)
 
-const shown = (set: { headers: Record<string, unknown> }, user: ListedUser) => tagged(set, user, shownUser(user))
+const taggedUser = (set: { headers: Record<string, unknown> }, user: ListedUser) => tagged(set, user, formatUser(user))
 
-function shownUser({ totp, passkeys, password, oidc, ...user }: ListedUser): Static<typeof UserShown> {
+function formatUser({ totp, passkeys, password, oidc, ...user }: ListedUser): UserResponse {
   return {
     ...user,
     mfa: { totp, passkeys },

@@ -1,25 +1,25 @@
 import type { LinkFields, Utm } from "./link.ts"
 import { UTM_KEYS } from "./link.ts"
 
-/** What a request brings along. */
-interface Brought {
-  /** What follows the slug, with or without a slash in front. */
+/** Parts of a request that a link may forward. */
+interface Forwarded {
+  /** Path after the slug, with or without a leading slash. */
   path: string
   /** Without the question mark. */
   query: string
 }
 
-/** Parameters of ours, which lead nowhere. */
+/** Parameters for Footfall itself, which are not forwarded. */
 const INTERNAL: ReadonlySet<string> = new Set(["qr"])
 
 /**
- * Where a link leads: the destination byte for byte, with what the request and the campaign add behind its path and its query.
- * Nothing of a request ever stands in front of a path, so scheme, host, port and credentials are those of the destination.
+ * Returns the URL to redirect to: the destination, unchanged, with the forwarded path, the forwarded parameters and the campaign tags
+ * appended. Text of a request comes only after the path of the destination, so it cannot change the scheme, host, port or credentials.
  */
 export function builtUrl(
   destination: string,
   { forward_path, forward_query, utm, utm_mode }: Pick<LinkFields, "forward_path" | "forward_query" | "utm" | "utm_mode">,
-  { path, query }: Brought,
+  { path, query }: Forwarded,
 ): string {
   const segments = forward_path && path !== "" ? segmentsOf(path) : NONE
   const incoming = forward_query && query !== "" ? pairsOf(query).filter(([key]) => !INTERNAL.has(key)) : NONE
@@ -33,7 +33,7 @@ export function builtUrl(
 type Pair = readonly [key: string, value: string]
 const NONE: readonly never[] = []
 
-/** Empty for most links: then nothing has to be made. */
+/** Returns the campaign tags. Most links have none, and for them nothing is allocated. */
 function campaignOf(utm: Utm): readonly Pair[] {
   for (const _ in utm) return UTM_KEYS.flatMap((key): Pair[] => (utm[key] ? [[key, utm[key]]] : []))
   return NONE
@@ -47,7 +47,7 @@ function splitDestination(destination: string) {
   return mark === -1 ? { front: rest, text: undefined, fragment } : { front: rest.slice(0, mark), text: rest.slice(mark + 1), fragment }
 }
 
-/** Without what would lead upwards, sideways or nowhere. */
+/** Returns the escaped segments of a forwarded path, without empty ones, `..` and encoded slashes or control characters. */
 const segmentsOf = (path: string): string[] =>
   path
     .split("/")
@@ -57,24 +57,24 @@ const segmentsOf = (path: string): string[] =>
 const withPath = (front: string, segments: readonly string[]): string =>
   segments.length === 0 ? front : `${front.replace(/\/$/, "")}/${segments.join("/")}`
 
-/** The text of the destination stays as it is, but for the keys that something else has the last word on. */
+/** Returns the query of the destination with the forwarded and the campaign parameters, which replace its parameters of the same name. */
 function withQuery(
   text: string | undefined,
   { incoming, campaign, utm_mode }: { incoming: readonly Pair[]; campaign: readonly Pair[]; utm_mode: LinkFields["utm_mode"] },
 ): string {
   const pieces = text === undefined || text === "" ? [] : text.split("&")
   const present = new Set(pieces.map(keyOf))
-  const brought = new Set(incoming.map(([key]) => key))
-  const added = campaign.filter(([key]) => !brought.has(key) && (utm_mode === "override" || !present.has(key)))
-  const replaced = new Set([...brought, ...added.map(([key]) => key)])
-  const kept = pieces.filter((piece) => !replaced.has(keyOf(piece)))
+  const forwarded = new Set(incoming.map(([key]) => key))
+  const added = campaign.filter(([key]) => !forwarded.has(key) && (utm_mode === "override" || !present.has(key)))
+  const replaced = new Set([...forwarded, ...added.map(([key]) => key)])
+  const remaining = pieces.filter((piece) => !replaced.has(keyOf(piece)))
   const pairs = [...added, ...incoming]
   if (pairs.length === 0) return text === undefined ? "" : `?${text}`
   const appended = new URLSearchParams(pairs.map(([key, value]) => [key, value])).toString()
-  return `?${[...kept, appended].join("&")}`
+  return `?${[...remaining, appended].join("&")}`
 }
 
 const keyOf = (piece: string): string => [...new URLSearchParams(piece).keys()][0] ?? ""
 
-/** Only fields that say something. */
+/** Returns the campaign tags that are not empty. */
 export const withoutEmpty = (utm: Utm): Utm => Object.fromEntries(Object.entries(utm).filter(([, value]) => value !== "")) as Utm

@@ -1,13 +1,13 @@
-import type { Counters, Trash } from "#plugin"
+import type { Counters, Site, Trash } from "#plugin"
 import type { Batches } from "./batch.ts"
 import type { Domains } from "./domains/domains.ts"
 import type { Link, LinksHost } from "./link.ts"
 import type { Links } from "./link-writes.ts"
 import type { Reports } from "./reports/reports.ts"
+import type { LinkFormat } from "./responses.ts"
 import type { Cache } from "./serving/cache.ts"
 import type { Chains } from "./serving/chain.ts"
 import type { Orphans } from "./serving/orphans.ts"
-import type { Showing } from "./shown.ts"
 import type { Templates } from "./templates/templates.ts"
 
 /** Parts of the plugin that its routes and jobs share. */
@@ -23,5 +23,22 @@ export interface Area {
   orphans: Orphans
   counters: Counters
   trash: Trash<Link>
-  showing: Showing
+  format: LinkFormat
 }
+
+type Tag = "links" | "utm-templates" | "link-domains"
+
+/** Returns the OpenAPI documentation of a route. */
+export const operation = (tag: Tag, summary: string, more: object = {}) => ({ summary, tags: [tag], ...more })
+
+/** Documents error codes that do not follow from the form of the route. */
+export const failures = (...codes: string[]): object => ({ "x-failures": codes })
+
+/** Documents a request body that a service validates. */
+export const requestBody = (schema: object): object => ({ requestBody: { required: true, content: { "application/json": { schema } } } })
+
+/** Returns the check that the item in the path of a route exists. It runs before the body is read. */
+export const finding =
+  (get: (site: Site, id: string | undefined) => Promise<unknown>) =>
+  async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }): Promise<void> =>
+    void (await get(site!, id)) // all routes are below a site

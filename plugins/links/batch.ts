@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { AppError, type BatchProgress, fault, inspect, isObject, type OwnStatements, type OwnTables, refuseFaults, slugKey } from "#plugin"
-import { type CsvRow, csvRows, unmarked } from "./csv.ts"
+import { type CsvRow, csvRows, withoutFormulaGuard } from "./csv.ts"
 import { LIMITS, type Link } from "./link.ts"
 import type { Author, LinkChange, Links } from "./link-writes.ts"
+import type { BulkResponse, ImportResponse, LinkFormat } from "./responses.ts"
 import type { Cache } from "./serving/cache.ts"
-import type { Showing } from "./shown.ts"
 
 const OPS = ["create", "update", "archive", "delete"] as const
 export const BulkInput = t.Object(
@@ -19,7 +19,7 @@ export const ImportInput = t.Object(
   { additionalProperties: false, title: "LinkImport" },
 )
 
-/** What became of one row, as it is kept with the row. */
+/** Outcome of one row, as it is stored under the idempotency key. */
 export type RowOutcome = { id: number } | { error: RowError }
 interface RowError {
   code: string
@@ -28,50 +28,24 @@ interface RowError {
 }
 
 const DONE = { create: "created", update: "updated", archive: "archived", delete: "deleted" } as const
-interface RowResult {
-  index: number
-  status: (typeof DONE)[keyof typeof DONE] | "failed"
-  id?: number
-  error?: RowError
-}
-
-export interface BulkAnswer {
-  results: RowResult[]
-}
-
 export interface Batches {
-  bulk(author: Author, body: unknown, progress: BatchProgress<RowOutcome>): Promise<BulkAnswer>
-  import(author: Author, body: unknown, progress: BatchProgress<RowOutcome>): Promise<ImportAnswer>
-}
-
-export interface ImportAnswer {
-  format: string
-  dry_run: boolean
-  counts: { ok: number; failed: number }
-  rows: ImportedRow[]
-}
-interface ImportedRow {
-  line: number
-  status: "ok" | "created" | "failed"
-  slug: string | null
-  destination: string
-  id?: number
-  error?: RowError
+  bulk(author: Author, body: unknown, progress: BatchProgress<RowOutcome>): Promise<BulkResponse>
+  import(author: Author, body: unknown, progress: BatchProgress<RowOutcome>): Promise<ImportResponse>
 }
 
 /**
- * Rows that are written in one transaction, between two turns of the event loop: some milliseconds. Statements of the catalog run on
- * the event loop, so a longer slice would hold up redirects; a shorter one would wait for the disk more often.
+ * Number of rows per transaction. Statements of the catalog run on the event loop, so a larger slice would delay redirects; a smaller
+ * one would wait for the disk more often.
  */
 const SLICE = 8
 
 interface BatchesOptions {
   db: Pick<OwnTables, "transaction">
   cache: Cache
-  show: Showing["link"]
+  show: LinkFormat["response"]
 }
 
-/** Rows stand alone: one that fails stops no other. The event loop turns after every slice of rows. */
+/** Changes many links at once. A row that fails does not affect the others. Other requests are served between two slices of rows. */
 export function createBatches(links: Links, { db, cache, show }: BatchesOptions): Batches {
   async function changeOf(author: Author, op: (typeof OPS)[number], row: unknown): Promise<LinkChange> {
     if (op === "create") return links.changes.create(author, row)
@@ -123,18 +97,18 @@ export function createBatches(links: Links, { db, cache, show }: BatchesOptions)
     return { links, outcomes }
   }
 
-  /** Judges rows as writing them one after the other would. Nothing is known of circles among new links. */
-  async function judgeAll(author: Author, rows: readonly CsvLink[]): Promise<({ error: RowError } | undefined)[]> {
+  /** Checks rows without writing them. Does not find redirect loops between new links. */
+  async function checkAll(author: Author, rows: readonly CsvLink[]): Promise<({ error: RowError } | undefined)[]> {
     const slugs = new Set<string>()
     const found: ({ error: RowError } | undefined)[] = []
-    let isFit = 0
+    let valid = 0
     for (const [index, { line: _, ...link }] of rows.entries()) {
       try {
         const key = link.slug === undefined ? undefined : slugKey(link.slug)
-        await links.judge(author, link, isFit)
+        await links.check(author, link, valid)
         if (key !== undefined && slugs.has(key)) throw new AppError("slug_taken", "An earlier row uses this slug.")
         if (key !== undefined) slugs.add(key)
-        isFit++
+        valid++
         found.push(undefined)
       } catch (error) {
         found.push(failed(error))
@@ -152,7 +126,7 @@ export function createBatches(links: Links, { db, cache, show }: BatchesOptions)
       )
       refuseFaults(faults)
       const op = fields.op!
-      const rows = (body as { rows: unknown[] }).rows // of the shape, as just looked at
+      const rows = (body as { rows: unknown[] }).rows // inspected just now
       await cache.ready()
       if (op === "delete") await links.countClicks(author.site)
       const outcomes = await writeAll(rows, (row) => changeOf(author, op, row), progress)
@@ -164,13 +138,13 @@ export function createBatches(links: Links, { db, cache, show }: BatchesOptions)
         isObject(body) && typeof body.csv === "string" ? { ...body, csv: body.csv === "" ? "" : "x" } : body,
       )
       refuseFaults(faults)
-      const { csv, apply = false } = body as { csv: string; apply?: boolean } // of the shape, as just looked at
+      const { csv, apply = false } = body as { csv: string; apply?: boolean } // inspected just now
       await cache.ready()
       const { format, rows } = await readLinks(csv)
       const outcomes = apply
         ? await writeAll(rows, ({ line: _, ...link }) => links.changes.create(author, link), progress)
-        : await judgeAll(author, rows)
-      const shown = rows.map(({ line, slug = null, destination }, index): ImportedRow => {
+        : await checkAll(author, rows)
+      const shown = rows.map(({ line, slug = null, destination }, index): ImportResponse["rows"][number] => {
         const outcome = outcomes[index]
         const status = outcome === undefined ? "ok" : "error" in outcome ? "failed" : "created"
         return { line, slug, destination, status, ...outcome }
@@ -181,7 +155,7 @@ export function createBatches(links: Links, { db, cache, show }: BatchesOptions)
   }
 }
 
-/** Returns a refusal in words. Anything else is a bug, and ends the whole batch. */
+/** Returns the error of a row. Any other exception is a bug and ends the whole batch. */
 function failed(error: unknown): { error: RowError } {
   if (!(error instanceof AppError) || error.code === "internal_error") throw error
   const { errors } = error.members
@@ -196,7 +170,7 @@ interface CsvLink {
   tags?: string[]
 }
 
-/** How others call the columns, in lower case and without signs. A format is told by a column that no other one has. */
+/** Names of the columns in other products, in lower case and letters only. */
 const COLUMNS = {
   destination: ["destination", "destinationurl", "longurl", "originalurl", "targeturl", "url"],
   slug: ["slug", "keyword", "shortcode", "customslug", "key", "backhalf"],
@@ -204,6 +178,7 @@ const COLUMNS = {
   title: ["title"],
   tags: ["tags", "tag"],
 } as const
+/** Columns that only one format has. */
 const FORMATS: readonly (readonly [name: string, column: string])[] = [
   ["bitly", "bitlink"],
   ["yourls", "keyword"],
@@ -212,8 +187,8 @@ const FORMATS: readonly (readonly [name: string, column: string])[] = [
   ["dub", "destinationurl"],
 ]
 
-/** Rows of a file that are read between two turns of the event loop. */
-const READ_AT_ONCE = 500
+/** Number of rows to parse before other requests are served. */
+const READ_SLICE = 500
 
 async function readLinks(csv: string): Promise<{ format: string; rows: CsvLink[] }> {
   const parsed = csvRows(csv)
@@ -222,31 +197,31 @@ async function readLinks(csv: string): Promise<{ format: string; rows: CsvLink[]
   const column = (of: keyof typeof COLUMNS): number => COLUMNS[of].map((name) => names.indexOf(name)).find((index) => index >= 0) ?? -1
   const [destination, slug, short, title, tags] = [column("destination"), column("slug"), column("short"), column("title"), column("tags")]
   if (destination < 0) refuseFaults([fault("/csv", "required", "must have a column with destinations")])
-  const cell = (cells: readonly string[], index: number): string => (index < 0 ? "" : unmarked((cells[index] ?? "").trim()))
+  const cell = (cells: readonly string[], index: number): string => (index < 0 ? "" : withoutFormulaGuard((cells[index] ?? "").trim()))
   function linkOf({ line, cells }: CsvRow): CsvLink {
     const named = cell(cells, slug) || lastPart(cell(cells, short))
     const words = cell(cells, tags)
       .split(/[,;|]/)
       .map((tag) => tag.trim())
-    const kept = [...new Set(words)].filter((tag) => tag !== "")
+    const unique = [...new Set(words)].filter((tag) => tag !== "")
     return {
       line,
       destination: cell(cells, destination),
       ...(named !== "" && { slug: named }),
       ...(title >= 0 && { title: [...cell(cells, title)].slice(0, 200).join("") }),
-      ...(kept.length > 0 && { tags: kept }),
+      ...(unique.length > 0 && { tags: unique }),
     }
   }
   const rows: CsvLink[] = []
   for (const row of parsed) {
     if (rows.length === LIMITS.importRows) refuseFaults([fault("/csv", "too_many", `must have at most ${LIMITS.importRows} rows`)])
     rows.push(linkOf(row))
-    if (rows.length % READ_AT_ONCE === 0) await Bun.sleep(0)
+    if (rows.length % READ_SLICE === 0) await Bun.sleep(0)
   }
   return { format: FORMATS.find(([, name]) => names.includes(name))?.[0] ?? "plain", rows }
 }
 
-/** `https://bit.ly/3xYz` is `3xYz`. */
+/** Returns the last segment of a URL: `3xYz` for `https://bit.ly/3xYz`. */
 const lastPart = (address: string): string =>
   address
     .split(/[?#]/)[0]!

@@ -1,12 +1,12 @@
-/** A row of a CSV text with the number of the line that it begins in. */
+/** A row of a CSV file with the number of its first line. */
 export interface CsvRow {
   line: number
   cells: string[]
 }
 
 /**
- * Yields the rows of a CSV text (RFC 4180) that are not empty. Lines end in any of the three ways; a quote that is never closed holds
- * the rest. A generator, so that a large text can be read in turns.
+ * Yields the rows of a CSV file (RFC 4180), without empty ones. Lines may end with CR, LF or both; an unclosed quote extends to the end
+ * of the file. A generator, so that the caller can pause between the rows of a large file.
  */
 export function* csvRows(text: string): Generator<CsvRow, void> {
   let [at, line] = [text.startsWith("\ufeff") ? 1 : 0, 1]
@@ -33,19 +33,19 @@ export function* csvRows(text: string): Generator<CsvRow, void> {
   }
 
   while (at < text.length) {
-    const [begun, cells] = [line, [readCell()]]
+    const [firstLine, cells] = [line, [readCell()]]
     while (text[at] === ",") {
       at++
       cells.push(readCell())
     }
     at += text.startsWith("\r\n", at) ? 2 : 1
     line++
-    if (cells.length > 1 || cells[0] !== "") yield { line: begun, cells }
+    if (cells.length > 1 || cells[0] !== "") yield { line: firstLine, cells }
   }
 }
 
 const LINE_END = /\r\n|\r|\n/g
 const CELL_END = /[,\r\n]/g
 
-/** Takes away the mark that exports put in front of what a spreadsheet would run. */
-export const unmarked = (cell: string): string => (/^'[=+\-@\t\r＝＋－＠]/.test(cell) ? cell.slice(1) : cell)
+/** Removes the apostrophe that exports put in front of a cell that a spreadsheet would run as a formula. */
+export const withoutFormulaGuard = (cell: string): string => (/^'[=+\-@\t\r＝＋－＠]/.test(cell) ? cell.slice(1) : cell)

@@ -2,25 +2,25 @@ import { unescaped } from "#plugin"
 import { linkError } from "./errors.ts"
 import { LIMITS } from "./link.ts"
 
-/** What of the instance and of who asks decides where links may lead. */
+/** Rules for destinations: the settings of the instance and the permissions of the user. */
 export interface DestinationTerms {
-  /** Besides http and https, for whoever may change the site. */
+  /** Schemes other than http and https. Only users who can change the site may use them. */
   schemes: readonly string[]
   maySetSchemes: boolean
   allowedHosts: readonly string[]
   deniedHosts: readonly string[]
 }
 
-/** Whatever the operator lists: they run code or read files. */
+/** Schemes that are rejected even if the operator lists them, because they run code or read files. */
 const NEVER: ReadonlySet<string> = new Set(["javascript", "data", "vbscript", "file", "blob", "about"])
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression searches for control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|%0[ad]/i
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i
 const WEB = /^https?:\/\/([^/?#]*)/i
 
 /**
- * The address as it is kept and sent, byte for byte; only what no header can carry is escaped. Throws `invalid_destination`
- * with a `reason`, `destination_not_allowed`.
+ * Returns a destination as it is stored and sent: unchanged, except that characters that a header cannot contain are escaped. Throws
+ * `invalid_destination` with a `reason`, and `destination_not_allowed`.
  */
 export function acceptDestination(given: string, terms: DestinationTerms, pointer = "/destination"): string {
   const text = given.trim()
@@ -32,16 +32,16 @@ export function acceptDestination(given: string, terms: DestinationTerms, pointe
   return plain
 }
 
-/** Why a link cannot lead to an address, as the one who typed it reads it. */
+/** Messages by reason. */
 const FAULTS = {
-  too_long: `The address has more than ${LIMITS.destinationChars} characters.`,
-  control_characters: "The address has characters in it that nobody can see. Type it anew.",
-  backslash: "The address has a backslash in it. Addresses have slashes.",
-  relative: "The address must be a whole one, such as https://example.com/page.",
-  scheme: "A link cannot lead there. Its address must begin with https:// or http://.",
-  userinfo: "The address has a name or a password before the @. Leave it out.",
-  empty_host: "The address names no host.",
-  invalid: "This is not a valid address. Look for a mistake in the host or the port.",
+  too_long: `The URL has more than ${LIMITS.destinationChars} characters. Use a shorter URL.`,
+  control_characters: "The URL contains invisible characters. Enter it again.",
+  backslash: "The URL contains a backslash. Use slashes.",
+  relative: "Enter a full URL, such as https://example.com/page.",
+  scheme: "This scheme is not allowed. Use a URL that begins with https:// or http://.",
+  userinfo: "The URL contains a user name or password before the @. Remove it.",
+  empty_host: "The URL has no host.",
+  invalid: "The URL is not valid. Check the host and the port.",
 }
 type Fault = keyof typeof FAULTS
 
@@ -64,7 +64,7 @@ function faultOf(text: string, { schemes, maySetSchemes }: DestinationTerms): Fa
   return authority.includes("%") || !URL.canParse(text) ? "invalid" : undefined
 }
 
-/** International names in punycode, other signs escaped; what is ASCII already stays as it is. */
+/** Converts international host names to punycode and escapes other characters. ASCII text stays unchanged. */
 function asciiOf(text: string): string {
   if (/^[!-~]*$/.test(text)) return text
   const authority = WEB.exec(text)?.[0]
@@ -82,31 +82,31 @@ function refuseHost(text: string, { allowedHosts, deniedHosts }: DestinationTerm
     throw linkError("destination_not_allowed", "This instance doesn't allow links to this host.", { pointer })
 }
 
-/** `*.example.com` stands for all below it. */
+/** Returns whether a pattern matches a host. `*.example.com` matches all subdomains. */
 const matchesHost = (pattern: string, host: string): boolean =>
   pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
 
-/** The host of a web address, lower case and without a dot at its end. */
+/** Returns the host of an http or https URL in lower case, without a trailing dot. */
 export function hostOf(text: string): string | undefined {
   return WEB.test(text) ? URL.parse(text)?.hostname.replace(/\.$/, "") : undefined
 }
 
-/** What a destination means if its host is one that leads to links. */
+/** The link that a destination refers to if its host serves short links. */
 export interface Target {
   host: string
-  /** Whether the path begins with the prefix: the slug is then one of the instance and of no link domain. */
+  /** Whether the path begins with the prefix, so that the slug belongs to the instance and not to a link domain. */
   isPrefixed: boolean
-  /** "" for none. */
+  /** Empty if the path has none. */
   slug: string
-  /** What follows the slug. */
+  /** Path after the slug. */
   path: string
 }
 
-/** Returns undefined for an address that is none of the web. `prefix` is the first part of the paths of links, without slashes. */
+/** Returns undefined for a URL that is not http or https. `prefix` is the first path segment of links, without slashes. */
 export function targetOf(url: string, prefix: string): Target | undefined {
   const host = hostOf(url)
   if (host === undefined) return undefined
-  // Proxies in front of the instance join slashes: `//l/spring` leads to a link, though the instance itself answers nothing there.
+  // Proxies in front of the instance merge slashes, so `//l/spring` is a link, although the instance itself does not serve that path.
   const whole = unescaped(new URL(url).pathname).replace(/\/{2,}/g, "/")
   const base = `/${prefix}/`
   const isPrefixed = whole.startsWith(base)

@@ -1,15 +1,15 @@
 import { type OwnStatements, sql } from "#plugin"
 
-/** A host of its own for the short links of an organization. */
+/** Host that an organization uses for its short links. */
 export interface Domain {
   id: number
   organization_id: number
   host: string
   token: string
   verified_at: number | null
-  /** Where the host itself leads. */
+  /** Destination of the root path. */
   root_destination: string | null
-  /** Where what is not known leads. */
+  /** Destination of unknown slugs. */
   not_found_destination: string | null
   version: number
   created_at: number
@@ -41,11 +41,11 @@ export async function insertDomain(
     created_at,
   }: Omit<Domain, "id" | "verified_at" | "version" | "updated_at">,
 ): Promise<Domain> {
-  const made = await statements.get<Domain>(sql`
+  const inserted = await statements.get<Domain>(sql`
     insert into links_domains (organization_id, host, token, root_destination, not_found_destination, created_at, updated_at)
     values (${organization_id}, ${host}, ${token}, ${root_destination}, ${not_found_destination}, ${created_at}, ${created_at})
     returning ${COLUMNS}`)
-  return made! // an insert that does not fail returns its row
+  return inserted! // an insert that does not fail returns its row
 }
 
 export async function updateDomain(
@@ -63,7 +63,7 @@ export async function updateDomain(
 export const deleteDomain = (statements: OwnStatements, id: number): Promise<void> =>
   statements.run(sql`delete from links_domains where id = ${id}`)
 
-/** Links that were not deleted. */
-export const linksOnDomain = async (statements: OwnStatements, id: number): Promise<number> =>
+/** Returns how many links use a domain, without deleted ones. */
+export const countLinksOnDomain = async (statements: OwnStatements, id: number): Promise<number> =>
   (await statements.get<{ n: number }>(sql`select count(*) as n from links_links where domain_id = ${id} and deleted_at is null limit 1`))!
     .n

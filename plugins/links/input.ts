@@ -9,7 +9,7 @@ import { momentsOf } from "./rules.ts"
 const closed = { additionalProperties: false } as const
 const Text = (maxLength: number) => t.String({ maxLength })
 const Word = t.String({ minLength: 1, maxLength: 100 })
-/** One value, or alternatives. */
+/** One value or several alternatives. */
 const Words = t.Union([t.Array(Word, { minItems: 1, maxItems: 50 }), Word])
 const Moment = orNull(t.String({ description: "Instant with its offset, in RFC 3339." }))
 
@@ -55,31 +55,39 @@ export const LinkInput = t.Object(
   { ...closed, title: "LinkInput" },
 )
 
-/** A body as it was understood: fields that were not named are missing. */
+/** A parsed body. Fields that it does not contain are missing. */
 export interface ReadLink {
   fields: Partial<Omit<LinkFields, "utm">> & { utm?: Utm }
-  /** Null takes it away; undefined leaves it. */
+  /** Null removes the password, undefined keeps it. */
   password: string | null | undefined
   utmTemplateId: number | undefined
   force: boolean
 }
 
+/** Separates the version that a patch is based on from its fields. */
+export function versionOf(body: unknown): { version: number | undefined; patch: unknown } {
+  if (!isObject(body) || body.version === undefined) return { version: undefined, patch: body }
+  const { version, ...patch } = body
+  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be an integer")])
+  return { version: version as number, patch } // checked just now
+}
+
 /** Set by the server, and ignored so that the body of a GET can be sent back. */
 const SHOWN_ONLY = ["short_url", "qr_url", "state", "archived_at", "has_password", "clicks", "last_click_at", "created_by", "sparkline"]
 
-/** What of the site and of who asks decides how a body is read. */
+/** What the parser of a body needs to know about the site and the user. */
 export interface LinkTerms {
   destinations: DestinationTerms
-  /** Of the site: days of rules are its days. */
+  /** Time zone of the site, in which the days of rules are counted. */
   timezone: string
 }
 
-/** Throws `validation_failed` with all faults of form at once, then what is wrong with destinations. */
+/** Parses a body. Throws `validation_failed` with all faults at once, or else the first error of a destination. */
 export function readLink(body: unknown, { destinations, timezone }: LinkTerms, isPatch: boolean): ReadLink {
   const schema = isPatch ? ({ ...LinkInput, required: [] } as unknown as typeof LinkInput) : LinkInput
   const { fields, faults } = inspect(schema, isObject(body) ? withoutAddresses(body) : body)
   refuseFaults([...faults, ...meaningFaults(fields), ...(fields.rules ?? []).flatMap(ruleFaults(timezone))])
-  const sent = body as Record<string, unknown> // an object, or refused just now
+  const sent = body as Record<string, unknown> // anything else was rejected above
   const { password: _, force, utm_template_id, rules, utm, starts_at, expires_at, ...others } = fields
   const password = passwordOf(sent.password)
   return {
@@ -96,23 +104,26 @@ export function readLink(body: unknown, { destinations, timezone }: LinkTerms, i
   }
 }
 
-const momentOrNull = (text: string | null): number | null => (text === null ? null : parseInstant(text)!) // judged before
+const momentOrNull = (text: string | null): number | null => (text === null ? null : parseInstant(text)!) // checked by meaningFaults
 
-/** Addresses have rules and codes of their own, and are not tidied: here only their type is looked at. */
+/**
+ * Replaces destinations and the password by placeholders, so that the schema checks only their type: they have rules and error codes of
+ * their own and must not be normalized.
+ */
 function withoutAddresses(body: Record<string, unknown>): Record<string, unknown> {
   const sent = Object.fromEntries(Object.entries(body).filter(([name]) => !SHOWN_ONLY.includes(name)))
-  const standIn = (value: unknown) => (typeof value === "string" ? "x" : value)
-  if ("destination" in sent) sent.destination = standIn(sent.destination)
-  if ("expired_destination" in sent) sent.expired_destination = standIn(sent.expired_destination)
-  if ("password" in sent) sent.password = standIn(sent.password)
+  const placeholder = (value: unknown) => (typeof value === "string" ? "x" : value)
+  if ("destination" in sent) sent.destination = placeholder(sent.destination)
+  if ("expired_destination" in sent) sent.expired_destination = placeholder(sent.expired_destination)
+  if ("password" in sent) sent.password = placeholder(sent.password)
   if (Array.isArray(sent.rules))
-    sent.rules = sent.rules.map((rule) => (isObject(rule) ? { ...rule, destination: standIn(rule.destination) } : rule))
+    sent.rules = sent.rules.map((rule) => (isObject(rule) ? { ...rule, destination: placeholder(rule.destination) } : rule))
   return sent
 }
 
 function addressesOf(sent: Record<string, unknown>, rules: Static<typeof RuleInput>[] | undefined, terms: DestinationTerms) {
   const { destination, expired_destination: expired } = sent
-  const sentRules = sent.rules as { destination: string }[] // of the shape, as just looked at
+  const sentRules = sent.rules as { destination: string }[] // inspected by the caller
   return {
     ...(typeof destination === "string" && { destination: acceptDestination(destination, terms) }),
     ...(expired !== undefined && {
@@ -157,7 +168,7 @@ const ruleFaults =
     return when.date ? dateFaults(when.date, { at: `${at}/date`, timezone }) : []
   }
 
-/** A rule for no moment at all would never hold, and nobody would be told. */
+/** A rule whose dates exclude every moment would silently never match. */
 function dateFaults(date: NonNullable<When["date"]>, { at, timezone }: { at: string; timezone: string }): Fault[] {
   if (date.from === undefined && date.to === undefined) return [fault(at, "required", "must have a start or an end")]
   const faults = (["from", "to"] as const).flatMap((end) => {
@@ -170,7 +181,7 @@ function dateFaults(date: NonNullable<When["date"]>, { at, timezone }: { at: str
   return begins < ends ? [] : [fault(`${at}/to`, "invalid_range", "must be after from")]
 }
 
-/** Throws when what came together does not hold together. */
+/** Throws if a link would expire before it starts. */
 export function refuseReversed({ starts_at, expires_at }: Pick<LinkFields, "starts_at" | "expires_at">): void {
   if (starts_at !== null && expires_at !== null && starts_at >= expires_at)
     refuseFaults([fault("/expires_at", "invalid_range", "must be after starts_at")])
@@ -178,7 +189,7 @@ export function refuseReversed({ starts_at, expires_at }: Pick<LinkFields, "star
 
 const PASSWORD = { min: 4, max: 256 } as const
 
-/** As it was typed, but equal texts are equal whatever keyboard they came from. */
+/** Returns the password in normalized Unicode, because keyboards encode the same characters differently. */
 function passwordOf(given: unknown): string | null | undefined {
   if (given === undefined || given === null) return given
   const password = normalizeUnicode(String(given))
@@ -189,7 +200,7 @@ function passwordOf(given: unknown): string | null | undefined {
   return password
 }
 
-/** A field of a template is missing. */
+/** Returns the error for tags that a template requires and a link does not have. */
 export const utmRequired = (missing: readonly string[]) =>
   linkError("utm_required", `The template requires ${missing.join(", ")}.`, {
     errors: missing.map((key) => fault(`/utm/${key}`, "required", "is required")),

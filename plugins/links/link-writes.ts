@@ -15,15 +15,15 @@ import {
   type Trash,
 } from "#plugin"
 import { withoutEmpty } from "./address.ts"
-import { auditEntry } from "./audit-entries.ts"
+import { linkEntry } from "./audit-entries.ts"
 import type { DestinationTerms } from "./destination.ts"
 import { linkError } from "./errors.ts"
-import { type LinkTerms, type ReadLink, readLink, refuseReversed, utmRequired } from "./input.ts"
+import { type LinkTerms, type ReadLink, readLink, refuseReversed, utmRequired, versionOf } from "./input.ts"
 import { LIMITS, type Link, type LinkFields, type LinksHost, USUAL, type Utm } from "./link.ts"
+import type { LinkResponse } from "./responses.ts"
 import { insertLink, linkSlugs, type Password, updateLink } from "./rows.ts"
 import type { Cache } from "./serving/cache.ts"
 import type { Chains } from "./serving/chain.ts"
-import type { LinkShown } from "./shown.ts"
 import { templateById } from "./templates/rows.ts"
 
 /** User who changes links, with the site and the permissions there. */
@@ -34,27 +34,27 @@ export interface Author {
   permissions: ReadonlySet<string>
 }
 
-/** Stores something in the transaction of a change. */
-export type Beside = (statements: OwnStatements, change: { before?: Link; after?: Link }) => Promise<void>
+/** Stores something else in the transaction of a change. */
+export type Alongside = (statements: OwnStatements, change: { before?: Link; after?: Link }) => Promise<void>
 
 interface ChangeTerms {
   /** Versions in the header `If-Match`. */
   expected?: readonly number[] | undefined
-  show(link: Link): LinkShown
+  show(link: Link): LinkResponse
 }
 
 /**
- * A change of one link whose body was read and whose password was hashed. Writes it within a transaction and returns the link as it
- * is then, for the cache; nothing was written when it throws an `AppError`. `written` are the links that were written earlier in the
- * same transaction, in order.
+ * A prepared change of one link: its body is parsed and its password is hashed. Writes the link in a transaction and returns it for the
+ * cache. If it throws an `AppError`, it has written nothing. `written` contains the links that the same transaction has written before,
+ * in order.
  */
 export type LinkChange = (statements: OwnStatements, written: readonly Link[]) => Promise<Link>
 
 /** Changes to links. A link of another site is not found. Each change takes effect with the next request to the short URL. */
 export interface Links {
-  create(author: Author, body: unknown, beside?: Beside): Promise<Link>
+  create(author: Author, body: unknown, alongside?: Alongside): Promise<Link>
   /** Throws what `create` would throw if the site had `more` additional links. Writes nothing. */
-  judge(author: Author, body: unknown, more: number): Promise<void>
+  check(author: Author, body: unknown, more: number): Promise<void>
   /** Throws `link_not_found`. */
   get(site: Site, id: string | number | undefined): Promise<Link>
   update(author: Author, id: string | number | undefined, body: unknown, terms: ChangeTerms): Promise<Link>
@@ -64,7 +64,7 @@ export interface Links {
   deleted(site: Site, id: string | undefined): Promise<Link>
   /** The same changes for a batch, which writes several of them in one transaction. */
   readonly changes: {
-    create(author: Author, body: unknown, beside?: Beside): Promise<LinkChange>
+    create(author: Author, body: unknown, alongside?: Alongside): Promise<LinkChange>
     update(author: Author, id: string | number | undefined, body: unknown, terms: ChangeTerms): Promise<LinkChange>
     remove(author: Author, id: string | number | undefined, expected?: readonly number[]): LinkChange
   }
@@ -73,7 +73,8 @@ export interface Links {
   /** Returns why a slug cannot be taken, or undefined. */
   slugFault(organizationId: number, domainId: number | null, slug: string): Promise<"slug_taken" | "slug_recently_used" | undefined>
   suggest(domainId: number | null, slug: string): Promise<string[]>
-  termsOf(author: Pick<Author, "permissions">): DestinationTerms
+  /** Returns the rules for destinations that apply to a user. */
+  destinationTerms(author: Pick<Author, "permissions">): DestinationTerms
 }
 
 interface LinksOptions {
@@ -85,13 +86,13 @@ interface LinksOptions {
 
 export function createLinks(host: LinksHost, { cache, chains, counters, trash }: LinksOptions): Links {
   const { db, now } = host
-  const termsOf: Links["termsOf"] = ({ permissions }) => ({
+  const destinationTerms: Links["destinationTerms"] = ({ permissions }) => ({
     schemes: host.settings.schemes,
     maySetSchemes: permissions.has("site:write"),
     allowedHosts: host.settings.allowed_hosts,
     deniedHosts: host.settings.denied_hosts,
   })
-  const readingOf = (author: Author): LinkTerms => ({ destinations: termsOf(author), timezone: author.site.timezone })
+  const linkTerms = (author: Author): LinkTerms => ({ destinations: destinationTerms(author), timezone: author.site.timezone })
   const slugs = linkSlugs(host)
   const { find } = trash
 
@@ -114,11 +115,11 @@ export function createLinks(host: LinksHost, { cache, chains, counters, trash }:
   }
 
   const write = (statements: OwnStatements, { site, actor }: Author, verb: string, { before, after }: { before?: Link; after?: Link }) =>
-    host.audit.write(statements, actor, auditEntry(verb, site, before, after))
+    host.audit.write(statements, actor, linkEntry({ verb, site, before, after }))
 
   /** Reads and checks the body of a new link, as far as that is possible without other links. */
-  async function wishOf(author: Author, body: unknown) {
-    const read = readLink(body, readingOf(author), false)
+  async function readNew(author: Author, body: unknown) {
+    const read = readLink(body, linkTerms(author), false)
     const domainId = read.fields.domain_id ?? null
     refuseDomain(author.site, domainId)
     const slug = read.fields.slug ?? (await slugs.free(db, GENERATED_CHARS, domainId))
@@ -126,14 +127,14 @@ export function createLinks(host: LinksHost, { cache, chains, counters, trash }:
     return { read, place: { scope: domainId, slug, organizationId: author.site.organization_id, force: read.force } }
   }
   /** Returns the fields of a new link. Throws if its slug is taken, the site is full or it would create a redirect loop. */
-  async function fitting(
+  async function fieldsOf(
     statements: OwnStatements,
     site: Site,
-    { read, place }: Awaited<ReturnType<typeof wishOf>>,
+    { read, place }: Awaited<ReturnType<typeof readNew>>,
     { more = 0, written = [] }: { more?: number; written?: readonly Link[] } = {},
   ): Promise<{ fields: LinkFields; claim: SlugClaim }> {
     const utm = await utmOf(statements, site, read, {})
-    const fields = { ...USUAL, ...read.fields, slug: place.slug, utm } as LinkFields // a body without a destination was refused
+    const fields = { ...USUAL, ...read.fields, slug: place.slug, utm } as LinkFields // a body without a destination was rejected
     refuseReversed(fields)
     const claim = await slugs.refuse(statements, place)
     if (cache.count(site.id) + more >= LIMITS.links) throw tooMany()
@@ -142,28 +143,28 @@ export function createLinks(host: LinksHost, { cache, chains, counters, trash }:
   }
 
   const changes: Links["changes"] = {
-    async create(author, body, beside) {
+    async create(author, body, alongside) {
       const { site } = author
-      const wish = await wishOf(author, body)
-      // Hashing is slow: what is refused anyway is refused before it. The transaction checks again.
-      if (typeof wish.read.password === "string") await fitting(db, site, wish)
-      const password = await passwordFor(host, wish.read.password, { hash: null, version: 0 })
+      const wanted = await readNew(author, body)
+      // Hashing is slow, so everything else is checked before. The transaction checks again.
+      if (typeof wanted.read.password === "string") await fieldsOf(db, site, wanted)
+      const password = await passwordFor(host, wanted.read.password, { hash: null, version: 0 })
       return async (statements, written) => {
-        const { fields, claim } = await fitting(statements, site, wish, { more: written.length, written })
+        const { fields, claim } = await fieldsOf(statements, site, wanted, { more: written.length, written })
         await slugs.take(statements, claim)
         const link = await insertLink(statements, fields, { siteId: site.id, password, createdBy: author.userId, now: now() })
         await write(statements, author, "create", { after: link })
         if (host.settings.fetch_titles && link.title === "")
           await host.jobs.enqueue("fetch-title", { payload: { siteId: site.id, linkId: link.id } }, statements)
-        await beside?.(statements, { after: link })
+        await alongside?.(statements, { after: link })
         return link
       }
     },
     async update(author, id, body, { expected, show }) {
       const { site } = author
       const { patch, version, archived } = patchOf(body)
-      const read = readLink(patch, readingOf(author), true)
-      /** Returns the fields that the patch gives a link, and the slug it takes if it moves. Throws when it may not have them. */
+      const read = readLink(patch, linkTerms(author), true)
+      /** Applies the patch to a link. Returns its fields and, if the link moves, the claim to its new slug. Throws if they are not allowed. */
       async function changed(statements: OwnStatements, before: Link) {
         refuseStaleBody(before, version, show)
         refuseOtherVersion(before, expected)
@@ -177,17 +178,17 @@ export function createLinks(host: LinksHost, { cache, chains, counters, trash }:
         const place = { ...placeOf(fields), id: before.id, organizationId: site.organization_id, force: read.force }
         return { fields, move: await slugs.refuse(statements, place) }
       }
-      // Hashing is slow: it happens outside the transaction, after everything that may refuse the change. The transaction checks again.
+      // Hashing is slow, so it happens outside the transaction and after everything else was checked. The transaction checks again.
       if (typeof read.password === "string") chains.refuseLoop((await changed(db, await find(db, site, id))).fields)
       const password = await newPassword(site, id, read.password)
       return async (statements, written) => {
         const before = await find(statements, site, id)
         const { fields, move } = await changed(statements, before)
-        const own = password ?? passwordIn(before)
-        if (Bun.deepEquals(fields, before) && own.hash === before.password_hash) return before
+        const current = password ?? passwordIn(before)
+        if (Bun.deepEquals(fields, before) && current.hash === before.password_hash) return before
         chains.refuseLoop(fields, written)
         if (move) await slugs.take(statements, move)
-        const after = await updateLink(statements, fields, { password: own, now: now() })
+        const after = await updateLink(statements, fields, { password: current, now: now() })
         if (move && !isSamePlace(before, after)) await slugs.release(statements, before, site.organization_id)
         await write(statements, author, "update", { before, after })
         return after
@@ -197,45 +198,44 @@ export function createLinks(host: LinksHost, { cache, chains, counters, trash }:
       const { site } = author
       const before = await find(statements, site, id)
       refuseOtherVersion(before, expected)
-      const gone = { ...before, deleted_at: now() }
-      const after = await updateLink(statements, gone, { password: passwordIn(before), now: now() })
+      const after = await updateLink(statements, { ...before, deleted_at: now() }, { password: passwordIn(before), now: now() })
       await slugs.release(statements, before, site.organization_id)
       await write(statements, author, "delete", { before })
       return after
     },
   }
 
-  /** Hashes before the transaction, for hashing takes its time. Returns undefined for a password that stays what it is. */
+  /** Returns undefined if the password stays the same. */
   async function newPassword(site: Site, id: string | number | undefined, given: string | null | undefined): Promise<Password | undefined> {
     return given === undefined ? undefined : passwordFor(host, given, passwordIn(await find(db, site, id)))
   }
   const countClicks = ({ id }: Site): Promise<void> =>
-    counters.site(id).catch((error) => host.log.warn("clicks of a deleted link were not added up", { error }))
-  const alone = (change: LinkChange): Promise<Link> => db.transaction((statements) => change(statements, []), cache.put)
+    counters.site(id).catch((error) => host.log.warn("clicks could not be counted before a link was deleted", { error }))
+  const apply = (change: LinkChange): Promise<Link> => db.transaction((statements) => change(statements, []), cache.put)
 
   return {
-    termsOf,
+    destinationTerms,
     suggest: (domainId, slug) => slugs.suggest(db, slug, domainId),
     slugFault: (organizationId, domainId, slug) => slugs.fault(db, { scope: domainId, slug, organizationId, force: false }),
     changes,
-    async create(author, body, beside) {
+    async create(author, body, alongside) {
       await cache.ready()
-      return alone(await changes.create(author, body, beside))
+      return apply(await changes.create(author, body, alongside))
     },
-    async judge(author, body, more) {
+    async check(author, body, more) {
       await cache.ready()
-      await fitting(db, author.site, await wishOf(author, body), { more })
+      await fieldsOf(db, author.site, await readNew(author, body), { more })
     },
     get: (site, id) => find(db, site, id),
     async update(author, id, body, terms) {
       await cache.ready()
-      return alone(await changes.update(author, id, body, terms))
+      return apply(await changes.update(author, id, body, terms))
     },
     countClicks,
     async remove(author, id, expected) {
       await cache.ready()
       await countClicks(author.site)
-      await alone(changes.remove(author, id, expected))
+      await apply(changes.remove(author, id, expected))
     },
     deleted: (site, id) => trash.findDeleted(db, site, id),
     async restore(author, id) {
@@ -273,10 +273,10 @@ async function passwordFor({ passwords }: LinksHost, given: string | null | unde
 /** Separates the version and the archived flag of a patch from its fields. */
 function patchOf(body: unknown): { patch: unknown; version: number | undefined; archived: boolean | undefined } {
   if (!isObject(body)) return { patch: body, version: undefined, archived: undefined }
-  const { version, archived, ...patch } = body
-  if (version !== undefined && !Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be an integer")])
+  const { archived, ...others } = body
+  const { version, patch } = versionOf(others)
   if (archived !== undefined && typeof archived !== "boolean") refuseFaults([fault("/archived", "invalid_type", "must be true or false")])
-  return { patch, version: version as number | undefined, archived: archived as boolean | undefined } // just looked at
+  return { patch, version, archived: archived as boolean | undefined } // checked just now
 }
 
 const tooMany = () =>

@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox"
-import type { Host, Site } from "#plugin"
+import type { Host } from "#plugin"
 import type { Settings } from "./settings.ts"
 
 export type LinksHost = Host<Static<typeof Settings>>
@@ -115,5 +115,3 @@ export function stateOf(link: Link, now: number): LinkState {
   const isUsedUp = link.max_clicks !== null && link.clicks_human >= link.max_clicks
   return isUsedUp || isExpired(link, now) ? "expired" : "active"
 }
-
-export type { Site }

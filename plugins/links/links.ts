@@ -6,7 +6,7 @@ import { definePlugin } from "#plugin"
 import type { Area } from "./area.ts"
 import { createBatches } from "./batch.ts"
 import { createDomains } from "./domains/domains.ts"
-import { domainRoutes, templateRoutes } from "./domains/routes.ts"
+import { domainRoutes } from "./domains/routes.ts"
 import { ERRORS } from "./errors.ts"
 import type { LinksHost } from "./link.ts"
 import { linkRoutes } from "./link-routes.ts"
@@ -14,13 +14,14 @@ import { createLinks } from "./link-writes.ts"
 import createTables from "./migrations/0001_links.sql" with { type: "text" }
 import { createReports } from "./reports/reports.ts"
 import { reportRoutes } from "./reports/routes.ts"
+import { createLinkFormat } from "./responses.ts"
 import { linkTrash } from "./rows.ts"
 import { createCache } from "./serving/cache.ts"
 import { createChains } from "./serving/chain.ts"
 import { createOrphans } from "./serving/orphans.ts"
 import { createEndpoint } from "./serving/serving.ts"
 import { Settings } from "./settings.ts"
-import { createShowing } from "./shown.ts"
+import { templateRoutes } from "./templates/routes.ts"
 import { createTemplates } from "./templates/templates.ts"
 import { exportersOf, jobsOf, linkCounters, removeSite } from "./upkeep.ts"
 
@@ -59,23 +60,24 @@ export default definePlugin({
 })
 
 function areaOf(host: LinksHost, prefix: string): Area {
-  let limited: () => Promise<unknown> = async () => {}
-  const cache = createCache(host.db, { prefix, onReady: () => limited() })
+  const cache = createCache(host.db, { prefix, onReady: () => countLimited() })
   const counters = linkCounters(host, cache)
   const trash = linkTrash(host)
-  // A crash may have left clicks uncounted: count them before a link with a limit of clicks is served.
-  limited = async () => {
+  /** Counts the clicks that a crash may have left uncounted, before a link with a click limit is served. */
+  async function countLimited(): Promise<void> {
     const siteIds = new Set([...cache.all()].filter(({ link }) => link.max_clicks !== null).map(({ link }) => link.site_id))
     for (const siteId of siteIds)
-      await counters.site(siteId).catch((error) => host.log.warn("clicks were not counted; the next run does it", { site: siteId, error }))
+      await counters
+        .site(siteId)
+        .catch((error) => host.log.warn("clicks could not be counted and will be counted by the next run", { site: siteId, error }))
   }
   const chains = createChains(host, cache, prefix)
-  const showing = createShowing(host, cache, prefix)
+  const format = createLinkFormat(host, cache, prefix)
   const links = createLinks(host, { cache, chains, counters, trash })
   return {
-    ...{ host, cache, chains, links, counters, trash, showing },
+    ...{ host, cache, chains, links, counters, trash, format },
     orphans: createOrphans(host.db, host.now),
-    batches: createBatches(links, { db: host.db, cache, show: showing.link }),
+    batches: createBatches(links, { db: host.db, cache, show: format.response }),
     templates: createTemplates(host),
     domains: createDomains(host, cache),
     reports: createReports(host),

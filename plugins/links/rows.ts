@@ -56,9 +56,9 @@ export interface Password {
 export async function insertLink(
   statements: OwnStatements,
   fields: LinkFields,
-  made: { siteId: number; password: Password; createdBy: number | null; now: number },
+  created: { siteId: number; password: Password; createdBy: number | null; now: number },
 ): Promise<Link> {
-  const { siteId, password, createdBy, now } = made
+  const { siteId, password, createdBy, now } = created
   const inserted = await statements.get<{ id: number }>(sql`
     insert into links_links (site_id, domain_id, slug, slug_key, destination, title, notes, tags_json, redirect_status, forward_query,
       forward_path, utm_json, utm_mode, starts_at, expires_at, expired_destination, max_clicks, password_hash, password_version, rules_json,
@@ -93,7 +93,7 @@ export async function insertLink(
   }
 }
 
-/** `wanted` is the link as it was read in the same transaction, with what is to change. Returns it as it is then. */
+/** Writes a link, which was read in the same transaction, with its changes. Returns the stored link. */
 export async function updateLink(
   statements: OwnStatements,
   wanted: Link,

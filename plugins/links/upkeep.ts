@@ -1,16 +1,15 @@
 import { type Contribution, type Counters, type Removed, type Site, sql } from "#plugin"
 import type { Area } from "./area.ts"
-import { auditEntry } from "./audit-entries.ts"
 import type { Link, LinksHost } from "./link.ts"
-import { addClicks, type NewClicks, updateLink } from "./rows.ts"
+import { addClicks, type NewClicks } from "./rows.ts"
 import type { Cache } from "./serving/cache.ts"
-import { titleIn } from "./serving/title.ts"
 import { listTemplates } from "./templates/rows.ts"
+import { fetchTitle } from "./titles.ts"
 
 const ORPHAN_DAYS = 90
 const DAY_MS = 86_400_000
 
-/** Lifetime counters of links. They also tell the cache which clicks no longer have to be added to them. */
+/** Lifetime counters of links. They also subtract the counted clicks from the pending ones in the cache. */
 export const linkCounters = ({ counters }: LinksHost, cache: Cache): Counters =>
   counters<Link, NewClicks>({
     kind: "clicks",
@@ -34,8 +33,8 @@ export const linkCounters = ({ counters }: LinksHost, cache: Cache): Counters =>
     committed(changed) {
       for (const { thing: link, added } of changed) {
         if (link.deleted_at === null) cache.put(link)
-        const cached = cache.byId(link.id)
-        if (cached) cached.since.human = Math.max(0, cached.since.human - added.human)
+        const pending = cache.byId(link.id)?.pending
+        if (pending) pending.human = Math.max(0, pending.human - added.human)
       }
     },
   })
@@ -46,7 +45,7 @@ export function jobsOf({ host, counters, trash, orphans, cache }: Area): NonNull
     "fold-clicks": {
       interrupted: "resume",
       atOnce: 1,
-      // Every click schedules the job sooner; this is the fallback.
+      // Each click schedules the job sooner; this schedule is the fallback.
       schedule: { cron: "* * * * *" },
       async run({ signal }) {
         await cache.ready()
@@ -59,7 +58,7 @@ export function jobsOf({ host, counters, trash, orphans, cache }: Area): NonNull
       schedule: { cron: "40 3 * * *" },
       async run({ signal }) {
         await trash.purge(signal)
-        await orphans.forgetBefore(new Date(host.now() - ORPHAN_DAYS * DAY_MS).toISOString().slice(0, 10))
+        await orphans.deleteBefore(new Date(host.now() - ORPHAN_DAYS * DAY_MS).toISOString().slice(0, 10))
       },
     },
     "fetch-title": {
@@ -70,53 +69,26 @@ export function jobsOf({ host, counters, trash, orphans, cache }: Area): NonNull
   }
 }
 
-/** Only an empty title is filled, and only as long as the operator wants it. */
-async function fetchTitle(
-  { host, cache }: Pick<Area, "host" | "cache">,
-  { siteId, linkId }: { siteId: number; linkId: number },
-): Promise<void> {
-  await cache.ready()
-  const link = cache.byId(linkId)?.link
-  const site = host.services.sites.directory.byId(siteId)
-  if (!host.settings.fetch_titles || !site || link?.title !== "") return
-  const { status, headers, body } = await host.fetch(link.destination)
-  if (status !== 200 || !/html/i.test(headers.get("content-type") ?? "")) return
-  const title = titleIn(new TextDecoder().decode(body))
-  if (title === "") return
-  await host.db.transaction(
-    async (statements) => {
-      // Changes of the cache follow their commit at once, and transactions follow one another.
-      const before = cache.byId(linkId)?.link
-      if (before?.title !== "") return undefined
-      const password = { hash: before.password_hash, version: before.password_version }
-      const after = await updateLink(statements, { ...before, title }, { password, now: host.now() })
-      await host.audit.write(statements, host.audit.system, auditEntry("update", site, before, after))
-      return after
-    },
-    (after) => after && cache.put(after),
-  )
-}
-
 /** Removes all links, templates and counter positions of a site. The slugs of its links stay reserved. */
 export async function removeSite({ host, cache, counters, trash }: Area, siteId: number): Promise<Removed> {
-  const leave = (removed: readonly Link[]): void => {
+  const uncache = (removed: readonly Link[]): void => {
     for (const { id } of removed) cache.remove(id)
   }
-  const links = await trash.removeSite(siteId, leave, host.services.sites.directory.byId(siteId)?.organization_id)
+  const links = await trash.removeSite(siteId, uncache, host.services.sites.directory.byId(siteId)?.organization_id)
   const templates = await host.db.all(sql`delete from links_utm_templates where site_id = ${siteId} returning id`)
   await counters.removeSite(siteId)
   return { links, utm_templates: templates.length }
 }
 
-/** What the archive of a site holds of the area. Passwords and tokens are no use elsewhere, nor are addresses of this instance. */
-export function exportersOf({ host, cache, showing, trash }: Area): NonNullable<Contribution["exporters"]> {
-  const archived = (link: Link) => {
-    const { qr_url: _, short_url: __, created_by: ___, version: ____, domain_id: _____, ...shown } = showing.link(link)
-    return { ...shown, domain: link.domain_id === null ? null : (cache.domainById(link.domain_id)?.host ?? null) }
+/** Returns the exporters for the archive of a site. Passwords, and URLs and IDs of this instance, have no meaning elsewhere and are left out. */
+export function exportersOf({ host, cache, format, trash }: Area): NonNullable<Contribution["exporters"]> {
+  const exported = (link: Link) => {
+    const { qr_url: _, short_url: __, created_by: ___, version: ____, domain_id: _____, ...fields } = format.response(link)
+    return { ...fields, domain: link.domain_id === null ? null : (cache.domainById(link.domain_id)?.host ?? null) }
   }
   return {
     links: async function* (site: Site) {
-      for await (const link of trash.ofSite(site)) yield archived(link)
+      for await (const link of trash.ofSite(site)) yield exported(link)
     },
     utm_templates: async function* (site: Site) {
       for (const { name, fields, required } of await listTemplates(host.db, site)) yield { name, fields, required }

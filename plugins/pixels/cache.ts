@@ -37,7 +37,7 @@ export function createCache(db: OwnTables): Cache {
     byId.set(pixel.id, pixel)
     bySlug.set(slugKey(pixel.slug), pixel)
   }
-  /** In one transaction, so that nothing changes between two slices. */
+  /** Reads all pixels in one transaction, so that nothing changes between two slices. */
   const load = (): Promise<void> =>
     db.transaction(
       async (statements) => {

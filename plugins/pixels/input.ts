@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { type Fault, fault, inspect, isObject, refuseFaults } from "#plugin"
 import { KINDS, LIMITS, type PixelFields, RECIPIENT_MODES } from "./pixel.ts"
 
-/** One of some words; the library has no type for a list of them. */
+/** Returns the schema of a closed list, with the literal type that TypeBox cannot infer from an array. */
 export const oneOf = <Name extends string>(names: readonly Name[]) => t.Unsafe<Name>(t.Union(names.map((name) => t.Literal(name))))
 
 const FIELDS = {
@@ -34,9 +34,9 @@ export const PixelPatch = t.Partial(
 )
 
 /** Set by the server, and ignored so that the body of a GET can be sent back. */
-const SHOWN_ONLY = ["url", "archived_at", "opens_total", "opens_direct", "last_open_at", "created_by", "recent"]
+const READ_ONLY = ["url", "archived_at", "opens_total", "opens_direct", "last_open_at", "created_by", "recent"]
 
-/** A body as it was understood: fields that were not named are missing. */
+/** A parsed body. Fields that it does not contain are missing. */
 export interface ReadPixel {
   fields: Partial<PixelFields>
   force: boolean
@@ -44,25 +44,25 @@ export interface ReadPixel {
   version: number | undefined
 }
 
-/** Throws `validation_failed` with all faults at once. The slug is judged by whoever looks whether it is free. */
+/** Parses the body of a new pixel. Throws `validation_failed` with all faults at once. The slug is checked when it is claimed. */
 export function readNewPixel(body: unknown): ReadPixel & { fields: Pick<PixelFields, "name" | "kind"> } {
   const { fields, faults } = inspect(PixelInput, body)
   refuseFaults([...faults, ...paramFaults(fields)])
-  const { force = false, ...others } = fields as Static<typeof PixelInput> // whole, or refused just now
+  const { force = false, ...others } = fields as Static<typeof PixelInput> // complete, or rejected above
   return { fields: others as PixelFields, force, archived: undefined, version: undefined }
 }
 
 export function readPatch(body: unknown): ReadPixel {
-  const { fields, faults } = inspect(PixelPatch, withoutShown(body))
+  const { fields, faults } = inspect(PixelPatch, withoutReadOnly(body))
   refuseFaults([...faults, ...paramFaults(fields)])
   const { force = false, archived, version, ...others } = fields
   return { fields: others as Partial<PixelFields>, force, archived, version }
 }
 
-const withoutShown = (body: unknown): unknown =>
-  isObject(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => !SHOWN_ONLY.includes(name))) : body
+const withoutReadOnly = (body: unknown): unknown =>
+  isObject(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => !READ_ONLY.includes(name))) : body
 
-/** Who the recipient is goes through the hash, and through nothing else. */
+/** Rejects the parameter of the recipient, which is only stored as a hash. */
 function paramFaults({ allowed_params = [] }: { allowed_params?: readonly string[] }): Fault[] {
   return allowed_params.flatMap((name, place) =>
     name === "r"

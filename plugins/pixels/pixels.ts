@@ -4,19 +4,18 @@
  */
 import { type Counters, definePlugin, type Removed, type Site, type Trash } from "#plugin"
 import { type Cache, createCache } from "./cache.ts"
-import { createEndpoint } from "./door.ts"
-import { editingOf } from "./editing.ts"
 import { ERRORS } from "./errors.ts"
-import { listsOf } from "./lists.ts"
+import { urlOf } from "./images.ts"
 import createPixels from "./migrations/0001_pixels.sql" with { type: "text" }
-import { createOrphans, dayOf } from "./orphans.ts"
 import { LIMITS, OPEN_EVENT, type Pixel, type PixelsHost } from "./pixel.ts"
-import { reportsOf } from "./reports.ts"
+import { createPixelList } from "./pixel-list.ts"
+import { createPixelWrites } from "./pixel-writes.ts"
+import { createReports } from "./reports.ts"
+import { formatPixel } from "./responses.ts"
 import { memberRoutes } from "./routes.ts"
 import { addOpens, deleteOrphansBefore, type NewOpens, pixelTrash } from "./rows.ts"
+import { createEndpoint, createOrphans, dayOf } from "./serving.ts"
 import { Settings } from "./settings.ts"
-import { shownPixel } from "./shown.ts"
-import { urlOf as addressOf } from "./snippets.ts"
 
 export default definePlugin({
   id: "pixels",
@@ -30,14 +29,14 @@ export default definePlugin({
   settings: Settings,
   async setup(host: PixelsHost) {
     const prefix = host.settings.prefix.replace(/^\//, "")
-    const urlOf = (pixel: Pixel): string => addressOf(host.baseUrl(), prefix, pixel)
-    const show = (pixel: Pixel) => shownPixel(urlOf(pixel), pixel)
+    const urlOfPixel = (pixel: Pixel): string => urlOf(host.baseUrl(), prefix, pixel)
+    const show = (pixel: Pixel) => formatPixel(urlOfPixel(pixel), pixel)
     const cache = createCache(host.db)
     const orphans = createOrphans(host.db, host.now)
     const counters = pixelCounters(host, cache)
     const trash = pixelTrash(host)
-    const reports = reportsOf(host)
-    const editing = editingOf(host, { cache, trash, show })
+    const reports = createReports(host)
+    const pixels = createPixelWrites(host, { cache, trash, show })
     const isRelay = await host.addressList("relays")
     async function count(signal?: AbortSignal): Promise<void> {
       await orphans.flush()
@@ -45,7 +44,7 @@ export default definePlugin({
       await counters.run(signal)
     }
     return {
-      routes: [memberRoutes(host, { editing, reports, list: listsOf(host, reports, show), urlOf, show })],
+      routes: [memberRoutes(host, { pixels, reports, list: createPixelList(host, reports, show), urlOf: urlOfPixel, show })],
       endpoints: [{ at: prefix, answer: createEndpoint(host, { cache, orphans, counters, prefix, isRelay }) }],
       jobs: {
         [COUNT_JOB]: { interrupted: "resume", schedule: { cron: "17 * * * *" }, run: ({ signal }) => count(signal) },
@@ -60,11 +59,11 @@ export default definePlugin({
       },
       exporters: { pixels: (site) => exportedPixels(trash, site) },
       async onSiteDelete(siteId): Promise<Removed> {
-        const pixels = await trash.removeSite(siteId, (removed) => {
-          for (const { id } of removed) cache.remove(id)
+        const removed = await trash.removeSite(siteId, (slice) => {
+          for (const { id } of slice) cache.remove(id)
         })
         await counters.removeSite(siteId)
-        return { pixels }
+        return { pixels: removed }
       },
       stop: () => count(),
     }
@@ -99,10 +98,10 @@ const pixelCounters = ({ counters }: PixelsHost, cache: Cache): Counters =>
     },
   })
 
-/** Yields the pixels of a site for its archive, without what has a meaning on this instance only. */
+/** Yields the pixels of a site for its archive, without fields that have a meaning on this instance only. */
 async function* exportedPixels(trash: Trash<Pixel>, site: Site): AsyncIterable<object> {
   for await (const pixel of trash.ofSite(site)) {
-    const { url: _, created_by: __, version: ___, ...exported } = shownPixel("", pixel)
+    const { url: _, created_by: __, version: ___, ...exported } = formatPixel("", pixel)
     yield exported
   }
 }

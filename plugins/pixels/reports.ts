@@ -2,7 +2,7 @@ import { type Filter, type RecordCounts, type ReportOptions, refuseChoice, refus
 import { type Pixel, type PixelsHost, paramKey } from "./pixel.ts"
 import { OPENS, ROUTE_NAMES, ROUTES, type Route, VIAS, type Via } from "./via.ts"
 
-/** Who asks, as far as it decides about the numbers. */
+/** User who requests a report. */
 export interface Caller {
   signal: AbortSignal
   userId: number
@@ -10,7 +10,7 @@ export interface Caller {
 type Given = Record<string, unknown>
 type Counts = Record<Route, number>
 
-/** What a report says of how it came about. */
+/** Explanation of a report: its range, how visitors were counted, and notes. */
 export interface Meta {
   range: object
   visitor_window?: string
@@ -23,13 +23,14 @@ const RECIPIENTS = "unique_est counts recipients by their hash; beyond 10,000 ne
 const DIRECT_ONLY = "Direct opens only. The location and device of other opens belong to a proxy."
 const NO_BOTS = "Opens by bots are not included."
 
-/** Of the request itself, which is the reader's only when nothing stands between. */
-const OF_READERS = ["country", "region", "city", "device", "browser", "browser_version", "os", "os_version", "language"] as const
-const OF_ADDRESSES = ["source", "referrer", "channel", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const
-/** `param:<name>` besides. */
-export const DIMENSIONS = ["via", ...OF_READERS, ...OF_ADDRESSES] as const
-/** A breakdown has at most so many. */
-export const MOST_ROWS = 100
+/** Dimensions of the reader. They are known for direct opens only. */
+const READER_DIMENSIONS = ["country", "region", "city", "device", "browser", "browser_version", "os", "os_version", "language"] as const
+/** Dimensions of the requested URL and of its referrer. */
+const URL_DIMENSIONS = ["source", "referrer", "channel", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const
+/** Dimensions of an open, in addition to `param:<name>`. */
+export const DIMENSIONS = ["via", ...READER_DIMENSIONS, ...URL_DIMENSIONS] as const
+/** Maximum number of rows of a breakdown. */
+export const MAX_ROWS = 100
 const PARAM = /^param:([A-Za-z0-9_-]{1,40})$/
 
 const isProperty = (property: string, values: readonly (string | number)[]): Filter => ({
@@ -55,38 +56,44 @@ const hasRecipient: Filter = {
   filter: { op: "is", dimension: "property", property: "recipient", values: [], missing: true, caseSensitive: true },
 }
 
-export type Reports = ReturnType<typeof reportsOf>
+export type Reports = ReturnType<typeof createReports>
 
-/** What is known of the opens of pixels. Bad arguments are `invalid_query`, with all faults at once. */
-export function reportsOf({ services: { stats, recordReports } }: PixelsHost) {
-  const asking = ({ signal, userId }: Caller, locked: Filter): ReportOptions => ({ form: "text", signal, userId, locked, records: "opens" })
+/** Reports about the opens of pixels. They throw `invalid_query` with all faults at once. */
+export function createReports({ services: { stats, recordReports } }: PixelsHost) {
+  const options = ({ signal, userId }: Caller, locked: Filter): ReportOptions => ({
+    form: "text",
+    signal,
+    userId,
+    locked,
+    records: "opens",
+  })
 
-  /** All opens of a pixel, counted by `via` in one query: the parts of a total are of the same moment. */
+  /** Counts the opens of a pixel by `via` in one query, so that a total and its parts are of the same moment. */
   const byVia = (pixel: Pixel, caller: Caller) => ({
-    ...asking(caller, isProperty("pixel_id", [pixel.id])),
+    ...options(caller, isProperty("pixel_id", [pixel.id])),
     records: "opens" as const,
     by: { property: "via", values: VIAS },
   })
 
   async function recipients(site: Site, pixel: Pixel, given: Given, caller: Caller): Promise<number> {
     const locked: Filter = { op: "and", filters: [opensOf([pixel], OPENS), hasRecipient] }
-    const question = { ...rangeOf(given), dimension: "property", property: "recipient", metrics: "events", limit: "1" }
-    return (await stats.breakdown(site, question, asking(caller, locked))).total_rows
+    const query = { ...rangeOf(given), dimension: "property", property: "recipient", metrics: "events", limit: "1" }
+    return (await stats.breakdown(site, query, options(caller, locked))).total_rows
   }
 
   return {
     async stats(site: Site, pixel: Pixel, given: Given, caller: Caller) {
       refuseNames(given, ["metrics"])
       const isHashed = pixel.recipient_mode === "hashed"
-      // The total is queried last: opens that come meanwhile are then in the total and not only among its recipients.
+      // The total is queried last, so that opens that arrive meanwhile are never among the recipients without being in the total.
       const known = isHashed ? await recipients(site, pixel, given, caller) : undefined
       const { counts, comparison, ...facts } = await recordReports.summary(site, given, byVia(pixel, caller))
-      const now = { ...routesIn(counts), unique_est: known ?? counts.direct!.visitors }
+      const now = { ...countsByRoute(counts), unique_est: known ?? counts.direct!.visitors }
       const meta = metaOf(facts, isHashed ? [ESTIMATE, RECIPIENTS] : [ESTIMATE])
       if (!comparison) return { ...now, meta }
       const { range } = comparison
-      const before = routesIn(comparison.counts)
-      // Recipients can only be counted over whole days.
+      const before = countsByRoute(comparison.counts)
+      // Recipients can only be counted for whole days.
       if (isHashed && range.from_time !== undefined) return { ...now, comparison: { range, ...before }, meta }
       const days = { ...given, period: undefined, from: range.from, to: range.to }
       const uniqueBefore = isHashed ? await recipients(site, pixel, days, caller) : comparison.counts.direct!.visitors
@@ -96,7 +103,7 @@ export function reportsOf({ services: { stats, recordReports } }: PixelsHost) {
     async timeseries(site: Site, pixel: Pixel, given: Given, caller: Caller) {
       refuseNames(given, ["metrics"])
       const { interval, points, comparison, ...facts } = await recordReports.timeseries(site, given, byVia(pixel, caller))
-      const shown = ({ counts, ...point }: (typeof points)[number]) => ({ ...point, ...routesIn(counts) })
+      const shown = ({ counts, ...point }: (typeof points)[number]) => ({ ...point, ...countsByRoute(counts) })
       return {
         interval,
         points: points.map(shown),
@@ -109,10 +116,10 @@ export function reportsOf({ services: { stats, recordReports } }: PixelsHost) {
       refuseNames(given, ["metrics", "property", "sort"])
       const named = readDimension(given.dimension)
       const locked = opensOf([pixel], named.vias)
-      const question = { ...given, dimension: named.dimension, ...(named.property && { property: named.property }), metrics: "events" }
-      const { rows, total_rows, has_more, ...facts } = await stats.breakdown(site, question, asking(caller, locked))
+      const query = { ...given, dimension: named.dimension, ...(named.property && { property: named.property }), metrics: "events" }
+      const { rows, total_rows, has_more, ...facts } = await stats.breakdown(site, query, options(caller, locked))
       return {
-        dimension: named.asked,
+        dimension: named.name,
         rows: rows.map(({ value, label, events = 0 }) => ({ value, ...(label !== undefined && { label }), opens: events })),
         total_rows,
         has_more,
@@ -120,15 +127,15 @@ export function reportsOf({ services: { stats, recordReports } }: PixelsHost) {
       }
     },
 
-    /** By pixel and route over the last days, of a page of a list. */
+    /** Returns the opens of several pixels by route over the last days. */
     async recent(site: Site, pixels: readonly Pixel[], days: number, caller: Caller): Promise<Map<number, Counts>> {
       const counts = new Map(pixels.map(({ id }) => [id, { opens_direct: 0, opens_proxied: 0, opens_prefetched: 0, bots: 0 }]))
-      for (let from = 0; from < pixels.length; from += MOST_ROWS) {
-        const some = pixels.slice(from, from + MOST_ROWS)
-        const question = { period: `${days}d`, dimension: "property", property: "pixel_id", metrics: "events", limit: String(MOST_ROWS) }
-        const ask = (route: Route) => stats.breakdown(site, question, asking(caller, opensOf(some, ROUTES[route])))
+      for (let from = 0; from < pixels.length; from += MAX_ROWS) {
+        const some = pixels.slice(from, from + MAX_ROWS)
+        const query = { period: `${days}d`, dimension: "property", property: "pixel_id", metrics: "events", limit: String(MAX_ROWS) }
+        const ask = (route: Route) => stats.breakdown(site, query, options(caller, opensOf(some, ROUTES[route])))
         const found = await allOf(ROUTE_NAMES, ask)
-        for (const route of ROUTE_NAMES) for (const { value, events = 0 } of found[route].rows) counts.get(Number(value))![route] = events // asked for
+        for (const route of ROUTE_NAMES) for (const { value, events = 0 } of found[route].rows) counts.get(Number(value))![route] = events // one of the pixels
       }
       return counts
     },
@@ -136,8 +143,8 @@ export function reportsOf({ services: { stats, recordReports } }: PixelsHost) {
 }
 
 interface Dimension {
-  /** As it was asked for. */
-  asked: string
+  /** Name in the request. */
+  name: string
   dimension: string
   property?: string
   vias: readonly Via[]
@@ -145,29 +152,29 @@ interface Dimension {
 }
 
 function readDimension(given: unknown): Dimension {
-  const asked = String(given ?? "via")
-  if (asked === "via") return { asked, dimension: "property", property: "via", vias: [...OPENS, "bot"], notes: [] }
-  const [, param] = PARAM.exec(asked) ?? []
-  if (param !== undefined) return { asked, dimension: "property", property: paramKey(param), vias: OPENS, notes: [NO_BOTS] }
-  if (isOf(OF_READERS, asked)) return { asked, dimension: asked, vias: ["direct"], notes: [DIRECT_ONLY] }
-  if (isOf(OF_ADDRESSES, asked)) return { asked, dimension: asked, vias: OPENS, notes: [NO_BOTS] }
+  const name = String(given ?? "via")
+  if (name === "via") return { name, dimension: "property", property: "via", vias: [...OPENS, "bot"], notes: [] }
+  const [, param] = PARAM.exec(name) ?? []
+  if (param !== undefined) return { name, dimension: "property", property: paramKey(param), vias: OPENS, notes: [NO_BOTS] }
+  if (isOf(READER_DIMENSIONS, name)) return { name, dimension: name, vias: ["direct"], notes: [DIRECT_ONLY] }
+  if (isOf(URL_DIMENSIONS, name)) return { name, dimension: name, vias: OPENS, notes: [NO_BOTS] }
   return refuseChoice("dimension", [...DIMENSIONS, "param:<name>"])
 }
 
 const isOf = (names: readonly string[], name: string): boolean => names.includes(name)
 
-/** Arguments that say which opens, without those that say how they are shown. */
+/** Returns the arguments that select opens, without those that format the report. */
 const rangeOf = ({ period, from, to, timezone, filters }: Given): Given =>
   Object.fromEntries(Object.entries({ period, from, to, timezone, filters }).filter(([, value]) => value !== undefined))
 
-const totalled = (counts: Counts): Counts & { opens_total: number } => ({
+const withTotal = (counts: Counts): Counts & { opens_total: number } => ({
   opens_total: counts.opens_direct + counts.opens_proxied + counts.opens_prefetched,
   ...counts,
 })
 
-/** Opens by route. */
-const routesIn = (counts: RecordCounts) =>
-  totalled(mapped(ROUTES, (vias: readonly Via[]) => vias.reduce((sum, via) => sum + counts[via]!.records, 0))) // an entry for each via
+/** Returns the opens by route. */
+const countsByRoute = (counts: RecordCounts) =>
+  withTotal(mapRoutes(ROUTES, (vias: readonly Via[]) => vias.reduce((sum, via) => sum + counts[via]!.records, 0))) // an entry for each via
 
 const metaOf = ({ range, visitor_window, notes = [] }: Omit<Meta, "notes"> & { notes?: string[] }, own: string[]): Meta => ({
   range,
@@ -175,14 +182,14 @@ const metaOf = ({ range, visitor_window, notes = [] }: Omit<Meta, "notes"> & { n
   notes: [...notes, ...own],
 })
 
-const mapped = <Part, Value>(parts: Readonly<Record<Route, Part>>, value: (part: Part) => Value): Record<Route, Value> => ({
+const mapRoutes = <Part, Value>(parts: Readonly<Record<Route, Part>>, value: (part: Part) => Value): Record<Route, Value> => ({
   opens_direct: value(parts.opens_direct),
   opens_proxied: value(parts.opens_proxied),
   opens_prefetched: value(parts.opens_prefetched),
   bots: value(parts.bots),
 })
 
-/** At the same time. */
+/** Runs a function for each route at the same time. */
 async function allOf<Value>(routes: readonly Route[], make: (route: Route) => Promise<Value>): Promise<Record<Route, Value>> {
   const values = await Promise.all(routes.map(make))
   return Object.fromEntries(routes.map((route, place) => [route, values[place]!])) as Record<Route, Value> // an entry for each route

@@ -1,22 +1,22 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
 import { ArgumentReader, etagOf, NoQuery, Paged, readNothing, refuseArguments, Sent, type Site, versionsIn } from "#plugin"
-import type { Editing } from "./editing.ts"
+import { FORMATS, snippetOf } from "./images.ts"
 import { PixelInput, PixelPatch } from "./input.ts"
-import { type PixelLists, SORTS, STATES } from "./lists.ts"
 import { KINDS, type Pixel, type PixelsHost } from "./pixel.ts"
-import { type Caller, DIMENSIONS, MOST_ROWS, type Reports } from "./reports.ts"
-import { Count, PixelListed, PixelShown, ROUTE_COUNTS, type shownPixel } from "./shown.ts"
-import { FORMATS, snippetOf } from "./snippets.ts"
+import { type PixelList, SORTS, STATES } from "./pixel-list.ts"
+import type { PixelWrites } from "./pixel-writes.ts"
+import { type Caller, DIMENSIONS, MAX_ROWS, type Reports } from "./reports.ts"
+import { BreakdownResponse, ListedPixelResponse, PixelResponse, SnippetResponse, StatsResponse, TimeseriesResponse } from "./responses.ts"
 
 interface RouteParts {
-  editing: Editing
+  pixels: PixelWrites
   reports: Reports
-  list: PixelLists
+  list: PixelList
   urlOf(pixel: Pixel): string
-  show(pixel: Pixel): ReturnType<typeof shownPixel>
+  show(pixel: Pixel): PixelResponse
 }
 
-/** A query parameter as the documents show it; its reader judges it, so that all that is wrong is said at once. */
+/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
 const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
 const word = (description: string) => parameter({ type: "string", description })
 const choice = (names: readonly string[]) => parameter({ type: "string", enum: names })
@@ -45,56 +45,26 @@ const LIST = {
   sort: choice(SORTS),
 }
 
-const Facts = {
-  meta: t.Object({
-    range: t.Object({}, { additionalProperties: true }),
-    visitor_window: t.Optional(t.String()),
-    notes: t.Array(t.String()),
-  }),
-}
-const Range = t.Object({}, { additionalProperties: true })
-const Totals = { opens_total: Count, ...ROUTE_COUNTS }
-const Stats = t.Object(
-  {
-    ...Totals,
-    unique_est: Count,
-    comparison: t.Optional(t.Object({ range: Range, ...Totals, unique_est: t.Optional(Count) })),
-    ...Facts,
-  },
-  { title: "PixelStats" },
-)
-const Points = t.Array(t.Object({ time: t.String(), partial: t.Optional(t.Boolean()), ...Totals }))
-const Timeseries = t.Object(
-  { interval: t.String(), points: Points, comparison: t.Optional(t.Object({ range: Range, points: Points })), ...Facts },
-  { title: "PixelTimeseries" },
-)
-const Breakdown = t.Object(
-  {
-    dimension: t.String(),
-    rows: t.Array(t.Object({ value: t.String(), label: t.Optional(t.String()), opens: Count })),
-    total_rows: Count,
-    has_more: t.Boolean(),
-    ...Facts,
-  },
-  { title: "PixelBreakdown" },
-)
-const Snippet = t.Object({ format: t.String(), snippet: t.String(), url: t.String() }, { title: "PixelSnippet" })
-
-const says = (summary: string, takes?: TSchema) => ({
+/** Returns the OpenAPI documentation of a route. */
+const operation = (summary: string, body?: TSchema) => ({
   summary,
   tags: ["pixels"],
-  ...(takes && { requestBody: { required: true, content: { "application/json": { schema: takes } } } }),
+  ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
 })
-const refuses = (...codes: string[]) => ({ "x-failures": codes })
+/** Documents error codes that do not follow from the form of the route. */
+const failures = (...codes: string[]) => ({ "x-failures": codes })
 
-/** Pixels of a site, for people. */
-export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, show }: RouteParts) {
-  const finding = async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }): Promise<void> =>
-    void (await editing.get(site!, id)) // a route of a site has one
-  const findingDeleted = async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }): Promise<void> =>
-    void (await editing.getDeleted(site!, id)) // the same
-  const read = { permission: "pixels:read", find: finding }
-  const write = { permission: "pixels:write", find: finding }
+/** Routes for the pixels of a site. */
+export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, show }: RouteParts) {
+  type Params = Record<string, string | undefined>
+  type Get = (site: Site, id: string | undefined) => Promise<unknown>
+  /** Returns the check that the pixel in the path exists. It runs before the body is read. */
+  const finding =
+    (get: Get) =>
+    async ({ id }: Params, { site }: { site?: Site }): Promise<void> =>
+      void (await get(site!, id)) // all routes are below a site
+  const read = { permission: "pixels:read", find: finding(pixels.get) }
+  const write = { permission: "pixels:write", find: finding(pixels.get) }
   const tagged = ({ headers }: { headers: Record<string, unknown> }, pixel: Pixel) => {
     headers.etag = etagOf(pixel)
     return show(pixel)
@@ -102,50 +72,50 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
 
   return host
     .siteRouter()
-    .get("/pixels", ({ site, query, ...looking }) => list(site, query, callerOf(looking)), {
+    .get("/pixels", ({ site, query, ...call }) => list(site, query, callerOf(call)), {
       can: "pixels:read",
       query: query(LIST),
-      response: { 200: Paged(PixelListed) },
-      detail: { ...says("List tracking pixels"), ...refuses("query_timeout") },
+      response: { 200: Paged(ListedPixelResponse) },
+      detail: { ...operation("List tracking pixels"), ...failures("query_timeout") },
     })
     .post(
       "/pixels",
       ({ site, actor, ...call }) =>
         host.create(
           call,
-          (body, kept) =>
-            editing.create(site, body, { actor, userId: call.user.id }, (statements, pixel) => kept(statements, { after: pixel })),
+          (body, alongside) =>
+            pixels.create(site, body, { actor, userId: call.user.id }, (statements, pixel) => alongside(statements, { after: pixel })),
           (pixel: Pixel) => ({ location: `/api/private/sites/${site.id}/pixels/${pixel.id}`, etag: etagOf(pixel), body: show(pixel) }),
         ),
       {
         can: "pixels:write",
         query: NoQuery,
         body: Sent,
-        response: { 201: PixelShown },
+        response: { 201: PixelResponse },
         detail: {
-          ...says("Create a tracking pixel", PixelInput),
-          ...refuses("invalid_slug", "slug_reserved", "slug_taken", "slug_recently_used", "limit_reached"),
+          ...operation("Create a tracking pixel", PixelInput),
+          ...failures("invalid_slug", "slug_reserved", "slug_taken", "slug_recently_used", "limit_reached"),
         },
       },
     )
-    .get("/pixels/:id", async ({ site, params, set }) => tagged(set, await editing.get(site, params.id)), {
+    .get("/pixels/:id", async ({ site, params, set }) => tagged(set, await pixels.get(site, params.id)), {
       can: read,
       query: NoQuery,
-      response: { 200: PixelShown },
-      detail: { ...says("Get a tracking pixel"), ...refuses("pixel_not_found") },
+      response: { 200: PixelResponse },
+      detail: { ...operation("Get a tracking pixel"), ...failures("pixel_not_found") },
     })
     .patch(
       "/pixels/:id",
       async ({ site, params, actor, body, request, set }) =>
-        tagged(set, await editing.update(site, params.id, body.value, { actor, expected: versionsIn(request.headers.get("if-match")) })),
+        tagged(set, await pixels.update(site, params.id, body.value, { actor, expected: versionsIn(request.headers.get("if-match")) })),
       {
         can: write,
         query: NoQuery,
         body: Sent,
-        response: { 200: PixelShown },
+        response: { 200: PixelResponse },
         detail: {
-          ...says("Update or archive a tracking pixel", PixelPatch),
-          ...refuses(
+          ...operation("Update or archive a tracking pixel", PixelPatch),
+          ...failures(
             ...["pixel_not_found", "version_conflict", "precondition_failed"],
             ...["invalid_slug", "slug_reserved", "slug_taken", "slug_recently_used"],
           ),
@@ -155,73 +125,73 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
     .delete(
       "/pixels/:id",
       async ({ site, params, actor, request, status }) => {
-        await editing.remove(site, params.id, { actor, expected: versionsIn(request.headers.get("if-match")) })
+        await pixels.remove(site, params.id, { actor, expected: versionsIn(request.headers.get("if-match")) })
         return status(204, undefined)
       },
       {
         can: { ...write, read: readNothing },
         query: NoQuery,
         detail: {
-          ...says("Delete a tracking pixel, which can be restored for 30 days"),
-          ...refuses("pixel_not_found", "precondition_failed"),
+          ...operation("Delete a tracking pixel, which can be restored for 30 days"),
+          ...failures("pixel_not_found", "precondition_failed"),
         },
       },
     )
-    .post("/pixels/:id/restore", async ({ site, params, actor, set }) => tagged(set, await editing.restore(site, params.id, actor)), {
-      can: { permission: "pixels:write", find: findingDeleted, read: readNothing },
+    .post("/pixels/:id/restore", async ({ site, params, actor, set }) => tagged(set, await pixels.restore(site, params.id, actor)), {
+      can: { permission: "pixels:write", find: finding(pixels.getDeleted), read: readNothing },
       query: NoQuery,
-      response: { 200: PixelShown },
-      detail: { ...says("Restore a deleted tracking pixel"), ...refuses("pixel_not_found", "slug_taken", "limit_reached") },
+      response: { 200: PixelResponse },
+      detail: { ...operation("Restore a deleted tracking pixel"), ...failures("pixel_not_found", "slug_taken", "limit_reached") },
     })
     .get(
       "/pixels/:id/stats",
-      async ({ site, params, query, ...looking }) => reports.stats(site, await editing.get(site, params.id), query, callerOf(looking)),
+      async ({ site, params, query, ...call }) => reports.stats(site, await pixels.get(site, params.id), query, callerOf(call)),
       {
         can: read,
         query: query({ ...RANGE, ...COMPARED }),
-        response: { 200: Stats },
-        detail: { ...says("Get the opens of a pixel by route"), ...refuses("pixel_not_found", "query_timeout") },
+        response: { 200: StatsResponse },
+        detail: { ...operation("Get the opens of a pixel by route"), ...failures("pixel_not_found", "query_timeout") },
       },
     )
     .get(
       "/pixels/:id/timeseries",
-      async ({ site, params, query, ...looking }) => reports.timeseries(site, await editing.get(site, params.id), query, callerOf(looking)),
+      async ({ site, params, query, ...call }) => reports.timeseries(site, await pixels.get(site, params.id), query, callerOf(call)),
       {
         can: read,
         query: query({ ...RANGE, ...COMPARED, interval: choice(["auto", "hour", "day", "week", "month"]) }),
-        response: { 200: Timeseries },
-        detail: { ...says("Get the opens of a pixel over time"), ...refuses("pixel_not_found", "query_timeout") },
+        response: { 200: TimeseriesResponse },
+        detail: { ...operation("Get the opens of a pixel over time"), ...failures("pixel_not_found", "query_timeout") },
       },
     )
     .get(
       "/pixels/:id/breakdown",
-      async ({ site, params, query, ...looking }) => reports.breakdown(site, await editing.get(site, params.id), query, callerOf(looking)),
+      async ({ site, params, query, ...call }) => reports.breakdown(site, await pixels.get(site, params.id), query, callerOf(call)),
       {
         can: read,
         query: query({
           dimension: word(`${DIMENSIONS.join(", ")} or param:<name>. Default: via.`),
           ...RANGE,
           order: choice(["desc", "asc"]),
-          limit: number(1, MOST_ROWS),
+          limit: number(1, MAX_ROWS),
           offset: number(0, 10_000),
         }),
-        response: { 200: Breakdown },
-        detail: { ...says("Get the opens of a pixel by dimension"), ...refuses("pixel_not_found", "query_timeout") },
+        response: { 200: BreakdownResponse },
+        detail: { ...operation("Get the opens of a pixel by dimension"), ...failures("pixel_not_found", "query_timeout") },
       },
     )
     .get(
       "/pixels/:id/snippet",
       async ({ site, params, query }) => {
         const format = readFormat(query)
-        const pixel = await editing.get(site, params.id)
+        const pixel = await pixels.get(site, params.id)
         const url = urlOf(pixel)
         return { format, snippet: snippetOf(format, url, pixel), url }
       },
       {
         can: read,
         query: query({ format: choice(FORMATS) }),
-        response: { 200: Snippet },
-        detail: { ...says("Get the snippet of a pixel"), ...refuses("pixel_not_found") },
+        response: { 200: SnippetResponse },
+        detail: { ...operation("Get the snippet of a pixel"), ...failures("pixel_not_found") },
       },
     )
 }

@@ -12,7 +12,7 @@ interface PixelRow extends Omit<Pixel, "allowed_params" | "badge_public"> {
 
 const pixelOf = ({ allowed_params_json, badge_public, ...row }: PixelRow): Pixel => ({
   ...row,
-  allowed_params: JSON.parse(allowed_params_json) as string[], // written below
+  allowed_params: JSON.parse(allowed_params_json) as string[], // written by the functions below
   badge_public: badge_public === 1,
 })
 
@@ -37,15 +37,15 @@ export const pixelTrash = (host: Pick<Host, "slugs" | "trash">): Trash<Pixel> =>
     slugs: pixelSlugs(host),
   })
 
-/** Of all sites, by id ascending; deleted ones are left out. */
+/** Returns pixels of all sites by ascending id, without deleted ones. */
 export const listAllPixels = (statements: OwnStatements, after: number, limit: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where id > ${after} and deleted_at is null order by id limit ${limit}`)
 
-/** By id ascending; deleted ones are left out. */
+/** Returns the pixels of a site by ascending id, without deleted ones. */
 export const listPixels = (statements: OwnStatements, siteId: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where site_id = ${siteId} and deleted_at is null order by id limit 1000`)
 
-/** Those that are not deleted. */
+/** Returns the number of pixels of a site, without deleted ones. */
 export const countPixels = async (statements: OwnStatements, siteId: number): Promise<number> =>
   (await statements.get<{ n: number }>(sql`select count(*) as n from pixels_pixels where site_id = ${siteId} and deleted_at is null`))!.n
 

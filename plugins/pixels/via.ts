@@ -1,8 +1,8 @@
-/** On which way an open came: what of it is a person's, and what a machine's that stands between. */
+/** How a pixel was opened: directly by a reader, through a proxy, ahead of time by a mail service, or by a bot. */
 export const VIAS = ["direct", "github_camo", "gmail_proxy", "yahoo_proxy", "apple_mpp", "outlook_scan", "bot"] as const
 export type Via = (typeof VIAS)[number]
 
-/** The groups that people are shown, and what belongs to each. Bots are in no total. */
+/** The routes of an open as reports group them. Bots are not included in any total. */
 export const ROUTES = {
   opens_direct: ["direct"],
   opens_proxied: ["github_camo", "gmail_proxy", "yahoo_proxy"],
@@ -10,24 +10,24 @@ export const ROUTES = {
   bots: ["bot"],
 } as const satisfies Record<string, readonly Via[]>
 export type Route = keyof typeof ROUTES
-export const ROUTE_NAMES = Object.keys(ROUTES) as Route[] // its own names
+export const ROUTE_NAMES = Object.keys(ROUTES) as Route[] // its own keys
 
-/** All that counts as an open. */
+/** Values that count as an open. */
 export const OPENS: readonly Via[] = VIAS.filter((via) => via !== "bot")
 
-/** Mail gateways that load what a mail links to before anybody reads it. */
+/** Email security gateways, which load images before the email is read. */
 const SCANNERS =
   /safelinks|microsoft office (existence|protocol) discovery|mimecast|proofpoint|barracuda|ironport|messagelabs|symantec|fireeye|trellix|forcepoint|sophos|trend ?micro|bitdefender/i
 
-/** What is known of a request before it is said on which way it came. */
+/** Facts about a request. */
 interface Opener {
   userAgent: string
   isBot: boolean
-  /** From an address from which a mail service loads pictures ahead. */
+  /** Whether the address belongs to a mail service that prefetches images. */
   isRelay: boolean
 }
 
-const KNOWN: readonly (readonly [Via, (opener: Opener) => boolean])[] = [
+const KNOWN_PROGRAMS: readonly (readonly [Via, (opener: Opener) => boolean])[] = [
   ["github_camo", ({ userAgent }) => /github-camo/i.test(userAgent)],
   ["gmail_proxy", ({ userAgent }) => userAgent.includes("GoogleImageProxy")],
   ["yahoo_proxy", ({ userAgent }) => userAgent.includes("YahooMailProxy")],
@@ -35,8 +35,9 @@ const KNOWN: readonly (readonly [Via, (opener: Opener) => boolean])[] = [
   ["outlook_scan", ({ userAgent }) => SCANNERS.test(userAgent)],
 ]
 
-/** The known ones come first: some of them are on lists of bots too. */
-export const viaOf = (opener: Opener): Via => KNOWN.find(([, fits]) => fits(opener))?.[0] ?? (opener.isBot ? "bot" : "direct")
+/** Returns how a request opened the pixel. Known programs are checked first, because some of them are also on lists of bots. */
+export const viaOf = (opener: Opener): Via =>
+  KNOWN_PROGRAMS.find(([, matches]) => matches(opener))?.[0] ?? (opener.isBot ? "bot" : "direct")
 
-/** Place, device and program of the request are those of the machine between. */
+/** Returns whether the location and the device of a request belong to a machine between the pixel and its reader. */
 export const isProxied = (via: Via): boolean => via !== "direct" && via !== "bot"

@@ -1,6 +1,6 @@
 /**
- * A closed loop of HTTP requests over raw sockets: each connection sends its next request when the last one is answered.
- * Writing the bytes ourselves keeps the sender cheaper than the server it measures.
+ * A closed loop of HTTP requests over raw sockets: each connection sends its next request when the previous one is answered.
+ * Writing the bytes directly keeps the sender cheaper than the server it measures.
  */
 import { quantile } from "./timing.ts"
 
@@ -8,13 +8,13 @@ export interface LoopOptions {
   port: number
   connections: number
   seconds: number
-  /** Requests of the first so many seconds are not counted. */
+  /** Duration of the warm-up in seconds, whose requests are not counted. */
   warmUpSeconds: number
   /** Text that every answer must contain. Answers without it are counted as `unexpected` instead of by status. */
   expects?: string
 }
 export interface LoadResult {
-  /** Answers by status, over the whole run. */
+  /** Number of answers by status, over the whole run. */
   answers: Record<string, number>
   perSecond: number
   /** Milliseconds. */
@@ -22,7 +22,7 @@ export interface LoadResult {
   p99: number
 }
 
-/** `next` gives the bytes of a request, which are written at once. */
+/** Runs the loop. `next` returns the bytes of a request, which are written in one call. */
 export async function closedLoop(
   { port, connections, seconds, warmUpSeconds, expects = "" }: LoopOptions,
   next: () => Uint8Array,

@@ -2,13 +2,13 @@ import type { Range } from "../../src/domain/query.ts"
 import type { BenchVisit } from "./data.ts"
 import type { Answer, Report } from "./reports.ts"
 
-/** A store that is filled with the same visits and asked the same questions. */
+/** A store that is filled with the same visits and answers the same reports. */
 export interface Contender {
   name: string
   load(visits: readonly BenchVisit[]): void | Promise<void>
-  /** Everything durable, indexed and tidied up; nothing is loaded afterwards. */
+  /** Makes everything durable, indexed and compact. Nothing is loaded afterwards. */
   finish(): Promise<void>
-  /** On disk, after `finish`. */
+  /** Size on disk after `finish`. */
   bytes(): number
   answer(siteId: number, report: Report, range: Range): Promise<Answer>
   close(): void | Promise<void>

@@ -1,27 +1,27 @@
-/** What is measured inside the page. The functions run in the browser, so each stands for itself. */
+/** Measurements inside the page. The functions run in the browser, so each must be self-contained. */
 import type { Page } from "playwright-core"
 
 export interface Vitals {
-  /** Milliseconds from the start of the navigation. */
+  /** Milliseconds since the start of the navigation. */
   largestPaint: number
   /** Sum of all layout shifts, without unit. */
   shift: number
-  /** Milliseconds of tasks beyond 50 each. */
+  /** Sum of the milliseconds beyond 50 of each task. */
   blocked: number
 }
 
-/** The properties of entries that the types of this program do not know. */
+/** Properties of performance entries that the standard types lack. */
 interface Entry extends PerformanceEntry {
   value: number
 }
 
-/** Runs before the page does. */
+/** Runs before the page's own scripts. */
 export function watchVitals(): void {
   const vitals: Vitals = { largestPaint: 0, shift: 0, blocked: 0 }
   Object.assign(globalThis, { vitals })
   const watch = (type: string, add: (entry: Entry) => void) =>
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) add(entry as Entry) // each observer is told of one type of entry
+      for (const entry of list.getEntries()) add(entry as Entry) // each observer receives one type of entry
     }).observe({ type, buffered: true })
   watch("largest-contentful-paint", ({ startTime }) => {
     vitals.largestPaint = startTime
@@ -36,13 +36,13 @@ export function watchVitals(): void {
 
 export const readVitals = (): Vitals => (globalThis as unknown as { vitals: Vitals }).vitals
 
-/** Nothing is asked and nothing waits. */
+/** Waits until no request is pending and nothing is loading. */
 export async function settle(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle")
   await page.waitForFunction(() => !document.querySelector(".skeleton, .progress-line, [aria-busy=true]"))
 }
 
-/** Clicks the row of this number, or the last one; resolves with the milliseconds until every card has its new figures. */
+/** Clicks the row with the given number, or the last one. Resolves with the milliseconds until every card has its new figures. */
 export async function chooseRow(number: number): Promise<number> {
   const rows = [...document.querySelectorAll<HTMLAnchorElement>("table.ranked a.ranked-link")]
   const row = document.querySelector<HTMLAnchorElement>("table.ranked a.ranked-link[aria-current]") ?? rows[number % rows.length]!

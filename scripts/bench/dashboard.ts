@@ -1,6 +1,6 @@
 /**
- * The dashboard as a person meets it, in a real browser: 28 days of a million events, first on a slow machine behind a slow
- * line, then a click on a row on a fast one.
+ * The dashboard in a real browser, with 28 days of a million events: the first load on a slow machine with a slow connection, then
+ * clicks on a row on a fast one.
  */
 import { type BrowserContext, chromium, type Page } from "playwright-core"
 import { FROM_SOURCE, prepareUser, serveFootfall, USER } from "../instance.ts"
@@ -12,7 +12,7 @@ import { quantile } from "./timing.ts"
 
 const VIEWS = 9
 const CLICKS = 40
-/** A phone of some years ago, in a train. */
+/** An older phone on a train. */
 const SLOWED = 4
 const LINE = { offline: false, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8, latency: 150 }
 const PATH = "/sites/1?period=28d"
@@ -59,7 +59,7 @@ async function slowView(context: BrowserContext, address: string): Promise<Vital
   return vitals
 }
 
-/** From a click on a row until no card waits any more: rows are chosen by turns and given up again. */
+/** Measures the time from a click on a row until no card is loading. Rows are selected and deselected in turn. */
 async function timeClicks(context: BrowserContext, address: string): Promise<number[]> {
   const page: Page = await context.newPage()
   await page.goto(address + PATH)

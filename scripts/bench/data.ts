@@ -1,4 +1,4 @@
-/** Invented traffic as whole visits, the same for every contender: texts as ingestion would leave them, visitors by day. */
+/** Generated traffic as whole visits, the same for every contender, with texts as ingestion would store them and daily visitors. */
 import bowser from "bowser"
 import { getTimezone } from "countries-and-timezones"
 import type { NewEvent } from "../../src/domain/event.ts"
@@ -8,15 +8,15 @@ import { DAY_MS, type Known } from "./reports.ts"
 
 export interface BenchVisit {
   siteId: number
-  /** Of the person on one UTC day: ids rotate daily. */
+  /** Id of a person on one UTC day, because ids rotate daily. */
   visitor: number
   traits: VisitTraits
-  /** In order; no two share a millisecond. */
+  /** In order of time. No two share a millisecond. */
   events: NewEvent[]
 }
 
 export interface DataOptions {
-  /** Engagement events included. */
+  /** Including engagement events. */
   events: number
   sites: number
   days: number
@@ -46,7 +46,7 @@ export const KNOWN: Known = {
 
 const BATCH_EVENTS = 5_000
 
-/** Batches of visits in order of time; sites take turns, as they would. */
+/** Yields batches of visits in order of time, alternating between sites. */
 export function* benchData(options: DataOptions): Generator<BenchVisit[]> {
   if (options.sites === 1) return yield* batches(visitsOf(options, 1))
   const bySite = Array.from({ length: options.sites }, (_, index) => [...visitsOf(options, index + 1)])
@@ -67,7 +67,7 @@ function* batches(visits: Iterable<BenchVisit>): Generator<BenchVisit[]> {
   if (batch.length > 0) yield batch
 }
 
-/** One site's events, gathered into visits by the rule of thirty minutes and given out as they close. */
+/** Groups a site's events into visits by the thirty-minute rule and yields each visit when it closes. */
 function* visitsOf({ events, sites, days, seed, end }: DataOptions, siteId: number): Generator<BenchVisit> {
   const traffic = { seed: seed + siteId, from: end - days * DAY_MS, to: end, events: Math.round(events / sites), host: HOST }
   const open = new Map<number, BenchVisit>()
@@ -84,7 +84,7 @@ function* visitsOf({ events, sites, days, seed, end }: DataOptions, siteId: numb
       visit = undefined
     }
     if (!visit) {
-      if (event.name === "engagement") continue // opens no visit
+      if (event.name === "engagement") continue // does not open a visit
       visit = { siteId, visitor: visitors.number(event), traits: traitsOf(event), events: [] }
       open.set(event.person, visit)
     }
@@ -101,7 +101,7 @@ function* closed(open: Map<number, BenchVisit>, now: number): Generator<BenchVis
   }
 }
 
-/** A person is somebody new every day, as with daily salts. */
+/** A person is a new visitor every day, as with daily salts. */
 class Visitors {
   private day = 0
   private count = 0
@@ -135,7 +135,7 @@ function eventOf(event: TrafficEvent, after: number): NewEvent {
 
 const NO_TRAITS = Object.fromEntries(TRAITS.map((name) => [name, ""])) as unknown as VisitTraits // every trait is listed in TRAITS
 
-/** Ingestion's results in short: the benchmark measures the stores, so each distinct input is worked out once. */
+/** Computes ingestion's results once per distinct input, because the benchmark measures only the stores. */
 function traitsOf({ client, referrer, url }: TrafficEvent): VisitTraits {
   return {
     ...NO_TRAITS,

@@ -1,6 +1,6 @@
 /**
- * DuckDB as one would use it for this: numbers of the narrowest type, the visit's columns repeated on every event so that no
- * report joins, rows in order of site and time so that ranges skip row groups.
+ * DuckDB in the layout that suits these reports: numbers of the narrowest type, the visit's columns repeated on every event so that
+ * no report needs a join, and rows in order of site and time so that ranges skip row groups.
  */
 import { statSync } from "node:fs"
 import {
@@ -69,7 +69,7 @@ export async function openDuckdb(folder: string, threads: 1 | 2): Promise<Conten
 
 const columns = (names: readonly string[]): string => names.map((name) => `${name} ${typeOf(name)} not null`).join(", ")
 
-/** Hands rows over in chunks of columns, the quickest way in. */
+/** Appends rows in chunks of columns, the fastest way to insert. */
 async function appender(connection: DuckDBConnection, table: string, names: readonly string[], catalog?: string) {
   const target = await connection.createAppender(table, "main", catalog)
   const types = names.map(typeOf)

@@ -22,7 +22,7 @@ export function openFootfall(folder: string, start: number): Contender & { path:
   let batches = 0
   const forgotten = new Map<number, number>()
 
-  /** Lookups of visitors go with their salts, 48 hours after the start of the day. */
+  /** Deletes the lookups of visitors together with their salts, 48 hours after the start of the day. */
   function forget(visits: readonly BenchVisit[]): void {
     const due = Math.floor(now / DAY_MS) - 2
     for (const { siteId } of visits) {

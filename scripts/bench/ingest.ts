@@ -1,5 +1,5 @@
 /**
- * Ingestion over HTTP: the whole pipeline with durable acknowledgement on one core, beside a server that answers 202 to
+ * Ingestion over HTTP: the whole pipeline with durable acknowledgement on one core, compared with a server that answers 202 to
  * everything and reads nothing, in the same run with the same sender on the other core.
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -13,11 +13,11 @@ import { quantile } from "./timing.ts"
 
 const SERVER_CORE = 0
 const SENDER_CORE = 1
-/** Warm once the engine has compiled what runs for every event: until then its compilers use the server's core too. */
+/** Warm-up, until the engine has compiled the code that runs for every event. Its compilers also use the server's core. */
 const LOAD = { connections: 128, seconds: 5, warmUpSeconds: 5 }
-/** By turns, so that what else the machine does meets both. */
+/** Rounds alternate between the cases, so that other load on the machine affects both. */
 const ROUNDS = 3
-/** The limits are not what is measured here. */
+/** Disables the rate limits, which are not part of this measurement. */
 export const UNLIMITED = ["--limit-site-events", "0", "--limit-instance-events", "0", "--limit-visitor-events", "0"]
 
 export async function measureIngest(): Promise<void> {

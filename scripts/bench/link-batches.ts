@@ -1,6 +1,6 @@
 /**
- * Redirects while batches of links run: one process follows a link all the time, first alone and then beside each batch, on an
- * instance with 10,000 links, some of which lead to others. Prints the longest redirect beside each batch and the longest one alone.
+ * Redirects while batches of links run: a process follows a link continuously, first alone and then during each batch, on an instance
+ * with 10,000 links, some of which lead to others. Prints the longest redirect during each batch and the longest one alone.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,23 +11,23 @@ import { FROM_SOURCE, footfall, prepareSite, prepareUser, serveFootfall, USER } 
 import type { ProbeOptions, ProbeResult } from "./link-probe.ts"
 import { ms, table } from "./table.ts"
 
-/** On each of two sites. */
+/** Number of links on each of two sites. */
 const LINKS = 5_000
 const ROWS = 2_000
 const PATH = "/l/s-1-1"
-/** Every so-many-th link leads to another link of the instance. */
+/** Every link whose number is divisible by this leads to another link of the instance. */
 const CHAINED = 10
 const ALONE_MS = 5_000
-/** Largest time that a batch may add to the longest redirect. */
+/** Maximum time that a batch may add to the longest redirect. */
 const MAX_ADDED_MS = 50
-/** Largest time of an import of 2,000 rows. */
+/** Maximum time of an import of 2,000 rows. */
 const MAX_IMPORT_MS = 5_000
 
 interface Batch {
   name: string
   path: "bulk" | "import"
   body: object
-  /** How many rows succeed. */
+  /** Number of rows that succeed. */
   succeeds: number
 }
 
@@ -41,7 +41,7 @@ export async function measureLinkBatches(): Promise<void> {
     await using server = await serveFootfall({ dataDir, flags: ["--private-rate", "100000"] })
     const cookie = await signIn(server.address)
     const port = Number(new URL(server.address).port)
-    await beside({ port, path: PATH }, () => Bun.sleep(500)) // the first request reads all links
+    await beside({ port, path: PATH }, () => Bun.sleep(500)) // the first request loads all links
     const alone = await beside({ port, path: PATH }, () => Bun.sleep(ALONE_MS))
     const rows: { name: string; took: number; probe: ProbeResult }[] = []
     for (const batch of batches(siteId)) {
@@ -55,7 +55,7 @@ export async function measureLinkBatches(): Promise<void> {
   }
 }
 
-/** Before the instance is served. The links of the second site are on the first one's host. */
+/** Inserts the links before the instance is served. The links of the second site are on the host of the first one. */
 async function insertLinks(dataDir: string, siteIds: readonly number[]): Promise<void> {
   const catalog = await openCatalog(`file:${join(dataDir, "catalog.db")}`)
   for (const siteId of siteIds)
@@ -91,7 +91,7 @@ function batches(siteId: number): Batch[] {
   ]
 }
 
-/** Sends a batch and returns its milliseconds; rejects unless as many rows as expected succeed. */
+/** Sends a batch and returns its milliseconds. Rejects unless the expected number of rows succeeds. */
 async function run(address: string, { path, body, succeeds, name, cookie, siteId }: Batch & { cookie: string; siteId: number }) {
   const from = performance.now()
   const response = await fetch(`${address}/api/private/sites/${siteId}/links/${path}`, {
@@ -108,7 +108,7 @@ async function run(address: string, { path, body, succeeds, name, cookie, siteId
   return took
 }
 
-/** Follows the link while some work runs; rejects unless every answer is a redirect. */
+/** Follows the link while the work runs. Rejects unless every answer is a redirect. */
 async function beside<T>(options: ProbeOptions, work: () => Promise<T>): Promise<{ value: T; probe: ProbeResult }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "link-probe.ts"), JSON.stringify(options)], {
     stdin: "pipe",
@@ -116,7 +116,7 @@ async function beside<T>(options: ProbeOptions, work: () => Promise<T>): Promise
     stderr: "inherit",
   })
   try {
-    await Bun.sleep(500) // until it runs
+    await Bun.sleep(500) // until the probe runs
     const value = await work()
     child.stdin.end()
     const probe: ProbeResult = JSON.parse(await new Response(child.stdout).text())

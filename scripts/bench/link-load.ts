@@ -1,6 +1,6 @@
 /**
- * Closed loop of GET requests, each with the user agent and address of one of 5,000 people. Runs as a process of its own: the options are
- * one JSON argument, the result is one line of JSON.
+ * A closed loop of GET requests, each with the user agent and address of one of 5,000 people. Runs as a separate process: the options
+ * are one JSON argument, the result is one line of JSON.
  */
 import { personOf } from "../../src/services/demo/people.ts"
 import { closedLoop, type LoopOptions } from "./closed-loop.ts"

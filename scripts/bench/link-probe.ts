@@ -1,6 +1,6 @@
 /**
- * Follows one short link again and again over one connection, a request every few milliseconds, until its input ends. Run as a
- * process: port and path as one JSON argument, result as one JSON line.
+ * Follows a short link repeatedly over one connection, with a request every few milliseconds, until its input ends. Runs as a
+ * separate process: port and path are one JSON argument, the result is one line of JSON.
  */
 import { quantile } from "./timing.ts"
 
@@ -9,7 +9,7 @@ export interface ProbeOptions {
   path: string
 }
 export interface ProbeResult {
-  /** Answers by status. */
+  /** Number of answers by status. */
   answers: Record<string, number>
   /** Milliseconds. */
   p50: number

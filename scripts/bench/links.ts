@@ -1,6 +1,6 @@
 /**
- * Redirects of short links next to an empty server, in the same run with the same senders: the server has one core, the senders have all
- * others. Every redirect must lead to the link's destination and must be stored as a click, otherwise the benchmark fails.
+ * Redirects of short links compared with an empty server, in the same run with the same senders: the server has one core, the senders
+ * have all others. Every redirect must lead to the link's destination and be stored as a click, otherwise the benchmark fails.
  * `bun run bench --only links` runs it alone.
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -16,23 +16,23 @@ import { count, ms, table } from "./table.ts"
 import { quantile } from "./timing.ts"
 
 const SERVER_CORE = 0
-/** One sender for each other core. On a machine with one core they share it, and the figures mean little. */
+/** One sender per other core. On a machine with one core they share it, and the figures mean little. */
 const SENDER_CORES = Array.from({ length: Math.max(1, availableParallelism() - 1) }, (_, i) => (availableParallelism() === 1 ? 0 : i + 1))
-/** Warm once the engine has compiled what runs for every click: until then its compilers use the server's core too. */
+/** Warm-up, until the engine has compiled the code that runs for every click. Its compilers also use the server's core. */
 const LOAD = { seconds: 5, warmUpSeconds: 5 }
 const CONNECTIONS = 128
-/** By turns, so that what else the machine does meets both. */
+/** Rounds alternate between the cases, so that other load on the machine affects both. */
 const ROUNDS = 3
 
-/** A server that uses less of its core was not the limit. */
+/** Share of its core from which on the server was the limit. */
 const SATURATED = 0.9
 
-/** Of all senders of one round together. */
+/** Result of all senders of a round. */
 interface Measured {
   perSecond: number
   p50: number
   p99: number
-  /** Share of its core that the server used. Well below 1, the senders were the limit and not the server. */
+  /** Share of its core that the server used. If it is well below 1, the senders were the limit. */
   serverBusy: number
 }
 
@@ -92,7 +92,7 @@ async function loadLink(): Promise<Measured> {
     const port = Number(new URL(server.address).port)
     const { measured, answers } = await send(server.pid, { port, expects: `\r\nLocation: ${LINK.destination}\r\n` })
     const redirects = refuseOthers(answers, "302")
-    // Committed clicks are read, so the process may end in any way.
+    // Only committed clicks are read, so the process may end in any way.
     await server.kill("SIGTERM")
     const stored = storedClicks(dataDir, siteId)
     if (stored !== redirects) throw new Error(`${redirects} requests were redirected, ${stored} clicks are stored`)
@@ -102,13 +102,13 @@ async function loadLink(): Promise<Measured> {
   }
 }
 
-/** In the folder of a stopped server: the routes that create links need a signed-in user. */
+/** Creates the link in the folder of a stopped server, because the routes that create links need a signed-in user. */
 function createLink(dataDir: string, siteId: number): void {
   const child = Bun.spawnSync([process.execPath, join(import.meta.dir, "link-row.ts"), dataDir, String(siteId)], { stderr: "inherit" })
   if (child.exitCode !== 0) throw new Error("The link could not be created")
 }
 
-/** Returns how many requests got the expected answer. Throws if any other came. */
+/** Returns the number of requests with the expected answer. Throws on any other answer. */
 function refuseOthers(answers: Record<string, number>, status: string): number {
   const { [status]: expected = 0, ...others } = answers
   if (expected === 0 || Object.keys(others).length > 0) throw new Error(`Not all answers were as expected: ${JSON.stringify(answers)}`)
@@ -122,7 +122,7 @@ function storedClicks(dataDir: string, siteId: number): number {
   return stored
 }
 
-/** Runs all senders at the same time against a server. */
+/** Runs all senders concurrently against a server. */
 async function send(
   serverPid: number,
   { port, expects }: { port: number; expects: string },
@@ -137,7 +137,7 @@ async function send(
   for (const result of results)
     for (const [status, times] of Object.entries(result.answers)) answers[status] = (answers[status] ?? 0) + times
   const perSecond = results.reduce((sum, result) => sum + result.perSecond, 0)
-  // Senders have equal shares of the load, so the worst of them stands for all.
+  // Senders have equal shares of the load, so the worst one represents all.
   const worst = (figure: "p50" | "p99") => Math.max(...results.map((result) => result[figure]))
   const serverBusy = used / (LOAD.seconds + LOAD.warmUpSeconds)
   return { measured: { perSecond, p50: worst("p50"), p99: worst("p99"), serverBusy }, answers }
@@ -153,10 +153,10 @@ async function runSender(core: number, options: LinkLoadOptions): Promise<LoadRe
 
 const TICKS_PER_SECOND = 100
 
-/** Processor time that a process has used, user and system. */
+/** Returns the user and system CPU time of a process. */
 async function cpuSeconds(pid: number): Promise<number> {
   const stat = await Bun.file(`/proc/${pid}/stat`).text()
-  // Fields 14 and 15; the name before them may hold spaces.
+  // Fields 14 and 15. The name before them may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }

@@ -1,6 +1,6 @@
 /**
- * A closed loop of page views, each under an id of its own. Run as a process: options as one JSON argument, result as one
- * JSON line.
+ * A closed loop of pageviews with unique ids. Runs as a separate process: the options are one JSON argument, the result is one line
+ * of JSON.
  */
 import { personOf } from "../../src/services/demo/people.ts"
 import { closedLoop, type LoopOptions } from "./closed-loop.ts"
@@ -25,11 +25,11 @@ if (import.meta.main) {
 
 interface Prepared {
   bytes: Uint8Array
-  /** Where the event's id begins. */
+  /** Offset of the event's id. */
   idAt: number
 }
 
-/** Page views of 5,000 people behind a proxy on this machine; each is sent again and again under a new id. */
+/** Pageviews of 5,000 people behind a proxy on this machine. Each is sent repeatedly under a new id. */
 function requestsOf(trackingId: string): Prepared[] {
   return Array.from({ length: 5_000 }, (_, person) => {
     const { address, userAgent, language, width, timezone } = personOf(7, person)
@@ -54,7 +54,7 @@ function requestsOf(trackingId: string): Prepared[] {
   })
 }
 
-/** Every event has an id of its own, as the tracker's have. */
+/** Writes a unique id into each event, like the tracker. */
 function stamp({ bytes, idAt }: Prepared, number: number): void {
   for (let digit = ID_DIGITS - 1, left = number; digit >= 0; digit--, left = Math.floor(left / 10)) bytes[idAt + digit] = 48 + (left % 10)
 }

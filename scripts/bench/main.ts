@@ -1,7 +1,7 @@
 /**
  * Benchmarks: `bun run bench [--events 100000,1000000] [--only stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,
  * dashboard]`.
- * Generates the data, runs each case next to its rivals in the same run, and prints tables in the form of docs/benchmarks.md.
+ * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
 import { measureDashboard } from "./dashboard.ts"

@@ -1,6 +1,6 @@
 /**
- * A closed loop of JSON-RPC requests: each of some clients sends its next one when the last one is answered. Run as a process:
- * options as one JSON argument, result as one JSON line.
+ * A closed loop of JSON-RPC requests: each client sends its next request when the previous one is answered. Runs as a separate
+ * process: the options are one JSON argument, the result is one line of JSON.
  */
 import { quantile } from "./timing.ts"
 
@@ -9,11 +9,11 @@ export interface McpLoadOptions {
   key: string
   clients: number
   seconds: number
-  /** Requests of the first so many seconds are not counted. */
+  /** Duration of the warm-up in seconds, whose requests are not counted. */
   warmUpSeconds: number
-  /** Of JSON-RPC, without its id. */
+  /** JSON-RPC request without its id. */
   message: object
-  /** What every answer must hold. */
+  /** Text that every answer must contain. */
   expected: string
 }
 export interface McpLoadResult {

@@ -1,6 +1,7 @@
 /**
- * Tools over HTTP: how many summaries a server on one core answers to eight assistants, beside its own answer to a ping and a
- * server that reads a request and answers nothing, in the same run with the same sender on the other core.
+ * MCP tools over HTTP: the number of summaries per second that a server on one core returns to eight assistants, compared with its
+ * answer to a ping and with a server that reads a request and returns an empty object, in the same run with the same sender on the
+ * other core.
  */
 import { join } from "node:path"
 import { FROM_SOURCE, serveFootfall } from "../instance.ts"
@@ -13,7 +14,7 @@ import { quantile } from "./timing.ts"
 const SERVER_CORE = 0
 const SENDER_CORE = 1
 const LOAD = { clients: 8, seconds: 5, warmUpSeconds: 2 }
-/** By turns, so that what else the machine does meets all of them. */
+/** Rounds alternate between the cases, so that other load on the machine affects all of them. */
 const ROUNDS = 3
 
 export async function measureMcp(options: DataOptions): Promise<void> {
@@ -43,7 +44,7 @@ export async function measureMcp(options: DataOptions): Promise<void> {
   console.log(table(["Answer", "Calls per second", "p50 ms", "p99 ms"], rows))
 }
 
-/** It reads what it is sent, as any endpoint must, and answers an empty object. */
+/** Reads the request, as any endpoint must, and returns an empty object. */
 async function withEmptyServer<T>(work: (url: string) => Promise<T>): Promise<T> {
   const answer = "async (request) => { await request.json(); return Response.json({}) }"
   const code = `const { port } = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: ${answer} }); console.log(port)`

@@ -1,4 +1,4 @@
-/** Memory and start: a fresh server, and one that takes over ten million events and then answers every report over HTTP. */
+/** Memory and start time: a new server, and one that opens ten million events and then answers every report over HTTP. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -30,7 +30,7 @@ export async function measureMemory(options: DataOptions): Promise<void> {
   console.log(table(["What", "Figure"], rows))
 }
 
-/** From the start of the process to its first answer over HTTP, files in the page cache. */
+/** Measures the time from the start of the process to its first answer over HTTP, with the files in the page cache. */
 async function timeStarts(command: readonly string[], { dataDir, site }: FilledDataDir) {
   const times = { listening: [] as number[], answered: [] as number[] }
   for (let start = 0; start <= STARTS; start++) {
@@ -40,7 +40,7 @@ async function timeStarts(command: readonly string[], { dataDir, site }: FilledD
     await askStats(server.address, site, "summary?period=30d")
     const answered = performance.now() - from
     await server.kill("SIGTERM")
-    if (start === 0) continue // the first one fills the page cache
+    if (start === 0) continue // the first start fills the page cache
     times.listening.push(listening)
     times.answered.push(answered)
   }
@@ -48,10 +48,10 @@ async function timeStarts(command: readonly string[], { dataDir, site }: FilledD
 }
 
 type Memory = Awaited<ReturnType<Served["memory"]>>
-/** The part that is not its own is the program's file, shared and dropped as the kernel likes. */
+/** The part that is not private is the program's file, which the kernel shares and can drop. */
 const mb = ({ resident, own }: Memory): string => `${(resident / 1e6).toFixed(0)} (${(own / 1e6).toFixed(0)})`
 
-/** The compiled file is what people run; built now, so that it is the code that is measured. */
+/** Builds the compiled file, which is what users run, so that the current code is measured. */
 async function builtBinary(): Promise<readonly string[]> {
   const root = join(import.meta.dir, "../..")
   const build = Bun.spawn([process.execPath, "scripts/build.ts"], { cwd: root, stdout: "ignore" })
@@ -75,7 +75,7 @@ export interface FilledDataDir extends AsyncDisposable {
   site: Prepared
 }
 
-/** A data folder with one site and its events, not opened by anybody. `prepare` makes whose site it is to be. */
+/** Prepares a data folder with a site and its events, which no process has open. `prepare` creates the owner of the site. */
 export async function fillDataDir(command: readonly string[], options: DataOptions, prepare?: typeof prepareUser): Promise<FilledDataDir> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   await prepare?.(command, dataDir)
@@ -86,7 +86,7 @@ export async function fillDataDir(command: readonly string[], options: DataOptio
   return { dataDir, site, [Symbol.asyncDispose]: async () => rmSync(dataDir, { recursive: true, force: true }) }
 }
 
-/** The same reports as in the other cases, through the front door; goals and funnels need definitions and are left out. */
+/** The same reports as in the other cases, over HTTP, except goals and funnels, which need definitions. */
 async function ask(address: string, site: Prepared, { ask, filter }: Report, days: number, end: number): Promise<void> {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   const filters = JSON.stringify(filter.map(([dimension, value]) => ({ dimension, values: [value] })))

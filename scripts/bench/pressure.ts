@@ -1,4 +1,4 @@
-/** Whether reports slow ingestion down: the time of an acknowledgement at a steady rate, idle and beside year-long reports. */
+/** Measures whether reports slow down ingestion: the time to acknowledge an event at a steady rate, alone and during year-long reports. */
 import { personOf } from "../../src/services/demo/people.ts"
 import { askStats, FROM_SOURCE, serveFootfall } from "../instance.ts"
 import type { DataOptions } from "./data.ts"
@@ -15,7 +15,7 @@ export async function measurePressure(options: DataOptions): Promise<void> {
   await using filled = await fillDataDir(FROM_SOURCE, options)
   await using server = await serveFootfall({ dataDir: filled.dataDir, flags: [...UNLIMITED, "--api-rate-limit", "0"] })
   const send = () => steadyLoad(server.address, filled.site.trackingId)
-  await send() // warm
+  await send() // warm-up
   const idle = await send()
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   const range = `from=${day(options.end - 365 * DAY_MS)}&to=${day(options.end - DAY_MS)}`
@@ -23,18 +23,18 @@ export async function measurePressure(options: DataOptions): Promise<void> {
   const reports = askForever(() => askStats(server.address, filled.site, `breakdown?dimension=page&${range}`), over.signal)
   const busy = await send()
   over.abort()
-  const asked = await reports
+  const reportCount = await reports
   console.log(`\n### Ingestion at ${PER_SECOND} events a second beside reports over 365 days of ${count(options.events)} events\n`)
   const row = (name: string, latencies: readonly number[]) => [name, ms(quantile(latencies, 0.5)), ms(quantile(latencies, 0.99))]
-  console.log(table(["Acknowledged", "p50 ms", "p99 ms"], [row("idle", idle), row(`beside ${asked} reports in a row`, busy)]))
+  console.log(table(["Acknowledged", "p50 ms", "p99 ms"], [row("idle", idle), row(`beside ${reportCount} reports in a row`, busy)]))
   console.log(`\np99 beside reports is ${(quantile(busy, 0.99) / quantile(idle, 0.99)).toFixed(1)} times its idle value.`)
 }
 
-/** Open loop: an event is due at its time, however late the answers before it are; its wait counts from when it was due. */
+/** An open loop: each event is due at a fixed time, regardless of delayed answers, and its latency counts from that time. */
 export async function steadyLoad(address: string, trackingId: string): Promise<number[]> {
-  const begun = performance.now()
+  const start = performance.now()
   const sends = Array.from({ length: PER_SECOND * SECONDS }, async (_, number) => {
-    const due = begun + (number * 1_000) / PER_SECOND
+    const due = start + (number * 1_000) / PER_SECOND
     await Bun.sleep(due - performance.now())
     await sendPageview(address, trackingId, number)
     return performance.now() - due
@@ -51,13 +51,13 @@ async function sendPageview(address: string, trackingId: string, number: number)
     url: `https://shop.example.com/products/${number % 60}`,
     tz: person.timezone,
   })
-  // A connection that the server is just closing must not be met: each event brings its own.
+  // Each event uses a new connection, because a reused one may just be closed by the server.
   const response = await fetch(`${address}/api/event`, { method: "POST", headers, body, keepalive: false })
   if (response.status !== 202) throw new Error(`An event was answered with ${response.status}: ${await response.text()}`)
 }
 
 async function askForever(ask: () => Promise<unknown>, over: AbortSignal): Promise<number> {
-  let asked = 0
-  for (; !over.aborted; asked++) await ask()
-  return asked
+  let reportCount = 0
+  for (; !over.aborted; reportCount++) await ask()
+  return reportCount
 }

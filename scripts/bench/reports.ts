@@ -1,6 +1,6 @@
 import type { Range } from "../../src/domain/query.ts"
 
-/** What is asked of every contender. Conditions are `is`; a visit dimension or the page. */
+/** A report that every contender answers. Conditions are `is` on a visit dimension or the page. */
 export interface Report {
   name: string
   ask:
@@ -22,13 +22,13 @@ export interface Goal {
   value: string
 }
 
-/** Rows of a key (a text, the start of a day, nothing) and its numbers; of a breakdown the ten with most visitors. */
+/** Rows with a key (a text, the start of a day or nothing) and numbers. A breakdown has the ten rows with most visitors. */
 export type Answer = readonly (readonly (string | number | null)[])[]
 
 export const ROWS_SHOWN = 10
 export const DAY_MS = 86_400_000
 
-/** Values that the generated data is known to hold. */
+/** Values that occur in the generated data. */
 export interface Known {
   page: string
   country: string
@@ -62,12 +62,12 @@ export function reportsOver(known: Known): Report[] {
   ]
 }
 
-/** Whole days in UTC, the last one that of the newest data. */
+/** Returns whole UTC days up to that of the newest data. */
 export function lastDays(days: number, end: number): Range {
   return { from: end - days * DAY_MS, to: end }
 }
 
-/** Sums of a set of visits and of the events that matched, from which every contender's rates are made alike. */
+/** Sums over visits and matching events, from which the rates of all contenders are computed in the same way. */
 export interface Sums {
   visitors: number
   pageviews: number
@@ -75,14 +75,14 @@ export interface Sums {
   visits: number
   visitPageviews: number
   durationMs: number
-  /** Visits among which bounces count: all, or with a page condition those that entered there. */
+  /** Denominator of the bounce rate: all visits, or with a page condition those that entered there. */
   entries: number
   bounces: number
 }
 
 export const NO_SUMS: Sums = { visitors: 0, pageviews: 0, events: 0, visits: 0, visitPageviews: 0, durationMs: 0, entries: 0, bounces: 0 }
 
-/** The metrics of a summary, in the order of `SUMMARY_METRICS`. */
+/** Returns the metrics of a summary in the order of `SUMMARY_METRICS`. */
 export function summaryOf(sums: Sums): number[] {
   return [
     sums.visitors,
@@ -96,7 +96,7 @@ export function summaryOf(sums: Sums): number[] {
 }
 export const SUMMARY_METRICS = ["visitors", "visits", "pageviews", "events", "views_per_visit", "bounce_rate", "visit_duration"] as const
 
-/** Rounded half away from zero; 0 without a denominator (metrics.md 5.2). */
+/** Returns the quotient rounded half away from zero, or 0 without a denominator (metrics.md 5.2). */
 function ratio(numerator: number, denominator: number, decimals: number): number {
   if (denominator === 0) return 0
   const scale = 10 ** decimals

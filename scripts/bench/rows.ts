@@ -1,9 +1,9 @@
-/** Visits as rows of numbers, with one list of texts beside them: what the SQL contenders store. */
+/** Visits as rows of numbers with a separate list of texts, as the SQL contenders store them. */
 import { ENGAGEMENT, FIXED_NAMES, PAGEVIEW, VITALS } from "../../src/domain/dimension.ts"
 import { TRAITS } from "../../src/domain/visit.ts"
 import type { BenchVisit } from "./data.ts"
 
-/** All numbers; `at_ms`, `start` and `visit_start` in epoch milliseconds, `duration` and `engaged` in milliseconds. */
+/** A row of numbers: `at_ms`, `start` and `visit_start` in epoch milliseconds, `duration` and `engaged` in milliseconds. */
 export const VISIT_COLUMNS = [
   ...["id", "site_id", "start", "visitor", "duration", "pageviews", "events", "interactive", "engaged"],
   ...["entry_page", "exit_page", "hostname"],
@@ -19,7 +19,7 @@ export interface Rows {
   events: number[][]
 }
 
-/** Numbers of texts, per dictionary; 0 is the missing value. */
+/** Numbers the texts of each dictionary; 0 is the missing value. */
 export class Texts {
   private readonly dictionaries = new Map<string, Map<string, number>>([["name", new Map(FIXED_NAMES.map((name, id) => [name, id]))]])
 
@@ -39,7 +39,7 @@ export class Texts {
   }
 }
 
-/** Turns visits into rows; visits are numbered from 1 in the order in which they come. */
+/** Converts visits to rows, numbering the visits from 1 in order. */
 export class RowMaker {
   readonly texts = new Texts()
   private count = 0
@@ -57,7 +57,7 @@ export class RowMaker {
   private eventRows(id: number, { siteId, visitor, events }: BenchVisit): number[][] {
     const start = events[0]!.at
     return events.map((event) => {
-      const [property, value] = event.props[0] ?? ["", ""] // the generator gives one at most
+      const [property, value] = event.props[0] ?? ["", ""] // the generator creates at most one
       return [
         ...[siteId, event.at, id, start, visitor],
         this.texts.number("name", event.name),

@@ -1,7 +1,7 @@
 /**
- * Whether sign-ins slow ingestion down: the time of an acknowledgement at a steady rate, alone and beside two floods, by turns
- * in one run. The guesses come from one address, as a guesser's do, and most are refused before a hash is computed. The crowd
- * comes from an address each with the right password, so that hashes are computed all the time: no limit can refuse it.
+ * Measures whether sign-ins slow down ingestion: the time to acknowledge an event at a steady rate, alone and during two floods, in
+ * turn in one run. The guesses come from one address, like an attacker's, and most are rejected before a hash is computed. The crowd
+ * has a separate address each and the right password, so that no limit rejects it and hashes are computed all the time.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ const ROUNDS = 3
 interface Flood {
   name: string
   perSecond: number
-  /** Of the try of this number. */
+  /** Returns the client address of the attempt with this number. */
   address(number: number): string
   password: string
 }
@@ -49,7 +49,7 @@ export async function measureSignIn(): Promise<void> {
     await prepareUser(FROM_SOURCE, dataDir)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED })
     const send = () => steadyLoad(server.address, site.trackingId)
-    await send() // warm
+    await send() // warm-up
     const alone: number[] = []
     const beside = FLOODS.map((): Round => ({ latencies: [], answers: new Map() }))
     for (let round = 0; round < ROUNDS; round++) {
@@ -68,7 +68,7 @@ export async function measureSignIn(): Promise<void> {
   }
 }
 
-/** Open loop: sign-ins are due at their time, however late the answers before them are. */
+/** An open loop: each sign-in is due at a fixed time, regardless of delayed answers. */
 async function pour(address: string, flood: Flood, answers: Map<number, number>, over: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>()
   const begun = performance.now()

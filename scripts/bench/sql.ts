@@ -1,7 +1,7 @@
 /**
- * The reports as SQL, for the two contenders that speak it. Texts are numbers in every table, as one would do it by hand:
- * grouping numbers is faster than grouping texts in both. `wide` tables carry the visit's columns on every event (DuckDB
- * reads only the columns it needs); narrow ones join (SQLite reads whole rows).
+ * The reports in SQL for the two SQL contenders. Texts are numbers in every table, because both group numbers faster than texts.
+ * `wide` tables repeat the visit's columns on every event (DuckDB reads only the columns it needs); narrow ones need a join (SQLite
+ * reads whole rows).
  */
 import type { Range } from "../../src/domain/query.ts"
 import { type Answer, DAY_MS, type Goal, NO_SUMS, type Report, ROWS_SHOWN, type Sums, summaryOf } from "./reports.ts"
@@ -32,7 +32,7 @@ const numberOf = (dictionary: string, text: string): string =>
   `(select id from texts where dictionary = ${quoted(dictionary)} and text = ${quoted(text)})`
 const dictionaryOf = (dimension: string): string => (dimension === "entry_page" ? "page" : dimension)
 
-/** One report's conditions, said once. */
+/** The conditions of a report, shared by its statements. */
 class Scope {
   constructor(
     private readonly dialect: Dialect,
@@ -48,7 +48,7 @@ class Scope {
     return this.report.filter.find(([dimension]) => dimension === "page")?.[1]
   }
 
-  /** Events under the filters, at any time from the start of the range on. */
+  /** Events that satisfy the filters, at any time since the start of the range. */
   private events(alsoVisit = false): string {
     const { wide } = this.dialect
     const joined = !wide && (alsoVisit || this.visitFilters.length > 0)
@@ -94,7 +94,7 @@ class Scope {
     return rows.map(([day, ...values]) => [from + Number(day) * DAY_MS, ...values.map(Number)])
   }
 
-  /** Of a visit's own dimension: both sets are split by the visit's value. */
+  /** Breakdown by a visit dimension: both sets are grouped by the visit's value. */
   async visitsBy(dimension: string): Promise<Answer> {
     const column = `${this.dialect.wide ? "e" : "v"}.${dimension}`
     const rows = await this.dialect.all(`
@@ -124,7 +124,7 @@ class Scope {
     return rows.map(([text, ...values]) => [keyOf(text!), ...values.map(Number)])
   }
 
-  /** The pageview is left out: it is no event one asks for by name. */
+  /** Excludes pageviews, which are not custom events. */
   async names(): Promise<Answer> {
     const rows = await this.dialect.all(`
       with seen as (
@@ -163,7 +163,7 @@ class Scope {
 
 const visitColumns = `count(*) as visits, sum(v.duration) as duration, count(*) filter (where ${BOUNCED}) as bounces`
 
-/** The rows with most visitors, ties by text; only these look up their text. */
+/** Returns the rows with most visitors, ties by text. Only these look up their text. */
 function top(key: string, dictionary: string, columns: string, join = ""): string {
   return `select text, ${columns} from seen ${join}
     left join texts on texts.dictionary = ${quoted(dictionary)} and texts.id = ${key}

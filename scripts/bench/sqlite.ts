@@ -1,4 +1,4 @@
-/** Plain rows in SQLite, indexed for these reports. */
+/** Plain rows in SQLite with indexes for these reports. */
 import { Database } from "bun:sqlite"
 import { statSync } from "node:fs"
 import type { Contender } from "./contender.ts"

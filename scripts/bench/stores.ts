@@ -1,6 +1,6 @@
 /**
- * Storage and reports: the same visits in Footfall's store, in DuckDB and in SQLite rows, the same questions to each. All
- * answers must be equal before anything is timed.
+ * Storage and reports: the same visits in Footfall's store, in DuckDB and in SQLite rows, and the same reports from each. All
+ * results must be equal before anything is timed.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,17 +17,17 @@ import { geometricMean, type Timing, timed } from "./timing.ts"
 
 export interface Filled {
   options: DataOptions
-  /** Stored events, engagement included; `counted` without. */
+  /** Stored events including engagement; `counted` excludes it. */
   events: number
   counted: number
-  /** Seconds that loading took, by contender. */
+  /** Seconds for loading, by contender. */
   seconds: ReadonlyMap<Contender, number>
   folder: string
   contenders: Awaited<ReturnType<typeof open>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Loads everything anew. */
+/** Loads everything into new stores. */
 export async function fill(options: DataOptions): Promise<Filled> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   const contenders = await open(folder, options)
@@ -67,32 +67,32 @@ export function printStorage({ options: { sites, days }, events, counted, second
   })
   const of = sites === 1 ? "one site" : `${sites} sites`
   console.log(`\n### ${count(events)} events of ${of} over ${days} days\n`)
-  console.log(`${count(counted)} page views and custom events, the others tell engagement.\n`)
+  console.log(`${count(counted)} page views and custom events, the others report engagement.\n`)
   console.log(table(["Store", "Bytes per event", "per page view or custom event", "MiB", "Events per second, in batches"], rows))
 }
 
-/** Throws at the first report that is not answered alike by all. */
+/** Throws at the first report with different results. */
 export async function compareAnswers({ options, contenders }: Filled): Promise<void> {
-  for (const { report, range } of questions(options)) {
+  for (const { report, range } of timedReports(options)) {
     const answers: Answer[] = []
     for (const contender of Object.values(contenders)) answers.push(await contender.answer(siteOf(options), report, range))
     refuseUnequal(report, answers)
   }
 }
 
-/** Each report over 30 and over 365 days. */
-function questions({ end }: DataOptions): { days: number; report: Report; range: Range }[] {
+/** Runs each report over 30 and over 365 days. */
+function timedReports({ end }: DataOptions): { days: number; report: Report; range: Range }[] {
   return [30, 365].flatMap((days) => reportsOver(KNOWN).map((report) => ({ days, report, range: lastDays(days, end) })))
 }
 
-/** One of the middle. */
+/** Chooses a site from the middle. */
 const siteOf = ({ sites }: DataOptions): number => Math.ceil(sites / 2)
 
-/** All answers are compared before any is timed. */
+/** Compares all results before any report is timed. */
 export async function timeReports(filled: Filled): Promise<void> {
   await compareAnswers(filled)
   const rows: Row[] = []
-  for (const question of questions(filled.options)) rows.push({ ...question, ...(await race(filled, question.report, question.range)) })
+  for (const timed of timedReports(filled.options)) rows.push({ ...timed, ...(await race(filled, timed.report, timed.range)) })
   const cells = rows.map(({ days, report, footfall, duckdb2, duckdb1, sqlite }) => [
     ...[report.name, days, ms(footfall.median), ms(footfall.p95), ms(duckdb2.median), ms(duckdb1.median), ms(sqlite.median)],
     ...[duckdb2, duckdb1, sqlite].map(({ median }) => times(median / footfall.median)),
@@ -119,7 +119,7 @@ interface Race {
   sqlite: Timing
 }
 
-/** Footfall answers on one thread; DuckDB with two and with one. */
+/** Footfall runs on one thread, DuckDB with two threads and with one. */
 async function race({ options, contenders: { footfall, duckdb, sqlite } }: Filled, report: Report, range: Range): Promise<Race> {
   const race = (contender: Contender) => timed(() => contender.answer(siteOf(options), report, range))
   const results = { footfall: await race(footfall), duckdb2: await race(duckdb) }

@@ -1,6 +1,6 @@
 import { arch, cpus, platform, release, totalmem } from "node:os"
 
-/** A Markdown table; numbers to the right. */
+/** Formats a Markdown table with right-aligned numbers. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`
   const rule = head.map((_, column) =>
@@ -9,12 +9,12 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(rule), ...rows.map(line)].join("\n")
 }
 
-/** One decimal below ten, none above: more would be noise. */
+/** Formats a number with one decimal below ten and none above. More would be noise. */
 export const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0)
 export const times = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)}×`
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 
-/** Where and when: figures mean nothing without. */
+/** Describes machine and date, without which the figures mean nothing. */
 export function occasion(now: number): string {
   const [cpu] = cpus()
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB of memory`

@@ -1,10 +1,10 @@
-/** Milliseconds of a case: the middle one and the one that 95 of 100 stay below. */
+/** Milliseconds of a case: the median and the 95th percentile. */
 export interface Timing {
   median: number
   p95: number
 }
 
-/** Enough runs for a median, but no more than `budgetMs` of them once there are three. */
+/** Runs a case often enough for a median: at least three times, then until `budgetMs` is used up. */
 export async function timed(work: () => unknown, { runs = 15, budgetMs = 2_000 } = {}): Promise<Timing> {
   const times: number[] = []
   for (let spent = 0; times.length < runs && (times.length < 3 || spent < budgetMs); ) {
@@ -16,7 +16,7 @@ export async function timed(work: () => unknown, { runs = 15, budgetMs = 2_000 }
   return { median: quantile(times, 0.5), p95: quantile(times, 0.95) }
 }
 
-/** Nearest rank. */
+/** Returns a percentile by nearest rank. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN

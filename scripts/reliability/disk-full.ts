@@ -1,6 +1,7 @@
 /**
- * A full disk: events are refused with 503, reads go on, and acceptance comes back without a restart; what is stored is what
- * was acknowledged. Needs root, for a small file system of its own. `bun scripts/reliability/disk-full.ts --cycles 20`
+ * Verifies the behaviour on a full disk: events are rejected with 503, reads keep working, events are accepted again without a
+ * restart, and exactly the acknowledged events are stored. Needs root to mount a small file system.
+ * `bun scripts/reliability/disk-full.ts --cycles 20`
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,23 +11,23 @@ import { askStats, FROM_SOURCE, type Prepared, prepareSite, serveFootfall } from
 import { sendNumbered, storedNumbers } from "./numbered-events.ts"
 
 const DISK = "20m"
-/** More than the write-ahead log that a full disk leaves behind, which must fit into the store once more. */
+/** Freed space: more than the write-ahead log that a full disk leaves behind, which must fit into the store again. */
 const BALLAST_BYTES = 10 << 20
 const WAIT_MS = 60_000
 
 export interface DiskFullResult {
   acknowledged: number
-  /** Acknowledged and not stored, or stored and not acknowledged. */
+  /** Events that were acknowledged and not stored, or stored and not acknowledged. */
   different: number
   refused: number
-  /** Answers to reads that were no 200 while the disk was full. */
+  /** Reads that were not answered with 200 while the disk was full. */
   failedReads: number
-  /** From the moment space came back to the first 202. */
+  /** Time from the moment space was freed to the first 202. */
   recoveryMs: number
   integrity: string
 }
 
-/** One disk, filled and freed. Undefined when this machine lets us mount nothing. */
+/** Fills and frees a small disk. Returns undefined if this machine does not allow mounting. */
 export async function fillTheDisk(command = FROM_SOURCE): Promise<DiskFullResult | undefined> {
   using disk = smallDisk()
   if (!disk) return undefined
@@ -97,7 +98,7 @@ async function within(ms: number, reached: () => Promise<boolean>): Promise<void
   while (!(await reached())) if (performance.now() > over) throw new Error(`Not reached within ${ms / 1_000} s`)
 }
 
-/** Whether this machine lets us make a small file system: Linux, root, and no container that forbids it. */
+/** Reports whether a small file system can be mounted: on Linux, as root, and not in a container that forbids it. */
 export function canMountDisk(): boolean {
   using disk = smallDisk()
   return disk !== undefined

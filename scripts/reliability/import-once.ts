@@ -1,4 +1,4 @@
-/** One import, or its undo, in a process that `kill-at.ts` kills. `bun scripts/reliability/import-once.ts import <data folder>` */
+/** Runs an import or its undo in a process that `kill-at.ts` kills. `bun scripts/reliability/import-once.ts import <data folder>` */
 import { join } from "node:path"
 import type { NewEvent } from "../../src/domain/event.ts"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
@@ -6,7 +6,7 @@ import { type EventStore, openEventStore } from "../../src/store/events/events.t
 import type { ImportedVisit } from "../../src/store/events/import.ts"
 
 export const NATIVE_VISITS = 40
-/** More events than one slice and one columnar segment of an import hold. */
+/** More events than a slice and a columnar segment of an import hold. */
 export const IMPORTED = 35_000
 export const IMPORT_ID = 1
 
@@ -29,7 +29,7 @@ export function writeNativeVisits(store: EventStore, siteId = 1): void {
   })
 }
 
-/** Titles that only the import has: its undo has to blank them. */
+/** Titles that only the import has, which its undo must blank. */
 export function* importedEvents(): Generator<ImportedVisit> {
   for (let visit = 1; visit <= IMPORTED; visit++) {
     const events = [pageview(visit, 0, `Imported ${visit % 200}`), pageview(visit, 500)]

@@ -1,7 +1,7 @@
 /**
- * An operation that is killed at any call by which it changes the disk leaves a data folder that the next start finishes or
- * rolls back. Each operation is run once to count its calls, then once for each call, with `kill -9` at that call, by a library
- * that is compiled with `cc` and loaded before libc. `bun scripts/reliability/kill-at.ts --operation restore --calls all`
+ * Verifies that an operation killed at any call that changes the disk leaves a data folder that the next start completes or rolls
+ * back. Runs each operation once to count its calls, then once per call with `kill -9` at that call, by a library that is compiled
+ * with `cc` and loaded before libc. `bun scripts/reliability/kill-at.ts --operation restore --calls all`
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,27 +9,27 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { OPERATIONS, type Operation, type OperationName } from "./killed-operations.ts"
 
-/** `sync` are the calls that order what is on disk; `all` also every write, truncation, removal and new folder. */
+/** `sync` are the calls that order the data on disk; `all` also includes every write, truncation, removal and new folder. */
 export type CountedCalls = "sync" | "all"
 const SYNC_CALLS = " fsync fdatasync rename "
 
 export interface KillAtResult {
   operation: OperationName
-  /** How many calls the operation makes when nothing kills it. */
+  /** Number of calls that the operation makes without a kill. */
   calls: number
-  /** Runs that were killed. The last calls of an operation may come in another number from one run to the next. */
+  /** Number of killed runs. The last calls of an operation can vary in number between runs. */
   killed: number
-  /** What was wrong after a kill; the first ten. */
+  /** Faults after a kill, at most ten. */
   faults: string[]
 }
 
 interface KillAtOptions {
   calls: CountedCalls
-  /** At most so many calls, spread over the whole operation; all of them without it. */
+  /** Maximum number of calls to kill at, spread over the operation. Default: all. */
   points?: number | undefined
 }
 
-/** Kills one operation at its calls. Throws when `cc` is missing. */
+/** Kills one operation at its calls. Throws if `cc` is missing. */
 export async function killAtCalls(name: OperationName, { calls, points }: KillAtOptions): Promise<KillAtResult> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-kill-at-"))
   const template = join(folder, "template")
@@ -64,7 +64,7 @@ export async function killAtCalls(name: OperationName, { calls, points }: KillAt
   }
 }
 
-/** Whether this machine can compile and load the library. */
+/** Reports whether this machine can compile and load the library. */
 export const canKillAtCalls = (): boolean => process.platform === "linux" && Bun.which("cc") !== null
 
 function compileLibrary(folder: string): string {
@@ -75,7 +75,7 @@ function compileLibrary(folder: string): string {
   return library
 }
 
-/** Numbers from 1 to `count`: all of them, or `points` at equal distances, the first and the last included. */
+/** Returns the numbers from 1 to `count`, or `points` of them at equal distances, including the first and the last. */
 function spread(count: number, points = count): number[] {
   if (points >= count) return Array.from({ length: count }, (_, index) => index + 1)
   return Array.from({ length: points }, (_, index) => 1 + Math.round((index * (count - 1)) / Math.max(1, points - 1)))
@@ -85,7 +85,7 @@ interface Kill {
   library: string
   dataDir: string
   calls: CountedCalls
-  /** Number of the call; 0 for none. */
+  /** Number of the call to kill at; 0 for none. */
   at: number
   trace: string | undefined
 }
@@ -101,7 +101,7 @@ async function runOnce(command: readonly string[], { library, dataDir, calls, at
   }
   const child = Bun.spawn([...command], { env: environment, stdin: new Blob([input ?? ""]), stdout: "pipe", stderr: "pipe" })
   const errors = new Response(child.stderr).text()
-  // A server has to be stopped once it serves; its end is part of the operation.
+  // A server is stopped as soon as it serves; its shutdown is part of the operation.
   let output = ""
   for await (const chunk of child.stdout) {
     const wasThere = until === undefined || output.includes(until)

@@ -1,6 +1,6 @@
 /**
- * No acknowledged event is lost or doubled by `kill -9` in the middle of sealing, merging, erasing, retention, an import, its
- * undo, a checkpoint or a backup; what upkeep removes or adds is there whole or not at all.
+ * Verifies that `kill -9` during sealing, merging, an erasure, retention, an import, its undo, a checkpoint or a backup loses or
+ * duplicates no acknowledged event, and that maintenance removes or adds data completely or not at all.
  * `bun scripts/reliability/kill-in-phase.ts --kills 60 --seed 1`
  */
 import { Database } from "bun:sqlite"
@@ -16,11 +16,11 @@ import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, P
 export interface PhaseResult {
   phase: Phase
   kills: number
-  /** Visits whose writing returned. */
+  /** Number of acknowledged visits. */
   acknowledged: number
-  /** How often the upkeep came to its end. */
+  /** Number of completed maintenance runs. */
   rounds: number
-  /** What was found wrong, in words; the first few. */
+  /** Descriptions of the first faults. */
   faults: string[]
 }
 
@@ -34,7 +34,7 @@ export async function killInPhase(phase: Phase, { kills, seed }: { kills: number
     for (let kill = 0; kill < kills; kill++) {
       await runAndKill({ path, phase, next: known.next, importId: known.lastImport + 1 }, random, known)
       faults.push(...judge(path, phase, known).map((fault) => `kill ${kill + 1}: ${fault}`))
-      // An import that was cut off leaves texts that nothing has referred to yet.
+      // An interrupted import leaves texts without references.
       if (phase !== "import" && phase !== "undo")
         faults.push(...(await judgeTexts(path, known)).map((fault) => `kill ${kill + 1}: ${fault}`))
     }
@@ -44,26 +44,26 @@ export async function killInPhase(phase: Phase, { kills, seed }: { kills: number
   }
 }
 
-/** What has been acknowledged so far. */
+/** The visits acknowledged so far. */
 interface Known {
-  /** All visits below were, but for those in `cut`. */
+  /** All visits below this number were acknowledged, except those in `cut`. */
   next: number
-  /** Ranges of visits that were cut off: there or not. Their numbers are not used again. */
+  /** Ranges of interrupted visits, which may be stored or not. Their numbers are not used again. */
   cut: [from: number, to: number][]
   rounds: number
   imported: Set<number>
   undone: Set<number>
-  /** The next one may have been cut off. */
+  /** Number of the latest import. The next one may have been interrupted. */
   lastImport: number
 }
 
-const GROUP = 1_000 // more than one commit writes
+const GROUP = 1_000 // more than a single commit writes
 
 async function runAndKill(options: LoopOptions, random: Random, known: Known): Promise<void> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "upkeep-loop.ts"), JSON.stringify(options)], { stdout: "pipe" })
-  // Every other time in the first round of upkeep, else in a later one.
+  // Every other kill is in the first maintenance run, the others in a later one.
   const output = readLines(child.stdout, known.cut.length % 2 === 0 ? "visits" : "round")
-  await output.begun
+  await output.started
   await Bun.sleep(random.below(500))
   child.kill("SIGKILL")
   await child.exited
@@ -74,20 +74,20 @@ async function runAndKill(options: LoopOptions, random: Random, known: Known): P
   known.lastImport++
 }
 
-/** `begun` resolves at the first line with this word: on a busy machine a process takes its time to start. */
-function readLines(stream: ReadableStream<Uint8Array>, word: string): { begun: Promise<void>; text: Promise<string> } {
-  const begun = Promise.withResolvers<void>()
+/** Runs the process. `started` resolves at the first line with the given word, because a process starts slowly on a busy machine. */
+function readLines(stream: ReadableStream<Uint8Array>, word: string): { started: Promise<void>; text: Promise<string> } {
+  const started = Promise.withResolvers<void>()
   const decoder = new TextDecoder()
   const read = async () => {
     let text = ""
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true })
-      if (text.includes(word)) begun.resolve()
+      if (text.includes(word)) started.resolve()
     }
-    begun.resolve()
+    started.resolve()
     return text
   }
-  return { begun: begun.promise, text: read() }
+  return { started: started.promise, text: read() }
 }
 
 function note(line: string, known: Known): void {
@@ -136,7 +136,7 @@ function judgeImports(imports: Map<number, number>, phase: Phase, { imported, un
   return faults
 }
 
-/** What a kill has cut off of an erasure is gone on with by the next start: then no text stands alone. */
+/** Checks that the next start completes an interrupted erasure, which leaves no text without a reference. */
 async function judgeTexts(path: string, { next }: Known): Promise<string[]> {
   const now = momentOf(next)
   const store = openEventStore(path, { now })

@@ -1,6 +1,6 @@
 /**
- * No acknowledged event is lost or doubled by `kill -9` at random moments under load, also when the sender tries again with
- * the same id. `bun scripts/reliability/kill.ts --kills 200 --seed 1`
+ * Verifies that `kill -9` at random moments under load loses or duplicates no acknowledged event, also if the sender retries with the
+ * same id. `bun scripts/reliability/kill.ts --kills 200 --seed 1`
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -18,9 +18,9 @@ export interface KillResult {
   acknowledged: number
   lost: number
   doubled: number
-  /** Faults that `integrity_check` found, over all kills. */
+  /** Number of faults that `integrity_check` found over all kills. */
   damaged: number
-  /** From the start of the process until it listens. */
+  /** Time from the start of the process until it listens. */
   restartP95Ms: number
 }
 
@@ -48,7 +48,7 @@ export async function killUnderLoad({ kills, seed, command = FROM_SOURCE }: Kill
       await clients
       worst = greatest(worst, load.compare(dataDir, site.siteId))
     }
-    // What was cut off is tried again; then every number must be there once.
+    // Interrupted events are sent again; then every number must be stored once.
     await using server = await serveFootfall({ command, dataDir })
     await load.finish(server.address, site)
     await server.kill("SIGKILL")
@@ -66,7 +66,7 @@ const greatest = (left: Faults, right: Faults): Faults => ({
   damaged: left.damaged + right.damaged,
 })
 
-/** Clients that send number after number until nobody answers, and begin with those that had no answer before. */
+/** Starts clients that send numbers until the server stops answering, beginning with those that had no answer before. */
 class Load {
   readonly acknowledged = new Set<number>()
   #unanswered: number[] = []

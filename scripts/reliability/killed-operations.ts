@@ -1,4 +1,4 @@
-/** The operations that `kill-at.ts` kills, and what must hold after each of their kills. */
+/** The operations that `kill-at.ts` kills, and the conditions that must hold after each kill. */
 import { Database } from "bun:sqlite"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -13,14 +13,14 @@ import { FROM_SOURCE, footfall, prepareSite, serveFootfall } from "../instance.t
 import { IMPORT_ID, IMPORTED, importedEvents, NATIVE_VISITS, writeNativeVisits } from "./import-once.ts"
 
 export interface Operation {
-  /** Fills the folder that each run begins with. What it returns is handed to the other functions. */
+  /** Fills the folder that each run begins with. Its result is passed to the other functions. */
   prepare(dataDir: string): Promise<string>
-  /** The command that is killed. */
+  /** The command to kill. */
   command(dataDir: string, prepared: string): readonly string[]
   input?: string
-  /** Output after which the command is asked to end. */
+  /** Output after which the command is stopped. */
   until?: string
-  /** Starts Footfall again after the kill and returns what is wrong. */
+  /** Restarts Footfall after the kill and returns the faults. */
   judge(dataDir: string, prepared: string): Promise<string[]>
 }
 
@@ -31,14 +31,14 @@ const OLD = { version: "0.0.1", now: Date.parse("2026-01-01T00:00:00Z") }
 const nothing = async () => ""
 
 export const OPERATIONS = {
-  /** The first start, by the command that makes the first user. */
+  /** The first start, by the command that creates the first user. */
   setup: {
     prepare: nothing,
     command: (dataDir) => [...FROM_SOURCE, ...SETUP, "--data-dir", dataDir],
     input: PASSWORD,
     async judge(dataDir) {
       const again = await run([...SETUP, "--data-dir", dataDir], PASSWORD)
-      // The kill may have come after the commit that created the user: the second setup then refuses as a wrong call (64).
+      // If the kill came after the commit that created the user, the second set-up fails with a usage error (64).
       const isMade = again.code === 0 || again.code === 64
       return [...(isMade ? [] : [`setup ended with ${again.code}: ${again.errors}`]), ...judgeNewInstance(dataDir, 1)]
     },
@@ -47,7 +47,7 @@ export const OPERATIONS = {
   serve: {
     prepare: nothing,
     command: (dataDir) => [...FROM_SOURCE, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", "--json"],
-    // A line of the log names the address before signals are listened for.
+    // A log line contains the address before the process listens for signals.
     until: "is_new",
     async judge(dataDir) {
       const again = await serveFootfall({ dataDir })
@@ -55,7 +55,7 @@ export const OPERATIONS = {
       return [...(code === 0 ? [] : [`serve ended with ${code}`]), ...judgeNewInstance(dataDir, 0)]
     },
   },
-  /** The start of this version on the stores of the first one. */
+  /** The start of this version on the stores of the first version. */
   migrate: {
     async prepare(dataDir) {
       const catalog = await openCatalog(catalogUrl(join(dataDir, "catalog.db")))
@@ -86,12 +86,12 @@ export const OPERATIONS = {
       ]
     },
   },
-  /** A restore by the command line: copies, checks, safety backup, exchange of the files. */
+  /** A restore on the command line: copies, checks, safety backup, swap of the files. */
   restore: {
     async prepare(dataDir) {
       const site = await prepareSite(FROM_SOURCE, dataDir)
       const { id } = await footfall<{ id: string }>(FROM_SOURCE, dataDir, "backup", "create")
-      // What the backup does not have, in either store.
+      // Data in both stores that the backup does not contain.
       await footfall(FROM_SOURCE, dataDir, "site", "create", "--name", "Later", "--hosts", "later.example")
       const events = openEventStore(join(dataDir, "events.db"), { now: Date.now() })
       writeNativeVisits(events, site.siteId)
@@ -112,13 +112,13 @@ export const OPERATIONS = {
       ]
     },
   },
-  /** An import of visits into a store that has native ones. */
+  /** An import of visits into a store with native visits. */
   import: {
     prepare: async (dataDir) => prepareImport(dataDir, false),
     command: (dataDir) => [process.execPath, IMPORT_ONCE, "import", dataDir],
     judge: (dataDir) => judgeImport(dataDir, "import", IMPORTED),
   },
-  /** The undo of such an import. */
+  /** The undo of an import. */
   undo: {
     prepare: async (dataDir) => prepareImport(dataDir, true),
     command: (dataDir) => [process.execPath, IMPORT_ONCE, "undo", dataDir],
@@ -139,7 +139,7 @@ async function prepareImport(dataDir: string, isImported: boolean): Promise<stri
   return ""
 }
 
-/** The import is there whole or not at all; then the same operation is done again, which has to come to its end. */
+/** Checks that the import exists completely or not at all, and that the same operation then succeeds. */
 async function judgeImport(dataDir: string, operation: "import" | "undo", end: number): Promise<string[]> {
   const cutOff = visitsIn(dataDir)
   if (operation === "undo" || cutOff.imported === 0) {
@@ -158,7 +158,7 @@ async function judgeImport(dataDir: string, operation: "import" | "undo", end: n
 const different = (what: string, found: number, expected: readonly number[]): string[] =>
   expected.includes(found) ? [] : [`${found} ${what} instead of ${expected.join(" or ")}`]
 
-/** A new instance has whole stores, and neither backups nor files of the first start that was cut off. */
+/** Checks that a new instance has intact stores, no backups and no files of the interrupted first start. */
 function judgeNewInstance(dataDir: string, users: number): string[] {
   const backups = join(dataDir, "backups")
   const made = existsSync(backups) ? readdirSync(backups) : []
@@ -180,7 +180,7 @@ function judgeFile(path: string): string[] {
   return rows.map((row) => row.integrity_check).filter((line) => line !== "ok")
 }
 
-/** Files that an operation makes for itself, and that the next start has to remove. */
+/** Temporary files of an operation, which the next start has to remove. */
 function judgeLeftovers(dataDir: string): string[] {
   const inside = readdirSync(dataDir, { recursive: true, encoding: "utf8" })
   const left = inside.filter((name) => /(^|\/)(\.tmp-|\.restore-|\.swap\.json|\.probe-|replaced-)|-journal$/.test(name))

@@ -1,6 +1,6 @@
 /**
- * Events that carry a number in their revenue, so that what is stored can be compared with what was acknowledged, one by
- * one. (Pages and properties would meet the limit of new values per day.)
+ * Events with a number in their revenue, so that stored and acknowledged events can be compared one by one. Pages and properties
+ * would reach the limit of new values per day.
  */
 import { Database } from "bun:sqlite"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import type { Prepared } from "../instance.ts"
 
 const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 
-/** Sends event number `number`, under an id that is always the same. The answer's status, 0 when there was none. */
+/** Sends the event with the given number under a fixed id. Resolves to the status of the answer, or 0 without one. */
 export async function sendNumbered(address: string, { trackingId }: Prepared, number: number, extra: object = {}): Promise<number> {
   const client = number % 32
   const body = JSON.stringify({
@@ -27,13 +27,13 @@ export async function sendNumbered(address: string, { trackingId }: Prepared, nu
 }
 
 export interface Stored {
-  /** How often each number is stored. */
+  /** Count of stored events by number. */
   numbers: Map<number, number>
-  /** `ok`, or what SQLite found. */
+  /** `ok`, or SQLite's findings. */
   integrity: string
 }
 
-/** What a store holds whose server is dead. */
+/** Reads the store of a server that is not running. */
 export function storedNumbers(dataDir: string, siteId: number): Stored {
   const path = join(dataDir, "events.db")
   const reader = openEventReader(path, { cacheBytes: 64 << 20 })

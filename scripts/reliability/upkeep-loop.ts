@@ -1,6 +1,6 @@
 /**
- * The process that is killed by `kill-in-phase`: writes numbered visits as fast as it can while one kind of upkeep runs again
- * and again. What it has been acknowledged it says on a line of its own. Its clock is made from the numbers.
+ * The process that `kill-in-phase` kills: writes numbered visits as fast as possible while one maintenance task runs repeatedly.
+ * Prints acknowledged visits on separate lines. Its clock is derived from the numbers.
  */
 import { rmSync, writeSync } from "node:fs"
 import type { NewEvent } from "../../src/domain/event.ts"
@@ -89,7 +89,7 @@ async function addImport(store: EventStore): Promise<number> {
 
 function event(visit: number, amount: number): NewEvent {
   const at = momentOf(visit) + (amount % 10) * 1_000
-  // A text of the visit's own, of some visits: when it is erased, so is the text.
+  // Some visits have a unique text, which is erased with the visit.
   const title = visit % 5 === 0 || erasable(visit) ? `Order ${visit}` : ""
   const page = { page: "/thanks", hostname: "shop.example.com", title }
   return { ...page, at, name: "order", interactive: true, props: [], revenue: { amount, currency: "EUR" } }
@@ -105,5 +105,5 @@ function chooseErasable(part: Part): Uint8Array {
   return chosen
 }
 
-// Upkeep beside writing, as in a server: it yields between its transactions.
+// Maintenance runs concurrently with writes, as in a server: it yields between its transactions.
 await Promise.all([keepWriting(), keepUp()])

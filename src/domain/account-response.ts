@@ -85,7 +85,7 @@ export const OwnSessionResponse = t.Object({
   place: t.String({ description: "Country or city of the IP address. Empty when unknown." }),
   ip_prefix: t.String({ description: "Prefix of the IP address: /24 for IPv4, /48 for IPv6." }),
   created_at: t.String(),
-  last_seen_at: t.String(),
+  last_seen_at: t.String({ description: "Time of the latest request." }),
 })
 export type OwnSessionResponse = Static<typeof OwnSessionResponse>
 
@@ -96,7 +96,7 @@ export const PasskeyResponse = t.Object({
   transports: t.Array(t.String(), { description: "Transports that the authenticator reported, such as `usb`." }),
   backed_up: t.Boolean({ description: "Whether the passkey is synchronized between devices." }),
   created_at: t.String(),
-  last_used_at: orNull(t.String()),
+  last_used_at: orNull(t.String(), { description: "Time of the latest sign-in with the passkey. null before the first." }),
   version: t.Integer(),
 })
 export type PasskeyResponse = Static<typeof PasskeyResponse>

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { instantText } from "./moment.ts"
+import { anyOf } from "./response.ts"
 
 /** The originator of an action: a user, an API key, the system or the command line. */
 export interface Actor {
@@ -30,38 +31,45 @@ export interface AuditEntry {
 }
 
 const Id = t.Integer({ minimum: 1 })
-const WordsOrNull = t.Union([t.String(), t.Null()])
-const WholeOrNull = t.Union([t.Integer(), t.Null()])
+const textOrNull = (description: string) => t.Union([t.String(), t.Null()], { description })
+const idOrNull = (description: string) => t.Union([t.Integer(), t.Null()], { description })
 
 /** Schema of an audit log row, as every list of the API returns it. */
 export const AuditRowResponse = t.Object(
   {
     id: Id,
-    at: t.String({ format: "date-time" }),
-    actor_kind: t.String(),
-    actor_id: WholeOrNull,
-    actor_email: t.String(),
-    impersonator_id: WholeOrNull,
-    impersonator_email: WordsOrNull,
-    action: t.String(),
-    target_type: t.String(),
-    target_id: t.String(),
-    target_label: t.String(),
-    organization_id: WholeOrNull,
-    site_id: WholeOrNull,
-    outcome: t.String(),
-    ip_prefix: t.String(),
-    user_agent: t.String(),
-    request_id: t.String(),
-    changes: t.Any({ description: "Old and new value of each changed field." }),
+    at: t.String({ format: "date-time", description: "Time of the action." }),
+    actor_kind: t.String({ description: "Originator of the action: `user`, `key`, `system` or `cli`." }),
+    actor_id: idOrNull("Id of the user or API key. null for the other kinds."),
+    actor_email: t.String({
+      description: "Email address of the user at the time of the action. For `cli`: name of the operating system's user.",
+    }),
+    impersonator_id: idOrNull("Id of the instance admin who impersonated the user. null without impersonation."),
+    impersonator_email: textOrNull("Email address of the impersonating instance admin. null without impersonation."),
+    action: t.String({ description: "Action as `<area>.<thing>.<verb>`, such as `sites.goal.create`." }),
+    target_type: t.String({ description: "Type of the changed resource." }),
+    target_id: t.String({ description: "Id of the changed resource." }),
+    target_label: t.String({ description: "Name of the resource at the time of the action." }),
+    organization_id: idOrNull("Id of the organization. null for actions on the instance."),
+    site_id: idOrNull("Id of the site. null for actions that concern no site."),
+    outcome: t.String({ description: "Outcome: `ok` or `failed`." }),
+    ip_prefix: t.String({ description: "Prefix of the IP address: /24 for IPv4, /48 for IPv6. Empty if unknown." }),
+    user_agent: t.String({ description: "User agent of the request. Empty if unknown." }),
+    request_id: t.String({ description: "Id of the request. Log lines contain it." }),
+    changes: anyOf<NonNullable<AuditEntry["changes"]>>({
+      description: "Old and new value of each changed field. Secrets appear as `(redacted)`.",
+    }),
   },
   { title: "AuditRow" },
 )
 export type AuditRowResponse = Static<typeof AuditRowResponse>
 
+type StoredAuditRow = Omit<AuditRowResponse, "at" | "changes"> & { at: number; changes: AuditEntry["changes"] }
+
 /** Formats a stored row, whose time is in epoch milliseconds, for a response. */
-export const formatAuditRow = ({ at, ...row }: Omit<AuditRowResponse, "at"> & { at: number }): AuditRowResponse => ({
+export const formatAuditRow = ({ at, changes = {}, ...row }: StoredAuditRow): AuditRowResponse => ({
   ...row,
+  changes,
   at: instantText(at),
 })
 

@@ -9,7 +9,7 @@ import type { Versioned } from "./version.ts"
 
 const FunnelStepInput = t.Object(
   {
-    type: t.Union([t.Literal("page"), t.Literal("event")]),
+    type: t.Union([t.Literal("page"), t.Literal("event")], { description: "Whether the value is a page path or an event name." }),
     match: t.Optional(Match),
     value: MatchValue,
     name: t.Optional(ThingName),

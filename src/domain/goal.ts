@@ -10,7 +10,9 @@ import type { Versioned } from "./version.ts"
 /** The writable fields of a goal: a definition of an event or page worth counting. */
 export const GoalInput = t.Object(
   {
-    kind: t.Union([t.Literal("event"), t.Literal("page"), t.Literal("scroll")]),
+    kind: t.Union([t.Literal("event"), t.Literal("page"), t.Literal("scroll")], {
+      description: "What counts as a conversion: an event, a pageview, or scrolling on a page.",
+    }),
     match: t.Optional(Match),
     value: MatchValue,
     name: t.Optional(ThingName),

@@ -39,9 +39,19 @@ const ROLES = ["guest", "viewer", "editor", "admin"] as const
 /** Schema of the role for one group. */
 export const MappedEntry = t.Object(
   {
-    role: t.Union(ROLES.map((role) => t.Literal(role))),
-    site_ids: t.Optional(t.Array(t.Integer({ minimum: 1 }), { maxItems: 500 })),
-    organization_id: t.Optional(t.Integer({ minimum: 1 })),
+    role: t.Union(
+      ROLES.map((role) => t.Literal(role)),
+      { description: "Role in the organization." },
+    ),
+    site_ids: t.Optional(
+      t.Array(t.Integer({ minimum: 1 }), { maxItems: 500, description: "Ids of the sites of a guest. Only for the role `guest`." }),
+    ),
+    organization_id: t.Optional(
+      t.Integer({
+        minimum: 1,
+        description: "Id of the organization. Only for providers of the instance. Default: its first organization.",
+      }),
+    ),
   },
   { additionalProperties: false },
 )

@@ -2,28 +2,49 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { FLAT_DIMENSIONS } from "./dimension.ts"
 import type { Counter, DropReason } from "./event.ts"
 import { COLLECT, THINGS } from "./limits.ts"
-import { Breakdown, FunnelReport, METRICS, REPORT_FACTS, Realtime, ReportRange } from "./report.ts"
+import {
+  Breakdown,
+  count,
+  FunnelReport,
+  METRICS,
+  percentage,
+  REPORT_FACTS,
+  VALUE_FIELDS as REPORT_VALUE_FIELDS,
+  Realtime,
+  ReportRange,
+} from "./report.ts"
 import { anyOf, Id, Instant, textOf } from "./response.ts"
 
 /** Schemas of the statistics that only the dashboard requests (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
-const VALUE_FIELDS = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
+const VALUE_FIELDS = {
+  ...REPORT_VALUE_FIELDS,
+  truncated: t.Optional(t.Boolean({ description: "Whether the value was truncated to 500 characters. Absent if not." })),
+}
 
 export const RealtimePanel = t.Object(
   {
     ...Realtime.properties,
-    minutes: t.Array(t.Object({ time: t.String(), visitors: Count, pageviews: Count })),
+    minutes: t.Array(
+      t.Object({
+        time: t.String({ description: "Start of the minute." }),
+        visitors: count("Number of visitors."),
+        pageviews: count("Number of pageviews."),
+      }),
+      { description: "The last 30 minutes, oldest first." },
+    ),
     events: t.Array(
       t.Object({
-        at: t.String(),
-        name: t.String(),
-        page: t.String(),
-        hostname: t.String(),
-        source: t.String(),
-        country: t.String(),
-        device: t.String(),
-        browser: t.String(),
+        at: t.String({ description: "Time of the event." }),
+        name: t.String({ description: "`pageview`, or the name of the custom event." }),
+        page: t.String({ description: "Path of the page." }),
+        hostname: t.String({ description: "Host of the page." }),
+        source: t.String({ description: "Source of the visit." }),
+        country: t.String({ description: "ISO 3166-1 code of the country." }),
+        device: t.String({ description: "Type of the device." }),
+        browser: t.String({ description: "Name of the browser." }),
       }),
+      { description: "Latest events, newest first." },
     ),
   },
   { title: "RealtimePanel" },
@@ -31,7 +52,7 @@ export const RealtimePanel = t.Object(
 export type RealtimePanel = Static<typeof RealtimePanel>
 
 const Row = Breakdown.properties.rows.items
-const SHARED = { ...METRICS, share: t.Optional(t.Number()) }
+const SHARED = { ...METRICS, share: t.Optional(percentage("Percentage of all visitors of the range.")) }
 
 /** A breakdown. With `compare`, each row contains its metrics in the compared range, all zero for a value that did not occur then. */
 export const ComparedBreakdown = t.Object(
@@ -42,7 +63,7 @@ export const ComparedBreakdown = t.Object(
         ...Row.properties,
         comparison: t.Optional(
           t.Object({
-            metrics: t.Object(SHARED),
+            metrics: t.Object(SHARED, { description: "Values in the compared range. 0 for a value that did not occur in it." }),
             change_percent: t.Object(METRICS, {
               description: "Relative change of each metric in percent. Metrics that were 0 in the compared range are left out.",
             }),
@@ -50,13 +71,20 @@ export const ComparedBreakdown = t.Object(
         ),
       }),
     ),
-    comparison: t.Optional(t.Object({ range: ReportRange })),
+    comparison: t.Optional(t.Object({ range: ReportRange }, { description: "Compared range. Present only with `compare`." })),
   },
   { title: "ComparedBreakdown" },
 )
 export type ComparedBreakdown = Static<typeof ComparedBreakdown>
 
-export const Suggestions = t.Object({ data: t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count })) }, { title: "Suggestions" })
+export const Suggestions = t.Object(
+  {
+    data: t.Array(t.Object({ ...VALUE_FIELDS, visitors: count("Number of visitors with this value.") }), {
+      description: "Values that match the text, most visitors first.",
+    }),
+  },
+  { title: "Suggestions" },
+)
 export type Suggestions = Static<typeof Suggestions>
 
 export const BusyHours = t.Object(
@@ -71,16 +99,24 @@ export type BusyHours = Static<typeof BusyHours>
 export const Properties = t.Object(
   {
     ...REPORT_FACTS,
-    event: t.Optional(t.String()),
+    event: t.Optional(t.String({ description: "Name of the event. Absent for all events." })),
     data: t.Array(
       t.Object({
-        property: t.String(),
-        events: Count,
-        values: t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count, events: Count })),
-        total_values: Count,
+        property: t.String({ description: "Key of the property." }),
+        events: count("Number of events with the property."),
+        values: t.Array(
+          t.Object({
+            ...VALUE_FIELDS,
+            visitors: count("Number of visitors with this value."),
+            events: count("Number of events with this value."),
+          }),
+          { description: "Most frequent values." },
+        ),
+        total_values: count("Number of all values."),
       }),
+      { description: "Properties, most events first." },
     ),
-    total_properties: Count,
+    total_properties: count("Number of all properties."),
   },
   { title: "Properties" },
 )
@@ -91,16 +127,16 @@ export const CampaignMatrix = t.Object(
     ...REPORT_FACTS,
     rows: t.Array(
       t.Object({
-        source: t.String(),
-        medium: t.String(),
-        campaign: t.String(),
-        visitors: Count,
-        conversions: Count,
-        conversion_rate: t.Number({ description: "Converting visitors in percent of the visitors of the row." }),
+        source: t.String({ description: "`utm_source` of the visits." }),
+        medium: t.String({ description: "`utm_medium` of the visits." }),
+        campaign: t.String({ description: "`utm_campaign` of the visits." }),
+        visitors: count("Number of visitors."),
+        conversions: count("Number of completed goals."),
+        conversion_rate: percentage("Percentage of the visitors of the row who converted."),
       }),
     ),
-    total_rows: Count,
-    has_more: t.Boolean(),
+    total_rows: count("Number of all rows."),
+    has_more: t.Boolean({ description: "Whether more rows follow." }),
   },
   { title: "CampaignMatrix" },
 )
@@ -109,25 +145,42 @@ export type CampaignMatrix = Static<typeof CampaignMatrix>
 /** An item of a journey: a page or a custom event. */
 const Item = t.Object(
   {
-    page: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes })),
-    event: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.nameChars })),
+    page: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes, description: "Path of the page. Alternative to `event`." })),
+    event: t.Optional(
+      t.String({ minLength: 1, maxLength: COLLECT.nameChars, description: "Name of the custom event. Alternative to `page`." }),
+    ),
   },
   { additionalProperties: false },
 )
 const { min: minSteps, max: maxSteps } = THINGS.journeySteps
-const Pin = t.Object({ column: t.Integer({ minimum: 1, maximum: maxSteps - 1 }), ...Item.properties }, { additionalProperties: false })
+const Pin = t.Object(
+  { column: t.Integer({ minimum: 1, maximum: maxSteps - 1, description: "Index of the column." }), ...Item.properties },
+  { additionalProperties: false },
+)
 export const JourneyInput = t.Object(
   {
-    start: t.Optional(Item),
-    end: t.Optional(Item),
+    start: t.Optional(
+      t.Object(Item.properties, { additionalProperties: false, description: "Item at which the paths start. Alternative to `end`." }),
+    ),
+    end: t.Optional(
+      t.Object(Item.properties, { additionalProperties: false, description: "Item at which the paths end. Alternative to `start`." }),
+    ),
     steps: t.Optional(
       t.Integer({ minimum: minSteps, maximum: maxSteps, description: "Number of columns, including that of the start or end." }),
     ),
-    top: t.Optional(t.Integer({ minimum: THINGS.journeyTop.min, maximum: THINGS.journeyTop.max })),
-    collapse_query: t.Optional(t.Boolean()),
-    group: t.Optional(t.Union([t.Literal("page"), t.Literal("directory")])),
+    top: t.Optional(
+      t.Integer({
+        minimum: THINGS.journeyTop.min,
+        maximum: THINGS.journeyTop.max,
+        description: `Maximum number of items per column. Default: ${THINGS.journeyTop.default}.`,
+      }),
+    ),
+    collapse_query: t.Optional(t.Boolean({ description: "Whether to ignore query parameters of pages." })),
+    group: t.Optional(
+      t.Union([t.Literal("page"), t.Literal("directory")], { description: "Whether items are pages or their directories." }),
+    ),
     events: t.Optional(t.Boolean({ description: "Whether custom events are items, too. Default: false." })),
-    pins: t.Optional(t.Array(Pin, { maxItems: maxSteps - 1 })),
+    pins: t.Optional(t.Array(Pin, { maxItems: maxSteps - 1, description: "Items that the visits must contain, by column." })),
   },
   { additionalProperties: false, title: "JourneyInput" },
 )
@@ -137,34 +190,40 @@ export type JourneyItem = Static<typeof Item>
 export const Journeys = t.Object(
   {
     ...REPORT_FACTS,
-    mode: t.Union([t.Literal("start"), t.Literal("end")]),
+    mode: t.Union([t.Literal("start"), t.Literal("end")], { description: "Whether the paths start or end at the anchor." }),
     anchor: Item,
     columns: t.Array(
       t.Array(
         t.Object({
-          kind: t.Union([t.Literal("page"), t.Literal("event"), t.Literal("other"), t.Literal("exit"), t.Literal("entry")]),
+          kind: t.Union([t.Literal("page"), t.Literal("event"), t.Literal("other"), t.Literal("exit"), t.Literal("entry")], {
+            description: "Kind of the node. `other` stands for all further items, `exit` and `entry` for the ends of visits.",
+          }),
           page: t.String({ description: "Path of the page. For kind `event`, the name of the event." }),
-          visits: Count,
-          conversion_rate: t.Number(),
+          visits: count("Number of visits."),
+          conversion_rate: percentage("Percentage of the visits with the anchor."),
         }),
       ),
+      { description: "Nodes by column." },
     ),
     edges: t.Array(
       t.Object({
-        column: Count,
-        from: t.String(),
-        to: t.String(),
+        column: count("Index of the source column."),
+        from: t.String({ description: "Page or event of the source node." }),
+        to: t.String({ description: "Page or event of the target node." }),
         from_node: t.Integer({ description: "Index of the source node in its column." }),
         to_node: t.Integer({ description: "Index of the target node in the next column." }),
-        visits: Count,
+        visits: count("Number of visits."),
       }),
+      { description: "Steps between nodes of neighbouring columns." },
     ),
     dropped: t.Array(t.Array(Count), {
       description:
         "Number of visits that ended at each node, by column and index. The last column is left out, because it is unknown there.",
     }),
-    sample_visits: Count,
-    sparse: t.Optional(t.Boolean()),
+    sample_visits: count("Number of visits with the anchor."),
+    sparse: t.Optional(
+      t.Boolean({ description: `Whether there are fewer than ${THINGS.journeySample} visits with the anchor. Absent if not.` }),
+    ),
   },
   { title: "Journeys" },
 )
@@ -180,18 +239,21 @@ export const FunnelInsight = t.Object(
       t.Object({
         range: ReportRange,
         ...FUNNEL_COUNTS,
-        change_percent: t.Object({
-          entered: t.Optional(t.Number()),
-          completed: t.Optional(t.Number()),
-          conversion_rate: t.Optional(t.Number()),
-        }),
+        change_percent: t.Object(
+          {
+            entered: t.Optional(t.Number({ description: "Change of the visitors of the first step." })),
+            completed: t.Optional(t.Number({ description: "Change of the visitors of the last step." })),
+            conversion_rate: t.Optional(t.Number({ description: "Change of the conversion rate." })),
+          },
+          { description: "Relative changes in percent. Values that were 0 in the compared range are left out." },
+        ),
       }),
     ),
     breakdown: t.Optional(
       t.Object({
-        dimension: t.String(),
-        rows: t.Array(t.Object({ ...VALUE_FIELDS, ...FUNNEL_COUNTS })),
-        total_rows: Count,
+        dimension: t.String({ description: "Dimension of the rows." }),
+        rows: t.Array(t.Object({ ...VALUE_FIELDS, ...FUNNEL_COUNTS }), { description: "Report of the funnel for each value." }),
+        total_rows: count("Number of all rows."),
       }),
     ),
   },

@@ -54,7 +54,7 @@ export const KeyInput = t.Object({ ...OTHER_FIELDS, ...SITE_FIELDS, ...PERSONAL 
 /** The writable fields of a new API key for a single site. */
 export const SiteKeyInput = t.Object({ ...OTHER_FIELDS, ...PERSONAL }, { additionalProperties: false, title: "SiteKeyInput" })
 
-const ignoredField = t.Optional(t.Unknown())
+const ignoredField = t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." }))
 /** A merge patch of an API key. Read-only fields of the GET response are accepted and ignored. */
 export const KeyPatch = t.Object(
   {

@@ -8,23 +8,27 @@ import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const satisfies readonly Role[]
 
-export const RoleInput = t.Union([t.Literal("owner"), t.Literal("admin"), t.Literal("editor"), t.Literal("viewer"), t.Literal("guest")])
-const SiteRoleInput = t.Union([t.Literal("admin"), t.Literal("editor"), t.Literal("viewer")])
+export const RoleInput = t.Union([t.Literal("owner"), t.Literal("admin"), t.Literal("editor"), t.Literal("viewer"), t.Literal("guest")], {
+  description: "Role in the organization. Guests only have site-specific roles.",
+})
+const SiteRoleInput = t.Union([t.Literal("admin"), t.Literal("editor"), t.Literal("viewer")], { description: "Role on the site." })
 const UserId = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-const Names = t.Array(t.String(), { maxItems: 100, uniqueItems: true })
+const names = (description: string) => t.Array(t.String(), { maxItems: 100, uniqueItems: true, description })
 
+/** Field of a response that clients can send back unchanged. */
+const READ_ONLY = t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." }))
 /** A merge patch of a member. Read-only fields of the list are accepted and ignored. */
 export const MemberPatch = t.Object(
   {
     role: t.Optional(RoleInput),
-    grants: t.Optional(Names),
-    denies: t.Optional(Names),
+    grants: t.Optional(names("Permissions in addition to those of the role.")),
+    denies: t.Optional(names("Permissions of the role that the member does not have.")),
     version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    user: t.Optional(t.Unknown()),
-    site_roles: t.Optional(t.Unknown()),
-    mfa: t.Optional(t.Unknown()),
-    last_seen_at: t.Optional(t.Unknown()),
-    joined_at: t.Optional(t.Unknown()),
+    user: READ_ONLY,
+    site_roles: READ_ONLY,
+    mfa: READ_ONLY,
+    last_seen_at: READ_ONLY,
+    joined_at: READ_ONLY,
   },
   { additionalProperties: false, title: "MemberPatch" },
 )
@@ -43,9 +47,12 @@ export const MemberResponse = t.Object(
     role: RoleInput,
     grants: t.Array(t.String(), { description: "Permissions in addition to those of the role." }),
     denies: t.Array(t.String(), { description: "Permissions of the role that the member does not have." }),
-    site_roles: t.Array(t.Object({ site_id: Id, role: textOf<SiteRole>() }), {
-      description: "Site-specific roles, which differ from the role in the organization.",
-    }),
+    site_roles: t.Array(
+      t.Object({ site_id: Id, role: textOf<SiteRole>({ description: "Role on the site: `admin`, `editor` or `viewer`." }) }),
+      {
+        description: "Site-specific roles, which differ from the role in the organization.",
+      },
+    ),
     mfa: t.Boolean({ description: "Whether the member has a second factor." }),
     last_seen_at: orNull(Instant, { description: "Time of the latest request. null before the first sign-in." }),
     joined_at: t.String({ format: "date-time", description: "Time at which the user became a member." }),

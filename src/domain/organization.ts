@@ -71,10 +71,10 @@ export const OrganizationInput = t.Object({ name }, { additionalProperties: fals
 export const OrganizationPatch = t.Object(
   {
     name: t.Optional(name),
-    policy: t.Optional(t.Partial(PolicyInput)),
+    policy: t.Optional(t.Partial(PolicyInput, { description: "Changed rules of the policy. Others are kept." })),
     version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    role: t.Optional(t.Unknown()),
-    counts: t.Optional(t.Unknown()),
+    role: t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." })),
+    counts: t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." })),
   },
   { additionalProperties: false, title: "OrganizationPatch" },
 )

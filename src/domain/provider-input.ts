@@ -58,9 +58,16 @@ export const ProviderResponse = t.Object(
     scopes: t.String({ description: "Requested scopes, separated by spaces." }),
     allowed_domains: t.Array(t.String(), { description: "Email domains for which `jit` creates accounts." }),
     jit: t.Boolean({ description: "Whether an account is created at the first sign-in of an unknown user." }),
-    role_map: t.Record(t.String(), t.Object({ role: t.String(), site_ids: t.Optional(t.Array(t.Integer())) }), {
-      description: "Role by group of the claim `groups`. `*` stands for all users.",
-    }),
+    role_map: t.Record(
+      t.String(),
+      t.Object({
+        role: t.String({ description: "Role in the organization." }),
+        site_ids: t.Optional(t.Array(t.Integer(), { description: "Ids of the sites of a guest. Present only for the role `guest`." })),
+      }),
+      {
+        description: "Role by group of the claim `groups`. `*` stands for all users.",
+      },
+    ),
     sso_only: t.Boolean({ description: "Whether members can sign in through this provider only." }),
     enabled: t.Boolean({ description: "Whether users can sign in through the provider." }),
     redirect_uri: t.String({ description: "Redirect URI to register with the provider." }),

@@ -10,9 +10,9 @@ const Money = t.Object({
 const AnswerValue = t.Union([t.Number(), t.Null(), Money], { description: "Value of a metric. null when nothing was measured." })
 export type AnswerValue = Static<typeof AnswerValue>
 
-const Values = t.Array(AnswerValue)
+const Values = t.Array(AnswerValue, { description: "Values of the requested metrics, in their order." })
 const AnswerRow = t.Object({
-  dimensions: t.Array(t.String()),
+  dimensions: t.Array(t.String(), { description: "Values of the requested dimensions, in their order." }),
   metrics: Values,
   comparison: t.Optional(
     t.Object({
@@ -32,40 +32,67 @@ const Instants = t.Tuple([t.String(), t.String()], { description: "First and las
 
 export const QueryAnswer = t.Object(
   {
-    results: t.Array(AnswerRow),
+    results: t.Array(AnswerRow, { description: "Rows of the page, in the requested order." }),
     meta: t.Object({
-      imports_included: t.Optional(t.Boolean()),
-      imports_skip_reason: t.Optional(t.String()),
-      imports_warning: t.Optional(t.String()),
-      metric_warnings: t.Optional(t.Record(t.String(), t.Object({ code: t.String(), warning: t.String() }))),
-      time_labels: t.Optional(t.Array(t.String())),
-      total_rows: t.Optional(t.Integer({ minimum: 0 })),
+      imports_included: t.Optional(
+        t.Boolean({ description: "Whether imported totals are included. Present only if they were requested." }),
+      ),
+      imports_skip_reason: t.Optional(t.String({ description: "Code of the reason why imported totals are not included." })),
+      imports_warning: t.Optional(t.String({ description: "Explanation of the reason why imported totals are not included." })),
+      metric_warnings: t.Optional(
+        t.Record(
+          t.String(),
+          t.Object({
+            code: t.String({ description: "Code of the warning." }),
+            warning: t.String({ description: "Explanation for people. The text may change." }),
+          }),
+          { description: "Warnings by metric. Absent if there are none." },
+        ),
+      ),
+      time_labels: t.Optional(t.Array(t.String(), { description: "All time buckets. Present only if requested." })),
+      total_rows: t.Optional(t.Integer({ minimum: 0, description: "Number of all rows. Present only if requested." })),
       visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
-      notes: t.Optional(t.Array(t.String())),
+      notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
     }),
     query: t.Object(
       {
-        site_id: t.Integer(),
-        metrics: t.Array(t.String()),
+        site_id: t.Integer({ description: "Id of the site." }),
+        metrics: t.Array(t.String(), { description: "Requested metrics." }),
         date_range: Instants,
-        dimensions: t.Array(t.String()),
-        filters: t.Array(t.Unknown()),
-        order_by: t.Array(t.Tuple([t.String(), t.String()])),
-        include: t.Object({
-          imports: t.Optional(t.Boolean()),
-          time_labels: t.Optional(t.Boolean()),
-          total_rows: t.Optional(t.Boolean()),
-          comparisons: t.Optional(
-            t.Object({
-              mode: t.String(),
-              date_range: Instants,
-              match_day_of_week: t.Optional(t.Boolean()),
-              match_time_of_day: t.Optional(t.Boolean()),
-            }),
-          ),
+        dimensions: t.Array(t.String(), { description: "Requested dimensions." }),
+        filters: t.Array(t.Unknown(), { description: "Filters that must all match." }),
+        order_by: t.Array(t.Tuple([t.String(), t.String()]), {
+          description: "Sort order: pairs of a metric or dimension and a direction.",
         }),
-        pagination: t.Object({ limit: t.Integer(), offset: t.Integer() }),
-        timezone: t.String(),
+        include: t.Object(
+          {
+            imports: t.Optional(t.Boolean({ description: "Whether imported totals were requested." })),
+            time_labels: t.Optional(t.Boolean({ description: "Whether the list of all time buckets was requested." })),
+            total_rows: t.Optional(t.Boolean({ description: "Whether the number of all rows was requested." })),
+            comparisons: t.Optional(
+              t.Object(
+                {
+                  mode: t.String({ description: "Mode: `previous_period`, `year_over_year` or `custom`." }),
+                  date_range: Instants,
+                  match_day_of_week: t.Optional(t.Boolean({ description: "Whether the compared range starts on the same weekday." })),
+                  match_time_of_day: t.Optional(
+                    t.Boolean({ description: "Whether today is compared with the same hours of the earlier day." }),
+                  ),
+                },
+                { description: "Compared range. Absent without a comparison." },
+              ),
+            ),
+          },
+          { description: "Requested additions to the rows." },
+        ),
+        pagination: t.Object(
+          {
+            limit: t.Integer({ description: "Maximum number of rows." }),
+            offset: t.Integer({ description: "Number of skipped rows." }),
+          },
+          { description: "Requested page of the rows." },
+        ),
+        timezone: t.String({ description: "IANA time zone of day and bucket boundaries." }),
       },
       { description: "The resolved query, with all defaults filled in." },
     ),

@@ -19,8 +19,8 @@ export const versioned = <Fields extends TProperties>({ properties, title }: TOb
     title === undefined ? {} : { title },
   )
 
-/** A page of a list. */
-export interface Page<Row> {
+/** A page of a list in the private API. */
+export interface PrivatePage<Row> {
   data: Row[]
   has_more: boolean
   /** Null on the last page. */
@@ -29,7 +29,7 @@ export interface Page<Row> {
   total?: number
 }
 
-/** Returns the schema of a `Page`. */
+/** Returns the schema of a `PrivatePage`. */
 export const Listed = <Row extends TSchema>(row: Row) =>
   t.Object({
     data: t.Array(row),

@@ -53,8 +53,6 @@ export const ListedSiteResponse = t.Object(
 )
 export type ListedSiteResponse = Static<typeof ListedSiteResponse>
 
-const Texts = t.Array(t.String())
-
 /** All settings of a site except its name, its hosts and its shields. */
 export const SettingsResponse = t.Object({
   timezone: t.String({ description: "IANA time zone of the site's days." }),
@@ -82,7 +80,11 @@ export const SettingsResponse = t.Object({
   allowed_query_params: t.Array(t.String(), { description: "Query parameters that are kept in the page's path." }),
   hash_routing: t.Boolean({ description: "Whether the part of the URL after `#` belongs to the page's path." }),
   compat_ids: t.Object(
-    { plausible: Texts, umami: Texts, goatcounter: Texts },
+    {
+      plausible: t.Array(t.String(), { description: "Domains of the site in Plausible." }),
+      umami: t.Array(t.String(), { description: "Website ids of the site in Umami." }),
+      goatcounter: t.Array(t.String(), { description: "Codes of the site in GoatCounter." }),
+    },
     { description: "Site ids of other products whose trackers send events to this site." },
   ),
   public: t.Boolean({ description: "Whether anyone can see the statistics, through a shared view created for this purpose." }),

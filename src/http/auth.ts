@@ -29,8 +29,8 @@ export interface AuthOptions {
 }
 
 /** Requirements of a route for an API key: a scope, or several conditions. */
-export type Wanted = Scope | WantedFacts
-interface WantedFacts {
+export type KeyRequirement = Scope | KeyRequirements
+interface KeyRequirements {
   /** Scopes of which one is enough. */
   scopes: readonly Scope[]
   /** Whether the key must have access to all sites of the organization. */
@@ -50,12 +50,12 @@ export type KeyGate = ReturnType<typeof keyGate>
 export function keyGate(options: AuthOptions) {
   const find = keyFinder(options)
 
-  async function admit(call: Call, wanted: Wanted): Promise<ApiKey> {
+  async function admit(call: Call, requirement: KeyRequirement): Promise<ApiKey> {
     const key = await find(call)
     options.limits.show(key, call.set.headers)
-    refuseScope(key, factsOf(wanted), call)
+    refuseScope(key, requirementsOf(requirement), call)
     options.limits.take(key, call.set.headers)
-    if (isManaging(call, factsOf(wanted))) refuseWrites(options.maintenance(), "unavailable", options.now())
+    if (isManaging(call, requirementsOf(requirement))) refuseWrites(options.maintenance(), "unavailable", options.now())
     return key
   }
   return { admit, siteOf: (key: ApiKey, call: Call) => options.sites.visible(key, call.params.site_id) }
@@ -67,34 +67,35 @@ export function keyGate(options: AuthOptions) {
  */
 export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({
-    scope: (wanted: Wanted) => ({
-      detail: describeRequirements(wanted),
+    scope: (requirement: KeyRequirement) => ({
+      detail: describeRequirements(requirement),
       ...guard(async (call) => {
-        const apiKey = await admit(call, wanted)
-        refuseFormat(call, factsOf(wanted))
+        const apiKey = await admit(call, requirement)
+        refuseFormat(call, requirementsOf(requirement))
         return { apiKey }
-      }, factsOf(wanted).read),
+      }, requirementsOf(requirement).read),
     }),
-    siteScope: (wanted: Wanted) => ({
-      detail: describeRequirements(wanted),
+    siteScope: (requirement: KeyRequirement) => ({
+      detail: describeRequirements(requirement),
       ...guard(async (call) => {
-        const apiKey = await admit(call, wanted)
+        const apiKey = await admit(call, requirement)
         const site = await siteOf(apiKey, call)
-        await factsOf(wanted).finds?.(site, call)
-        refuseFormat(call, factsOf(wanted))
+        await requirementsOf(requirement).finds?.(site, call)
+        refuseFormat(call, requirementsOf(requirement))
         return { apiKey, site }
-      }, factsOf(wanted).read),
+      }, requirementsOf(requirement).read),
     }),
   })
 }
 
 /** Describes the requirements for the documentation. */
-function describeRequirements(wanted: Wanted): object {
-  const { scopes, unrestricted } = factsOf(wanted)
+function describeRequirements(requirement: KeyRequirement): object {
+  const { scopes, unrestricted } = requirementsOf(requirement)
   return { "x-required-scopes": scopes, ...(unrestricted && { "x-unrestricted-key": true }) }
 }
 
-const factsOf = (wanted: Wanted): WantedFacts => (typeof wanted === "string" ? { scopes: [wanted] } : wanted)
+const requirementsOf = (requirement: KeyRequirement): KeyRequirements =>
+  typeof requirement === "string" ? { scopes: [requirement] } : requirement
 
 /** Creates the lookup of keys. Failed attempts are limited by address; valid keys from the same address are not affected. */
 function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
@@ -121,10 +122,10 @@ function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
 }
 
 /** Returns whether a request changes managed data. Queries and events also use POST, but do not count. */
-const isManaging = ({ request }: Call, { scopes }: WantedFacts): boolean =>
+const isManaging = ({ request }: Call, { scopes }: KeyRequirements): boolean =>
   request.method !== "GET" && request.method !== "HEAD" && scopes.some((scope) => scope.endsWith(":write") && scope !== "events:write")
 
-function refuseScope(key: ApiKey, { scopes, unrestricted }: WantedFacts, { set }: Call): void {
+function refuseScope(key: ApiKey, { scopes, unrestricted }: KeyRequirements, { set }: Call): void {
   if (!hasScope(key, scopes)) {
     set.headers["www-authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`
     throw new AppError("insufficient_scope", `The key needs ${scopes.join(" or ")}.`, { required_scopes: scopes })
@@ -132,7 +133,7 @@ function refuseScope(key: ApiKey, { scopes, unrestricted }: WantedFacts, { set }
   if (unrestricted && key.site_ids !== null) throw new AppError("unrestricted_key_required", "This key is limited to selected sites.")
 }
 
-function refuseFormat({ request }: Call, { produces = ["application/json"] }: Pick<WantedFacts, "produces">): void {
+function refuseFormat({ request }: Call, { produces = ["application/json"] }: Pick<KeyRequirements, "produces">): void {
   if (!produces.some((type) => accepts(request, type)))
     throw new AppError("not_acceptable", `The response is only available as ${produces.join(" or ")}.`)
 }

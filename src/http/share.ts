@@ -16,7 +16,7 @@ export interface ShareRoutesOptions extends ExportAnswerOptions, Pick<Clients, "
 }
 
 const operation = (summary: string) => ({ summary, tags: ["shared views"] })
-const UnlockInput = t.Object({ password: t.String() }, { title: "Unlock" })
+const UnlockInput = t.Object({ password: t.String({ description: "Password of the shared view." }) }, { title: "Unlock" })
 
 /** Creates the routes of shared views. The slug, and the password if any, are the only secrets that viewers need. */
 export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addressOf, ...files }: ShareRoutesOptions) {

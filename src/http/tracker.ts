@@ -37,10 +37,10 @@ const PREFLIGHT = { "access-control-allow-methods": METHODS.join(", "), "access-
 export function trackerHandlers(options: TrackerOptions): (path: string) => RequestHandler | undefined {
   const prepared = new Map<string, Script>()
   return (path) => {
-    const wanted = wantedScript(path, options.scriptPath)
-    if (!wanted) return undefined
-    const script = prepared.get(wanted.name) ?? prepare(wanted, options.collectPath)
-    if (!wanted.name.startsWith("pa-")) prepared.set(wanted.name, script)
+    const variant = findVariant(path, options.scriptPath)
+    if (!variant) return undefined
+    const script = prepared.get(variant.name) ?? prepare(variant, options.collectPath)
+    if (!variant.name.startsWith("pa-")) prepared.set(variant.name, script)
     return async (request, server) => {
       options.onScript?.(request.headers.get("referer") ?? "", options.addressOf?.({ request, server }))
       return answer(request, script, options)
@@ -48,12 +48,12 @@ export function trackerHandlers(options: TrackerOptions): (path: string) => Requ
   }
 }
 
-interface Wanted {
+interface Variant {
   name: string
   text: string
 }
 
-function wantedScript(path: string, scriptPath: string | undefined): Wanted | undefined {
+function findVariant(path: string, scriptPath: string | undefined): Variant | undefined {
   if (path === "/js/script.js" || path === scriptPath) return { name: "", text: NATIVE }
   if (path === "/script.js") return { name: "umami", text: UMAMI }
   if (path === "/count.js") return { name: "count", text: GOATCOUNTER }
@@ -61,8 +61,8 @@ function wantedScript(path: string, scriptPath: string | undefined): Wanted | un
   if (!path.startsWith("/js/")) return undefined
   const id = WITH_ID.exec(path)?.[1]
   if (id) return { name: id, text: PLAUSIBLE }
-  const asked = EXTENDED.exec(path)?.[1]?.split(".")
-  return asked && { name: ["script", ...READ.filter((extension) => asked.includes(extension))].join("."), text: PLAUSIBLE }
+  const requested = EXTENDED.exec(path)?.[1]?.split(".")
+  return requested && { name: ["script", ...READ.filter((extension) => requested.includes(extension))].join("."), text: PLAUSIBLE }
 }
 
 interface Script {
@@ -72,7 +72,7 @@ interface Script {
   zstd?: Uint8Array<ArrayBuffer>
 }
 
-function prepare({ name, text }: Wanted, collectPath: string | undefined): Script {
+function prepare({ name, text }: Variant, collectPath: string | undefined): Script {
   const own = text.replaceAll(SCRIPT_NAME, name).replaceAll(COLLECT_PATH, collectPath ? JSON.stringify(collectPath) : COLLECT_PATH)
   return { etag: `W/"${Bun.hash(own).toString(36)}"`, text: own }
 }

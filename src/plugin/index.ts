@@ -34,7 +34,6 @@ export type { Removed } from "../services/erasure/data-hooks.ts"
 export type { Console } from "../services/instance/console.ts"
 export type { JobWork } from "../services/jobs/jobs.ts"
 export {
-  type PrivatePage,
   pageOfAll,
   privatePage,
   readPaging,

@@ -1,10 +1,10 @@
 /** Features that are loaded after the first view: focus, menu keys and scroll restoration. */
-import { beginAtHeading, keepFocus } from "./browser/focus.ts"
+import { focusHeading, keepFocus } from "./browser/focus.ts"
 import { restoreScroll } from "./browser/scroll-positions.ts"
 
 keepFocus()
-beginAtHeading()
-keepMenuKeys()
+focusHeading()
+handleMenuKeys()
 restoreScroll()
 
 const ITEM = "[role^=menuitem]"
@@ -17,7 +17,7 @@ let typed = { text: "", at: 0 }
  * Starts handling keys in all menus by the ARIA menu pattern: arrows wrap around, Home and End move to the ends, letters to the next
  * item that starts with them.
  */
-function keepMenuKeys(): void {
+function handleMenuKeys(): void {
   // Uses the capture phase, because menus stop the propagation of their keys.
   addEventListener("keydown", moveBetweenItems, true)
 }

@@ -1,41 +1,45 @@
 /** The parts from which plugins build their pages (`#plugin/ui`), the same ones as in the rest of the dashboard. */
 
+export type { PrivatePage } from "../domain/response.ts"
 export { get, getAll, Problem, patch, post, put, remove, send } from "./api/api.ts"
 export {
   areaQueries,
+  confirmIdentity,
   type Filters,
-  freshProof,
-  type Listed,
   queryOf,
   type RowsOptions,
   useFilters,
   useRows,
 } from "./api/plugin-requests.ts"
 export { canInOrganization, canOnSite, useMe, useRefreshMe, useSite } from "./api/session.ts"
+export { type EditorFields, EditorFrame } from "./area/editor-frame.tsx"
+export { DimensionCard, ItemPage, ItemReports, useItemReports } from "./area/item-page.tsx"
+export { ActionMenu, type AreaItems, Badges, type EditorProps, itemsPath, useUndoable } from "./area/items.tsx"
+export { countColumn, ItemName, type ListFilter, ListPage } from "./area/list-page.tsx"
 export { useSiteId } from "./browser/address.ts"
 export { useDebouncedValue } from "./browser/hooks.ts"
 export { Button, IconButton } from "./parts/button.tsx"
 export { Change } from "./parts/change.tsx"
-export { Confirm, currentOf, TwoVersions } from "./parts/confirm.tsx"
+export { Confirm, currentVersion, VersionConflict } from "./parts/confirm.tsx"
 export { CopyButton, copyText } from "./parts/copy.tsx"
-export { type Column, DataTable, Rows } from "./parts/data-table.tsx"
+export { type Column, DataTable, PagedTable } from "./parts/data-table.tsx"
 export { Dialog } from "./parts/dialog.tsx"
-export { Choice, Field, FilterRow, SearchField, SelectField, TextArea, TextField } from "./parts/form/fields.tsx"
+export { Checkbox, Field, FilterRow, SearchField, SelectField, TextArea, TextField } from "./parts/form/fields.tsx"
 export { Form, type Sent } from "./parts/form/form.tsx"
 export { UnsavedGuard, useUnsaved } from "./parts/form/unsaved.tsx"
 export { Icon } from "./parts/icon.tsx"
 export { MenuItem, Popover } from "./parts/menu.tsx"
 export { Card, Page } from "./parts/page.tsx"
-export { Answer, EmptyState, ErrorState, Skeleton, sentenceOf } from "./parts/states.tsx"
+export { EmptyState, ErrorState, errorText, QueryResult, Skeleton } from "./parts/states.tsx"
 export { toast } from "./parts/toasts.tsx"
-export { Facts, Moment, Spark } from "./parts/values.tsx"
-export { CardAnswer } from "./report/cards/card-answer.tsx"
+export { DescriptionList, Sparkline, TimeAgo } from "./parts/values.tsx"
+export { CardResult } from "./report/cards/card-answer.tsx"
 export { CountChart, CountRows, type CountSeries, useRangeQuery } from "./report/counts.tsx"
 export { valueText } from "./report/data/figures.ts"
-export { REASON_WORDS } from "./report/drop-words.ts"
+export { DROP_REASON_LABELS } from "./report/drop-reasons.ts"
 export { FilterBar, IgnoredAddressParts } from "./report/filters/filter-bar.tsx"
-export { actionWords, changesOf } from "./screens/organization/audit/audit-entries.ts"
+export { actionText, changesOf } from "./screens/organization/audit/audit-entries.ts"
 export type { PluginPages, SectionPage, SitePage } from "./shell/plugin-pages.ts"
 export * from "./text/format.ts"
-export { CutText, visible, webAddress } from "./text/safe-text.tsx"
-export { dimensionLabel } from "./text/words.ts"
+export { dimensionLabel } from "./text/labels.ts"
+export { TruncatedText, visible, webAddress } from "./text/safe-text.tsx"

@@ -2,23 +2,23 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { type ComponentType, render } from "preact"
 import { lazy, Suspense } from "preact/compat"
 import { useEffect } from "preact/hooks"
-import { asked, createQueryClient } from "./api/api.ts"
+import { createQueryClient, identityRequest } from "./api/api.ts"
 import { boot } from "./api/session.ts"
 import { inTurn, lazyScreen } from "./parts/loading.ts"
 import { Toasts, toast } from "./parts/toasts.tsx"
 
 /** The dialog that confirms the user's identity, loaded when needed because it contains the forms of all factors. */
-const ProofDialog = lazy(() =>
-  import("./shell/proof-dialog.tsx").then(
-    ({ ProofDialog }) => ({ default: ProofDialog }),
-    () => ({ default: Unasked }),
+const IdentityDialog = lazy(() =>
+  import("./shell/identity-dialog.tsx").then(
+    ({ IdentityDialog }) => ({ default: IdentityDialog }),
+    () => ({ default: DialogMissing }),
   ),
 )
 
-const Proof = () =>
-  asked.use() ? (
+const Identity = () =>
+  identityRequest.use() ? (
     <Suspense fallback={<div class="progress-line" />}>
-      <ProofDialog />
+      <IdentityDialog />
     </Suspense>
   ) : null
 
@@ -41,7 +41,7 @@ export function start(Router: ComponentType): void {
           <Router />
         </Suspense>
         <Impersonation />
-        <Proof />
+        <Identity />
         <Toasts />
       </QueryClientProvider>,
       document.getElementById("app")!,
@@ -50,10 +50,10 @@ export function start(Router: ComponentType): void {
   addEventListener("load", () => import("./later.ts").catch(() => {}))
 }
 
-/** Cancels a question whose dialog cannot be loaded because its file belonged to an older build. The page keeps its input. */
-function Unasked() {
+/** Cancels the request to confirm the identity if its dialog cannot be loaded, because a newer build runs. The page keeps its input. */
+function DialogMissing() {
   useEffect(() => {
-    asked.get()?.cancel()
+    identityRequest.get()?.cancel()
     toast("A new version of Footfall is available. Copy anything you've typed, then reload the page.")
   }, [])
   return null

@@ -77,28 +77,28 @@ export const readJsonAsSent =
 export const readOptionalJson = (limit: number): Read => {
   const read = readJsonAsSent(limit)
   return async (request, contentType) => {
-    const isLeftOut = request.body === null || request.headers.get("content-length") === "0"
-    return isLeftOut ? ({ value: {}, bytes: new Uint8Array() } satisfies SentJson) : read(request, contentType)
+    const isMissing = request.body === null || request.headers.get("content-length") === "0"
+    return isMissing ? ({ value: {}, bytes: new Uint8Array() } satisfies SentJson) : read(request, contentType)
   }
 }
 
 /**
  * Creates a reader of lists in JSON or with one item per line: lines become `{[name]: items}`, empty lines are skipped. Reads at most
- * one item more than `most`, so that longer lists are rejected for their length without parsing the rest.
+ * one item more than `maximum`, so that longer lists are rejected for their length without parsing the rest.
  */
-export const readJsonOrLines = (limit: number, name: string, most: number): Read => {
+export const readJsonOrLines = (limit: number, name: string, maximum: number): Read => {
   const asJson = readJson(limit)
   return async (request, contentType) => {
-    if (request.body === null || contentType !== "application/x-ndjson") return cutList(await asJson(request, contentType), name, most)
+    if (request.body === null || contentType !== "application/x-ndjson") return cutList(await asJson(request, contentType), name, maximum)
     const lines = textOf(await readBytes(request, limit)).split("\n")
-    const items = lines.filter((line) => line.trim() !== "").slice(0, most + 1)
+    const items = lines.filter((line) => line.trim() !== "").slice(0, maximum + 1)
     return { [name]: items.map((line) => parseText(line)) }
   }
 }
 
-function cutList(body: unknown, name: string, most: number): unknown {
+function cutList(body: unknown, name: string, maximum: number): unknown {
   const list = isObject(body) ? body[name] : undefined
-  return Array.isArray(list) && list.length > most ? { ...(body as object), [name]: list.slice(0, most + 1) } : body
+  return Array.isArray(list) && list.length > maximum ? { ...(body as object), [name]: list.slice(0, maximum + 1) } : body
 }
 
 function refuseOtherTypes(method: string, type: string | undefined): void {

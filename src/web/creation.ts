@@ -14,14 +14,14 @@ export interface Creating {
 }
 
 /** Response for a created or changed resource. */
-export interface Created<Shown> {
+export interface Created<Body> {
   /** HTTP status. Default: 201. Others if nothing was created or a job was only started. */
   status?: 200 | 201 | 202
   /** URL of a new resource. */
   location?: string
   /** ETag of a versioned resource. */
   etag?: string
-  body: Shown
+  body: Body
 }
 
 /**
@@ -30,23 +30,23 @@ export interface Created<Shown> {
  */
 export const creation =
   (idempotency: Idempotency, statusOf: (code: ErrorCode) => number) =>
-  async <Thing, Shown>(
+  async <Thing, Body>(
     call: Creating,
-    make: (body: unknown, alongside?: Alongside<Thing>) => Promise<Thing>,
-    show: (thing: Thing) => Created<Shown>,
-  ): Promise<Shown> => {
+    create: (body: unknown, alongside?: Alongside<Thing>) => Promise<Thing>,
+    toCreated: (thing: Thing) => Created<Body>,
+  ): Promise<Body> => {
     const { value, bytes } = call.body
     const key = idempotencyKey(call.request)
-    if (key === undefined) return answer(call, show(await make(value)))
+    if (key === undefined) return answer(call, toCreated(await create(value)))
 
     const begun = await idempotency.begin(scopeOf(call), key, bytes)
-    if ("kept" in begun) return replay<Shown>(call, begun.kept)
+    if ("kept" in begun) return replay<Body>(call, begun.kept)
     const { claim } = begun
     try {
-      const thing = await make(value, (statements, { after }) => claim.keep(statements, keptCreation(show(after!))))
-      return answer(call, show(thing))
+      const thing = await create(value, (statements, { after }) => claim.keep(statements, storedCreation(toCreated(after!))))
+      return answer(call, toCreated(thing))
     } catch (error) {
-      const refusal = keptRefusal(error, statusOf)
+      const refusal = storedRefusal(error, statusOf)
       if (refusal) await claim.keepAlone(refusal)
       throw error
     } finally {
@@ -68,17 +68,17 @@ export interface BatchKeeping<Outcome> {
  */
 export const batchCreation =
   (idempotency: Idempotency, statusOf: (code: ErrorCode) => number) =>
-  async <Outcome, Shown>(call: Creating, write: (body: unknown, keeping: BatchKeeping<Outcome>) => Promise<Shown>): Promise<Shown> => {
+  async <Outcome, Body>(call: Creating, write: (body: unknown, keeping: BatchKeeping<Outcome>) => Promise<Body>): Promise<Body> => {
     const { value, bytes } = call.body
     const key = idempotencyKey(call.request)
     if (key === undefined) return answer(call, { status: 200, body: await write(value, { done: [], keep: async () => {} }) })
 
     const begun = await idempotency.begin(scopeOf(call), key, bytes)
-    if ("kept" in begun) return replay<Shown>(call, begun.kept)
+    if ("kept" in begun) return replay<Body>(call, begun.kept)
     const { claim } = begun
     try {
       const before = await claim.parts()
-      const done = before.flatMap((part) => JSON.parse(part) as Outcome[]) // written below
+      const done = before.flatMap((part) => JSON.parse(part) as Outcome[]) // stored by `keep` below
       /** Numbers of the stored parts by their first row. A transaction that finds the store locked runs again. */
       const parts = new Map<number, number>()
       const keep: BatchKeeping<Outcome>["keep"] = (statements, from, outcomes) => {
@@ -87,12 +87,12 @@ export const batchCreation =
         return claim.keepPart(statements, part, JSON.stringify(outcomes))
       }
       const created = { status: 200 as const, body: await write(value, { done, keep }) }
-      await claim.keepAlone(keptCreation(created))
+      await claim.keepAlone(storedCreation(created))
       // Storing and sending a long response take some milliseconds each.
       await Bun.sleep(0)
       return answer(call, created)
     } catch (error) {
-      const refusal = keptRefusal(error, statusOf)
+      const refusal = storedRefusal(error, statusOf)
       if (refusal && !isReused(error)) await claim.keepAlone(refusal)
       throw error
     } finally {
@@ -112,13 +112,13 @@ function idempotencyKey({ headers }: Request): string | undefined {
 const scopeOf = ({ apiKey, user, request }: Creating): string =>
   `${apiKey?.id ?? `user ${user?.id}`} ${request.method} ${new URL(request.url).pathname.replace(/\/$/, "")}`
 
-function answer<Shown>({ set }: Creating, { status = 201, body, ...created }: Created<Shown>): Shown {
+function answer<Body>({ set }: Creating, { status = 201, body, ...created }: Created<Body>): Body {
   set.status = status
   Object.assign(set.headers, headersOf(created))
   return body
 }
 
-const keptCreation = <Shown>({ status = 201, body, ...created }: Created<Shown>): StoredResponse => ({
+const storedCreation = <Body>({ status = 201, body, ...created }: Created<Body>): StoredResponse => ({
   status,
   headers: headersOf(created),
   body: JSON.stringify(body),
@@ -129,8 +129,8 @@ const headersOf = ({ location, etag }: Pick<Created<unknown>, "location" | "etag
   ...(etag !== undefined && { etag }),
 })
 
-/** Returns whether an error is caused by the content. Other errors can disappear on a retry. */
-function keptRefusal(error: unknown, statusOf: (code: ErrorCode) => number): StoredResponse | undefined {
+/** Returns the response to store for an error that the content caused. Other errors can disappear on a retry and are not stored. */
+function storedRefusal(error: unknown, statusOf: (code: ErrorCode) => number): StoredResponse | undefined {
   if (!(error instanceof AppError)) return undefined
   const status = statusOf(error.code)
   if (status !== 409 && status !== 422) return undefined
@@ -138,11 +138,11 @@ function keptRefusal(error: unknown, statusOf: (code: ErrorCode) => number): Sto
 }
 
 /** Returns a stored response. Throws stored errors again, so that they contain the id of the current request. */
-function replay<Shown>({ set }: Creating, { status, headers, body }: StoredResponse): Shown {
+function replay<Body>({ set }: Creating, { status, headers, body }: StoredResponse): Body {
   set.headers["idempotency-replayed"] = "true"
-  const kept = JSON.parse(body) // written above
-  if (status >= 400) throw new AppError(kept.code, kept.detail, kept.members)
+  const stored = JSON.parse(body) // written above
+  if (status >= 400) throw new AppError(stored.code, stored.detail, stored.members)
   set.status = status
   Object.assign(set.headers, headers)
-  return kept
+  return stored
 }

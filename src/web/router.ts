@@ -56,6 +56,7 @@ export type Rule =
 
 /** Signed-in caller. `actor` is the form for audit entries. */
 export type Caller = Person & { actor: Actor }
+/** Caller of an open route, signed in or not. */
 export type Visitor = { actor: Actor; person?: Person }
 
 /** Authorization of private routes, in the order of areas/00-conventions.md section 4. */
@@ -70,15 +71,15 @@ export interface Authorize {
 
 /** Authorizes a caller, then finds the resources in the path. */
 const admitting =
-  <Wanted extends Rule, Who extends object>(admit: (call: Call, rule: Wanted) => Promise<Who>, rule: Wanted) =>
-  async (call: Call): Promise<Who> => {
+  <R extends Rule, C extends object>(admit: (call: Call, rule: R) => Promise<C>, rule: R) =>
+  async (call: Call): Promise<C> => {
     const admitted = await admit(call, rule)
     await rule.find?.(call.params, admitted)
     return admitted
   }
 
-type Permitted = string | ({ permission: string } & Terms)
-const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permission: wanted } : wanted)
+type Requirement = string | ({ permission: string } & Terms)
+const withTerms = (requirement: Requirement) => (typeof requirement === "string" ? { permission: requirement } : requirement)
 
 const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
@@ -98,8 +99,8 @@ export interface Gate
 function described(rule: Rule, permission: string, plugin: string | undefined): object {
   const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
   const terms = { sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature }
-  const said = Object.entries(terms).filter(([, value]) => value !== undefined)
-  const gate: Gate = { ask, ...Object.fromEntries(said) }
+  const given = Object.entries(terms).filter(([, value]) => value !== undefined)
+  const gate: Gate = { ask, ...Object.fromEntries(given) }
   return { "x-permission": permission, "x-gate": gate }
 }
 
@@ -130,13 +131,13 @@ export function privateRouter(authorize: Authorize, name = "core") {
       const detail = detailOf(rule, "instance_admin")
       return { detail, ...guard(admitting(authorize.instanceAdmin, rule), readOf(rule)) }
     },
-    can: (wanted: Permitted) => {
-      const rule = { ask: "site" as const, ...termsOf(wanted) }
+    can: (requirement: Requirement) => {
+      const rule = { ask: "site" as const, ...withTerms(requirement) }
       const detail = detailOf(rule, rule.permission)
       return { detail, ...guard(admitting(authorize.site, rule), readOf(rule)) }
     },
-    canOrganization: (wanted: Permitted) => {
-      const rule = { ask: "organization" as const, ...termsOf(wanted) }
+    canOrganization: (requirement: Requirement) => {
+      const rule = { ask: "organization" as const, ...withTerms(requirement) }
       const detail = detailOf(rule, rule.permission)
       return { detail, ...guard(admitting(authorize.organization, rule), readOf(rule)) }
     },

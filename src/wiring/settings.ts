@@ -1,9 +1,9 @@
 /** Converts the configuration to the options of services and floors. */
 
 import { totalmem } from "node:os"
-import { describeSetting } from "../../config/describe.ts"
 import type { Described } from "../../config/load.ts"
 import type { Config } from "../../config/schema.ts"
+import { describeSetting } from "../../config/table.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { AnyPlugin } from "../plugin/contract.ts"

@@ -57,8 +57,8 @@ test("the SDK's client calls every tool, and each answer matches its schema", as
   }
   expect(tools.map(({ name }) => name)).toEqual(Object.keys(given))
   for (const { name } of tools) {
-    const asked = name === "list_sites" ? {} : { site_id: site.siteId, ...given[name] }
-    const { structuredContent, isError } = await client.callTool({ name, arguments: asked })
+    const input = name === "list_sites" ? {} : { site_id: site.siteId, ...given[name] }
+    const { structuredContent, isError } = await client.callTool({ name, arguments: input })
     expect({ name, isError, answer: typeof structuredContent }).toEqual({ name, isError: undefined, answer: "object" })
   }
   const { structuredContent } = await client.callTool({ name: "get_summary", arguments: { site_id: site.siteId, metrics: ["events"] } })
@@ -114,8 +114,8 @@ test("the inspector calls tools with arguments as text and as JSON", async () =>
     { type: "page", value: "/" },
     { type: "event", value: "signup" },
   ]
-  const asked = JSON.stringify({ site_id: site.siteId, steps })
-  expect((await inspect("--method", "tools/call", "--tool-name", "run_funnel", "--tool-args-json", asked)).code).toBe(0)
+  const input = JSON.stringify({ site_id: site.siteId, steps })
+  expect((await inspect("--method", "tools/call", "--tool-name", "run_funnel", "--tool-args-json", input)).code).toBe(0)
   const failed = await inspect("--method", "tools/call", "--tool-name", "get_summary", "--tool-arg", "site_id=99")
   expect({ code: failed.code, isError: JSON.parse(failed.output).result.isError }).toEqual({ code: 5, isError: true })
 }, 60_000)

@@ -4,8 +4,8 @@ import { BROWSER } from "../kit.ts"
 
 const CHROMIUM = process.env.FOOTFALL_CHROMIUM ?? "/usr/bin/chromium"
 /**
- * What playwright switches off for tests, because its list is replaced; and the pages of suggestions that each window keeps under
- * its address bar: a third of the browser's work.
+ * Features that playwright disables for tests, because this flag replaces its list, and the suggestion pages that each window keeps
+ * under its address bar, which take a third of the browser's work.
  */
 const FEATURES_OFF = [
   ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable"],
@@ -14,7 +14,7 @@ const FEATURES_OFF = [
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"],
 ]
 
-/** `test.skipIf(noBrowser)`: a machine without Chromium skips, and the count says so. */
+/** For `test.skipIf(noBrowser)`. Without Chromium the tests are skipped and counted as skipped. */
 export const noBrowser = !existsSync(CHROMIUM)
 
 export const openBrowser = (): Promise<Browser> =>
@@ -30,14 +30,14 @@ export const openBrowser = (): Promise<Browser> =>
       "--disable-component-update",
       "--disable-sync",
       `--disable-features=${FEATURES_OFF.join(",")}`,
-      // Of the process: what a page sends while it goes has not the user agent of its context.
+      // For the whole process, because requests that a page sends while it unloads lack the user agent of its context.
       `--user-agent=${BROWSER}`,
-      // Every host name is this machine, so that pages have names a site can list.
+      // Maps every host name to this machine, so that pages can have hosts that a site lists.
       "--host-resolver-rules=MAP * 127.0.0.1",
     ],
   })
 
-/** A visitor: storage of its own, a user agent that is no bot's, and not `webdriver` unless that is the question. */
+/** Opens a visitor with separate storage and a user agent that is not a bot's. `automated` keeps `navigator.webdriver`. */
 export async function openVisitor(browser: Browser, { automated = false } = {}): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 600 }, timezoneId: "Europe/Berlin" })
   if (!automated) await context.addInitScript(() => Object.defineProperty(Navigator.prototype, "webdriver", { get: () => false }))

@@ -1,4 +1,4 @@
-/** What a plugin's tests of its pages are made of: `#plugin/test/browser`. */
+/** `#plugin/test/browser`: support for a plugin's tests of its pages. */
 
 export { noBrowser, openBrowser } from "./browser.ts"
 export { tabTo } from "./people/access-stand.ts"

@@ -13,7 +13,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** The real product behind a real socket, and a shop whose pages load a script. */
+/** Serves the real product on a socket, and a shop whose pages load a script. */
 async function openShop(settings: Record<string, string> = {}) {
   const instance = await startInstance({ settings })
   const product = Bun.serve({
@@ -43,7 +43,7 @@ async function openShop(settings: Record<string, string> = {}) {
       await page.goto(`http://shop.example:${pages.port}${path}`)
       return page
     },
-    /** Waits until the summary of today has these figures. */
+    /** Waits until today's summary has these figures. */
     async summary(wanted: Record<string, number>): Promise<void> {
       const path = `/api/public/v1/sites/1/stats/summary?period=today&metrics=${Object.keys(wanted).join()}`
       for (let tries = 0; ; tries++) {
@@ -67,7 +67,7 @@ async function openShop(settings: Record<string, string> = {}) {
   }
 }
 
-/** The npm package as a module for the page, bundled in memory. */
+/** Bundles the npm package in memory as a module for the page. */
 async function plausibleLibrary(): Promise<string> {
   const built = await Bun.build({ entrypoints: [Bun.resolveSync("@plausible-analytics/tracker", import.meta.dir)], target: "browser" })
   return built.outputs[0]!.text()
@@ -86,7 +86,7 @@ async function expectEngagement({ instance }: Awaited<ReturnType<typeof openShop
 
 const push = (page: Page, path: string) => page.evaluate((to) => history.pushState(null, "", to), path)
 
-test.skipIf(noBrowser)("from a page to the numbers: the snippet", async () => {
+test.skipIf(noBrowser)("counts visits with the snippet, from the page to the report", async () => {
   await using shop = await openShop()
   const { instance } = shop
   const page = await shop.open(
@@ -103,7 +103,7 @@ test.skipIf(noBrowser)("from a page to the numbers: the snippet", async () => {
   await page.click("a")
   await page.waitForURL(/other\.example/)
   await shop.summary({ visitors: 1, visits: 1, pageviews: 2, events: 4, visit_duration: 90 })
-  // Engagement of both pages, the last by the beacon of the page that was left.
+  // Engagement of both pages, the last one sent by the beacon when leaving the page.
   await expectEngagement(shop)
   expect(await shop.breakdown("page", "pageviews")).toMatchObject([
     { value: "/", pageviews: 1 },
@@ -118,19 +118,19 @@ test.skipIf(noBrowser)("from a page to the numbers: the snippet", async () => {
   expect(await shop.breakdown("size", "visitors")).toMatchObject([{ value: "992-1439" }])
 })
 
-test.skipIf(noBrowser)("names of the instance's own are served and used by the script", async () => {
+test.skipIf(noBrowser)("serves the script under configured names, and the script uses them", async () => {
   await using shop = await openShop({ script_path: "/own/s.js", collect_path: "/own/c" })
   const { instance } = shop
-  const asked: string[] = []
+  const paths: string[] = []
   const page = await shop.open("/", `<script defer src="${shop.origin}/own/s.js" data-site="${instance.site.tracking_id}"></script>`)
-  page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+  page.on("request", (request) => paths.push(new URL(request.url()).pathname))
   await shop.summary({ pageviews: 1 })
   await push(page, "/b")
   await shop.summary({ pageviews: 2 })
-  expect(new Set(asked)).toEqual(new Set(["/own/c"]))
+  expect(new Set(paths)).toEqual(new Set(["/own/c"]))
 })
 
-test.skipIf(noBrowser)("from a page to the numbers: Plausible's package from npm", async () => {
+test.skipIf(noBrowser)("counts visits with Plausible's npm package, from the page to the report", async () => {
   await using shop = await openShop()
   const options = `{ domain: "shop.example", endpoint: "${shop.origin}/api/event", outboundLinks: true, hashBasedRouting: false }`
   const module = `<script type=module>import { init, track } from "/plausible.js"; init(${options}); window.track = track</script>`
@@ -138,12 +138,12 @@ test.skipIf(noBrowser)("from a page to the numbers: Plausible's package from npm
   await shop.summary({ visitors: 1, visits: 1, pageviews: 1, events: 1, bounce_rate: 100 })
   await push(page, "/pricing")
   await shop.summary({ visitors: 1, pageviews: 2, events: 2 })
-  const told = await page.evaluate(() => {
+  const answer = await page.evaluate(() => {
     const track = Reflect.get(window, "track") as (name: string, options: object) => void
     const options = { props: { tier: "startup" }, revenue: { amount: 15.99, currency: "EUR" }, interactive: false }
     return new Promise((resolve) => track("Signup", { ...options, callback: resolve }))
   })
-  expect(told).toEqual({ status: 202 })
+  expect(answer).toEqual({ status: 202 })
   await page.click("a")
   await shop.summary({ visitors: 1, visits: 1, pageviews: 2, events: 4 })
   expect(await shop.breakdown("event", "events")).toMatchObject([

@@ -7,12 +7,12 @@ import { type DashboardStand, openDashboard } from "./report/dashboard-stand.ts"
 
 const HOUR_MS = 3_600_000
 
-/** Visits that are all alike. */
+/** A group of identical visits. */
 export interface Population {
   name: string
-  /** In the seven days that are looked at, all on one day. */
+  /** Number of visits in the seven days of the test, all on one day. */
   visits: number
-  /** In the seven days before. */
+  /** Number of visits in the previous seven days. */
   earlier: number
   agent: string
   language: string
@@ -20,11 +20,11 @@ export interface Population {
   medium: string
   place: Record<string, unknown>
   network: string
-  /** What of them each tab of each card lists, as read by a person. */
+  /** Rows that each tab of each card shows for them, as displayed. */
   rows: Readonly<Record<string, readonly string[]>>
 }
 
-/** Every text of it names it; what cannot be chosen is listed. */
+/** Returns rows in which every text contains the name, except for values that are given in `others`. */
 const rowsOf = (name: string, others: Record<string, string>): Population["rows"] => ({
   "sources:source": [`${name}-source`],
   "sources:referrer": [`${name}-referrer.example/x`],
@@ -38,7 +38,7 @@ const rowsOf = (name: string, others: Record<string, string>): Population["rows"
   "pages:404": [`/${name}/gone`],
   "pages:hostname": [`${name}.example`],
   "acts:goals": [`${name}_signup`],
-  // The other event is one of both.
+  // Both populations have the other event.
   "acts:events": ["404", `${name}_signup`],
   ...Object.fromEntries(Object.entries(others).map(([tab, text]) => [tab, [text]])),
 })
@@ -96,14 +96,14 @@ export const BETA: Population = {
   }),
 }
 
-/** The seven days up to Thursday 12 November: Alpha's visits are on the Monday, Beta's on the Wednesday, as in the week before. */
+/** Opens the seven days up to Thursday 12 November, with Alpha's visits on Monday and Beta's on Wednesday, as in the previous week. */
 export async function openPopulations(browser: Browser, folder: string): Promise<DashboardStand> {
   const geo_db = join(folder, "places.mmdb")
   const places = [ALPHA, BETA].flatMap(({ network, place, visits }) =>
     Array.from({ length: visits }, (_, visit) => [`${network}.${visit}`, place] as const),
   )
   writeFileSync(geo_db, placeFileBytes(Object.fromEntries(places)))
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   const stand = await openDashboard(browser, { now: "2026-11-02T09:00:00Z", settings: { geo_db, private_rate: "100000" } })
   const { instance } = stand
   const { sites, goals } = instance.app.instance

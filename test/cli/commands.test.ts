@@ -239,15 +239,17 @@ test("doctor reports values that no key can decrypt, and the remedy", async () =
     const checks: { name: string; status: string; detail: string; fix: string }[] = JSON.parse(out)
     return { code, err, check: checks.find(({ name }) => name === "sealed_values") }
   }
-  expect(await look()).toMatchObject({ code: 0, check: { status: "ok", detail: "all 2 open", fix: "" } })
+  expect(await look()).toMatchObject({ code: 0, check: { status: "ok", detail: "All 2 can be decrypted.", fix: "" } })
   expect(await look({ FOOTFALL_SECRET_KEY: of(100) })).toEqual({
     code: 1,
     err: expect.stringContaining("checks failed: sealed_values"),
     check: {
       name: "sealed_values",
       status: "fail",
-      detail: "neither the secret key nor one before it opens 2 site keys",
-      fix: expect.stringMatching(/^Start with the key that sealed them: FOOTFALL_SECRET_KEY.*Where it is lost.*footfall user reset-mfa/),
+      detail: "Neither the secret key nor a previous key decrypts 2 site keys.",
+      fix: expect.stringMatching(
+        /^Start with the key that encrypted them: FOOTFALL_SECRET_KEY.*If the key is lost.*footfall user reset-mfa/,
+      ),
     },
   })
   // The previous key can still decrypt them.

@@ -21,7 +21,7 @@ test("exports a whole site into a new file and never overwrites an existing one"
   })
   expect(await footfall(["export", "--site", "1", "--out", out, ...data])).toMatchObject({
     code: 64,
-    err: expect.stringContaining("is there already"),
+    err: expect.stringContaining("already exists"),
   })
   expect(await footfall(["export", "--site", "1", "--out", join(folder.path, "no", "x.zip"), ...data])).toMatchObject({
     code: 64,

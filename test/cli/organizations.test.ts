@@ -59,7 +59,10 @@ test("creates organizations for a user, lists them and audits each write", async
   expect((await run(["organization", "list"])).out.split("\n")[0]).toMatch(/^id {2}name/)
 
   const key = ["key", "create", "--name", "K", "--scopes", "stats:read", "--json"]
-  expect(await run(key)).toMatchObject({ code: 64, err: "footfall: There are several organizations: name one with --organization\n" })
+  expect(await run(key)).toMatchObject({
+    code: 64,
+    err: "footfall: The instance has several organizations. Choose one with --organization\n",
+  })
   const made = JSON.parse((await run([...key, "--organization", "Acme"])).out)
   expect(made).toMatchObject({ organization_id: 2, site_ids: null, created_by: null })
   await run(["key", "rotate", String(made.id)])

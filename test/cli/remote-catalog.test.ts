@@ -51,7 +51,7 @@ withServer("a catalog on a server serves one node: a second exits with 73, and s
     code: 73,
     out: "",
     err: expect.stringMatching(
-      /^footfall: Another Footfall holds the catalog: .+, pid \d+, until .+ at least\. Stop it, or use another catalog\n$/,
+      /^footfall: Another Footfall process uses the catalog \(.+, pid \d+\) until at least .+\. Stop it, or use another catalog\n$/,
     ),
   })
   expect(await first.end("SIGTERM")).toBe(0)

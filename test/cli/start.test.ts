@@ -4,6 +4,7 @@ import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, r
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
+import { sample } from "../size.ts"
 import { createInstance, footfall, serving } from "./footfall.ts"
 
 // Each test starts processes, which is slow on a busy machine.
@@ -44,14 +45,19 @@ type Spoil = (dataDir: string) => void
 const later = "insert into migrations (owner, name, version, applied_at) values ('core', '9999_later', '9.0.0', 1)"
 
 test.each<[string, Spoil, number, RegExp]>([
-  ["a folder that others can access", (dir) => chmodSync(dir, 0o755), 77, /can be reached by other users: chmod 0700/],
+  ["a folder that others can access", (dir) => chmodSync(dir, 0o755), 77, /Other users can access .*\. Run chmod 0700/],
   [
     "a key file that others can read",
     (dir) => chmodSync(join(dir, "secret.key"), 0o640),
     77,
-    /secret\.key can be reached by other users: chmod 0600/,
+    /Other users can access .*secret\.key\. Run chmod 0600/,
   ],
-  ["a key file without a key", (dir) => writeFileSync(join(dir, "secret.key"), "short"), 65, /secret\.key does not hold a key of 32 bytes/],
+  [
+    "a key file without a key",
+    (dir) => writeFileSync(join(dir, "secret.key"), "short"),
+    65,
+    /secret\.key does not contain a key of 32 bytes/,
+  ],
   [
     "a text file as the event store",
     (dir) => writeFileSync(join(dir, "events.db"), "no database ".repeat(1_000)),
@@ -97,7 +103,7 @@ test("restricts an empty folder that others can access, and logs that", async ()
   const ended = await footfall([...words, "--data-dir", folder.path], { input: "correct horse battery staple" })
   expect(ended).toMatchObject({
     code: 0,
-    err: expect.stringContaining("was empty and could be reached by other users: its mode is 0700 now"),
+    err: expect.stringContaining("was empty and accessible to other users: its mode is now 0700"),
   })
   expect(statSync(folder.path).mode & 0o777).toBe(0o700)
 })
@@ -143,7 +149,7 @@ test.each<[string, string[], Record<string, string>, number, RegExp]>([
     /geo_db: \/nowhere\.mmdb cannot be read as an mmdb file/,
   ],
   ["a missing settings file", ["serve", "--config", "/nowhere.toml"], {}, 78, /nowhere\.toml: does not exist/],
-  ["a folder below a file", ["serve", "--data-dir", "/etc/passwd/data"], {}, 74, /lies below a file/],
+  ["a folder below a file", ["serve", "--data-dir", "/etc/passwd/data"], {}, 74, /has a parent that is not a folder/],
 ])("%s ends with its exit code and one line", async (_, words, env, code, line) => {
   using folder = temporaryFolder()
   const where = words.includes("--data-dir") ? [] : ["--data-dir", folder.path]
@@ -176,8 +182,8 @@ test("every command except serve, setup and demo rejects a folder without an ins
   using folder = temporaryFolder()
   const missing = join(folder.path, "missing")
   const refusal = (dataDir: string) =>
-    `footfall: There is no Footfall instance in ${dataDir}. Name the data folder of your instance with --data-dir, or start a new instance with footfall serve\n`
-  for (const command of COMMANDS_ON_AN_INSTANCE) {
+    `footfall: There is no Footfall instance in ${dataDir}. Set the data folder of your instance with --data-dir, or start a new instance with footfall serve\n`
+  for (const command of sample(COMMANDS_ON_AN_INSTANCE)) {
     const { code, out, err } = await footfall([...command.split(" "), "--data-dir", folder.path])
     expect({ command, code, out, err }).toEqual({ command, code: 74, out: "", err: refusal(folder.path) })
   }

@@ -43,7 +43,9 @@ test("doctor explains how to find the process that has locked the catalog", asyn
   expect((value as { name: string }[]).find(({ name }) => name === "catalog_write")).toMatchObject({
     status: "fail",
     detail: "The catalog answered SQLITE_BUSY",
-    fix: expect.stringMatching(/^Find that process by fuser on catalog\.db .* end it: writing goes on by itself\.$/),
+    fix: expect.stringMatching(
+      /^Find the process with fuser on catalog\.db .* end it\. Events are then accepted again without a restart\.$/,
+    ),
   })
   expect(await server.end("SIGTERM")).toBe(0)
 }, 60_000)

@@ -29,7 +29,7 @@ export const sites = SITES.map(
 /** Returns an engine that queries the current state of the world's store on this thread. Queries that no test makes throw. */
 export function engineOf(world: World): Engine {
   const refuse = () => {
-    throw new Error("Not asked here")
+    throw new Error("No test runs this query")
   }
   const unwatched = () => {}
   return {

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test"
+import { expect } from "bun:test"
 import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
+import { longTest } from "../size.ts"
 
 const ROOT = join(import.meta.dir, "../..")
 const AREAS = readdirSync(join(ROOT, "plugins"), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
@@ -15,14 +16,18 @@ const CHECKS = [
   ["test", "test/domain/permission.test.ts", "test/plugin/loading.test.ts", "test/threats/key-timing.test.ts", "test/ui/weight.test.ts"],
 ]
 
-test("types, layers and tests pass without the plugins' folders and their lines in the two lists", () => {
-  expect(AREAS).toEqual(expect.arrayContaining(["admin", "links", "pixels"]))
-  using folder = temporaryFolder()
-  copyTree(folder.path)
-  for (const area of AREAS) rmSync(join(folder.path, "plugins", area), { recursive: true })
-  for (const list of ["plugins/index.ts", "plugins/pages.ts"]) withoutLines(join(folder.path, list))
-  for (const words of CHECKS) expect(runIn(folder.path, words)).toEqual({ words, exitCode: 0, output: "" })
-}, 180_000)
+longTest(
+  "types, layers and tests pass without the plugins' folders and their lines in the two lists",
+  () => {
+    expect(AREAS).toEqual(expect.arrayContaining(["admin", "links", "pixels"]))
+    using folder = temporaryFolder()
+    copyTree(folder.path)
+    for (const area of AREAS) rmSync(join(folder.path, "plugins", area), { recursive: true })
+    for (const list of ["plugins/index.ts", "plugins/pages.ts"]) withoutLines(join(folder.path, list))
+    for (const words of CHECKS) expect(runIn(folder.path, words)).toEqual({ words, exitCode: 0, output: "" })
+  },
+  180_000,
+)
 
 function copyTree(to: string): void {
   for (const name of readdirSync(ROOT)) if (!LEFT.has(name)) cpSync(join(ROOT, name), join(to, name), { recursive: true })

@@ -54,14 +54,14 @@ test("a plugin's job runs under its name and as the system while the plugin is e
 })
 
 test("a job is committed with the transaction that enqueues it, and belongs only to its plugin", async () => {
-  const told: unknown[] = []
+  const received: unknown[] = []
   const plugin = notes(
     {},
     ({ db, jobs }): Contribution => ({
       jobs: {
         "count-notes": {
           interrupted: "resume",
-          run: async () => void told.push(await db.get(sql`select count(*) as n from notes_notes`)),
+          run: async () => void received.push(await db.get(sql`select count(*) as n from notes_notes`)),
         },
         "make-note": {
           interrupted: "fail",
@@ -70,7 +70,7 @@ test("a job is committed with the transaction that enqueues it, and belongs only
               await statements.run(sql`insert into notes_notes (site_id, text) values (1, 'by a job')`)
               await jobs.enqueue("count-notes", { siteId: 1 }, statements)
             })
-            told.push(
+            received.push(
               (await jobs.list({ siteId: 1 }, { limit: 5 })).map(({ kind }) => kind),
               await jobs.get(1),
               await jobs.cancel(1),
@@ -86,7 +86,7 @@ test("a job is committed with the transaction that enqueues it, and belongs only
   await jobs.enqueue({ kind: "core.something", siteId: 1, runAt: instance.clock.now() + 1 })
   await jobs.enqueue({ kind: "notes.make-note" })
   await instance.runJobs()
-  expect(told).toEqual([["notes.count-notes"], undefined, undefined, { n: 1 }])
+  expect(received).toEqual([["notes.count-notes"], undefined, undefined, { n: 1 }])
 })
 
 test("a product event reaches its enabled consumers in the order of the changes", async () => {

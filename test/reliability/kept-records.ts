@@ -6,11 +6,12 @@ import { openCatalog } from "../../src/store/catalog/catalog.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { Sql } from "../../src/store/sql.ts"
 import { temporaryFolder } from "../kit.ts"
+import { bySize } from "../size.ts"
 
 const REQUESTS = 60
 export const KILLS = 3
 /** Number of kills under load. */
-export const KILLS_UNDER_LOAD = 8
+export const KILLS_UNDER_LOAD = bySize({ check: 3, full: 8, release: 8 })
 const CONNECTIONS = 64
 /** Acknowledged requests that a kill may lose: those of the last `ms`, and never more than `records`. */
 const MAY_WAIT = { ms: 20, records: 1_000 }

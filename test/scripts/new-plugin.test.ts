@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { dirname, join } from "node:path"
 import { withPlugin } from "../../scripts/new-plugin.ts"
 import { temporaryFolder } from "../kit.ts"
+import { longTest } from "../size.ts"
 
 const ROOT = join(import.meta.dir, "../..")
 const PARTS = ["src", "plugins", "config", "scripts", "test", "package.json", "tsconfig.json", "biome.json", "bunfig.toml"]
@@ -40,40 +41,49 @@ async function faultsIn(plugin: string): Promise<string[]> {
 const features = `
 import { plugins } from "./plugins/index.ts"
 import { startInstance } from "#plugin/test"
+import { longTest } from "../size.ts"
 await using instance = await startInstance({ plugins })
 console.log(instance.app.instance.plugins.features().join())`
 
-test("a new plugin passes its own tests and every check, and can be deleted without a trace", async () => {
-  const before = read("plugins/index.ts")
-  expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 0 })
-  expect(await run("test", "plugins/rooms")).toMatchObject({ status: 0, output: expect.stringContaining("6 pass") })
-  expect(await faultsIn("rooms")).toEqual([])
-  write("features.ts", features)
-  expect((await run("features.ts")).output.trim().split(",")).toContain("rooms")
-  expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 64, output: "plugins/rooms is there already\n" })
+longTest(
+  "a new plugin passes its own tests and every check, and can be deleted without a trace",
+  async () => {
+    const before = read("plugins/index.ts")
+    expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 0 })
+    expect(await run("test", "plugins/rooms")).toMatchObject({ status: 0, output: expect.stringContaining("6 pass") })
+    expect(await faultsIn("rooms")).toEqual([])
+    write("features.ts", features)
+    expect((await run("features.ts")).output.trim().split(",")).toContain("rooms")
+    expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 64, output: "plugins/rooms is there already\n" })
 
-  rmSync(join(checkout.path, "plugins/rooms"), { recursive: true })
-  write("plugins/index.ts", before)
-  expect(await faultsIn("rooms")).toEqual([])
-  expect((await run("features.ts")).output.trim().split(",")).not.toContain("rooms")
-}, 120_000)
+    rmSync(join(checkout.path, "plugins/rooms"), { recursive: true })
+    write("plugins/index.ts", before)
+    expect(await faultsIn("rooms")).toEqual([])
+    expect((await run("features.ts")).output.trim().split(",")).not.toContain("rooms")
+  },
+  120_000,
+)
 
 test.each(["Rooms", "r", "my-rooms", "../x", ""])("rejects the plugin id %p", async (id) => {
   expect(await run("scripts/new-plugin.ts", id)).toMatchObject({ status: 64 })
 })
 
-test("the guide to building a plugin works as written", async () => {
-  const page = readFileSync(join(ROOT, "plugins/README.md"), "utf8")
-  const files = [...page.matchAll(/```(?:ts|sql) file=(\S+)\n([\s\S]*?)```/g)]
-  expect(files.map(([, path]) => path)).toHaveLength(6)
-  for (const [, path, text] of files) write(path!, text!)
-  write("plugins/index.ts", withPlugin(read("plugins/index.ts"), "guestbook"))
-  for (const [, line] of page.match(/```diff[\s\S]*?```/)![0].matchAll(/^\+(import .*)$/gm))
-    expect(read("plugins/index.ts")).toContain(line!)
-  const [, command] = /```sh\nbun (.*)\n```/.exec(page)!
-  expect(await run(...command!.split(" "))).toMatchObject({ status: 0, output: expect.stringContaining("5 pass") })
-  expect(await faultsIn("guestbook")).toEqual([])
-}, 120_000)
+longTest(
+  "the guide to building a plugin works as written",
+  async () => {
+    const page = readFileSync(join(ROOT, "plugins/README.md"), "utf8")
+    const files = [...page.matchAll(/```(?:ts|sql) file=(\S+)\n([\s\S]*?)```/g)]
+    expect(files.map(([, path]) => path)).toHaveLength(6)
+    for (const [, path, text] of files) write(path!, text!)
+    write("plugins/index.ts", withPlugin(read("plugins/index.ts"), "guestbook"))
+    for (const [, line] of page.match(/```diff[\s\S]*?```/)![0].matchAll(/^\+(import .*)$/gm))
+      expect(read("plugins/index.ts")).toContain(line!)
+    const [, command] = /```sh\nbun (.*)\n```/.exec(page)!
+    expect(await run(...command!.split(" "))).toMatchObject({ status: 0, output: expect.stringContaining("5 pass") })
+    expect(await faultsIn("guestbook")).toEqual([])
+  },
+  120_000,
+)
 
 test("adds a plugin to the list once, regardless of its content", () => {
   const list = (names: string) =>

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { askStats, FROM_SOURCE, footfall, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
-import { bySize } from "../size.ts"
+import { bySize, longTest } from "../size.ts"
 import { event, NO_TRAITS } from "../store/events/samples.ts"
 
 /** Threat `cardinality`: a site that sends arbitrarily many distinct values. */
@@ -76,7 +76,7 @@ async function recordDay(numberOf: (i: number) => number) {
   return { summary: summary.metrics, totals, memory: own, file: statSync(join(folder.path, "events.db")).size }
 }
 
-test(
+longTest(
   `counts ${EVENTS} events with as many distinct values in full, at little more cost than with ten distinct values`,
   async () => {
     const usual = await recordDay((i) => i % 10)

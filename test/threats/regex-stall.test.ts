@@ -5,6 +5,7 @@ import { checkSync } from "recheck"
 import { wildcardMatcher } from "../../src/domain/filter.ts"
 import { normalizeUnicode } from "../../src/domain/text.ts"
 import { startInstance } from "../kit.ts"
+import { longTest } from "../size.ts"
 
 // Text from users never becomes a regular expression. Their patterns run in a linear matcher; our own expressions are results by
 // their structure, so that no result here depends on the speed of the machine.
@@ -47,18 +48,22 @@ function isExpression(body: string, flags: string): boolean {
   }
 }
 
-test("our own expressions run in linear time, except on short input", () => {
-  const results = [...expressions()].map((expression) => {
-    const end = expression.lastIndexOf("/")
-    const { status } = checkSync(expression.slice(1, end), expression.slice(end + 1), { checker: "automaton", timeout: 60_000 })
-    return { expression, status }
-  })
-  expect(results.length).toBeGreaterThan(200)
-  expect(results.filter(({ expression, status }) => status !== "safe" && !(expression in SHORT))).toEqual([])
-  expect(Object.keys(SHORT).filter((expression) => !results.some((one) => one.expression === expression && one.status !== "safe"))).toEqual(
-    [],
-  )
-}, 180_000)
+longTest(
+  "our own expressions run in linear time, except on short input",
+  () => {
+    const results = [...expressions()].map((expression) => {
+      const end = expression.lastIndexOf("/")
+      const { status } = checkSync(expression.slice(1, end), expression.slice(end + 1), { checker: "automaton", timeout: 60_000 })
+      return { expression, status }
+    })
+    expect(results.length).toBeGreaterThan(200)
+    expect(results.filter(({ expression, status }) => status !== "safe" && !(expression in SHORT))).toEqual([])
+    expect(
+      Object.keys(SHORT).filter((expression) => !results.some((one) => one.expression === expression && one.status !== "safe")),
+    ).toEqual([])
+  },
+  180_000,
+)
 
 test("expressions are built at run time only from our own constants", () => {
   const making = sources.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)

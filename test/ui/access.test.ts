@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { waitText } from "../../src/ui/parts/form/form.tsx"
-import { passwordWords } from "../../src/ui/parts/form/new-password.tsx"
+import { passwordStrength } from "../../src/ui/parts/form/new-password.tsx"
 import { nextPage, withNext } from "../../src/ui/sign-in/sign-in.ts"
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ["correct horse battery staple", "Strong."],
   ["word ".repeat(60), "Use at most 256 characters."],
 ])("rates the password %j: %s", (password, words) => {
-  expect(passwordWords(password, "ada@example.org")).toBe(words)
+  expect(passwordStrength(password, "ada@example.org")).toBe(words)
 })
 
 test.each([

@@ -4,7 +4,7 @@ import { readSiteAddress, writeSiteAddress } from "../../src/domain/site-address
 import { taggedUrl } from "../../src/ui/screens/campaigns/link-builder.tsx"
 import { allCampaigns } from "../../src/ui/screens/campaigns/matrix.tsx"
 import { countedInput, emptyDraft, moved, newStep, reasonAgainst } from "../../src/ui/screens/funnels/funnel-draft.ts"
-import { inputOf, pinned, readQuestion, writtenQuestion } from "../../src/ui/screens/journeys/journey-question.ts"
+import { inputOf, readJourneyQuery, withPin, writeJourneyQuery } from "../../src/ui/screens/journeys/journey-query.ts"
 
 test.each([
   ["shop.example/sale", { utm_source: "mail" }, "https://shop.example/sale?utm_source=mail"],
@@ -59,22 +59,22 @@ function throughAddress(written: Record<string, string | undefined>) {
   )
   const { address, leftOut } = readSiteAddress(writeSiteAddress({ ...readSiteAddress("").address, cards }))
   expect(leftOut).toEqual([])
-  return readQuestion({ of: (name) => (address.cards[name] === undefined ? undefined : decodeURIComponent(address.cards[name])) })
+  return readJourneyQuery({ of: (name) => (address.cards[name] === undefined ? undefined : decodeURIComponent(address.cards[name])) })
 }
 
 test("a journey survives a round trip through the address, regardless of its pages' names", () => {
   const hostile = { page: "/a,b:c?d=%2F|é" }
-  const first = readQuestion({ of: () => undefined })
-  const asked = pinned({ ...first, mode: "end", anchor: { event: "Sign up, now" }, steps: 5, events: true }, { column: 2, ...hostile })
-  expect(throughAddress(writtenQuestion(asked))).toEqual(asked)
+  const first = readJourneyQuery({ of: () => undefined })
+  const asked = withPin({ ...first, mode: "end", anchor: { event: "Sign up, now" }, steps: 5, events: true }, { column: 2, ...hostile })
+  expect(throughAddress(writeJourneyQuery(asked))).toEqual(asked)
   expect(inputOf(asked)).toEqual({ end: { event: "Sign up, now" }, steps: 5, events: true, pins: [{ column: 2, ...hostile }] })
-  expect(pinned(asked, { column: 2, ...hostile }).pins).toEqual([])
-  expect(Object.values(writtenQuestion(first)).filter(Boolean)).toEqual([])
+  expect(withPin(asked, { column: 2, ...hostile }).pins).toEqual([])
+  expect(Object.values(writeJourneyQuery(first)).filter(Boolean)).toEqual([])
 })
 
 test("replaces a malformed journey by the default one", () => {
   const of = (name: string) => ({ steps: "99", group: "x", pin1: "" })[name]
-  expect(readQuestion({ of })).toEqual(readQuestion({ of: () => undefined }))
+  expect(readJourneyQuery({ of })).toEqual(readJourneyQuery({ of: () => undefined }))
 })
 
 test("the campaigns file contains the rows of all pages in order", async () => {

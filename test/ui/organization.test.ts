@@ -1,18 +1,19 @@
 import { expect, test } from "bun:test"
+import type { AuditRowResponse } from "../../src/domain/audit.ts"
 import { SCOPES as ALL_SCOPES, impliedBy, type Scope } from "../../src/domain/key.ts"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
-import { actionWords, auditFile, changesOf } from "../../src/ui/screens/organization/audit/audit-entries.ts"
+import { actionText, auditFile, changesOf } from "../../src/ui/screens/organization/audit/audit-entries.ts"
 import { byRoute, unusedWrites } from "../../src/ui/screens/organization/keys/key-usage.tsx"
 import { bodyOf, withPreset } from "../../src/ui/screens/organization/keys/keys.ts"
 import { beyondPreset, SCOPES, withoutImplied } from "../../src/ui/screens/organization/keys/scopes.ts"
-import { permissionsOfRole, permissionWords, rolesBelow } from "../../src/ui/screens/organization/members/roles.ts"
+import { permissionsOfRole, permissionText, rolesBelow } from "../../src/ui/screens/organization/members/roles.ts"
 import { bodyOfProvider, EMPTY } from "../../src/ui/screens/organization/providers/provider-draft.ts"
 
 test("every scope and every permission of the core has its own label", () => {
   expect(SCOPES).toEqual([...ALL_SCOPES])
-  const words = Object.keys(CORE_PERMISSIONS).map(permissionWords)
+  const words = Object.keys(CORE_PERMISSIONS).map(permissionText)
   expect(new Set(words).size).toBe(words.length)
-  expect([permissionWords("links:write"), permissionWords("power-users:read")]).toEqual(["create and edit links", "view power users"])
+  expect([permissionText("links:write"), permissionText("power-users:read")]).toEqual(["create and edit links", "view power users"])
 })
 
 test("omits implied scopes and does not count them as beyond a preset", () => {
@@ -110,8 +111,8 @@ test("the audit log's CSV file quotes cells where necessary and contains no form
 })
 
 test("lists the changed parts with their values before and after", () => {
-  expect(actionWords(row.action)).toBe("API key rotated")
-  const changes = {
+  expect(actionText(row.action)).toBe("API key rotated")
+  const changes: AuditRowResponse["changes"] = {
     role: ["viewer", "editor"],
     policy: [
       { require_mfa: false, sso_only: false },

@@ -1,7 +1,8 @@
-import type { ListedSiteResponse } from "../../src/domain/site-response.ts"
 import { expect, test } from "bun:test"
+import type { OpenShareResponse } from "../../src/domain/share.ts"
 import { DEFAULT_ADDRESS } from "../../src/domain/site-address.ts"
-import { allowedAddress, allowedArguments, type SharedView } from "../../src/ui/screens/share/share-source.ts"
+import type { ListedSiteResponse } from "../../src/domain/site-response.ts"
+import { allowedAddress, allowedArguments } from "../../src/ui/screens/share/share-source.ts"
 import { applyMessage, checksOf, type LiveState } from "../../src/ui/screens/sites/live-state.ts"
 import { grouped, ordered, troubleOf } from "../../src/ui/screens/sites/site-list.ts"
 import { snippetText } from "../../src/ui/screens/sites/snippets.tsx"
@@ -11,9 +12,17 @@ const site = (id: number, more: Partial<ListedSiteResponse> = {}): ListedSiteRes
   id,
   name: `Site ${id}`,
   hosts: [`s${id}.example`],
+  timezone: "Europe/Berlin",
+  retention_days: null,
+  revenue_currency: "EUR",
+  tracking_id: `t-${id}`,
+  snippet: "",
   organization: { id: 1, name: "Shop" },
+  role: "owner",
   pinned: false,
   created_at: `2026-11-0${id}T00:00:00Z`,
+  updated_at: `2026-11-0${id}T00:00:00Z`,
+  version: 1,
   current_visitors: 0,
   last_event_at: "2026-11-21T11:00:00Z",
   ...more,
@@ -91,7 +100,7 @@ test("the installation check explains why a loaded script sends nothing", () => 
   expect(check(applyMessage(dropped("bot"), { type: "event", data: event }))).toMatchObject({ event: "ok", script: "ok" })
 })
 
-const VIEW: SharedView = {
+const VIEW: OpenShareResponse = {
   password_required: false,
   name: "For Ann",
   site: { name: "Shop", timezone: "UTC" },

@@ -30,7 +30,7 @@ async function download(console: ConsoleInstance, id: string): Promise<Uint8Arra
 const upload = (console: ConsoleInstance, bytes: Uint8Array, type = "application/x-tar") =>
   console.instance.api.send("POST", "/api/private/admin/backups/upload", bytes, undefined, { cookie: console.cookie, "content-type": type })
 
-test("a backup is made, listed as verified, checked again, and deleted", async () => {
+test("creates a backup, lists it as verified, verifies it again and deletes it", async () => {
   await using console = await startConsole()
   await console.instance.collect(view("/"))
   const id = await made(console, { label: "Before the move" })
@@ -62,7 +62,7 @@ test("a backup is made, listed as verified, checked again, and deleted", async (
   ])
 })
 
-test("settings in a backup hold no secret", async () => {
+test("the settings in a backup contain no secret", async () => {
   await using console = await startConsole({ settings: { smtp_host: "127.0.0.1", smtp_password: "s3cret-pass" } })
   const id = await made(console)
   const config = readFileSync(join(console.instance.dataDir, "backups", id, "config.json"), "utf8")
@@ -70,7 +70,7 @@ test("settings in a backup hold no secret", async () => {
   expect(config).not.toContain("s3cret-pass")
 })
 
-test("one backup is made at a time", async () => {
+test("creates one backup at a time", async () => {
   await using console = await startConsole()
   expect((await console.send("POST", "/backups")).status).toBe(202)
   expect(await console.send("POST", "/backups")).toMatchObject({ status: 409, body: { code: "backup_running" } })
@@ -78,7 +78,7 @@ test("one backup is made at a time", async () => {
   expect((await console.send("POST", "/backups")).status).toBe(202)
 })
 
-test("a damaged backup is found, and is no longer listed as verified", async () => {
+test("detects a damaged backup and no longer lists it as verified", async () => {
   await using console = await startConsole()
   const id = await made(console)
   const path = join(console.instance.dataDir, "backups", id, "events.db")
@@ -100,7 +100,7 @@ test("a damaged backup is found, and is no longer listed as verified", async () 
   expect(await console.get("/notices")).toMatchObject({ body: { data: [] } })
 })
 
-test("a backup goes out as one archive that any tar reads, and comes back in", async () => {
+test("downloads a backup as an archive that any tar can read, and uploads it again", async () => {
   await using console = await startConsole()
   await console.instance.collect(view("/"))
   const id = await made(console)
@@ -120,11 +120,11 @@ test("a backup goes out as one archive that any tar reads, and comes back in", a
 })
 
 test.each([
-  ["that is no archive", () => new TextEncoder().encode("no archive at all".repeat(100)), "backup_corrupt"],
-  ["that is cut", (archive: Uint8Array) => archive.subarray(0, 6_000), "backup_corrupt"],
-  ["of nothing", () => new Uint8Array(1_024), "backup_foreign"],
+  ["that is not an archive", () => new TextEncoder().encode("no archive at all".repeat(100)), "backup_corrupt"],
+  ["that is truncated", (archive: Uint8Array) => archive.subarray(0, 6_000), "backup_corrupt"],
+  ["that is empty", () => new Uint8Array(1_024), "backup_foreign"],
   ["with a changed byte", (archive: Uint8Array) => flipped(archive, archive.length - 20_000), "backup_corrupt"],
-  ["with a strange file", (archive: Uint8Array) => renamed(archive, "config.json", "../../evil.js"), "backup_foreign"],
+  ["with an unexpected file", (archive: Uint8Array) => renamed(archive, "config.json", "../../evil.js"), "backup_foreign"],
 ] as const)("an upload %s is refused, and leaves nothing behind", async (_, spoil, code) => {
   await using console = await startConsole()
   const id = await made(console)
@@ -133,7 +133,7 @@ test.each([
   expect(readdirSync(join(console.instance.dataDir, "backups"))).toEqual([id])
 })
 
-test("an upload of another media type, or without a fresh proof, is refused", async () => {
+test("rejects an upload with another media type or without a recent confirmation of identity", async () => {
   await using console = await startConsole()
   expect(await upload(console, new Uint8Array(10), "text/plain")).toMatchObject({ status: 415 })
   const cookie = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
@@ -149,7 +149,7 @@ test("an upload of another media type, or without a fresh proof, is refused", as
     })
 })
 
-test("a sealed backup holds nothing that can be read, and its passphrase is written down nowhere", async () => {
+test("an encrypted backup contains nothing readable, and its passphrase is stored nowhere", async () => {
   await using console = await startConsole()
   await console.instance.collect(view("/a-page-to-look-for"))
   await console.instance.app.instance.events.seal(console.instance.clock.now(), true)
@@ -180,21 +180,21 @@ test("a sealed backup holds nothing that can be read, and its passphrase is writ
 })
 
 test.each([
-  ["without its id once more", {}, 422],
+  ["without its id as confirmation", {}, 422],
   ["with another id", { confirm: "20200101T000000Z-manual" }, 422],
-  ["with a field too many", { confirm: "x", force: true }, 422],
-])("a backup is not restored %s", async (_, body, status) => {
+  ["with an unknown field", { confirm: "x", force: true }, 422],
+])("does not restore a backup %s", async (_, body, status) => {
   await using console = await startConsole()
   const id = await made(console)
   expect((await console.send("POST", `/backups/${id}/restore`, body)).status).toBe(status)
 })
 
-test.each(["..", "x".repeat(90), "nothing", "%2e%2e"])("a backup named %s is not there", async (id) => {
+test.each(["..", "x".repeat(90), "nothing", "%2e%2e"])("reports that the backup %s does not exist", async (id) => {
   await using console = await startConsole()
   expect((await console.get(`/backups/${id}`)).status).toBe(404)
 })
 
-test("backups are made at the times that were chosen, and as many kept", async () => {
+test("creates backups on the chosen schedule and keeps the chosen number", async () => {
   await using console = await startConsole()
   expect((await console.get("/backups/schedule")).body).toEqual({
     cron: "0 3 * * *",
@@ -213,7 +213,7 @@ test("backups are made at the times that were chosen, and as many kept", async (
   expect(schedule.lastDue(console.instance.clock.now())).toBeUndefined()
 })
 
-test("a time of backups that the operator has set is changed there", async () => {
+test("rejects changes to a backup time that is set in the configuration", async () => {
   await using console = await startConsole({ settings: { backup_time: "04:30" } })
   expect((await console.get("/backups/schedule")).body).toMatchObject({ cron: "30 4 * * *", source: "env" })
   expect(await console.send("PUT", "/backups/schedule", { cron: "0 3 * * *", keep: { daily: 1, weekly: 0 } })).toMatchObject({
@@ -228,7 +228,7 @@ function flipped(archive: Uint8Array, at: number): Uint8Array {
   return copy
 }
 
-/** With the checksum of the header made right. */
+/** Renames a file in the archive and corrects the header's checksum. */
 function renamed(archive: Uint8Array, from: string, to: string): Uint8Array {
   const copy = Buffer.from(archive)
   const at = copy.indexOf(from)
@@ -239,7 +239,7 @@ function renamed(archive: Uint8Array, from: string, to: string): Uint8Array {
   return new Uint8Array(copy)
 }
 
-test("a backup with a damaged manifest is listed as damaged among the others, and can only be deleted", async () => {
+test("lists a backup with a damaged manifest as damaged, which can only be deleted", async () => {
   await using console = await startConsole()
   const broken = await made(console, { label: "Broken" })
   const good = await made(console, { label: "Good" })

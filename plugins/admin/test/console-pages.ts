@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core"
 import { openDashboard } from "#plugin/test/browser"
 
-/** Somebody who runs the instance, and what they are answered. */
+/** Opens the console as an instance administrator. */
 export async function openConsole(browser: Browser, options: Parameters<typeof openDashboard>[1] = {}) {
   const stand = await openDashboard(browser, options)
   const cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })

@@ -1,14 +1,14 @@
-/** An instance with a person who runs it, as the tests of the console see it. */
+/** Starts an instance with an instance administrator, for the tests of the console. */
 import { type Answer, type StartOptions, startInstance, type TestInstance } from "#plugin/test"
 
 export interface ConsoleInstance extends AsyncDisposable {
   instance: TestInstance
-  /** Of the instance admin, who is owner of organization 1. */
+  /** Cookie of the instance administrator, who owns organization 1. */
   cookie: string
   adminId: number
   get(path: string, cookie?: string): Promise<Answer>
   send(method: string, path: string, body?: unknown, options?: { cookie?: string; headers?: Record<string, string> }): Promise<Answer>
-  /** A new user with a session. */
+  /** Creates a user with a session. */
   person(as?: Parameters<TestInstance["signIn"]>[0]): Promise<{ id: number; email: string; cookie: string }>
 }
 
@@ -34,7 +34,7 @@ export async function startConsole(options: StartOptions = {}): Promise<ConsoleI
   }
 }
 
-/** The actions in the audit log, in order. */
+/** Returns the actions in the audit log in order. */
 export async function actionsOf({ instance }: Pick<ConsoleInstance, "instance">): Promise<string[]> {
   const rows = await instance.app.memberships.auditList.list({}, undefined, 200)
   return rows.map(({ action }) => action).reverse()

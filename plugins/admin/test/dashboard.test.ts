@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").first().textContent()
 
-test.skipIf(noBrowser)("the overview says what the API says", async () => {
+test.skipIf(noBrowser)("the overview shows the API's numbers", async () => {
   await using stand = await openConsole(browser)
   const { instance } = stand
   for (const address of ["203.0.113.4", "203.0.113.5", "203.0.113.6"])
@@ -44,7 +44,7 @@ test.skipIf(noBrowser)("the overview says what the API says", async () => {
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("what is not fine says what it means, what is safe and what to do, in words of whoever runs it", async () => {
+test.skipIf(noBrowser)("a failing check explains what it means, what is safe and what the operator can do", async () => {
   await using stand = await openConsole(browser)
   const { instance } = stand
   await instance.collect({ site: instance.site.tracking_id, name: "pageview", url: "https://shop.example/a" })
@@ -62,21 +62,21 @@ test.skipIf(noBrowser)("what is not fine says what it means, what is safe and wh
   const line = (title: string) => page.locator(".health-list > li", { has: page.getByText(title, { exact: true }) })
   const sealing = line("Sealing")
   expect(await sealing.textContent()).toMatch(
-    /the oldest unsealed event came 2 days ago.*No data is lost and all figures are right.*restart Footfall/,
+    /The oldest unsealed event arrived 2 days ago.*No data is lost and all figures are right.*restart Footfall/,
   )
   expect(await line("System clock").textContent()).toMatch(
-    /the clock has jumped 61 minutes back.*on the wrong day.*Keep it right by NTP.*timedatectl/,
+    /The clock jumped 61 minutes back.*on the wrong day.*Synchronize the clock with NTP.*timedatectl/,
   )
   const odd = wrong.length
   await shown(page, `${odd} checks need attention, ${checks.length - odd} passed.`)
-  // Of what is fine there is one line.
+  // Passed checks are summed up in one line.
   expect(await line("Time zone data").locator(".remedy").count()).toBe(0)
   await sealing.getByRole("link", { name: "Open the log" }).click()
   await page.waitForURL("**/admin/logs")
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone", async () => {
+test.skipIf(noBrowser)("creates, disables and enables a user by keyboard", async () => {
   await using stand = await openConsole(browser)
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/users")
@@ -89,14 +89,14 @@ test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone"
   await tabTo(page, "Name")
   await keyboard.type("Nils")
   await tabTo(page, "Organization")
-  // A letter chooses among those that are there.
+  // A letter selects one of the available items.
   await page.getByRole("dialog").locator("option", { hasText: "Shop" }).waitFor({ state: "attached" })
   await keyboard.type("Shop")
   await tabTo(page, "Role in the organization")
   await keyboard.type("Editor")
   await tabTo(page, "Create user")
   await keyboard.press("Enter")
-  // Nothing mails here: the link is shown this once.
+  // Without a mail server, the link is shown once.
   await page.getByLabel("Link").waitFor()
   expect(await page.getByLabel("Link").inputValue()).toMatch(/\/reset\/\S{20,}$/)
   await tabTo(page, "Done")
@@ -119,7 +119,7 @@ test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone"
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a backup is made and checked on the page", async () => {
+test.skipIf(noBrowser)("creates and verifies a backup on the page", async () => {
   await using stand = await openConsole(browser)
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/backups")
@@ -148,12 +148,12 @@ test.skipIf(noBrowser)("a backup is made and checked on the page", async () => {
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a setting is changed, and the audit tells it field by field", async () => {
+test.skipIf(noBrowser)("changes a setting and audits each field", async () => {
   await using stand = await openConsole(browser, { settings: { session_absolute_days: "20" } })
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/settings/security")
   const { page } = looked
-  // Held elsewhere: said where, and no control for it.
+  // A setting that is set elsewhere names its source and has no control.
   await shown(page, "FOOTFALL_SESSION_ABSOLUTE_DAYS")
   expect(await page.getByLabel("Session absolute days").count()).toBe(0)
   await page.getByLabel("Session idle days").fill("5")
@@ -192,7 +192,7 @@ test.skipIf(noBrowser)("a setting is changed, and the audit tells it field by fi
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("maintenance stands over every page of whoever can end it", async () => {
+test.skipIf(noBrowser)("shows maintenance on every page to users who can end it", async () => {
   await using stand = await openConsole(browser)
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/maintenance")
@@ -208,7 +208,7 @@ test.skipIf(noBrowser)("maintenance stands over every page of whoever can end it
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the console is there for instance admins alone, and while it is on", async () => {
+test.skipIf(noBrowser)("the console is available only to instance administrators and while it is enabled", async () => {
   await using stand = await openConsole(browser)
   const owner = await stand.signIn({ role: "owner" })
   await using other = await stand.look({ cookie: owner })

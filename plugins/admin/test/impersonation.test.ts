@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 
-const asked = { reason: "Ticket 7" }
+const reason = { reason: "Ticket 7" }
 
-/** What a browser keeps of an answer, beside what it has. */
+/** Applies the cookies of an answer to a browser's cookies. */
 function cookiesAfter(headers: Headers, before: string): string {
   const jar = new Map(before.split("; ").map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]))
   for (const line of headers.getSetCookie()) {
@@ -14,14 +14,14 @@ function cookiesAfter(headers: Headers, before: string): string {
   return [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
 }
 
-async function actAs(console: ConsoleInstance, id: number, body: object = asked): Promise<string> {
+async function actAs(console: ConsoleInstance, id: number, body: object = reason): Promise<string> {
   const answer = await console.send("POST", `/users/${id}/impersonate`, body)
   expect(answer).toMatchObject({ status: 200, body: { user: { id } } })
   return cookiesAfter(answer.headers, console.cookie)
 }
 const me = async ({ instance }: ConsoleInstance, cookie: string) => instance.api.get("/api/private/me", undefined, { cookie })
 
-test("an admin sees the instance as a user does, is told so, and comes back", async () => {
+test("an administrator impersonates a user, sees the status and returns to the own session", async () => {
   await using console = await startConsole()
   const viewer = await console.person({ role: "viewer" })
   const jar = await actAs(console, viewer.id)
@@ -31,24 +31,24 @@ test("an admin sees the instance as a user does, is told so, and comes back", as
     organizations: [{ role: "viewer" }],
     impersonation: { mode: "read_only", expires_at: "2026-11-21T12:30:00.000Z" },
   })
-  // The rights are those of the user.
+  // The permissions are those of the user.
   expect(await console.get("/users", jar)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
   expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })
   const own = cookiesAfter(back.headers, jar)
   expect((await me(console, own)).body).toMatchObject({ user: { id: console.adminId, is_instance_admin: true } })
   expect(((await me(console, own)).body as { impersonation?: object }).impersonation).toBeUndefined()
-  // The other session is dead, whoever kept its cookie.
+  // The impersonated session has ended, even for a saved cookie.
   expect((await me(console, jar.split("; ").find((pair) => pair.startsWith("sid="))!)).status).toBe(401)
   expect(await actionsOf(console)).toEqual(["admin.user.impersonate", "admin.user.impersonate-end"])
 })
 
-test("both are named in the log, by what is done in the name of another", async () => {
+test("audits both users for an impersonated action", async () => {
   await using console = await startConsole()
   const instance = console.instance
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
   const owner = await console.person({ role: "owner" })
-  const jar = await actAs(console, owner.id, { ...asked, mode: "full" })
+  const jar = await actAs(console, owner.id, { ...reason, mode: "full" })
   const renamed = await instance.api.send("PATCH", "/api/private/organizations/1", { name: "Renamed" }, undefined, { cookie: jar })
   expect(renamed.status).toBe(200)
   const [row] = await instance.app.memberships.auditList.list({}, undefined, 1)
@@ -57,36 +57,42 @@ test("both are named in the log, by what is done in the name of another", async 
 })
 
 test.each([
-  ["in read-only mode: a name", "read_only", "PATCH", "/api/private/organizations/1", { name: "X" }],
-  ["in full mode: a password", "full", "POST", "/api/private/me/password", { current: "a", password: "correct horse battery" }],
-  ["in full mode: an address", "full", "POST", "/api/private/me/email", { email: "x@example.org" }],
-  ["in full mode: a second factor", "full", "POST", "/api/private/me/totp/start", undefined],
-  ["in full mode: a passkey", "full", "POST", "/api/private/me/passkeys", {}],
-  ["in full mode: sessions", "full", "POST", "/api/private/me/sessions/revoke-others", undefined],
+  ["rename the organization in read-only mode", "read_only", "PATCH", "/api/private/organizations/1", { name: "X" }],
+  ["change the password in full mode", "full", "POST", "/api/private/me/password", { current: "a", password: "correct horse battery" }],
+  ["change the email address in full mode", "full", "POST", "/api/private/me/email", { email: "x@example.org" }],
+  ["add a second factor in full mode", "full", "POST", "/api/private/me/totp/start", undefined],
+  ["add a passkey in full mode", "full", "POST", "/api/private/me/passkeys", {}],
+  ["end sessions in full mode", "full", "POST", "/api/private/me/sessions/revoke-others", undefined],
   [
-    "in full mode: a key",
+    "create an API key in full mode",
     "full",
     "POST",
     "/api/private/organizations/1/api-keys",
     { name: "K", scopes: ["stats:read"], site_access: "all" },
   ],
-  ["in full mode: a member", "full", "POST", "/api/private/organizations/1/members/invite", { email: "x@example.org", role: "viewer" }],
-  ["in full mode: the account", "full", "DELETE", "/api/private/me", undefined],
-  ["in full mode: that the site is there", "full", "DELETE", "/api/private/sites/1", undefined],
-  ["in full mode: that its data is there", "full", "POST", "/api/private/sites/1/reset", { confirm: "Shop" }],
-  ["in full mode: that some of it is there", "full", "POST", "/api/private/sites/1/erase", { period: "all", confirm: "x" }],
-] as const)("nobody changes in the name of another %s", async (_, mode, method, path, body) => {
+  [
+    "invite a member in full mode",
+    "full",
+    "POST",
+    "/api/private/organizations/1/members/invite",
+    { email: "x@example.org", role: "viewer" },
+  ],
+  ["delete the account in full mode", "full", "DELETE", "/api/private/me", undefined],
+  ["delete a site in full mode", "full", "DELETE", "/api/private/sites/1", undefined],
+  ["reset a site in full mode", "full", "POST", "/api/private/sites/1/reset", { confirm: "Shop" }],
+  ["erase data in full mode", "full", "POST", "/api/private/sites/1/erase", { period: "all", confirm: "x" }],
+] as const)("an impersonating administrator cannot %s", async (_, mode, method, path, body) => {
   await using console = await startConsole()
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
   const owner = await console.person({ role: "owner" })
-  const cookie = await actAs(console, owner.id, { ...asked, mode })
+  const cookie = await actAs(console, owner.id, { ...reason, mode })
   expect(await console.instance.api.send(method, path, body, undefined, { cookie })).toMatchObject({
     status: 403,
     body: { code: "impersonation_read_only" },
   })
 })
 
-test.each(["read_only", "full"] as const)("nobody carries raw data away in the name of another, in mode %s", async (mode) => {
+test.each(["read_only", "full"] as const)("impersonation in mode %s cannot export raw data", async (mode) => {
   await using console = await startConsole()
   const { api } = console.instance
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
@@ -94,7 +100,7 @@ test.each(["read_only", "full"] as const)("nobody carries raw data away in the n
   const packed = await api.post("/api/private/sites/1/takeout", {}, undefined, { cookie: owner.cookie })
   const { id } = packed.body as { id: number }
   await console.instance.runJobs()
-  const cookie = await actAs(console, owner.id, { ...asked, mode })
+  const cookie = await actAs(console, owner.id, { ...reason, mode })
   const get = (path: string, by = cookie) => api.get(`/api/private/sites/1${path}`, undefined, { cookie: by })
   const raw = ["/export?type=events&period=today", "/export?type=visits&period=today", `/takeout/${id}/file`]
   for (const path of raw) {
@@ -102,17 +108,17 @@ test.each(["read_only", "full"] as const)("nobody carries raw data away in the n
     expect((await get(path, owner.cookie)).status).toBe(200)
   }
   expect(await api.post("/api/private/sites/1/takeout", {}, undefined, { cookie })).toMatchObject({ status: 403 })
-  // What the screens show can be had as a file too.
+  // Data shown on screens can be exported.
   expect((await get("/export?type=page&period=today")).status).toBe(200)
 })
 
 test.each([
-  ["another instance admin", { isInstanceAdmin: true }, asked, 403, "forbidden"],
-  ["in full, where looking alone is allowed", {}, { ...asked, mode: "full" }, 403, "forbidden"],
+  ["another instance administrator", { isInstanceAdmin: true }, reason, 403, "forbidden"],
+  ["in full mode if only read-only is allowed", {}, { ...reason, mode: "full" }, 403, "forbidden"],
   ["without a reason", {}, {}, 422, "validation_failed"],
-  ["for too short", {}, { ...asked, minutes: 4 }, 422, "validation_failed"],
-  ["for too long", {}, { ...asked, minutes: 61 }, 422, "validation_failed"],
-] as const)("nobody acts as a user: %s", async (_, as, body, status, code) => {
+  ["for too short a time", {}, { ...reason, minutes: 4 }, 422, "validation_failed"],
+  ["for too long a time", {}, { ...reason, minutes: 61 }, 422, "validation_failed"],
+] as const)("rejects impersonation: %s", async (_, as, body, status, code) => {
   await using console = await startConsole()
   const { id } = await console.person(as)
   const answer = await console.send("POST", `/users/${id}/impersonate`, body)
@@ -120,18 +126,18 @@ test.each([
   expect(answer.headers.getSetCookie()).toEqual([])
 })
 
-test("nobody acts as somebody who is disabled, where it is off, or without a fresh proof", async () => {
+test("rejects impersonation of a disabled user, while it is disabled, or without a recent confirmation of identity", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
-  expect(await console.send("POST", `/users/${id}/impersonate`, asked, { cookie: stale })).toMatchObject({
+  expect(await console.send("POST", `/users/${id}/impersonate`, reason, { cookie: stale })).toMatchObject({
     body: { code: "reauth_required" },
   })
   await console.send("PATCH", "/settings", { changes: { impersonation: "off" } })
-  expect(await console.send("POST", `/users/${id}/impersonate`, asked)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  expect(await console.send("POST", `/users/${id}/impersonate`, reason)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   await console.send("PATCH", "/settings", { changes: { impersonation: null } })
   await console.send("POST", `/users/${id}/disable`)
-  expect(await console.send("POST", `/users/${id}/impersonate`, asked)).toMatchObject({ status: 409, body: { code: "invalid_state" } })
+  expect(await console.send("POST", `/users/${id}/impersonate`, reason)).toMatchObject({ status: 409, body: { code: "invalid_state" } })
 })
 
 test.each([
@@ -158,20 +164,20 @@ test.each([
 ] as const)("it ends when %s", async (_, happen) => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
-  const jar = await actAs(console, id, { ...asked, minutes: 5 })
+  const jar = await actAs(console, id, { ...reason, minutes: 5 })
   expect((await me(console, jar)).status).toBe(200)
   await happen(console, id)
   expect((await me(console, jar)).status).toBe(401)
 })
 
-test("whoever stayed too long comes back all the same", async () => {
+test("an administrator can return after the impersonation expired", async () => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
-  const jar = await actAs(console, id, { ...asked, minutes: 5 })
+  const jar = await actAs(console, id, { ...reason, minutes: 5 })
   console.instance.clock.advance(6 * 60_000)
   const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
   expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })
-  // Nobody who has no session of their own gets one.
+  // Without an own session, none is created.
   const none = await console.send("POST", "/impersonation/stop", undefined, { cookie: "sid=x; own-sid=y" })
   expect(none).toMatchObject({ status: 200, body: { user: null } })
 })
@@ -190,12 +196,12 @@ test("refuses to stop impersonating for a user who impersonates no one, and leav
   const both = await console.send("POST", "/impersonation/stop", undefined, { cookie: `${cookie}; ${waiting}` })
   expect(both).toMatchObject({ status: 409, body: { code: "invalid_state" } })
   expect(both.headers.getSetCookie()).toEqual([])
-  // Without any session there is nothing to end, and no cookie to clear.
+  // Without any session there is nothing to end and no cookie to clear.
   const nobody = await console.send("POST", "/impersonation/stop", undefined, { cookie: "theme=dark" })
   expect(nobody).toMatchObject({ status: 200, body: { user: null } })
 })
 
-test("nobody gets back into a session that has ended", async () => {
+test("stopping an impersonation does not restore a session that has ended", async () => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })
   const jar = await actAs(console, id)

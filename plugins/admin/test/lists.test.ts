@@ -12,7 +12,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-test.skipIf(noBrowser)("filters of a list stand in the address, and its order is told", async () => {
+test.skipIf(noBrowser)("keeps the filters of a list in the URL, and announces its order", async () => {
   await using stand = await openConsole(browser)
   await stand.signIn({ role: "viewer" })
   await using looked = await stand.look({ cookie: stand.cookie })
@@ -30,7 +30,7 @@ test.skipIf(noBrowser)("filters of a list stand in the address, and its order is
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("keys are chosen by state, and the state stands in the address", async () => {
+test.skipIf(noBrowser)("filters API keys by state, and keeps the state in the URL", async () => {
   await using stand = await openConsole(browser)
   await stand.instance.api.send("POST", "/api/private/admin/api-keys/2/revoke", undefined, undefined, { cookie: stand.cookie })
   await using looked = await stand.look({ cookie: stand.cookie })
@@ -49,7 +49,7 @@ test.skipIf(noBrowser)("keys are chosen by state, and the state stands in the ad
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("keys, invitations and sessions are searched, and the search stands in the address", async () => {
+test.skipIf(noBrowser)("searches API keys, invitations and sessions, and keeps the search in the URL", async () => {
   await using stand = await openConsole(browser)
   const { instance, memberships } = stand.instance.app
   const [shop] = await instance.organizations.list()

@@ -3,7 +3,7 @@ import admin from "../admin.ts"
 import pages from "../ui/pages.ts"
 import added from "../ui/section.ts"
 
-test("the browser draws exactly the pages that the server knows", () => {
+test("serves the same pages in the browser and on the server", () => {
   expect(pages.map(({ path }) => `${added.section.path}${path}`).sort()).toEqual([...(admin.pages ?? [])].sort())
   expect(added.id).toBe(admin.id)
 })

@@ -5,7 +5,7 @@ import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 const view = (path: string) => ({ n: "pageview", u: `https://shop.example${path}`, d: "shop.example" })
 const rows = async (console: ConsoleInstance, path: string) => ((await console.get(path)).body as { data: Record<string, unknown>[] }).data
 
-test("organizations are listed with what they have and what their sites took in", async () => {
+test("lists organizations with their members, sites and event counts", async () => {
   await using console = await startConsole()
   await console.instance.collect(view("/"))
   await console.send("POST", "/organizations", { name: "Mill" })
@@ -17,7 +17,7 @@ test("organizations are listed with what they have and what their sites took in"
   expect(await actionsOf(console)).toEqual(["admin.organization.create"])
 })
 
-test("an organization is renamed and deleted, by its name", async () => {
+test("renames an organization, and deletes it with its name as confirmation", async () => {
   await using console = await startConsole()
   expect(await console.send("PATCH", "/organizations/1", { name: "Mill", version: 1 })).toMatchObject({
     status: 200,
@@ -33,7 +33,7 @@ test("an organization is renamed and deleted, by its name", async () => {
   expect((await console.instance.api.get("/api/public/v1/sites", console.instance.key)).status).toBe(401)
 })
 
-test("an instance admin makes owners and removes members, but not the last owner", async () => {
+test("an instance administrator appoints owners and removes members, but not the last owner", async () => {
   await using console = await startConsole()
   const { id, email } = await console.person()
   expect(await console.send("PUT", `/organizations/1/members/${id}`, { role: "owner" })).toMatchObject({
@@ -54,7 +54,7 @@ test("an instance admin makes owners and removes members, but not the last owner
   expect(await rows(console, "/organizations/1/members")).toMatchObject([{ user: { id }, role: "owner" }])
 })
 
-test("sites are listed with counts and sizes, and nothing that visitors did", async () => {
+test("lists sites with counts and sizes, but no visitor data", async () => {
   await using console = await startConsole()
   await console.instance.collect(view("/secret-page"))
   await console.instance.collect(view("/secret-page"), { address: "198.51.100.8" })
@@ -79,7 +79,7 @@ test("sites are listed with counts and sizes, and nothing that visitors did", as
   expect(await console.get("/sites?sort=secret")).toMatchObject({ status: 400 })
 })
 
-test("lists by size go on from their cursor", async () => {
+test("a list by size continues from its cursor", async () => {
   await using console = await startConsole()
   for (let i = 2; i <= 5; i++) await console.instance.app.instance.sites.create(1, { name: `Site ${i}`, hosts: [`s${i}.example`] })
   await console.instance.collect(view("/"))
@@ -96,7 +96,7 @@ test("lists by size go on from their cursor", async () => {
   expect(seen).toEqual([1, 2, 3, 4, 5])
 })
 
-test("a site moves to another organization, and what no longer fits is told and detached", async () => {
+test("moves a site to another organization, and reports and detaches what does not fit there", async () => {
   await using console = await startConsole()
   const { api, key } = console.instance
   await console.send("POST", "/organizations", { name: "Mill" })
@@ -117,7 +117,7 @@ test("a site moves to another organization, and what no longer fits is told and 
   expect((await api.get("/api/private/me", undefined, { cookie: editor.cookie })).body).toMatchObject({ sites: [] })
 })
 
-test("a deleted site comes back within 30 days, and not later", async () => {
+test("restores a deleted site within 30 days, but not later", async () => {
   await using console = await startConsole()
   expect(await console.send("DELETE", "/sites/1")).toMatchObject({ status: 204 })
   expect(await rows(console, "/sites")).toMatchObject([{ id: 1, deleted_at: "2026-11-21T12:00:00Z" }])
@@ -134,7 +134,7 @@ test("a deleted site comes back within 30 days, and not later", async () => {
   expect(await actionsOf(console)).toEqual(["admin.site.delete", "admin.site.restore", "admin.site.delete"])
 })
 
-test("keys show no more than their ends, and are revoked at once", async () => {
+test("shows only the last characters of API keys, and revokes them immediately", async () => {
   await using console = await startConsole()
   const { api, key } = console.instance
   const keys = await rows(console, "/api-keys")
@@ -154,7 +154,7 @@ test("keys show no more than their ends, and are revoked at once", async () => {
   expect(await console.send("POST", "/api-keys/99/revoke")).toMatchObject({ status: 404, body: { code: "api_key_not_found" } })
 })
 
-test("keys are listed by state, together with a search", async () => {
+test("filters API keys by state, also in combination with a search", async () => {
   await using console = await startConsole()
   const { app, clock } = console.instance
   const facts = { scopes: ["stats:read" as const], site_access: "all" as const }
@@ -169,13 +169,13 @@ test("keys are listed by state, together with a search", async () => {
   expect(await listed("?state=revoked&q=short")).toEqual([])
   expect(await listed("?state=expired&q=short")).toHaveLength(1)
   expect(await console.get("/api-keys?state=gone")).toMatchObject({ status: 400, body: { code: "invalid_query" } })
-  // A cursor of one state is good for no other.
+  // A cursor is valid only for its own state.
   const { next_cursor } = (await console.get("/api-keys?state=active&limit=1")).body as { next_cursor: string }
   expect(await listed(`?state=active&cursor=${next_cursor}`)).toEqual(active.slice(1))
   expect(await console.get(`/api-keys?state=revoked&cursor=${next_cursor}`)).toMatchObject({ body: { code: "invalid_cursor" } })
 })
 
-test("keys, invitations and sessions are found by a part of what they show, in whatever case", async () => {
+test("searches API keys, invitations and sessions by substring, case-insensitively", async () => {
   await using console = await startConsole()
   const { app } = console.instance
   const [shop] = await app.instance.organizations.list()
@@ -202,7 +202,7 @@ test("keys, invitations and sessions are found by a part of what they show, in w
     expect((await rows(console, `/${list}?q=`)).length).toBeGreaterThan(1)
     expect(await console.get(`/${list}${q("x".repeat(201))}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
   }
-  // A cursor of one search is good for no other.
+  // A cursor is valid only for its own search.
   const { next_cursor } = (await console.get("/api-keys?q=shop&limit=1")).body as { next_cursor: string }
   expect(await ids(`/api-keys?q=shop&limit=1&cursor=${next_cursor}`)).toEqual([keys[1]!.id])
   expect(await console.get(`/api-keys?q=mill&limit=1&cursor=${next_cursor}`)).toMatchObject({
@@ -211,7 +211,7 @@ test("keys, invitations and sessions are found by a part of what they show, in w
   })
 })
 
-test("sessions of everybody are listed and ended", async () => {
+test("lists and ends the sessions of all users", async () => {
   await using console = await startConsole()
   const viewer = await console.person({ role: "viewer" })
   const sessions = await rows(console, "/sessions")
@@ -224,7 +224,7 @@ test("sessions of everybody are listed and ended", async () => {
   expect((await console.instance.api.get("/api/private/me", undefined, { cookie: viewer.cookie })).status).toBe(401)
 })
 
-test("open invitations of all organizations are listed and withdrawn", async () => {
+test("lists and withdraws the pending invitations of all organizations", async () => {
   await using console = await startConsole()
   const { instance, memberships } = console.instance.app
   const [shop] = await instance.organizations.list()

@@ -31,7 +31,7 @@ test.each([
   })
 })
 
-test("a person and an organization are made once, and the link comes again", async () => {
+test("creates a user and an organization once per key, and repeats the link", async () => {
   await using console = await startConsole()
   const body = { email: "new@example.org", name: "New" }
   const first = await console.send("POST", "/users", body, keyed)
@@ -49,7 +49,7 @@ test("a person and an organization are made once, and the link comes again", asy
   expect((await console.get("/organizations?q=made")).body).toMatchObject({ data: [made.body as object] })
 })
 
-test("what is kept of a request with a password says nothing about it", async () => {
+test("stores nothing that reveals the password of a request", async () => {
   await using console = await startConsole()
   const body = { email: "new@example.org", name: "New", password: "a walk along the river" }
   expect((await console.send("POST", "/users", body, keyed)).status).toBe(201)
@@ -59,7 +59,7 @@ test("what is kept of a request with a password says nothing about it", async ()
   expect(Buffer.from(rows[0]!.body_hash).toString("hex")).not.toContain(plain)
 })
 
-test("work that cannot be written down is not begun", async () => {
+test("does not start work that cannot be audited", async () => {
   await using console = await startConsole()
   const { catalog, jobs, schedules } = console.instance.app.instance
   await schedules.start()

@@ -11,7 +11,7 @@ interface Setting {
 }
 const named = (body: unknown, key: string) => (body as { data: Setting[] }).data.find((setting) => setting.key === key)
 
-test("every setting says where it comes from, and no secret is told", async () => {
+test("shows the source of every setting and no secret", async () => {
   await using console = await startConsole({ settings: { registration: "closed", private_rate: "99", smtp_host: "127.0.0.1" } })
   const { body } = await console.get("/settings")
   expect(named(body, "registration")).toMatchObject({ value: "closed", default: "invite", source: "env", editable: false })
@@ -21,7 +21,7 @@ test("every setting says where it comes from, and no secret is told", async () =
   expect(named(body, "key_max_days")).toMatchObject({ value: null, default: null })
 })
 
-test("a setting is changed here, holds at once, and goes back to its default", async () => {
+test("changes a setting with immediate effect, and resets it to its default", async () => {
   await using console = await startConsole()
   const changed = await console.send("PATCH", "/settings", { changes: { session_idle_days: 2 } })
   expect(changed.status).toBe(200)
@@ -35,22 +35,22 @@ test("a setting is changed here, holds at once, and goes back to its default", a
 })
 
 test.each([
-  ["held by the environment", { registration: "invite" }, 409, "set_elsewhere"],
-  ["of the operator", { port: 1 }, 409, "set_elsewhere"],
-  ["that is none", { colour: "red" }, 404, "setting_not_found"],
-  ["to another type", { session_idle_days: "7" }, 422, "validation_failed"],
-  ["out of range", { session_idle_days: 0 }, 422, "validation_failed"],
-  ["to no choice", { require_mfa: "some" }, 422, "validation_failed"],
-  ["to a way of signing up that is not built", { registration: "open" }, 422, "validation_failed"],
+  ["that the environment sets", { registration: "invite" }, 409, "set_elsewhere"],
+  ["that only the configuration can set", { port: 1 }, 409, "set_elsewhere"],
+  ["that does not exist", { colour: "red" }, 404, "setting_not_found"],
+  ["to a value of another type", { session_idle_days: "7" }, 422, "validation_failed"],
+  ["to a value out of range", { session_idle_days: 0 }, 422, "validation_failed"],
+  ["to an unknown choice", { require_mfa: "some" }, 422, "validation_failed"],
+  ["to a registration mode that is not implemented", { registration: "open" }, 422, "validation_failed"],
 ] as const)("refuses to change a setting %s", async (_, changes, status, code) => {
   await using console = await startConsole({ settings: code === "set_elsewhere" ? { registration: "closed" } : {} })
   const answer = await console.send("PATCH", "/settings", { changes: { ...changes, share_min_group: 9 } })
   expect(answer).toMatchObject({ status, body: { code } })
-  // All or nothing.
+  // The changes are atomic.
   expect(named((await console.get("/settings")).body, "share_min_group")).toMatchObject({ value: 5, source: "default" })
 })
 
-test("settings have one version, and a stale one changes nothing", async () => {
+test("settings share one version, and an outdated one changes nothing", async () => {
   await using console = await startConsole()
   const first = await console.get("/settings")
   expect({ etag: first.headers.get("etag"), version: (first.body as { version: number }).version }).toEqual({ etag: '"1"', version: 1 })
@@ -66,14 +66,14 @@ test("settings have one version, and a stale one changes nothing", async () => {
   expect(stale).toMatchObject({ status: 409, body: { code: "version_conflict", current: { version: 2 } } })
   expect(named((stale.body as { current: unknown }).current, "session_idle_days")).toMatchObject({ value: 2 })
   expect(await change(3, undefined, '"1"')).toMatchObject({ status: 412, body: { code: "precondition_failed" } })
-  // Of two at once that saw the same, one is told.
+  // Of two concurrent changes to the same version, one is rejected.
   const both = await Promise.all([change(4, 2), change(5, 2)])
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
   expect(await change(6)).toMatchObject({ status: 200, body: { version: 4 } })
   expect(await console.send("PATCH", "/settings", { changes: {}, version: "1" })).toMatchObject({ status: 422 })
 })
 
-/** A mail server that says what ours does, on loopback; it wants a password. */
+/** Starts a mail server on loopback that requires a password. */
 function mailServer() {
   const heard: string[] = []
   const server = Bun.listen<{ inLetter: boolean; rest: string }>({
@@ -118,7 +118,7 @@ const settingsFor = (port: number) => ({
   mail_from: "stats@example.org",
 })
 
-test("a test mail tells the whole conversation, without the password", async () => {
+test("a test email shows the whole SMTP dialogue without the password", async () => {
   using server = mailServer()
   await using console = await startConsole({ settings: settingsFor(server.port) })
   const { status, body } = await console.send("POST", "/settings/smtp/test", { to: "ann@example.org" })
@@ -132,7 +132,7 @@ test("a test mail tells the whole conversation, without the password", async () 
   expect(server.heard).toContain("Subject: Footfall test email")
 })
 
-test("what a mail server refuses is told as it says it", async () => {
+test("shows a mail server's rejection verbatim", async () => {
   using server = mailServer()
   await using console = await startConsole({ settings: settingsFor(server.port) })
   const { body } = await console.send("POST", "/settings/smtp/test", { to: "nobody@example.org" })
@@ -141,7 +141,7 @@ test("what a mail server refuses is told as it says it", async () => {
   expect(await console.send("POST", "/settings/smtp/test", { to: "x" })).toMatchObject({ status: 422 })
 })
 
-test("without a mail server there is nothing to test", async () => {
+test("rejects a test email without a mail server", async () => {
   await using console = await startConsole()
   expect(await console.send("POST", "/settings/smtp/test", { to: "a@b.example" })).toMatchObject({
     status: 409,
@@ -149,7 +149,7 @@ test("without a mail server there is nothing to test", async () => {
   })
 })
 
-test("areas are switched off and on, but the console does not lock itself out", async () => {
+test("disables and enables plugins, except the console itself", async () => {
   await using console = await startConsole()
   expect((await console.get("/plugins")).body).toMatchObject({
     data: expect.arrayContaining([{ id: "admin", title: "Administration", enabled: true, version: 1, schema: [], tables: [], rows: 0 }]),
@@ -171,7 +171,7 @@ test("areas are switched off and on, but the console does not lock itself out", 
   expect((await console.get("/features")).body).toMatchObject({ data: expect.arrayContaining(["admin"]) })
 })
 
-/** What a provider publishes, on loopback. */
+/** Serves a provider's metadata and keys on loopback. */
 function provider(metadata: (issuer: string) => object, keys: unknown = { keys: [{ kty: "RSA" }] }) {
   const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
@@ -191,37 +191,31 @@ const whole = (issuer: string) => ({
 })
 
 test.each([
-  ["all is there", whole, undefined, true, "OK"],
+  ["complete metadata", whole, undefined, true, "OK"],
+  ["a different issuer", (issuer: string) => ({ ...whole(issuer), issuer: "https://other.example" }), undefined, false, "another issuer"],
   [
-    "it calls itself otherwise",
-    (issuer: string) => ({ ...whole(issuer), issuer: "https://other.example" }),
-    undefined,
-    false,
-    "another issuer",
-  ],
-  [
-    "it names no token endpoint",
+    "a missing token endpoint",
     (issuer: string) => ({ ...whole(issuer), token_endpoint: undefined }),
     undefined,
     false,
     "no token_endpoint",
   ],
   [
-    "it signs with a shared secret",
+    "signatures with a shared secret",
     (issuer: string) => ({ ...whole(issuer), id_token_signing_alg_values_supported: ["HS256"] }),
     undefined,
     false,
     "HS256",
   ],
-  ["it has no keys", whole, { keys: [] }, false, "no key"],
-] as const)("an identity provider is looked at: %s", async (_, metadata, keys, ok, says) => {
+  ["missing keys", whole, { keys: [] }, false, "no key"],
+] as const)("tests an identity provider with %s", async (_, metadata, keys, ok, message) => {
   using server = provider(metadata, keys)
   await using console = await startConsole({ settings: { oidc_issuer: server.issuer, oidc_client_id: "footfall" } })
   const { status, body } = await console.send("POST", "/settings/oidc/test", { provider: "oidc" })
   expect(status).toBe(200)
   expect(body).toMatchObject({ ok })
   const { steps, claims } = body as { steps: { detail: string }[]; claims: { name: string; needed: boolean; offered: boolean | null }[] }
-  expect(steps.at(-1)!.detail).toContain(says)
+  expect(steps.at(-1)!.detail).toContain(message)
   if (ok) expect(claims).toContainEqual({ name: "email_verified", needed: true, offered: false })
   expect(await console.send("POST", "/settings/oidc/test", { provider: "nobody" })).toMatchObject({
     status: 404,

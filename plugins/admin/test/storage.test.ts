@@ -6,7 +6,7 @@ import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 const DAY = 86_400_000
 const view = (path: string) => ({ n: "pageview", u: `https://shop.example${path}`, d: "shop.example" })
 
-/** One visit a day at noon UTC, from some days before the start on; the clock ends at the start. */
+/** Records one visit a day at noon UTC for the given number of days before the start, then sets the clock to the start. */
 async function startWithDays(days: number): Promise<ConsoleInstance> {
   const start = new Date(Date.parse("2026-11-21T12:00:00Z") - days * DAY).toISOString()
   const console = await startConsole({ now: start })
@@ -17,7 +17,7 @@ async function startWithDays(days: number): Promise<ConsoleInstance> {
   await console.instance.app.instance.events.seal(console.instance.clock.now(), true)
   return console
 }
-/** A fresh session: the first one has grown old with the clock. */
+/** Creates a new session, because the first one expired when the clock advanced. */
 const again = (console: ConsoleInstance) => console.instance.signIn({ isInstanceAdmin: true })
 const visits = async ({ instance }: ConsoleInstance) =>
   (
@@ -26,12 +26,12 @@ const visits = async ({ instance }: ConsoleInstance) =>
     }
   ).metrics.visits
 
-test("a preview names what a run then removes, also past midnight", async () => {
+test("a preview matches what the run then removes, also across midnight", async () => {
   await using console = await startWithDays(9)
   const cookie = await again(console)
   expect(await visits(console)).toBe(10)
   const preview = await console.send("POST", "/retention/preview", { site_id: 1, retention_days: 4 }, { cookie })
-  // Berlin: the midnight four days back; visits of 12, 13, 14, 15 and 16 November lie before it.
+  // The limit is midnight in Berlin four days ago; the visits of 12 to 16 November are before it.
   expect(preview).toMatchObject({
     status: 200,
     body: { at: "2026-11-21T12:00:00Z", by: [{ site_id: 1, kind: "visits", cutoff: "2026-11-17", rows: 5, events: 5, days: 5 }] },
@@ -60,7 +60,7 @@ const spare = (rows: Readonly<Record<number, number>>) =>
     setup: () => ({ countOverdue: async (siteId, day) => ({ months: rows[siteId] ?? 0, days: day === "2026-11-20" ? 1 : 0 }) }),
   })
 
-test("a preview counts what areas have derived from the visits that would go", async () => {
+test("a preview includes the plugin data that would be deleted", async () => {
   await using console = await startConsole({ plugins: [admin, spare({ 1: 4, 2: 5 })] })
   const other = { name: "Other", hosts: ["other.example"], timezone: "UTC" }
   await console.instance.app.instance.sites.create(1, other)
@@ -71,7 +71,7 @@ test("a preview counts what areas have derived from the visits that would go", a
   })
 })
 
-test("the default and those of sites are changed together, or not at all", async () => {
+test("changes the default retention and those of sites atomically", async () => {
   await using console = await startConsole()
   const { catalog } = console.instance.app.instance
   await catalog.run(raw("create trigger no_sites before update on sites begin select raise(abort, 'no'); end"))
@@ -84,7 +84,7 @@ test("the default and those of sites are changed together, or not at all", async
   expect(await actionsOf(console)).toEqual(["admin.setting.update", "admin.retention.update"])
 })
 
-test("what a site says wins over the default, and a default over nothing", async () => {
+test("a site's retention overrides the default", async () => {
   await using console = await startWithDays(3)
   const cookie = await again(console)
   expect((await console.get("/retention", cookie)).body).toEqual({
@@ -115,7 +115,7 @@ test.each([
   expect((await console.send("POST", "/retention/preview", body)).status).toBe(status)
 })
 
-test("visits before a day are counted, and removed when it is meant", async () => {
+test("counts the visits before a day, and removes them after confirmation", async () => {
   await using console = await startWithDays(3)
   const cookie = await again(console)
   expect(await console.send("POST", "/sites/1/purge", { before: "2026-11-20", dry_run: true }, { cookie })).toMatchObject({
@@ -130,8 +130,8 @@ test("visits before a day are counted, and removed when it is meant", async () =
   expect(await console.send("POST", "/sites/9/purge", { before: "2026-11-20" }, { cookie })).toMatchObject({ status: 404 })
 })
 
-test("no purge reaches beyond the day that runs at the site", async () => {
-  // Half past midnight in Berlin, where the site is; still the 20th in UTC.
+test("a purge never includes the site's current day", async () => {
+  // Half past midnight in the site's time zone, Berlin; still the 20th in UTC.
   await using console = await startConsole({ now: "2026-11-20T23:30:00Z" })
   await console.instance.collect(view("/of-today"))
   for (const dry_run of [true, false])
@@ -148,7 +148,7 @@ test("no purge reaches beyond the day that runs at the site", async () => {
   expect(await visits(console)).toBe(1)
 })
 
-test("storage is told by store, table and site, and what a month of growth leaves", async () => {
+test("reports storage by store, table and site, and the forecast for a month", async () => {
   await using console = await startWithDays(2)
   const { storage } = console.instance.app.console
   let cookie = await again(console)
@@ -156,7 +156,7 @@ test("storage is told by store, table and site, and what a month of growth leave
   expect(first).toMatchObject({
     catalog: { tables: expect.arrayContaining([expect.objectContaining({ table: "users", rows: 2 })]) },
     events: { bytes_per_day: null, tables: expect.arrayContaining([expect.objectContaining({ table: "segments", rows: 1 })]) },
-    // The visit of today may still go on.
+    // Today's visit may still continue.
     sites: [{ site_id: 1, kind: "visits", visits: 2, events: 2, bytes_per_day: null }],
     disk: { free_bytes: expect.any(Number), total_bytes: expect.any(Number), days_to_full: null },
   })
@@ -171,7 +171,7 @@ test("storage is told by store, table and site, and what a month of growth leave
   expect(later.sites[0]!.bytes_per_day).toBeGreaterThan(0)
 })
 
-test.each(["catalog", "events"])("the store %s is written anew without losing anything", async (store) => {
+test.each(["catalog", "events"])("vacuums the store %s without losing anything", async (store) => {
   await using console = await startWithDays(3)
   const cookie = await again(console)
   await console.send("POST", "/sites/1/purge", { before: "2026-11-20" }, { cookie })
@@ -194,22 +194,22 @@ test.each(["catalog", "events"])("the store %s is written anew without losing an
   expect(await console.send("POST", "/storage/vacuum", { store: "all" }, { cookie })).toMatchObject({ status: 422 })
 })
 
-test("what becomes of events is told by the minute, and survives a restart of counting", async () => {
+test("reports the outcome of events by minute, and continues after a restart of the counters", async () => {
   await using console = await startConsole()
   const { instance } = console
   await instance.collect(view("/"))
   await instance.collect({ ...view("/"), u: "https://other.example/" })
   await instance.collect({ n: "pageview", u: "https://unknown.example/", d: "unknown.example" })
   const expected = { accepted: 1, dropped: { unknown_site: 1, host: 1 }, refused_storage: 0, refused_queue: 0 }
-  const told = async () => (await console.get("/ingestion")).body as { data: object[]; totals: object }
-  const before = await told()
+  const totals = async () => (await console.get("/ingestion")).body as { data: object[]; totals: object }
+  const before = await totals()
   expect(before.data.length).toBe(60)
   expect(before.data.at(-1)).toEqual({ at: "2026-11-21T12:00:00Z", ...expected })
   expect(before).toMatchObject({ totals: expected, queue_depth: 0, oldest_unsealed_at: "2026-11-21T12:00:00Z" })
   instance.app.console.ingestion.flush()
   instance.clock.advance(60_000)
   await instance.collect(view("/2"))
-  const after = await told()
+  const after = await totals()
   expect(after.data.slice(-2)).toEqual([
     { at: "2026-11-21T12:00:00Z", ...expected },
     { at: "2026-11-21T12:01:00Z", ...expected, accepted: 1, dropped: {} },
@@ -217,7 +217,7 @@ test("what becomes of events is told by the minute, and survives a restart of co
   expect((await console.get("/ingestion?site=1")).body).toMatchObject({ totals: { accepted: 2, dropped: { host: 1 } } })
   for (const query of ["from=2026-11-21T13:00:00Z", "from=2026-11-20T11:00:00Z", "from=yesterday,+about+noon!", "site=x"])
     expect(await console.get(`/ingestion?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
-  // After a week they are gone.
+  // They are deleted after a week.
   instance.clock.advance(7 * DAY)
   instance.app.console.ingestion.flush()
   expect(instance.app.instance.events.ingestMinutes({ from: 0, to: Number.MAX_SAFE_INTEGER, siteId: undefined })).toEqual([
@@ -225,7 +225,7 @@ test("what becomes of events is told by the minute, and survives a restart of co
   ])
 })
 
-test("dropped events of all sites are shown, without an address or a visitor", async () => {
+test("shows the dropped events of all sites without addresses or visitors", async () => {
   await using console = await startConsole()
   await console.instance.collect({ ...view("/"), u: "https://other.example/page" })
   console.instance.app.collector.flush()
@@ -247,7 +247,7 @@ test("dropped events of all sites are shown, without an address or a visitor", a
   expect(await console.get("/ingestion/rejected/sample?reason=ugly")).toMatchObject({ status: 400 })
 })
 
-test("a schedule is listed, changed and run before the schedules have started, and keeps what was chosen", async () => {
+test("lists, changes and runs a schedule before the scheduler has started, and keeps the change", async () => {
   await using console = await startConsole()
   const { schedules } = console.instance.app.instance
   const named = async () =>
@@ -262,7 +262,7 @@ test("a schedule is listed, changed and run before the schedules have started, a
   expect(await named()).toMatchObject({ cron: "15 4 * * 1", enabled: true, next_run_at: "2026-11-23T04:15:00Z" })
 })
 
-test("schedules are listed, changed, and run beside their times", async () => {
+test("lists and changes schedules, and runs them on demand", async () => {
   await using console = await startConsole()
   const { instance } = console.instance.app
   await instance.schedules.start()

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { unzipSync } from "fflate"
 import { actionsOf, startConsole } from "./console.ts"
 
-test("the system tells what runs, and no secret", async () => {
+test("the system page shows versions and settings but no secret", async () => {
   await using console = await startConsole({ settings: { base_url: "http://localhost" } })
   const { status, body } = await console.get("/system")
   expect(status).toBe(200)
@@ -21,7 +21,7 @@ test("the system tells what runs, and no secret", async () => {
   expect(config.find(({ key }) => key === "port")).toEqual({ key: "port", source: "default" })
 })
 
-test("health has every check of the doctor, with a remedy for what is wrong", async () => {
+test("health includes every check of doctor, with a remedy for each problem", async () => {
   await using console = await startConsole({ settings: { base_url: "http://localhost:8080" } })
   const { body } = await console.get("/system/health")
   const { status, checks } = body as { status: string; checks: { name: string; status: string; detail: string; fix: string }[] }
@@ -55,14 +55,14 @@ test("health has every check of the doctor, with a remedy for what is wrong", as
   expect(named("schema")).toMatchObject({ status: "ok" })
   expect(named("tls")).toMatchObject({
     status: "warn",
-    detail: "http://localhost:8080 is not https",
-    fix: "Put a proxy with a certificate before the instance, and set FOOTFALL_BASE_URL to its https address",
+    detail: "http://localhost:8080 does not use HTTPS.",
+    fix: "Run the instance behind a proxy with a TLS certificate, and set FOOTFALL_BASE_URL to its https URL.",
   })
   expect(checks.filter((check) => check.status !== "ok").every(({ fix }) => fix !== "")).toBe(true)
   expect(status).toBe("warn")
 })
 
-test("clock, backup and encryption are told in words, with units and with what to do", async () => {
+test("explains clock, backup and encryption checks with units and remedies", async () => {
   await using console = await startConsole()
   const { app, clock } = console.instance
   const { backups, health } = app.instance
@@ -71,34 +71,34 @@ test("clock, backup and encryption are told in words, with units and with what t
     const { checks } = (await console.get("/system/health", cookie)).body as { checks: { name: string }[] }
     return checks.find((check) => check.name === name)
   }
-  const MAKE = "Make one on the page Backups, or by footfall backup create"
-  expect(await looked("tls")).toMatchObject({ status: "ok", detail: "cannot be told before the address of the instance is set" })
+  const MAKE = "Create one on the Backups page or with footfall backup create."
+  expect(await looked("tls")).toMatchObject({ status: "ok", detail: "Unknown until the base URL is set." })
   expect(await looked("clock_skew")).toMatchObject({
     status: "ok",
-    detail: "it has not jumped since the start, and says 2026-11-21 12:00:00 UTC",
+    detail: "The clock has not jumped since the start and shows 2026-11-21 12:00:00 UTC.",
   })
   health.enter("clock_jump", "61 minutes back")
   expect(await looked("clock_skew")).toMatchObject({
     status: "warn",
-    detail: "the clock has jumped 61 minutes back",
-    fix: "Keep it right by NTP",
+    detail: "The clock jumped 61 minutes back.",
+    fix: "Synchronize the clock with NTP.",
   })
-  expect(await looked("backup_age")).toMatchObject({ status: "warn", detail: "there is no verified backup yet", fix: MAKE })
+  expect(await looked("backup_age")).toMatchObject({ status: "warn", detail: "There is no verified backup yet.", fix: MAKE })
   const { id } = await backups.create("manual")
   const ages = [
     [17, "ok", "17 hours", ""],
     [54, "warn", "2 days", MAKE],
-    [24 * 7 + 1, "fail", "7 days", `Look in the log why the daily backup fails. ${MAKE}`],
+    [24 * 7 + 1, "fail", "7 days", `The log says why the daily backup fails. ${MAKE}`],
   ] as const
   let hours = 0
   for (const [age, status, words, fix] of ages) {
     clock.advance((age - hours) * 3_600_000)
     hours = age
-    expect(await looked("backup_age")).toMatchObject({ status, detail: `the last verified one was made ${words} ago (${id})`, fix })
+    expect(await looked("backup_age")).toMatchObject({ status, detail: `The last verified backup was created ${words} ago (${id}).`, fix })
   }
 })
 
-test("a host that people use and nobody has set is told", async () => {
+test("reports a host that users visit but that is not configured", async () => {
   await using console = await startConsole({ settings: { base_url: "http://numbers.example", allowed_hosts: "localhost" } })
   const { cookie, instance } = console
   const { body } = await instance.api.get("/api/private/admin/system/health", undefined, { cookie, host: "localhost" })
@@ -106,7 +106,7 @@ test("a host that people use and nobody has set is told", async () => {
   expect(checks.find(({ name }) => name === "base_url")).toMatchObject({ status: "warn", detail: expect.stringContaining("localhost") })
 })
 
-test("a changed row of the log is found", async () => {
+test("detects a changed row of the audit log", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   for (const name of ["B", "C", "D"]) await console.send("PATCH", `/users/${id}`, { name })
@@ -130,7 +130,7 @@ test.each([
   ["all rows", "delete from audit_log", 1],
   ["all rows and the highest id", "delete from audit_log; delete from sqlite_sequence where name = 'audit_log'", 1],
   ["the anchor", "delete from audit_anchor", 1],
-])("notices that somebody has removed %s of the audit log, also after more rows were written", async (_, removal, first_broken_id) => {
+])("detects the removal of %s from the audit log, also after more rows were written", async (_, removal, first_broken_id) => {
   await using console = await startConsole()
   const { id } = await console.person()
   for (const name of ["B", "C", "D", "E"]) await console.send("PATCH", `/users/${id}`, { name })
@@ -141,7 +141,7 @@ test.each([
   expect(await console.get("/audit/verify")).toMatchObject({ body: { ok: false } })
 })
 
-test("the log is read by what it says, and taken along as lines, which it remembers", async () => {
+test("filters the audit log, exports it as lines and audits the export", async () => {
   await using console = await startConsole()
   const [one, two] = [await console.person(), await console.person()]
   await console.send("PATCH", `/users/${one.id}`, { name: "B" })
@@ -164,7 +164,7 @@ test("the log is read by what it says, and taken along as lines, which it rememb
   expect(await actionsOf(console)).toEqual(["admin.user.update", "admin.user.disable", "admin.audit.export"])
 })
 
-test("log lines are read by level and text", async () => {
+test("filters log lines by level and text", async () => {
   await using console = await startConsole()
   const { log } = console.instance
   console.instance.app.instance.health.enter("storage_low", "a test")
@@ -178,7 +178,7 @@ test("log lines are read by level and text", async () => {
     expect(await console.get(`/logs?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
 
-test("diagnostics hold no secret, no address and no e-mail", async () => {
+test("the support bundle contains no secret, address or email", async () => {
   await using console = await startConsole({
     settings: { smtp_host: "mail.intern.example", smtp_password: "s3cret-pass", trusted_proxies: "10.1.2.0/24" },
   })
@@ -199,7 +199,7 @@ test("diagnostics hold no secret, no address and no e-mail", async () => {
   expect(await actionsOf(console)).toEqual(["admin.diagnostics.download"])
 })
 
-test("during maintenance reading and collecting go on, and writes wait", async () => {
+test("maintenance allows reports and collection but blocks writes", async () => {
   await using console = await startConsole()
   const { instance } = console
   const owner = await console.person({ role: "owner" })
@@ -214,7 +214,7 @@ test("during maintenance reading and collecting go on, and writes wait", async (
   expect(refused.headers.get("retry-after")).toBe("3600")
   expect((await instance.api.get("/api/private/organizations/1", undefined, { cookie: owner.cookie })).status).toBe(200)
   expect((await rename(console.cookie)).status).toBe(200)
-  // The own account waits as everything else does; signing out does not.
+  // Changes to the own account are blocked as well, but signing out is not.
   const own = (method: string, path: string, body?: object) =>
     instance.api.send(method, `/api/private${path}`, body, undefined, { cookie: owner.cookie })
   expect(await own("PATCH", "/me", { name: "Anna" })).toMatchObject({ status: 503, body: { code: "maintenance" } })
@@ -232,7 +232,7 @@ test("during maintenance reading and collecting go on, and writes wait", async (
   const sent = { events: [{ name: "pageview", url: "https://shop.example/", ip: "198.51.100.9", user_agent: "Mozilla/5.0" }] }
   expect((await instance.api.post("/api/public/v1/sites/1/events", sent, instance.eventsKey)).status).toBe(202)
 
-  // It ends by itself at its time, and by hand before.
+  // It ends automatically at its time, or manually before.
   instance.clock.advance(3_600_000)
   expect((await rename(owner.cookie)).status).toBe(200)
   expect(await console.get("/maintenance")).toMatchObject({ body: { enabled: false, message: null, until: null } })
@@ -248,13 +248,13 @@ test.each([
   [{ enabled: true, until: "2026-11-21T11:00:00Z" }, "/until", "out_of_range"],
   [{ enabled: true, until: "tomorrow at some time or so" }, "/until", "out_of_range"],
   [{ enabled: true, message: "" }, "/message", "too_short"],
-] as const)("maintenance cannot begin by %j", async (body, pointer, code) => {
+] as const)("rejects maintenance with %j", async (body, pointer, code) => {
   await using console = await startConsole()
   const answer = await console.send("POST", "/maintenance", body)
   expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer, code }] } })
 })
 
-test("questions that took a second are told by site and time, and nothing of what they asked for", async () => {
+test("lists queries slower than a second by site and time, without their content", async () => {
   await using console = await startConsole()
   const { app, clock, site } = console.instance
   const caller = { organizationId: 1 }
@@ -270,7 +270,7 @@ test("questions that took a second are told by site and time, and nothing of wha
   await slow(4_000)
   await slow(1_000)
   const answer = await console.get(PATH)
-  const told = (seconds: number, at: string) => ({
+  const entry = (seconds: number, at: string) => ({
     at,
     kind: "last_match",
     site_id: 1,
@@ -279,7 +279,7 @@ test("questions that took a second are told by site and time, and nothing of wha
     took_ms: seconds * 1_000,
     ending: "answered",
   })
-  expect(answer.body).toEqual({ last_hour: 2, data: [told(1, "2026-11-21T12:00:05Z"), told(4, "2026-11-21T12:00:04Z")] })
+  expect(answer.body).toEqual({ last_hour: 2, data: [entry(1, "2026-11-21T12:00:05Z"), entry(4, "2026-11-21T12:00:04Z")] })
   expect((await console.get(`${PATH}?sort=took_ms`)).body).toMatchObject({ data: [{ took_ms: 4_000 }, { took_ms: 1_000 }] })
   expect(await console.get(`${PATH}?sort=site`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
   clock.advance(3_600_000)

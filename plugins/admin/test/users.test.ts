@@ -5,21 +5,21 @@ type Rows = { data: { id: number | null; email: string; status: string }[]; has_
 
 test.each([
   ["without a session", "nobody", "/users", 401, "session_required"],
-  ["as an owner without the flag", "owner", "/users", 403, "forbidden"],
-  ["as an owner without the flag, of somebody who is not there", "owner", "/users/999", 403, "forbidden"],
+  ["as an owner who is not an instance administrator", "owner", "/users", 403, "forbidden"],
+  ["as an owner who is not an instance administrator, for an unknown user", "owner", "/users/999", 403, "forbidden"],
   ["with an unknown sort", "admin", "/users?sort=name", 400, "invalid_query"],
   ["with a limit out of range", "admin", "/users?limit=201", 400, "invalid_query"],
   ["with an unknown parameter", "admin", "/users?page=2", 400, "invalid_query"],
-  ["with a cursor of nowhere", "admin", "/users?cursor=abc", 400, "invalid_cursor"],
-  ["of somebody who is not there", "admin", "/users/999", 404, "user_not_found"],
-  ["of an id that is none", "admin", "/users/1e3", 404, "user_not_found"],
+  ["with an invalid cursor", "admin", "/users?cursor=abc", 400, "invalid_cursor"],
+  ["for an unknown user", "admin", "/users/999", 404, "user_not_found"],
+  ["for an invalid id", "admin", "/users/1e3", 404, "user_not_found"],
 ] as const)("refuses users %s", async (_, who, path, status, code) => {
   await using console = await startConsole()
   const cookies = { admin: console.cookie, owner: (await console.person({ role: "owner" })).cookie, nobody: "sid=x" }
   expect(await console.get(path, cookies[who])).toMatchObject({ status, body: { code } })
 })
 
-test("users are listed with what they have, and invitations of strangers among them", async () => {
+test("lists users with their organizations, including pending invitations", async () => {
   await using console = await startConsole()
   const viewer = await console.person({ role: "viewer" })
   const { memberships, instance } = console.instance.app
@@ -46,7 +46,7 @@ test("users are listed with what they have, and invitations of strangers among t
   })
 })
 
-test("a list goes on from its cursor without gaps or doubles, also while users come", async () => {
+test("a list continues from its cursor without gaps or duplicates, also while users are added", async () => {
   await using console = await startConsole()
   for (let i = 0; i < 6; i++) await console.person()
   const first = (await console.get("/users?limit=3")).body as Rows
@@ -60,7 +60,7 @@ test("a list goes on from its cursor without gaps or doubles, also while users c
   }
   expect(new Set(seen).size).toBe(seen.length)
   expect(seen.length).toBeGreaterThanOrEqual(7)
-  // A cursor is good for its own order and filter.
+  // A cursor is valid only for its own order and filter.
   expect(await console.get(`/users?limit=3&sort=created_at&cursor=${first.next_cursor}`)).toMatchObject({
     status: 400,
     body: { code: "invalid_cursor" },
@@ -74,7 +74,7 @@ test.each(["email", "created_at", "last_seen_at"])(
     for (let i = 0; i < 4; i++) await console.person()
     const all = (await console.get(`/users?sort=${sort}`)).body as Rows
     const ids = all.data.map(({ id }) => id)
-    // The administrator who asks cannot be deleted.
+    // The administrator who sends the request cannot be deleted.
     const place = ids[1] === console.adminId ? 2 : 1
     const first = (await console.get(`/users?sort=${sort}&limit=${place + 1}`)).body as Rows
     expect((await console.send("DELETE", `/users/${ids[place]}`)).status).toBe(204)
@@ -102,7 +102,7 @@ test.each([
   expect(data.map(({ id }) => id).sort()).toEqual(expected.map((name) => ids[name]).sort())
 })
 
-test("a user is made with a link to choose a password, which works", async () => {
+test("creates a user with a link to choose a password", async () => {
   await using console = await startConsole()
   const { status, body, headers } = await console.send("POST", "/users", {
     email: "Ann@Example.org",
@@ -119,7 +119,7 @@ test("a user is made with a link to choose a password, which works", async () =>
   expect(await api.post("/api/private/auth/reset", { token, password: "correct horse battery" })).toMatchObject({ status: 204 })
   expect(await api.post("/api/private/auth/login", { email: "ann@example.org", password: "correct horse battery" })).toMatchObject({
     status: 200,
-    // The link was handed over, which does not prove that the address is theirs.
+    // The link was passed on by the administrator, so it does not verify the email address.
     body: { user: { name: "Ann", email_verified: false } },
   })
   expect(await console.send("POST", "/users", { email: "ANN@example.org", name: "Other" })).toMatchObject({
@@ -146,14 +146,14 @@ test.each([
   expect((answer.body as { errors: object[] }).errors[0]).toMatchObject({ pointer, code })
 })
 
-test("a user of an organization that is not there is not made", async () => {
+test("does not create a user of an unknown organization", async () => {
   await using console = await startConsole()
   const fields = { email: "a@b.example", name: "A", organization_id: 77, role: "viewer" }
   expect(await console.send("POST", "/users", fields)).toMatchObject({ status: 404, body: { code: "organization_not_found" } })
   expect(((await console.get("/users?q=a@b.example")).body as Rows).data).toEqual([])
 })
 
-test("whatever lets somebody in, or further, needs a fresh proof; a name does not", async () => {
+test("granting access requires a recent confirmation of identity, renaming does not", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
@@ -178,7 +178,7 @@ test("whatever lets somebody in, or further, needs a fresh proof; a name does no
   })
 })
 
-test("a link that went to a wrong address is void once the address is corrected", async () => {
+test("correcting an email address invalidates the link that was sent to the wrong one", async () => {
   await using console = await startConsole()
   const { body } = await console.send("POST", "/users", { email: "stranger@example.org", name: "Ann" })
   const { id, link } = body as { id: number; link: string }
@@ -187,7 +187,7 @@ test("a link that went to a wrong address is void once the address is corrected"
   expect(await console.instance.api.post("/api/private/auth/reset", reset)).toMatchObject({ status: 422, body: { code: "token_invalid" } })
 })
 
-test("a change knows the version it was made for", async () => {
+test("rejects a change based on an outdated version", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   const path = `/users/${id}`
@@ -204,7 +204,7 @@ test("a change knows the version it was made for", async () => {
   expect(await console.get(path)).toMatchObject({ body: { name: "B" } })
 })
 
-test("a disabled user's sessions and personal keys end at once; the membership stays", async () => {
+test("disabling a user ends sessions and personal keys immediately but keeps the memberships", async () => {
   await using console = await startConsole()
   const { api, app } = console.instance
   const owner = await console.person({ role: "owner" })
@@ -224,11 +224,11 @@ test("a disabled user's sessions and personal keys end at once; the membership s
     status: 200,
     body: { status: "active", organizations: [{ id: 1, role: "owner" }] },
   })
-  // What has ended stays ended.
+  // Enabling the user does not restore them.
   expect((await api.get("/api/private/me", undefined, { cookie: owner.cookie })).status).toBe(401)
 })
 
-test("the last active instance admin stays, also when two take each other down", async () => {
+test("keeps the last active instance administrator, also when two disable each other concurrently", async () => {
   await using console = await startConsole()
   const { adminId } = console
   for (const [method, path, body] of [
@@ -247,31 +247,31 @@ test("the last active instance admin stays, also when two take each other down",
   expect(data.filter((user) => user.is_instance_admin).length).toBe(1)
 })
 
-test("whoever owns an organization alone goes when somebody else is named its owner", async () => {
+test("deletes the only owner of an organization only if another owner is named", async () => {
   await using console = await startConsole()
   const { app } = console.instance
   const founder = await console.person()
   const { id } = await app.instance.organizations.createOwned({ id: founder.id, is_instance_admin: true }, { name: "Mill" })
   const heir = await console.person({ role: "viewer", organizationId: id })
-  const stranger = await console.person()
+  const outsider = await console.person()
   const path = `/users/${founder.id}`
   expect(await console.send("DELETE", path)).toMatchObject({
     status: 409,
     body: { code: "sole_owner", organizations: [{ id, name: "Mill" }] },
   })
   const transferTo = (user_id: number) => ({ transfer: [{ organization_id: id, user_id }] })
-  expect(await console.send("DELETE", path, transferTo(stranger.id))).toMatchObject({ status: 409, body: { code: "sole_owner" } })
+  expect(await console.send("DELETE", path, transferTo(outsider.id))).toMatchObject({ status: 409, body: { code: "sole_owner" } })
   expect(await console.send("DELETE", path, transferTo(heir.id))).toMatchObject({ status: 204 })
   expect(await console.get(path)).toMatchObject({ status: 404, body: { code: "user_not_found" } })
   expect(await console.get(`/users/${heir.id}`)).toMatchObject({ body: { organizations: [{ id, role: "owner" }] } })
   expect((await console.instance.api.get("/api/private/me", undefined, { cookie: founder.cookie })).status).toBe(401)
-  // The address is free again, and the log remembers whose it was.
+  // The address can be used again, and the audit log keeps the former owner.
   expect(await console.send("POST", "/users", { email: founder.email, name: "Again" })).toMatchObject({ status: 201 })
   const [row] = await app.memberships.auditList.list({ action: { name: "admin.user.delete", isPrefix: false } }, undefined, 1)
   expect(row).toMatchObject({ target_label: founder.email, actor_id: console.adminId })
 })
 
-test("every act leaves one row in the log", async () => {
+test("audits every action with one entry", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   const before = (await actionsOf(console)).length

@@ -1,4 +1,82 @@
+/** Actions, sections and labels of the console. */
 import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import { Button, Confirm, CopyButton, Dialog, errorText, toast } from "#plugin/ui"
+
+/** Runs the action of a button, one at a time, and shows a toast when it succeeded or failed. */
+export function useAction(): [busy: boolean, act: (work: () => Promise<unknown>, done: string) => Promise<void>] {
+  const [busy, setBusy] = useState(false)
+  return [
+    busy,
+    async (work, done) => {
+      setBusy(true)
+      try {
+        await work()
+        toast(done)
+      } catch (error) {
+        toast(errorText(error as Error))
+      } finally {
+        setBusy(false)
+      }
+    },
+  ]
+}
+
+interface AskedActProps {
+  label: string
+  /** Name of the row, for assistive technology: buttons of several rows have the same label. */
+  about?: string
+  title: string
+  act: string
+  /** Text that the user must type to confirm. */
+  name?: string
+  children: ComponentChildren
+  onConfirm(): Promise<unknown>
+  kind?: "plain" | "danger"
+}
+
+/** A button that asks for confirmation before it acts. */
+export function ConfirmedAction({ label, about, title, act, name, children, onConfirm, kind = "danger" }: AskedActProps) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <Button kind={kind} aria-label={about === undefined ? undefined : `${label}: ${about}`} onClick={() => setAsking(true)}>
+        {label}
+      </Button>
+      {isAsking && (
+        <Confirm title={title} act={act} {...(name !== undefined && { name })} onConfirm={onConfirm} onClose={() => setAsking(false)}>
+          {children}
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** A dialog with a secret link that is shown only once. */
+export const SecretLinkDialog = ({
+  title,
+  link,
+  children,
+  onClose,
+}: {
+  title: string
+  link: string
+  children: ComponentChildren
+  onClose(): void
+}) => (
+  <Dialog title={title} onClose={onClose} small>
+    <div class="stack">
+      {children}
+      <input class="input" data-code readOnly aria-label="Link" value={link} onFocus={(event) => event.currentTarget.select()} />
+      <div class="dialog-foot">
+        <CopyButton text={link} />
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </div>
+  </Dialog>
+)
 
 /** A section of a page with its own heading. */
 export const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (

@@ -1,7 +1,8 @@
+/** Queries to the admin routes, and their invalidation after a write. */
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type Filters, get, type RowsOptions, useRows as useAnyRows } from "#plugin/ui"
 
-/** Queries to the admin routes, and their invalidation after a write. */
+export const ADMIN = "/api/private/admin"
 
 /** Fetches `/api/private/admin/<path>`. The previous answer stays visible while a new one is fetched. */
 export const useAdmin = <Data>(path: string, options: { refetchMs?: number; enabled?: boolean } = {}): UseQueryResult<Data, Error> =>
@@ -17,15 +18,11 @@ export const useAdmin = <Data>(path: string, options: { refetchMs?: number; enab
 export function useRefresh(): (...paths: readonly string[]) => Promise<void> {
   const client = useQueryClient()
   return async (...paths) => {
-    const isMeant = (key: readonly unknown[]) =>
+    const isStale = (key: readonly unknown[]) =>
       key[0] === "instance-state" || (key[0] === "admin" && paths.some((path) => String(key[1]).startsWith(path)))
-    await client.invalidateQueries({ predicate: ({ queryKey }) => isMeant(queryKey) })
+    await client.invalidateQueries({ predicate: ({ queryKey }) => isStale(queryKey) })
   }
 }
-
-/** Lists of the admin routes. */
-
-export const ADMIN = "/api/private/admin"
 
 /** Fetches the rows of a list below `/api/private/admin`, page by page as the user asks for more. */
 export const useRows = <Row>(path: string, filters: Filters = {}, options: RowsOptions<Row> = {}) =>

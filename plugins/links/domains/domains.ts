@@ -2,7 +2,6 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Actor,
   AppError,
-  type AuditEntry,
   fault,
   inspect,
   instantOrNull,
@@ -14,29 +13,32 @@ import {
   refuseFaults,
   refuseOtherVersion,
   refuseStaleBody,
+  type Site,
 } from "#plugin"
+import { domainEntry } from "../audit-entries.ts"
 import { acceptDestination, type DestinationTerms } from "../destination.ts"
 import {
+  countLinksOnDomain,
   type Domain,
   deleteDomain,
   domainByHost,
   domainById,
   insertDomain,
-  linksOnDomain,
   listDomains,
   updateDomain,
 } from "../domain-rows.ts"
 import { linkError } from "../errors.ts"
-import { LIMITS, type LinksHost, type Site } from "../link.ts"
+import { versionOf } from "../input.ts"
+import { LIMITS, type LinksHost } from "../link.ts"
+import type { DomainResponse } from "../responses.ts"
 import type { Cache } from "../serving/cache.ts"
-import { versionOf } from "../templates/templates.ts"
 
 const Address = t.Optional(t.Union([t.String(), t.Null()]))
 export const DomainInput = t.Object(
   { host: t.String({ minLength: 1, maxLength: 253 }), root_destination: Address, not_found_destination: Address },
   { additionalProperties: false, title: "LinkDomainInput" },
 )
-/** The host stays what it was: links and codes name it. */
+/** The host cannot be changed, because short URLs and QR codes contain it. */
 export const DomainPatch = t.Object(
   { root_destination: Address, not_found_destination: Address },
   { additionalProperties: false, title: "LinkDomainPatch" },
@@ -46,18 +48,18 @@ interface DomainTerms {
   destinations: DestinationTerms
   expected?: readonly number[] | undefined
 }
-type Beside = (statements: OwnStatements, change: { before?: Domain; after?: Domain }) => Promise<void>
+type Alongside = (statements: OwnStatements, change: { before?: Domain; after?: Domain }) => Promise<void>
 
-/** Hosts of an organization that lead nowhere but to its links, once they are proved to be its own. */
+/** Hosts that organizations use for their short links only, after proving that they own them. */
 export interface Domains {
   list(organizationId: number): Promise<Domain[]>
   /** Throws `domain_not_found`. */
   get(organizationId: number, id: string | undefined): Promise<Domain>
-  create(site: Site, actor: Actor, body: unknown, destinations: DestinationTerms, beside: Beside): Promise<Domain>
+  create(site: Site, actor: Actor, body: unknown, destinations: DestinationTerms, alongside: Alongside): Promise<Domain>
   update(site: Site, id: string | undefined, actor: Actor, body: unknown, terms: DomainTerms): Promise<Domain>
-  /** Throws `domain_in_use` while links are on it. */
+  /** Throws `domain_in_use` if links use the domain. */
   remove(site: Site, id: string | undefined, actor: Actor, expected?: readonly number[]): Promise<void>
-  /** Asks the DNS, then the host itself. Throws `domain_not_verified`, `outbound_disabled`. */
+  /** Looks for the TXT record, then for the file on the host. Throws `domain_not_verified`, `outbound_disabled`. */
   verify(site: Site, id: string | undefined, actor: Actor): Promise<Domain>
 }
 
@@ -72,13 +74,13 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
     if (!domain) throw new AppError("domain_not_found", "This link domain doesn't exist.")
     return domain
   }
-  const write = (statements: OwnStatements, site: Site, actor: Actor, { verb, before, after }: Change) =>
-    audit.write(statements, actor, auditEntry(verb, site, before, after))
+  const write = (statements: OwnStatements, site: Site, actor: Actor, change: { verb: string; before?: Domain; after?: Domain }) =>
+    audit.write(statements, actor, domainEntry({ site, ...change }))
 
   return {
     list: (organizationId) => listDomains(db, organizationId),
     get: (organizationId, id) => find(db, organizationId, id),
-    create(site, actor, body, destinations, beside) {
+    create(site, actor, body, destinations, alongside) {
       const { name, addresses } = readDomain(body, destinations)
       if (host.isOwnHost(name)) throw linkError("domain_in_use", "This host serves the dashboard. Choose another host.")
       return db.transaction(async (statements) => {
@@ -88,7 +90,7 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
         const wanted = { organization_id: site.organization_id, host: name, token, ...addresses, created_at: now() }
         const domain = await insertDomain(statements, wanted)
         await write(statements, site, actor, { verb: "create", after: domain })
-        await beside(statements, { after: domain })
+        await alongside(statements, { after: domain })
         return domain
       }, cache.putDomain)
     },
@@ -97,7 +99,7 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
       const addresses = addressesIn(patch, destinations)
       return db.transaction(async (statements) => {
         const before = await find(statements, site.organization_id, id)
-        refuseStaleBody(before, version, (domain) => shownDomain(domain, true))
+        refuseStaleBody(before, version, (domain) => formatDomain(domain, true))
         refuseOtherVersion(before, expected)
         const wanted = { ...before, ...addresses }
         if (Bun.deepEquals(wanted, before)) return before
@@ -111,13 +113,13 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
         async (statements) => {
           const before = await find(statements, site.organization_id, id)
           refuseOtherVersion(before, expected)
-          if ((await linksOnDomain(statements, before.id)) > 0)
+          if ((await countLinksOnDomain(statements, before.id)) > 0)
             throw linkError("domain_in_use", "This domain still has links. Delete or move them first.")
           await deleteDomain(statements, before.id)
           await write(statements, site, actor, { verb: "delete", before })
           return before.id
         },
-        (gone) => cache.removeDomain(gone),
+        (id) => cache.removeDomain(id),
       )
     },
     async verify(site, id, actor) {
@@ -135,7 +137,7 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
   }
 }
 
-/** By the record, or by the file; whoever answers neither has proved nothing. */
+/** Returns whether the TXT record or the file proves that the organization owns the host. */
 async function isProved(host: LinksHost, domain: Domain): Promise<boolean> {
   if (!host.outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
   const records = await host.txtRecords(domain.host).catch((): readonly string[] => [])
@@ -150,20 +152,20 @@ async function isProved(host: LinksHost, domain: Domain): Promise<boolean> {
 function readDomain(body: unknown, terms: DestinationTerms) {
   const { fields, faults } = inspect(DomainInput, body)
   const name = fields.host === undefined ? undefined : parseHost(fields.host)
-  // The DNS has no record of an address that could prove it.
+  // An IP address cannot have a TXT record.
   if (fields.host !== undefined && (name === undefined || name.startsWith("*.") || name === "localhost" || isAddress(name)))
     faults.push(fault("/host", "invalid_host", "must be a host name such as go.example.com, not an IP address"))
   refuseFaults(faults)
-  return { name: name!, addresses: { root_destination: null, not_found_destination: null, ...accepted(body, terms) } } // refused just now without one
+  return { name: name!, addresses: { root_destination: null, not_found_destination: null, ...accepted(body, terms) } } // rejected above if missing
 }
 
 function addressesIn(body: unknown, terms: DestinationTerms) {
-  refuseFaults(inspect(DomainPatch, isObject(body) ? withoutShown(body) : body).faults)
+  refuseFaults(inspect(DomainPatch, isObject(body) ? withoutReadOnly(body) : body).faults)
   return accepted(body, terms)
 }
 
-/** So that the body of a GET can be sent back. */
-const withoutShown = ({ host: _, txt_record: __, file: ___, verified_at: ____, ...sent }: Record<string, unknown>) => sent
+/** Ignores fields that the server sets, so that the body of a GET can be sent back. */
+const withoutReadOnly = ({ host: _, txt_record: __, file: ___, verified_at: ____, ...sent }: Record<string, unknown>) => sent
 
 type Addresses = Partial<Pick<Domain, "root_destination" | "not_found_destination">>
 function accepted(body: unknown, terms: DestinationTerms): Addresses {
@@ -177,32 +179,13 @@ function accepted(body: unknown, terms: DestinationTerms): Addresses {
   )
 }
 
-interface Change {
-  verb: string
-  before?: Domain
-  after?: Domain
-}
-
-function auditEntry(verb: string, site: Site, before: Domain | undefined, after: Domain | undefined): AuditEntry {
-  const { id, host } = (after ?? before)! // one of the two is there
-  const names = ["host", "verified_at", "root_destination", "not_found_destination"] as const
-  const changed = names.filter((name) => (before?.[name] ?? null) !== (after?.[name] ?? null))
-  return {
-    action: `links.link-domain.${verb}`,
-    target: { type: "link-domain", id, label: host },
-    organizationId: site.organization_id,
-    siteId: site.id,
-    changes: Object.fromEntries(changed.map((name) => [name, [before?.[name] ?? null, after?.[name] ?? null]])),
-  }
-}
-
-/** Who may not prove it needs no proof. */
-export const shownDomain = (domain: Domain, mayProve: boolean) => ({
+/** Returns a domain as a response. Its proof is included only for users who may verify it. */
+export const formatDomain = (domain: Domain, mayVerify: boolean): DomainResponse => ({
   id: domain.id,
   host: domain.host,
   verified_at: instantOrNull(domain.verified_at),
-  txt_record: mayProve ? proofOf(domain) : null,
-  file: mayProve ? { path: FILE, content: proofOf(domain) } : null,
+  txt_record: mayVerify ? proofOf(domain) : null,
+  file: mayVerify ? { path: FILE, content: proofOf(domain) } : null,
   root_destination: domain.root_destination,
   not_found_destination: domain.not_found_destination,
   version: domain.version,

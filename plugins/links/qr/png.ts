@@ -5,14 +5,14 @@ export type Colour = readonly [red: number, green: number, blue: number]
 const SIGNATURE = [137, 80, 78, 71, 13, 10, 26, 10]
 const PALETTE = 3
 
-/** A picture of two colours, one bit a dot: `isFront` says which. */
+/** Encodes an image of two colours as PNG with one bit per dot. `isFront` returns the colour of a dot. */
 export function twoColourPng(
   size: number,
   colours: { back: Colour; front: Colour },
   isFront: (x: number, y: number) => boolean,
 ): Uint8Array<ArrayBuffer> {
   const rowBytes = Math.ceil(size / 8)
-  // Each row begins with its filter: none.
+  // Each row begins with the byte of its filter, which is 0 for none.
   const rows = new Uint8Array((rowBytes + 1) * size)
   for (let y = 0; y < size; y++)
     for (let x = 0; x < size; x++) if (isFront(x, y)) rows[y * (rowBytes + 1) + 1 + (x >> 3)]! |= 0x80 >> (x & 7)
@@ -41,7 +41,7 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** Raw deflate with the head and the checksum of zlib. */
+/** Compresses with raw deflate and adds the header and the checksum of zlib. */
 function zlib(data: Uint8Array<ArrayBuffer>): Uint8Array {
   const sum = new DataView(new ArrayBuffer(4))
   sum.setUint32(0, Bun.hash.adler32(data))

@@ -1,7 +1,7 @@
-import { type Filter, siteFacts } from "#plugin"
-import type { LinksHost, Site } from "../link.ts"
+import { type Filter, type Site, siteFacts } from "#plugin"
+import type { LinksHost } from "../link.ts"
 
-/** A goal, and the visits that met it after a click. */
+/** A goal with the visits that completed it after a click. */
 export interface Conversion {
   goal_id: number
   name: string
@@ -9,23 +9,26 @@ export interface Conversion {
   visitors: number
 }
 
-interface Asked {
+interface ConversionOptions {
   site: Site
   goals: ReturnType<LinksHost["services"]["goals"]["rules"]>
-  /** Clicks of people on the link. */
+  /** Selects the clicks of people on the link. */
   filter: Filter
   range: { from: number; to: number }
   signal: AbortSignal
 }
 
-/** Whoever is known for a day at most is followed for that long. */
+/** Time after a click in which a visit of a visitor with a rotating identity counts. */
 const AFTER_CLICK_MS = 30 * 60_000
 
 /**
- * Visits by the visitor of a click that start within half an hour after it and meet a goal; of visitors who are known for longer,
- * within the range. Only visits that meet a goal are read.
+ * Counts the visits that complete a goal and start within 30 minutes after a click of the same visitor; for visitors with a longer
+ * identity, within the range. Reads only visits that complete a goal.
  */
-export async function conversionsOf({ engine }: LinksHost, { site, goals, filter, range, signal }: Asked): Promise<Conversion[]> {
+export async function conversionsOf(
+  { engine }: LinksHost,
+  { site, goals, filter, range, signal }: ConversionOptions,
+): Promise<Conversion[]> {
   const facts = siteFacts(site, goals)
   const caller = { organizationId: site.organization_id, signal }
   const clicks = new Map<number, number[]>()
@@ -35,8 +38,8 @@ export async function conversionsOf({ engine }: LinksHost, { site, goals, filter
   for (const { id, name } of goals) {
     const visitors = new Set<number>()
     let visits = 0
-    const meets: Filter = { op: "is", dimension: "goal", values: [name], missing: false, caseSensitive: true }
-    const query = { site: facts, range: { from: range.from, to: range.to + AFTER_CLICK_MS }, filter: meets }
+    const completes: Filter = { op: "is", dimension: "goal", values: [name], missing: false, caseSensitive: true }
+    const query = { site: facts, range: { from: range.from, to: range.to + AFTER_CLICK_MS }, filter: completes }
     if (clicks.size > 0)
       for await (const batch of engine.rows(query, caller))
         for (const { visitor, visitor_kind, started_at } of batch) {

@@ -1,42 +1,42 @@
-import { ArgumentReader, type Filter, type RecordCounts, refuseArguments, refuseChoice, refuseNames, siteFacts } from "#plugin"
-import type { Link, LinksHost, Site } from "../link.ts"
+import { ArgumentReader, type Filter, type RecordCounts, refuseArguments, refuseChoice, refuseNames, type Site, siteFacts } from "#plugin"
+import type { Link, LinksHost } from "../link.ts"
+import type { BreakdownResponse, StatsResponse, TimeseriesResponse } from "../responses.ts"
 import { conversionsOf } from "./conversions.ts"
-import type { BreakdownShown, StatsShown, TimeseriesShown } from "./shapes.ts"
 
-/** What can be counted of clicks. */
+/** Counts of clicks. */
 const CLICK_METRICS = ["human", "bot", "total", "unique"] as const
 type ClickMetric = (typeof CLICK_METRICS)[number]
 type Counts = Record<ClickMetric, number>
 
-/** Dimensions that a click has. */
+/** Dimensions of a click. */
 const DIMENSIONS = [
   ...["source", "referrer", "channel", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "country", "region", "city"],
   ...["device", "browser", "browser_version", "os", "os_version", "language", "rule", "bot_reason", "method", "status"],
 ] as const
-/** Those that stand beside the click and not in the columns of a visit. */
-const OWN = ["rule", "bot_reason", "method", "status"]
+/** Dimensions that are stored as properties of the click, not as columns of a visit. */
+const CLICK_PROPERTIES = ["rule", "bot_reason", "method", "status"]
 
 type Given = Record<string, unknown>
 
-/** Clicks of one link over a range, in the form of the statistics API. Throws `invalid_query` with all that is wrong. */
+/** Reports about the clicks of a link, in the form of the statistics API. Throws `invalid_query` with all faults at once. */
 export interface Reports {
-  stats(site: Site, link: Link, query: Given, signal: AbortSignal): Promise<StatsShown>
-  timeseries(site: Site, link: Link, query: Given, signal: AbortSignal): Promise<TimeseriesShown>
-  breakdown(site: Site, link: Link, query: Given, signal: AbortSignal): Promise<BreakdownShown>
-  /** Clicks a day over the last 30 days, the oldest first, by link. */
+  stats(site: Site, link: Link, query: Given, signal: AbortSignal): Promise<StatsResponse>
+  timeseries(site: Site, link: Link, query: Given, signal: AbortSignal): Promise<TimeseriesResponse>
+  breakdown(site: Site, link: Link, query: Given, signal: AbortSignal): Promise<BreakdownResponse>
+  /** Returns the clicks per day over the last 30 days by link, oldest first. */
   sparklines(site: Site, links: readonly Link[], signal: AbortSignal): Promise<Map<number, { human: number[]; bot: number[] }>>
 }
 
 const SPARK_DAYS = 30
-/** Above the number of rules and of reasons. */
+/** More than the number of rules and of bot reasons. */
 const MAX_VALUES = 100
 /** Clicks are counted by this property in one query, so that human and bot are always parts of the same total. */
 const BY_HUMAN = { property: "human", values: ["0", "1"] }
 
 export function createReports(host: LinksHost): Reports {
   const { stats, recordReports, goals } = host.services
-  const asking = (locked: Filter, signal: AbortSignal) => ({ form: "text" as const, records: "clicks" as const, locked, signal })
-  const counting = (locked: Filter, signal: AbortSignal) => ({ ...asking(locked, signal), by: BY_HUMAN })
+  const options = (locked: Filter, signal: AbortSignal) => ({ form: "text" as const, records: "clicks" as const, locked, signal })
+  const countOptions = (locked: Filter, signal: AbortSignal) => ({ ...options(locked, signal), by: BY_HUMAN })
 
   return {
     async stats(site, link, query, signal) {
@@ -46,15 +46,15 @@ export function createReports(host: LinksHost): Reports {
       const plain = Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith("compare") && name !== "match_weekday"))
       const rowsOf = async (property: string, filter: Filter) => {
         const rest = { dimension: "property", property, metrics: "events", limit: String(MAX_VALUES) }
-        return (await stats.breakdown(site, { ...plain, ...rest }, asking(filter, signal))).rows
+        return (await stats.breakdown(site, { ...plain, ...rest }, options(filter, signal))).rows
       }
-      // The totals are queried last: clicks that come meanwhile are then in a total and not only in one of its parts.
+      // The totals are queried last, so that clicks that arrive meanwhile are never in a part without being in the total.
       const [qr, reasons, rules] = await Promise.all([
-        recordReports.summary(site, given, counting(both(ofLink(link), own("qr", "1")), signal)),
-        rowsOf("bot_reason", both(ofLink(link), own("human", "0"))),
+        recordReports.summary(site, given, countOptions(both(ofLink(link), hasProperty("qr", "1")), signal)),
+        rowsOf("bot_reason", both(ofLink(link), hasProperty("human", "0"))),
         rowsOf("rule", peopleOf(link)),
       ])
-      const all = await recordReports.summary(site, given, counting(ofLink(link), signal))
+      const all = await recordReports.summary(site, given, countOptions(ofLink(link), signal))
       const clicks = { ...countsOf(all.counts), qr: countsOf(qr.counts).total }
       return {
         clicks,
@@ -81,8 +81,8 @@ export function createReports(host: LinksHost): Reports {
     },
     async timeseries(site, link, query, signal) {
       const { metrics, given } = metricsIn(query)
-      const report = await recordReports.timeseries(site, given, counting(ofLink(link), signal))
-      const shown = ({ counts, ...point }: (typeof report.points)[number]) => ({ ...point, ...chosen(metrics, countsOf(counts)) })
+      const report = await recordReports.timeseries(site, given, countOptions(ofLink(link), signal))
+      const shown = ({ counts, ...point }: (typeof report.points)[number]) => ({ ...point, ...pick(metrics, countsOf(counts)) })
       return {
         interval: report.interval,
         points: report.points.map(shown),
@@ -96,15 +96,15 @@ export function createReports(host: LinksHost): Reports {
       if (!DIMENSIONS.some((known) => known === dimension)) refuseChoice("dimension", DIMENSIONS)
       const order = sort ?? "total"
       if (!CLICK_METRICS.some((known) => known === order)) refuseChoice("sort", CLICK_METRICS)
-      const named = OWN.includes(String(dimension)) ? { dimension: "property", property: dimension } : { dimension }
+      const named = CLICK_PROPERTIES.includes(String(dimension)) ? { dimension: "property", property: dimension } : { dimension }
       const report = await recordReports.breakdown(
         site,
         { ...rest, ...named, metrics: "visitors,events", sort: order === "unique" ? "visitors" : "events" },
-        { ...counting(ofLink(link), signal), ...RANKED[order as ClickMetric] },
+        { ...countOptions(ofLink(link), signal), ...RANKED[order as ClickMetric] },
       )
       return {
         dimension: String(dimension),
-        rows: report.rows.map(({ counts, ...value }) => ({ ...value, ...chosen(metrics, countsOf(counts)) })),
+        rows: report.rows.map(({ counts, ...value }) => ({ ...value, ...pick(metrics, countsOf(counts)) })),
         total_rows: report.total_rows,
         has_more: report.has_more,
         meta: metaOf(report),
@@ -126,7 +126,7 @@ export function createReports(host: LinksHost): Reports {
           now: host.now(),
           metrics: ["events"],
           groupings: [{ by: "time", interval: "day" }, property("link_id"), property("human")],
-          filter: { ...own("link_id", ""), values: links.map(({ id }) => String(id)) },
+          filter: { ...hasProperty("link_id", ""), values: links.map(({ id }) => String(id)) },
           order: [],
           limit: Number.MAX_SAFE_INTEGER,
           offset: 0,
@@ -145,8 +145,8 @@ export function createReports(host: LinksHost): Reports {
   }
 }
 
-/** A condition on what stands beside a click. */
-const own = (property: string, value: string) => ({
+/** Returns a filter by a property of the click. */
+const hasProperty = (property: string, value: string) => ({
   op: "is" as const,
   dimension: "property" as const,
   property,
@@ -155,13 +155,13 @@ const own = (property: string, value: string) => ({
   caseSensitive: true,
 })
 const both = (one: Filter, other: Filter): Filter => ({ op: "and", filters: [one, other] })
-const ofLink = ({ id }: Link): Filter => own("link_id", String(id))
-const peopleOf = (link: Link): Filter => both(ofLink(link), own("human", "1"))
-/** The clicks by which the rows of a breakdown are chosen and ordered. */
+const ofLink = ({ id }: Link): Filter => hasProperty("link_id", String(id))
+const peopleOf = (link: Link): Filter => both(ofLink(link), hasProperty("human", "1"))
+/** Clicks by which the rows of a breakdown are ranked. */
 const RANKED: Record<ClickMetric, { ranked?: Filter }> = {
-  human: { ranked: own("human", "1") },
-  unique: { ranked: own("human", "1") },
-  bot: { ranked: own("human", "0") },
+  human: { ranked: hasProperty("human", "1") },
+  unique: { ranked: hasProperty("human", "1") },
+  bot: { ranked: hasProperty("human", "0") },
   total: {},
 }
 
@@ -169,7 +169,7 @@ function countsOf(counts: RecordCounts): Counts {
   const [human, bot] = [counts["1"]!, counts["0"]!] // the values of BY_HUMAN
   return { human: human.records, bot: bot.records, total: human.records + bot.records, unique: human.visitors }
 }
-const chosen = (metrics: readonly ClickMetric[], counts: Counts) => Object.fromEntries(metrics.map((name) => [name, counts[name]]))
+const pick = (metrics: readonly ClickMetric[], counts: Counts) => Object.fromEntries(metrics.map((name) => [name, counts[name]]))
 
 type ReportRange = Awaited<ReturnType<LinksHost["services"]["recordReports"]["summary"]>>["range"]
 type Ranged = { range: ReportRange }
@@ -194,7 +194,7 @@ function rangeOf({ range: { from, to, timezone, from_time, to_time } }: Ranged):
   return { from: midnight(from, 0), to: midnight(to, 1) }
 }
 
-/** Midnights of the last 30 days, and the one that ends today. */
+/** Returns the midnights of the last 30 days and the one at the end of today. */
 function lastDays(now: number, timezone: string): number[] {
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).toPlainDate()
   return Array.from(
@@ -208,5 +208,5 @@ function metricsIn({ metrics, ...given }: Given): { metrics: readonly ClickMetri
   const reader = new ArgumentReader({ metrics: String(metrics).split(",") }, ["metrics"])
   const names = reader.choices("metrics", CLICK_METRICS, { min: 1, max: CLICK_METRICS.length })
   refuseArguments(reader, "text")
-  return { metrics: names!, given } // refused otherwise
+  return { metrics: names!, given } // rejected otherwise
 }

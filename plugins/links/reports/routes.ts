@@ -1,20 +1,18 @@
-import { AnyQuery, NoQuery, Sent, type Site } from "#plugin"
-import type { Area } from "../area.ts"
-import { qrPicture, readQr } from "../qr/qr.ts"
-import { refuses, says, takes } from "../shown.ts"
-import { BreakdownShown, OrphansShown, StatsShown, TimeseriesShown } from "./shapes.ts"
-import { TrialInput, TrialShown, tryLink } from "./trial.ts"
+import { AnyQuery, NoQuery, Sent } from "#plugin"
+import { type Area, failures, finding, operation, requestBody } from "../area.ts"
+import { drawQr, readQr } from "../qr/qr.ts"
+import { BreakdownResponse, OrphansResponse, StatsResponse, TimeseriesResponse, TrialResponse } from "../responses.ts"
+import { TrialInput, tryLink } from "./trial.ts"
 
 const Picture = { schema: { type: "string", format: "binary" } }
 const PICTURES = { responses: { 200: { content: { "image/svg+xml": Picture, "image/png": Picture } } } }
 const ORPHAN_DAYS = 30
 const DAY_MS = 86_400_000
 
-/** What became of links: reports, codes, trials without a click. */
-export function reportRoutes({ host, cache, chains, links, reports, showing, orphans, domains }: Area) {
-  const find = async (params: Record<string, string | undefined>, { site }: { site?: Site }) => void (await links.get(site!, params.id)) // below a site
-  const READ = { permission: "links:read", find }
-  const slow = refuses("query_timeout", "segment_not_found")
+/** Routes for reports, QR codes and tests of links. */
+export function reportRoutes({ host, cache, chains, links, reports, format, orphans, domains }: Area) {
+  const READ = { permission: "links:read", find: finding(links.get) }
+  const slow = failures("query_timeout", "segment_not_found")
 
   return host
     .siteRouter()
@@ -22,22 +20,18 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
       "/links/orphans",
       async ({ site }) => {
         const since = new Date(host.now() - ORPHAN_DAYS * DAY_MS).toISOString().slice(0, 10)
-        const own = await domains.list(site.organization_id)
+        const ids = (await domains.list(site.organization_id)).map(({ id }) => id)
+        const onDomains = await orphans.list(ids, since)
         return {
-          domains: (
-            await orphans.list(
-              own.map(({ id }) => id),
-              since,
-            )
-          ).map(({ domain_id, ...orphan }) => ({ ...orphan, domain_id: domain_id! })), // of these domains
+          domains: onDomains.map(({ domain_id, ...orphan }) => ({ ...orphan, domain_id: domain_id! })), // one of the ids
           instance: await orphans.totals(since),
         }
       },
       {
         can: "links:read",
         query: NoQuery,
-        response: { 200: OrphansShown },
-        detail: says("links", "List requests without a link of the last 30 days"),
+        response: { 200: OrphansResponse },
+        detail: operation("links", "List requests without a link of the last 30 days"),
       },
     )
     .get(
@@ -46,14 +40,19 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
       {
         can: READ,
         query: AnyQuery,
-        response: { 200: StatsShown },
-        detail: says("links", "Get the clicks of a link", slow),
+        response: { 200: StatsResponse },
+        detail: operation("links", "Get the clicks of a link", slow),
       },
     )
     .get(
       "/links/:id/timeseries",
       async ({ site, params, query, request }) => reports.timeseries(site, await links.get(site, params.id), query, request.signal),
-      { can: READ, query: AnyQuery, response: { 200: TimeseriesShown }, detail: says("links", "Get the clicks of a link over time", slow) },
+      {
+        can: READ,
+        query: AnyQuery,
+        response: { 200: TimeseriesResponse },
+        detail: operation("links", "Get the clicks of a link over time", slow),
+      },
     )
     .get(
       "/links/:id/breakdown",
@@ -61,20 +60,20 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
       {
         can: READ,
         query: AnyQuery,
-        response: { 200: BreakdownShown },
-        detail: says("links", "Get the clicks of a link by dimension", slow),
+        response: { 200: BreakdownResponse },
+        detail: operation("links", "Get the clicks of a link by dimension", slow),
       },
     )
     .get(
       "/links/:id/qr",
       async ({ site, params, query }) => {
-        const wish = readQr(query)
+        const style = readQr(query)
         const link = await links.get(site, params.id)
-        const { type, body } = await qrPicture(`${showing.shortUrl(link)}?qr=1`, wish)
+        const { type, body } = await drawQr(`${format.shortUrl(link)}?qr=1`, style)
         return new Response(body, {
           headers: {
             "content-type": type,
-            "content-disposition": `inline; filename="${link.slug}.${wish.format}"`,
+            "content-disposition": `inline; filename="${link.slug}.${style.format}"`,
             "content-security-policy": "default-src 'none'; sandbox",
             "cache-control": "no-store",
             "x-content-type-options": "nosniff",
@@ -84,21 +83,21 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
       {
         can: READ,
         query: AnyQuery,
-        detail: says("links", "Get the QR code of a link as SVG or PNG", { ...refuses("low_contrast"), ...PICTURES }),
+        detail: operation("links", "Get the QR code of a link as SVG or PNG", { ...failures("low_contrast"), ...PICTURES }),
       },
     )
     .post(
       "/links/:id/test",
       async ({ site, params, body }) => {
         await cache.ready()
-        return tryLink(host, showing, { cache, chains }, { site, link: await links.get(site, params.id), body: body.value })
+        return tryLink(host, format, { cache, chains }, { site, link: await links.get(site, params.id), body: body.value })
       },
       {
         can: { ...READ, reads: true },
         query: NoQuery,
         body: Sent,
-        response: { 200: TrialShown },
-        detail: says("links", "Test a link without counting a click", takes(TrialInput)),
+        response: { 200: TrialResponse },
+        detail: operation("links", "Test a link without counting a click", requestBody(TrialInput)),
       },
     )
 }

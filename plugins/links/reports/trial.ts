@@ -1,11 +1,11 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { fault, inspect, parseInstant, refuseFaults } from "#plugin"
-import type { Link, LinksHost, Site } from "../link.ts"
-import type { Cache, Kept } from "../serving/cache.ts"
+import { fault, inspect, parseInstant, refuseFaults, type Site } from "#plugin"
+import type { Link, LinksHost } from "../link.ts"
+import type { LinkFormat, TrialResponse } from "../responses.ts"
+import type { Cache, CachedLink } from "../serving/cache.ts"
 import type { Chains } from "../serving/chain.ts"
 import { createBotCheck } from "../serving/clicks.ts"
 import { decide, targetOf } from "../serving/decision.ts"
-import type { Showing } from "../shown.ts"
 
 const Text = t.Optional(t.String({ maxLength: 512 }))
 export const TrialInput = t.Object(
@@ -19,29 +19,20 @@ export const TrialInput = t.Object(
   },
   { additionalProperties: false, title: "LinkTrial" },
 )
-export const TrialShown = t.Object({
-  outcome: t.String({ description: "`redirect`, `password`, `expired`, `not_started`, `archived`, `loop` or `unknown`." }),
-  rule: t.Optional(t.Integer({ description: "Number of the rule that matched, starting at 1. 0 is the destination of the link." })),
-  status: t.Integer(),
-  url: t.Union([t.String(), t.Null()]),
-  bot_reason: t.Optional(t.String()),
-})
-
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
-/** What is answered where nothing leads anywhere. */
+/** Status of the responses that do not redirect. */
 const STATUS = { password: 200, expired: 410, loop: 410, not_started: 404, archived: 404, unknown: 404 } as const
 
-/** What a visitor would get now, or at another time, without a click. */
+/** Returns what a visitor would get now or at another time, without counting a click. */
 export function tryLink(
   host: LinksHost,
-  showing: Showing,
-  world: { cache: Cache; chains: Chains },
-  asked: { site: Site; link: Link; body: unknown },
-) {
-  const { site, link } = asked
-  const given = readTrial(asked.body)
+  format: LinkFormat,
+  parts: { cache: Cache; chains: Chains },
+  { site, link, body }: { site: Site; link: Link; body: unknown },
+): TrialResponse {
+  const given = readTrial(body)
   const headers = { "user-agent": given.ua ?? BROWSER, ...(given.language !== undefined && { "accept-language": given.language }) }
-  const request = new Request(showing.shortUrl(link), { headers })
+  const request = new Request(format.shortUrl(link), { headers })
   const sender = host.senderOf({ request, server: null })
   const wanted = {
     ...sender,
@@ -52,15 +43,15 @@ export function tryLink(
     timezone: site.timezone,
     isUnlocked: false,
   }
-  const kept: Kept = world.cache.byId(link.id) ?? { link, since: { human: 0 }, targets: [] }
-  const decision = decide(kept, wanted, world)
+  const cached: CachedLink = parts.cache.byId(link.id) ?? { link, pending: { human: 0 }, targets: [] }
+  const decision = decide(cached, wanted, parts)
   const reason = createBotCheck(undefined)({ request, server: null }, sender, wanted.at)
-  const told = { ...(reason && { bot_reason: reason }) }
-  if (decision.outcome === "redirect") return { ...decision, ...told }
-  if (decision.outcome === "expired") return { outcome: "expired", status: decision.url === null ? 410 : 302, url: decision.url, ...told }
-  // Whoever may see the link may see where it leads once it is unlocked.
-  const behind = decision.outcome === "password" ? targetOf(link, wanted) : { url: null }
-  return { outcome: decision.outcome, status: STATUS[decision.outcome], ...behind, ...told }
+  const bot = { ...(reason && { bot_reason: reason }) }
+  if (decision.outcome === "redirect") return { ...decision, ...bot }
+  if (decision.outcome === "expired") return { outcome: "expired", status: decision.url === null ? 410 : 302, url: decision.url, ...bot }
+  // Users who can see the link may also see its destination behind the password.
+  const protectedTarget = decision.outcome === "password" ? targetOf(link, wanted) : { url: null }
+  return { outcome: decision.outcome, status: STATUS[decision.outcome], ...protectedTarget, ...bot }
 }
 
 function readTrial(body: unknown) {

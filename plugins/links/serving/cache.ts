@@ -4,38 +4,38 @@ import { type Domain, listAllDomains } from "../domain-rows.ts"
 import { destinationsOf, type Link } from "../link.ts"
 import { listLinks } from "../rows.ts"
 
-/** A link with what of its requests is known in this process alone. */
-export interface Kept {
+/** A link with what only this process knows about it. */
+export interface CachedLink {
   readonly link: Link
-  /** Human clicks that were decided and are not folded yet. */
-  readonly since: { human: number }
-  /** What its destinations mean if they lead to links. */
+  /** Clicks by people that the counters of the link do not include yet. */
+  readonly pending: { human: number }
+  /** The links that its destinations refer to if their hosts serve short links. */
   readonly targets: readonly Target[]
 }
 
 /**
- * All links that are not deleted, and all domains, in memory: a request waits for no store, and what nobody knows costs as much
- * as what is there. Changed right after the commit of each write, so that the next request sees it.
+ * All links that are not deleted, and all domains, in memory. Requests do not wait for a store, and an unknown slug takes as long as a
+ * known one. Each write changes the cache right after its commit, so the next request sees it.
  */
 export interface Cache {
-  /** Domains are needed before the first request: whose hosts they are decides who answers it. */
+  /** Reads the domains. They are needed before the first request, because they decide which endpoint answers it. */
   readDomains(): Promise<void>
-  /** Resolves once all links are in memory; read once. Undefined: they are. */
+  /** Resolves when all links are in memory; undefined if they are. The first call reads them. */
   ready(): Promise<void> | undefined
-  at(domainId: number | null, slug: string): Kept | undefined
-  byId(id: number): Kept | undefined
-  /** By id ascending. */
-  ofSite(siteId: number): readonly Kept[]
-  /** Of all sites. */
-  all(): IterableIterator<Kept>
+  at(domainId: number | null, slug: string): CachedLink | undefined
+  byId(id: number): CachedLink | undefined
+  /** Returns the links of a site by ascending id. */
+  ofSite(siteId: number): readonly CachedLink[]
+  /** Returns the links of all sites. */
+  all(): IterableIterator<CachedLink>
   /** Returns how many links a site has. */
   count(siteId: number): number
   /**
-   * Returns the links with a destination that means this link domain's slug, or, for null, this slug below the prefix on any host:
-   * whether that host leads to links is for the caller to judge.
+   * Returns the links with a destination that refers to a slug on a link domain, or, if `host` is null, below the prefix on any host.
+   * The caller has to check whether that host serves short links.
    */
-  leadingTo(host: string | null, slug: string): Iterable<Kept>
-  /** A deleted link leaves. */
+  linksTo(host: string | null, slug: string): Iterable<CachedLink>
+  /** Adds or replaces a link. Removes a deleted one. */
   put(link: Link): void
   remove(id: number): void
   domain(host: string): Domain | undefined
@@ -44,25 +44,25 @@ export interface Cache {
   removeDomain(id: number): void
 }
 
-/** Links that are read between two turns of the event loop. */
+/** Number of links to read before other requests are served. */
 const SLICE = 250
 
-/** Under which a link is found by what it leads to. */
-const leadOf = ({ host, isPrefixed, slug }: Pick<Target, "host" | "isPrefixed" | "slug">): string =>
+/** Returns the key of a target in the index by targets. */
+const targetKey = ({ host, isPrefixed, slug }: Pick<Target, "host" | "isPrefixed" | "slug">): string =>
   `${isPrefixed ? "" : host}/${slugKey(slug)}`
 
 interface CacheOptions {
-  /** First part of the paths of links, without slashes. */
+  /** First path segment of links, without slashes. */
   prefix: string
   /** Runs once, when all links are in memory and before the first of them is served. */
   onReady(): Promise<unknown>
 }
 
 export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): Cache {
-  const byKey = new Map<string, Kept>()
-  const byId = new Map<number, Kept>()
-  const bySite = new Map<number, Map<number, Kept>>()
-  const byLead = new Map<string, Set<Kept>>()
+  const byKey = new Map<string, CachedLink>()
+  const byId = new Map<number, CachedLink>()
+  const bySite = new Map<number, Map<number, CachedLink>>()
+  const byTarget = new Map<string, Set<CachedLink>>()
   const domains = new Map<number, Domain>()
   const hosts = new Map<string, Domain>()
   let loading: Promise<void> | undefined
@@ -76,9 +76,9 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     byId.delete(id)
     bySite.get(old.link.site_id)?.delete(id)
     for (const target of old.targets) {
-      const leading = byLead.get(leadOf(target))
-      leading?.delete(old)
-      if (leading?.size === 0) byLead.delete(leadOf(target))
+      const linking = byTarget.get(targetKey(target))
+      linking?.delete(old)
+      if (linking?.size === 0) byTarget.delete(targetKey(target))
     }
     const key = keyOf(old.link)
     if (byKey.get(key) === old) byKey.delete(key)
@@ -88,14 +88,14 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     remove(link.id)
     if (link.deleted_at !== null) return
     const targets = destinationsOf(link).flatMap((destination) => targetOf(destination, prefix) ?? [])
-    const kept: Kept = { link, since: old?.since ?? { human: 0 }, targets }
-    byId.set(link.id, kept)
-    byKey.set(keyOf(link), kept)
-    const ofSite = bySite.get(link.site_id) ?? new Map<number, Kept>()
-    bySite.set(link.site_id, ofSite.set(link.id, kept))
+    const cached: CachedLink = { link, pending: old?.pending ?? { human: 0 }, targets }
+    byId.set(link.id, cached)
+    byKey.set(keyOf(link), cached)
+    const ofSite = bySite.get(link.site_id) ?? new Map<number, CachedLink>()
+    bySite.set(link.site_id, ofSite.set(link.id, cached))
     for (const target of targets) {
-      const leading = byLead.get(leadOf(target)) ?? new Set<Kept>()
-      byLead.set(leadOf(target), leading.add(kept))
+      const linking = byTarget.get(targetKey(target)) ?? new Set<CachedLink>()
+      byTarget.set(targetKey(target), linking.add(cached))
     }
   }
   function putDomain(domain: Domain): void {
@@ -105,7 +105,7 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     hosts.set(domain.host, domain)
   }
 
-  /** In one transaction: nothing changes between two slices. */
+  /** Reads all links in one transaction, so that nothing changes between two slices. */
   async function load(): Promise<void> {
     await db.transaction(async (statements) => {
       for (let after = 0; ; ) {
@@ -142,7 +142,7 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     ofSite: (siteId) => [...(bySite.get(siteId)?.values() ?? [])].sort((a, b) => a.link.id - b.link.id),
     all: () => byId.values(),
     count: (siteId) => bySite.get(siteId)?.size ?? 0,
-    leadingTo: (host, slug) => byLead.get(leadOf({ host: host ?? "", isPrefixed: host === null, slug })) ?? [],
+    linksTo: (host, slug) => byTarget.get(targetKey({ host: host ?? "", isPrefixed: host === null, slug })) ?? [],
     put,
     remove,
     domain: (host) => hosts.get(host),

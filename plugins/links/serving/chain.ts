@@ -2,28 +2,28 @@ import { slugKey } from "#plugin"
 import { type Target, targetOf } from "../destination.ts"
 import { linkError } from "../errors.ts"
 import { destinationsOf, type Link, type LinkFields, type LinksHost } from "../link.ts"
-import type { Cache, Kept } from "./cache.ts"
+import type { Cache, CachedLink } from "./cache.ts"
 
-/** Where a link is: on a link domain, or below the prefix of the instance. */
+/** Place of a link: on a link domain, or below the prefix of the instance if `domainId` is null. */
 interface Place {
   domainId: number | null
   slug: string
 }
 
-/** Links that lead to links of this instance. */
+/** Finds out whether links redirect to other links of this instance. */
 export interface Chains {
-  /** Returns which link an address means, if it is one of ours, whether there is such a link or not; `path` follows the slug. */
+  /** Returns the place and the path after the slug that a URL of this instance refers to, whether or not a link exists there. */
   placeOf(url: string): (Place & { path: string }) | undefined
-  /** Returns whether a link may lead to another one at all. Looks nothing up. */
-  mayLeadOn(kept: Kept): boolean
+  /** Returns whether a link may redirect to another one, by its hosts only. */
+  mayRedirectToLink(cached: CachedLink): boolean
   /**
-   * Throws `redirect_loop` when some chain with this link has more than three links, or no end. `written` are links that were written
-   * earlier in the same transaction, in order: the cache does not hold them yet.
+   * Throws `redirect_loop` if a chain with this link has more than three links or never ends. `written` contains the links that the
+   * same transaction has written before, in order, which the cache does not contain yet.
    */
   refuseLoop(link: Wanted, written?: readonly Link[]): void
 }
 
-/** A link as it is to be stored. */
+/** A link to be stored. */
 type Wanted = Pick<Link, "id"> & LinkFields
 
 /** A link of a chain. */
@@ -32,13 +32,13 @@ interface Node extends Place {
   targets: readonly Target[]
 }
 
-/** Links that one visitor may pass through. */
-export const MOST_HOPS = 3
+/** Maximum number of links in a chain. */
+export const MAX_HOPS = 3
 
 export function createChains({ isOwnHost }: Pick<LinksHost, "isOwnHost">, cache: Cache, prefix: string): Chains {
   const isLinkHost = (host: string): boolean => cache.domain(host) !== undefined || isOwnHost(host)
 
-  function meant(target: Target): (Place & { path: string }) | undefined {
+  function placeOfTarget(target: Target): (Place & { path: string }) | undefined {
     const { host, isPrefixed, slug, path } = target
     if (slug === "" || !isLinkHost(host)) return undefined
     // The prefix comes first on every host, link domains included.
@@ -46,7 +46,7 @@ export function createChains({ isOwnHost }: Pick<LinksHost, "isOwnHost">, cache:
     const domain = cache.domain(host)
     return domain && { domainId: domain.id, slug, path }
   }
-  const nodeOf = ({ link, targets }: Kept): Node => ({ id: link.id, domainId: link.domain_id, slug: link.slug, targets })
+  const nodeOf = ({ link, targets }: CachedLink): Node => ({ id: link.id, domainId: link.domain_id, slug: link.slug, targets })
   const nodeOfLink = (link: Wanted): Node => ({
     id: link.id,
     domainId: link.domain_id,
@@ -54,25 +54,25 @@ export function createChains({ isOwnHost }: Pick<LinksHost, "isOwnHost">, cache:
     targets: destinationsOf(link).flatMap((destination) => targetOf(destination, prefix) ?? []),
   })
 
-  /** Links as they will be with those of one transaction, looked up by their places and by what they lead to. */
+  /** Returns functions that follow links forwards and backwards, with the changes of one transaction. */
   function withChanges(changed: ReadonlyMap<number, Node | undefined>) {
     const isUnchanged = ({ id }: Node) => !changed.has(id)
     const present = [...changed.values()].filter((node) => node !== undefined)
-    const leadsTo = (node: Node, place: Place): boolean =>
+    const redirectsTo = (node: Node, place: Place): boolean =>
       node.targets.some((target) => {
-        const to = meant(target)
+        const to = placeOfTarget(target)
         return to !== undefined && isSamePlace(to, place)
       })
     function at(place: Place): Node[] {
-      const kept = cache.at(place.domainId, place.slug)
-      return [...present.filter((node) => isSamePlace(node, place)), ...(kept ? [nodeOf(kept)].filter(isUnchanged) : [])]
+      const cached = cache.at(place.domainId, place.slug)
+      return [...present.filter((node) => isSamePlace(node, place)), ...(cached ? [nodeOf(cached)].filter(isUnchanged) : [])]
     }
     return {
-      after: (node: Node): Node[] => node.targets.flatMap((target) => meant(target) ?? []).flatMap(at),
+      after: (node: Node): Node[] => node.targets.flatMap((target) => placeOfTarget(target) ?? []).flatMap(at),
       before(place: Node): Node[] {
         const host = place.domainId === null ? null : cache.domainById(place.domainId)?.host
-        const kept = host === undefined ? [] : [...cache.leadingTo(host, place.slug)].map(nodeOf).filter(isUnchanged)
-        return [...kept, ...present].filter((node) => leadsTo(node, place))
+        const cached = host === undefined ? [] : [...cache.linksTo(host, place.slug)].map(nodeOf).filter(isUnchanged)
+        return [...cached, ...present].filter((node) => redirectsTo(node, place))
       },
     }
   }
@@ -80,14 +80,14 @@ export function createChains({ isOwnHost }: Pick<LinksHost, "isOwnHost">, cache:
   return {
     placeOf(url) {
       const target = targetOf(url, prefix)
-      return target && meant(target)
+      return target && placeOfTarget(target)
     },
-    mayLeadOn: ({ targets }) => targets.some(({ host }) => isLinkHost(host)),
+    mayRedirectToLink: ({ targets }) => targets.some(({ host }) => isLinkHost(host)),
     refuseLoop(link, written = []) {
       const own = nodeOfLink(link)
       const changed = new Map(written.map((each) => [each.id, each.deleted_at === null ? nodeOfLink(each) : undefined]))
       const { after, before } = withChanges(changed.set(own.id, own))
-      if (longest(own, after) + longest(own, before) + 1 > MOST_HOPS)
+      if (longest(own, after) + longest(own, before) + 1 > MAX_HOPS)
         throw linkError("redirect_loop", "The link would redirect in a loop or through more than three short links.")
     },
   }
@@ -95,12 +95,12 @@ export function createChains({ isOwnHost }: Pick<LinksHost, "isOwnHost">, cache:
 
 const isSamePlace = (a: Place, b: Place): boolean => a.domainId === b.domainId && slugKey(a.slug) === slugKey(b.slug)
 
-/** Returns how many steps can be taken from a link, at most `MOST_HOPS`, which a circle always has. */
+/** Returns the length of the longest path from a link, at most `MAX_HOPS`, which a loop always reaches. */
 function longest(from: Node, step: (node: Node) => Node[]): number {
   let level = [from]
-  for (let steps = 0; steps < MOST_HOPS; steps++) {
+  for (let steps = 0; steps < MAX_HOPS; steps++) {
     level = [...new Map(level.flatMap(step).map((node) => [node.id, node])).values()]
     if (level.length === 0) return steps
   }
-  return MOST_HOPS
+  return MAX_HOPS
 }

@@ -1,35 +1,35 @@
 import type { Asked, ListedSender, PluginRecord, SenderFacts } from "#plugin"
 
-/** Why a request is not taken for a person's. */
+/** Reason why a click counts as a bot click. */
 export type BotReason = "head" | "prefetch" | "no_ua" | "ua" | "datacenter" | "burst"
 
-/** Says why a request that came at a moment, in epoch ms, is no person's; undefined when it is one. */
+/** Returns why a request at a moment in epoch ms counts as a bot click; undefined if it is a click by a person. */
 type BotCheck = (asked: Asked, sender: SenderFacts, at: number) => BotReason | undefined
 
 const BURST = { requests: 5, ms: 2_000 } as const
-/** Senders remembered at once in each half: more of them in so short a time are no burst of one. */
-const REMEMBERED = 25_000
+/** Maximum number of senders in each of the two maps. More senders in so short a time are not a burst by one of them. */
+const MAX_SENDERS = 25_000
 
 /**
- * Tells people from programs. Remembers for a few seconds who came, and nothing else. `isDatacenter` tells whether a request came
- * from a data centre; undefined: nobody knows.
+ * Creates the check that distinguishes people from bots. It remembers senders for a few seconds and nothing else. `isDatacenter` returns
+ * whether a request comes from a data centre; undefined if no list of data centres is configured.
  */
 export function createBotCheck(isDatacenter: ListedSender | undefined): BotCheck {
-  // Two halves instead of an order of use: who came before the older one was begun is of no interest any more.
-  let young = new Map<number, number[]>()
-  let old = new Map<number, number[]>()
-  let turnedAt = 0
+  // Two maps that take turns instead of a queue: senders in the older one are forgotten all at once.
+  let recent = new Map<number, number[]>()
+  let older = new Map<number, number[]>()
+  let swappedAt = 0
 
   function isBurst(sender: number, at: number): boolean {
-    if (Math.abs(at - turnedAt) >= BURST.ms || young.size >= REMEMBERED) {
-      old = young
-      young = new Map()
-      turnedAt = at
+    if (Math.abs(at - swappedAt) >= BURST.ms || recent.size >= MAX_SENDERS) {
+      older = recent
+      recent = new Map()
+      swappedAt = at
     }
-    let times = young.get(sender)
+    let times = recent.get(sender)
     if (!times) {
-      times = old.get(sender) ?? []
-      young.set(sender, times)
+      times = older.get(sender) ?? []
+      recent.set(sender, times)
     }
     while (times.length > 0 && (times[0]! <= at - BURST.ms || times.length >= BURST.requests)) times.shift()
     times.push(at)
@@ -46,7 +46,7 @@ export function createBotCheck(isDatacenter: ListedSender | undefined): BotCheck
   }
 }
 
-/** A click as it is recorded. */
+/** Returns the record of a click. */
 export const clickOf = (click: {
   linkId: number
   reason: BotReason | undefined

@@ -4,24 +4,24 @@ import { LIMITS } from "../link.ts"
 export type OrphanKind = "unknown_slug" | "root" | "expired" | "not_started"
 
 export interface Orphan {
-  /** Of UTC: nobody's site has been found. */
+  /** Day in UTC, because the request belongs to no site. */
   day: string
   domain_id: number | null
   kind: OrphanKind
-  /** Without the query; "" stands for all that came after the day's hundredth path. */
+  /** Path without the query. Empty for all requests after the hundredth path of a day. */
   path_sample: string
   count: number
 }
 
-/** Requests that led nowhere, counted in memory and written now and then. */
+/** Requests without a link, counted in memory and written by a job. */
 export interface Orphans {
   note(kind: OrphanKind, domainId: number | null, path: string): void
   flush(): Promise<void>
-  /** Of some domains and days; null stands for the instance's own hosts. The most frequent first. */
+  /** Returns the requests on some domains since a day, the most frequent first. */
   list(domainIds: readonly number[], since: string): Promise<Orphan[]>
-  /** By day and kind, of the instance's own hosts. */
+  /** Returns the number of requests on the hosts of the instance by day and kind. */
   totals(since: string): Promise<Omit<Orphan, "path_sample" | "domain_id">[]>
-  forgetBefore(day: string): Promise<void>
+  deleteBefore(day: string): Promise<void>
 }
 
 const PATH_CHARS = 100
@@ -71,7 +71,7 @@ export function createOrphans(db: OwnTables, now: () => number): Orphans {
       try {
         await write(rows)
       } catch (error) {
-        // For the next time.
+        // Keep the counts for the next flush.
         for (const row of rows) add(row)
         throw error
       }
@@ -88,10 +88,10 @@ export function createOrphans(db: OwnTables, now: () => number): Orphans {
     totals: (since) =>
       db.all(sql`select day, kind, sum(count) as count from links_orphans where domain_id is null and day >= ${since}
         group by day, kind order by day desc, kind limit 400`),
-    async forgetBefore(day) {
+    async deleteBefore(day) {
       const slice = sql`select id from links_orphans where day < ${day} limit 1000`
-      for (let gone = 1_000; gone === 1_000; )
-        gone = (await db.all(sql`delete from links_orphans where id in (${slice}) returning id`)).length
+      for (let deleted = 1_000; deleted === 1_000; )
+        deleted = (await db.all(sql`delete from links_orphans where id in (${slice}) returning id`)).length
     },
   }
 }

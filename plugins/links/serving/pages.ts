@@ -9,12 +9,12 @@ const page = (title: string, body: string, head = ""): string =>
 
 const COMMON = { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff", "cache-control": "no-store" }
 const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-/** Of pages that say something of a link (reliability.md section 8). */
+/** Headers of pages about a link. */
 const OF_LINKS = { ...COMMON, "content-security-policy": POLICY, "x-robots-tag": "noindex", "referrer-policy": "no-referrer" }
 
-/** The same for every slug: nothing of the request is in them. */
+/** The same for every slug. They contain nothing from the request. */
 const NOT_FOUND = page("Not found", "<p>This link doesn't exist.</p>")
-const GONE = page("Gone", "<p>This link leads nowhere any more.</p>")
+const GONE = page("Gone", "<p>This link is no longer available.</p>")
 
 const plain = { ...COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'", "referrer-policy": "no-referrer" }
 export const notFoundPage = (): Response => new Response(NOT_FOUND, { status: 404, headers: plain })
@@ -23,7 +23,7 @@ export const otherMethod = (allow: string): Response => new Response(null, { sta
 
 const FORM = `<form method="post"><p><label>Password <input type="password" name="password" required maxlength="256" autocomplete="current-password" autofocus></label> <button>Continue</button></p></form>`
 
-/** Says nothing of where the link leads. */
+/** The form for the password. Does not reveal the destination. */
 export const passwordPage = (status: 200 | 403 = 200): Response =>
   new Response(page("Password", `${status === 403 ? '<p role="alert">The password is incorrect.</p>' : ""}${FORM}`), {
     status,
@@ -31,15 +31,15 @@ export const passwordPage = (status: 200 | 403 = 200): Response =>
   })
 
 /**
- * The same address is asked for once more, with the cookie. No redirect: browsers hold a form's way to the policy of the page it
- * stood on, over all redirects that follow.
+ * Reloads the short URL with the cookie. Not a redirect, because browsers apply `form-action` of the page with the form to all redirects
+ * that follow.
  */
 export const unlockedPage = (cookie: string): Response =>
   new Response(page("Unlocked", '<p><a href="">Continue</a></p>', '<meta http-equiv="refresh" content="0">'), {
     headers: { ...OF_LINKS, "set-cookie": cookie },
   })
 
-/** Where a link leads, for whoever would rather look first. */
+/** Shows the destination instead of redirecting to it. */
 export function previewPage({ title, slug, destination, created_at, password_hash }: Link): Response {
   const target =
     password_hash === null

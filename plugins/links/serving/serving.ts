@@ -11,10 +11,10 @@ import {
 } from "#plugin"
 import type { Domain } from "../domain-rows.ts"
 import type { Link, LinksHost } from "../link.ts"
-import type { Cache, Kept } from "./cache.ts"
+import type { Cache, CachedLink } from "./cache.ts"
 import type { Chains } from "./chain.ts"
 import { type BotReason, clickOf, createBotCheck } from "./clicks.ts"
-import { type Decision, decide, type Wanted } from "./decision.ts"
+import { type Decision, decide, type LinkRequest } from "./decision.ts"
 import type { OrphanKind, Orphans } from "./orphans.ts"
 import { gonePage, notFoundPage, otherMethod, passwordPage, previewPage, unlockedPage } from "./pages.ts"
 
@@ -22,32 +22,42 @@ interface EndpointOptions {
   cache: Cache
   chains: Chains
   orphans: Orphans
-  /** Of links on the instance's own hosts. */
+  /** First path segment of links on the hosts of the instance, without slashes. */
   prefix: string
   isDatacenter: ListedSender | undefined
-  /** A click of this site was recorded. */
+  /** Runs when a click of a site was recorded. */
   onClick(siteId: number): void
 }
 
-const MISSES_A_MINUTE = 60
-/** Of one link. */
-const TRIES_A_MINUTE = 5
-/** Of all links together, so that the number of links does not raise the number of slow hashes. */
-const UNLOCKS_A_MINUTE = 30
+/** Unknown slugs per client. */
+const MISSES_PER_MINUTE = 60
+/** Passwords per client and link. */
+const TRIES_PER_MINUTE = 5
+/** Passwords per client, so that more links do not mean more slow hashes. */
+const UNLOCKS_PER_MINUTE = 30
 const UNLOCK_SECONDS = 3_600
-const MOST_FORM_BYTES = 4_096
+const MAX_FORM_BYTES = 4_096
 
-/** What a request asks for, on which host. */
+/** Parts of the requested URL. */
 interface Address {
-  /** The verified link domain that was asked. */
+  /** Verified link domain that was requested. */
   domain: Domain | undefined
-  /** Whose slugs are meant: those of a link domain, or null for those below the prefix. */
+  /** Domain that the slug belongs to. Null below the prefix. */
   domainId: number | null
   slug: string
-  /** What follows the slug. */
+  /** Path after the slug. */
   path: string
   /** Without the question mark. */
   query: string
+}
+
+interface Click {
+  link: Link
+  reason: BotReason | undefined
+  decision: Decision & { outcome: "redirect" }
+  address: Address
+  /** Whether the click uses up the limit of the link. */
+  isLast: boolean
 }
 
 /**
@@ -56,24 +66,24 @@ interface Address {
  * same cost.
  */
 export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix, isDatacenter, onClick }: EndpointOptions) {
-  const misses = host.throttle(MISSES_A_MINUTE, 60_000)
-  const tries = host.throttle(TRIES_A_MINUTE, 60_000)
-  const unlocks = host.throttle(UNLOCKS_A_MINUTE, 60_000)
+  const misses = host.throttle(MISSES_PER_MINUTE, 60_000)
+  const tries = host.throttle(TRIES_PER_MINUTE, 60_000)
+  const unlocks = host.throttle(UNLOCKS_PER_MINUTE, 60_000)
   const botReason = createBotCheck(isDatacenter)
   const siteOf = (id: number): Site | undefined => host.services.sites.directory.byId(id)
 
   function miss(asked: Asked, { domain, slug, path }: Address, kind: OrphanKind): Response {
     misses.take(asked)
     orphans.note(kind, domain?.id ?? null, `/${slug}${path}`)
-    const elsewhere = kind === "root" ? domain?.root_destination : domain?.not_found_destination
-    return elsewhere ? redirect(elsewhere, { status: 302, noindex: true }) : notFoundPage()
+    const fallback = kind === "root" ? domain?.root_destination : domain?.not_found_destination
+    return fallback ? redirect(fallback, { status: 302, noindex: true }) : notFoundPage()
   }
 
-  /** Returns the link that is meant, and its site. On a link domain the links of other organizations do not exist. */
-  function find({ domain, domainId }: Address, slug: string): { kept: Kept; site: Site } | undefined {
-    const kept = cache.at(domainId, slug)
-    const site = kept && siteOf(kept.link.site_id)
-    return site && (!domain || site.organization_id === domain.organization_id) ? { kept, site } : undefined
+  /** Returns the requested link and its site. A link domain does not serve links of other organizations. */
+  function find({ domain, domainId }: Address, slug: string): { cached: CachedLink; site: Site } | undefined {
+    const cached = cache.at(domainId, slug)
+    const site = cached && siteOf(cached.link.site_id)
+    return site && (!domain || site.organization_id === domain.organization_id) ? { cached, site } : undefined
   }
 
   function serve(asked: Asked, address: Address): Response | Promise<Response> {
@@ -85,61 +95,51 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
     const isPreview = slug.endsWith("+") && path === ""
     const found = find(address, isPreview ? slug.slice(0, -1) : slug)
     if (!found) return isRead ? miss(asked, address, "unknown_slug") : otherMethod("GET, HEAD")
-    const { kept, site } = found
-    if (isPreview) return isRead ? preview(asked, kept, address) : otherMethod("GET, HEAD")
-    return isRead ? visit(asked, kept, site, address) : unlock(asked, kept, site, address)
+    const { cached, site } = found
+    if (isPreview) return isRead ? preview(asked, cached, address) : otherMethod("GET, HEAD")
+    return isRead ? visit(asked, cached, site, address) : unlock(asked, cached, site, address)
   }
 
-  function wantedOf(asked: Asked, { link }: Kept, site: Site, { path, query }: Address, sender: SenderFacts): Wanted {
+  function requestOf(asked: Asked, { link }: CachedLink, site: Site, { path, query }: Address, sender: SenderFacts): LinkRequest {
     const isUnlocked = link.password_hash !== null && host.unlocks.fits(link, cookieIn(asked.request, cookieName(link.id)))
     const { device, os, country, language } = sender
     return { device, os, country, language, at: host.now(), query, path, timezone: site.timezone, isUnlocked }
   }
 
-  function visit(asked: Asked, kept: Kept, site: Site, address: Address): Response | Promise<Response> {
+  function visit(asked: Asked, cached: CachedLink, site: Site, address: Address): Response | Promise<Response> {
     const sender = host.senderOf(asked)
-    const wanted = wantedOf(asked, kept, site, address, sender)
-    const decision = decide(kept, wanted, { cache, chains })
+    const wanted = requestOf(asked, cached, site, address, sender)
+    const decision = decide(cached, wanted, { cache, chains })
     if (decision.outcome !== "redirect") return refusal(asked, decision, address)
     const reason = botReason(asked, sender, wanted.at)
-    // Counted when it is decided: the next one must know.
-    if (!reason) kept.since.human++
-    const { link } = kept
+    // Counted now, so that the next request sees whether the limit is reached.
+    if (!reason) cached.pending.human++
+    const { link } = cached
     const answer = redirect(decision.url, { status: decision.status, noindex: link.noindex })
-    const isLast = !reason && link.max_clicks !== null && link.clicks_human + kept.since.human >= link.max_clicks
+    const isLast = !reason && link.max_clicks !== null && link.clicks_human + cached.pending.human >= link.max_clicks
     const pending = record(asked, site, { link, reason, decision, address, isLast })
     return pending ? pending.then(() => answer) : answer
   }
 
   /**
-   * Records a click. Returns a promise that the redirect has to wait for: of the click that uses up a limit, which a crash must not
-   * undo, and of a click that comes while too many wait for the disk. Never throws or rejects: visitors are redirected in any case.
+   * Records a click. Returns a promise if the redirect has to wait: for the click that uses up a limit, which a crash must not undo, and
+   * when too many clicks wait for the disk. Never throws or rejects, because visitors are redirected in any case.
    */
-  function record(
-    asked: Asked,
-    site: Site,
-    {
-      link,
-      reason,
-      decision,
-      address,
-      isLast,
-    }: { link: Link; reason: BotReason | undefined; decision: Decision & { outcome: "redirect" }; address: Address; isLast: boolean },
-  ): Promise<void> | undefined {
+  function record(asked: Asked, site: Site, { link, reason, decision, address, isLast }: Click): Promise<void> | undefined {
     const isQr = address.query !== "" && new URLSearchParams(address.query).get("qr") === "1"
     const { rule, status } = decision
     const { method } = asked.request
     try {
       const click = clickOf({ linkId: link.id, reason, isQr, rule, method, status })
       onClick(site.id)
-      return isLast ? host.record(asked, site, click).catch(tellUnrecorded) : host.recordLater(asked, site, click)
+      return isLast ? host.record(asked, site, click).catch(logUnrecorded) : host.recordLater(asked, site, click)
     } catch (error) {
-      return void tellUnrecorded(error)
+      return void logUnrecorded(error)
     }
   }
 
-  /** The store itself counts what it refuses, and its state is shown elsewhere. */
-  const tellUnrecorded = (error: unknown): void => {
+  /** An `AppError` is not logged, because the store counts what it rejects and reports its own state. */
+  const logUnrecorded = (error: unknown): void => {
     if (!(error instanceof AppError)) host.log.error("a click could not be recorded", { error })
   }
 
@@ -159,19 +159,23 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
     }
   }
 
-  function preview(asked: Asked, { link }: Kept, address: Address): Response {
-    const isThere = link.archived_at === null && (link.starts_at === null || link.starts_at <= host.now())
-    return isThere ? previewPage(link) : miss(asked, address, "unknown_slug")
+  function preview(asked: Asked, { link }: CachedLink, address: Address): Response {
+    const isVisible = link.archived_at === null && (link.starts_at === null || link.starts_at <= host.now())
+    return isVisible ? previewPage(link) : miss(asked, address, "unknown_slug")
   }
 
-  /** A form with the password. The click is that of the redirect that follows. */
-  async function unlock(asked: Asked, kept: Kept, site: Site, address: Address): Promise<Response> {
-    const { link } = kept
-    const decision = decide(kept, { ...wantedOf(asked, kept, site, address, host.senderOf(asked)), isUnlocked: false }, { cache, chains })
+  /** Checks the password of a form. The request after it is the one that counts as a click. */
+  async function unlock(asked: Asked, cached: CachedLink, site: Site, address: Address): Promise<Response> {
+    const { link } = cached
+    const decision = decide(
+      cached,
+      { ...requestOf(asked, cached, site, address, host.senderOf(asked)), isUnlocked: false },
+      { cache, chains },
+    )
     if (decision.outcome !== "password") return otherMethod("GET, HEAD")
     unlocks.take(asked)
     tries.take(asked, link.id)
-    const form = new URLSearchParams(new TextDecoder().decode(await readBytes(asked.request, MOST_FORM_BYTES)))
+    const form = new URLSearchParams(new TextDecoder().decode(await readBytes(asked.request, MAX_FORM_BYTES)))
     const typed = form.get("password") ?? ""
     const isRight = typed !== "" && (await host.passwords.verify(normalizeUnicode(typed), link.password_hash)).isRight
     return isRight ? unlockedPage(cookieOf(link)) : passwordPage(403)
@@ -187,7 +191,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
     ].join("; ")
 
   const base = `/${prefix}`
-  /** At once, unless this is the first request of the process. */
+  /** Answers at once, or after the first request of the process has loaded the links. */
   function whenReady(answer: () => Response | Promise<Response>): Response | Promise<Response> {
     const loading = cache.ready()
     return loading ? loading.then(answer) : answer()
@@ -205,14 +209,14 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
     },
     ownsHost: (name: string): boolean => verifiedDomain(name) !== undefined,
     onHost(asked: Asked, path: string, name: string): Response | Promise<Response> | undefined {
-      const domain = verifiedDomain(name)! // `ownsHost` was asked just before
+      const domain = verifiedDomain(name)! // `ownsHost` returned true
       const address = addressIn(asked.request, path.slice(1), { domain, domainId: domain.id })
       return isReservedSlug(address.slug) ? undefined : whenReady(() => serve(asked, address))
     },
   }
 }
 
-/** `rest` is the path from where the slug begins. */
+/** Splits a URL. `rest` is its path, starting with the slug. */
 function addressIn({ url }: Request, rest: string, place: Pick<Address, "domain" | "domainId">): Address {
   const end = rest.indexOf("/")
   const mark = url.indexOf("?")
@@ -222,10 +226,10 @@ function addressIn({ url }: Request, rest: string, place: Pick<Address, "domain"
 }
 
 const NO_STORE = "no-store"
-/** Browsers would keep a lasting redirect for ever: an edit has to be seen. */
-const KEPT_SHORTLY = "private, max-age=30"
+/** Limits how long browsers cache a permanent redirect, so that an edit of the link takes effect. */
+const CACHE_SHORTLY = "private, max-age=30"
 
-/** All but the address: copied by the engine, which costs half of what it costs to read them from an object each time. */
+/** Returns the headers except the location. The engine copies a `Headers` twice as fast as it reads an object. */
 function redirectHeaders(cacheControl: string, noindex: boolean): Headers {
   return new Headers({
     "cache-control": cacheControl,
@@ -236,12 +240,12 @@ function redirectHeaders(cacheControl: string, noindex: boolean): Headers {
 }
 
 const HEADERS = {
-  passing: { indexed: redirectHeaders(NO_STORE, false), hidden: redirectHeaders(NO_STORE, true) },
-  lasting: { indexed: redirectHeaders(KEPT_SHORTLY, false), hidden: redirectHeaders(KEPT_SHORTLY, true) },
+  temporary: { indexed: redirectHeaders(NO_STORE, false), hidden: redirectHeaders(NO_STORE, true) },
+  permanent: { indexed: redirectHeaders(CACHE_SHORTLY, false), hidden: redirectHeaders(CACHE_SHORTLY, true) },
 }
 
 function redirect(location: string, { status, noindex }: { status: number; noindex: boolean }): Response {
-  const { indexed, hidden } = status === 301 || status === 308 ? HEADERS.lasting : HEADERS.passing
+  const { indexed, hidden } = status === 301 || status === 308 ? HEADERS.permanent : HEADERS.temporary
   const response = new Response(null, { status, headers: noindex ? hidden : indexed })
   response.headers.set("location", location)
   return response

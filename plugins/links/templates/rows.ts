@@ -1,15 +1,15 @@
 import { type OwnStatements, type Site, sql } from "#plugin"
 import type { Utm } from "../link.ts"
 
-/** Campaign fields to begin with. */
+/** Campaign tags to start a link with. */
 export interface Template {
   id: number
   organization_id: number
-  /** Null: for all sites of the organization. */
+  /** Null if the template is available to all sites of the organization. */
   site_id: number | null
   name: string
   fields: Utm
-  /** Fields that a link must have when it uses this. */
+  /** Tags that a link with this template must have. */
   required: readonly (keyof Utm)[]
   version: number
   created_at: number
@@ -28,7 +28,7 @@ const templateOf = ({ fields_json, required_json, ...row }: TemplateRow): Templa
   required: JSON.parse(required_json) as (keyof Utm)[],
 })
 
-/** What a site can use: its own ones and those for all sites. */
+/** Condition for the templates that a site can use: its own and those of all sites. */
 const ofSite = ({ id, organization_id }: Site) => sql`organization_id = ${organization_id} and (site_id is null or site_id = ${id})`
 
 export async function templateById(statements: OwnStatements, site: Site, id: number): Promise<Template | undefined> {
@@ -42,7 +42,7 @@ export const listTemplates = async (statements: OwnStatements, site: Site): Prom
 export const countTemplates = async (statements: OwnStatements, organizationId: number): Promise<number> =>
   (await statements.get<{ n: number }>(sql`select count(*) as n from links_utm_templates where organization_id = ${organizationId}`))!.n
 
-/** Undefined when the organization has one of this name. */
+/** Returns undefined if the organization already has a template with this name. */
 export async function insertTemplate(
   statements: OwnStatements,
   { organization_id, site_id, name, fields, required, created_at }: Omit<Template, "id" | "version" | "updated_at">,

@@ -2,21 +2,22 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Actor,
   AppError,
-  type AuditEntry,
   fault,
   inspect,
-  isObject,
   mergedWith,
   type OwnStatements,
   parseId,
   refuseFaults,
   refuseOtherVersion,
   refuseStaleBody,
+  type Site,
 } from "#plugin"
 import { withoutEmpty } from "../address.ts"
+import { templateEntry } from "../audit-entries.ts"
 import { linkError } from "../errors.ts"
-import { UtmInput } from "../input.ts"
-import { LIMITS, type LinksHost, type Site, UTM_KEYS, type Utm } from "../link.ts"
+import { UtmInput, versionOf } from "../input.ts"
+import { LIMITS, type LinksHost, UTM_KEYS, type Utm } from "../link.ts"
+import type { TemplateResponse } from "../responses.ts"
 import { countTemplates, deleteTemplate, insertTemplate, listTemplates, type Template, templateById, updateTemplate } from "./rows.ts"
 
 export const TemplateInput = t.Object(
@@ -36,13 +37,13 @@ interface TemplateTerms {
   expected?: readonly number[] | undefined
   permissions: ReadonlySet<string>
 }
-type Beside = (statements: OwnStatements, change: { before?: Template; after?: Template }) => Promise<void>
+type Alongside = (statements: OwnStatements, change: { before?: Template; after?: Template }) => Promise<void>
 
 export interface Templates {
   list(site: Site): Promise<Template[]>
   /** Throws `template_not_found`. */
   get(site: Site, id: string | undefined): Promise<Template>
-  create(site: Site, actor: Actor, body: unknown, permissions: ReadonlySet<string>, beside: Beside): Promise<Template>
+  create(site: Site, actor: Actor, body: unknown, permissions: ReadonlySet<string>, alongside: Alongside): Promise<Template>
   update(site: Site, id: string | undefined, actor: Actor, body: unknown, terms: TemplateTerms): Promise<Template>
   remove(site: Site, id: string | undefined, actor: Actor, terms: TemplateTerms): Promise<void>
 }
@@ -53,23 +54,13 @@ export function createTemplates({ db, audit, now }: LinksHost): Templates {
     if (!template) throw linkError("template_not_found", "This campaign template doesn't exist.")
     return template
   }
-  const deed = (verb: string, site: Site, before: Template | undefined, after: Template | undefined): AuditEntry => {
-    const template = (after ?? before)! // one of the two is there
-    const fields = ["name", "fields", "required"] as const
-    const changed = fields.filter((name) => !Bun.deepEquals(before?.[name], after?.[name]))
-    return {
-      action: `links.utm-template.${verb}`,
-      target: { type: "utm-template", id: template.id, label: template.name },
-      organizationId: site.organization_id,
-      siteId: site.id,
-      changes: Object.fromEntries(changed.map((name) => [name, [before?.[name] ?? null, after?.[name] ?? null]])),
-    }
-  }
+  const write = (statements: OwnStatements, site: Site, actor: Actor, change: { verb: string; before?: Template; after?: Template }) =>
+    audit.write(statements, actor, templateEntry({ site, ...change }))
 
   return {
     list: (site) => listTemplates(db, site),
     get: (site, id) => find(db, site, id),
-    create(site, actor, body, permissions, beside) {
+    create(site, actor, body, permissions, alongside) {
       const { all_sites, ...fields } = readTemplate(body)
       const site_id = all_sites ? null : site.id
       refuseUnpermitted({ site_id }, permissions)
@@ -78,8 +69,8 @@ export function createTemplates({ db, audit, now }: LinksHost): Templates {
         const wanted = { ...fields, organization_id: site.organization_id, site_id, created_at: now() }
         const template = await insertTemplate(statements, wanted)
         if (!template) throw nameTaken()
-        await audit.write(statements, actor, deed("create", site, undefined, template))
-        await beside(statements, { after: template })
+        await write(statements, site, actor, { verb: "create", after: template })
+        await alongside(statements, { after: template })
         return template
       })
     },
@@ -90,12 +81,12 @@ export function createTemplates({ db, audit, now }: LinksHost): Templates {
         refuseUnpermitted(before, permissions)
         const { name, fields, required } = before
         const { all_sites: _, ...wanted } = readTemplate(mergedWith({ name, fields, required }, patch))
-        refuseStaleBody(before, version, shownTemplate)
+        refuseStaleBody(before, version, formatTemplate)
         refuseOtherVersion(before, expected)
         if (Bun.deepEquals(wanted, { name, fields, required })) return before
         const after = await updateTemplate(statements, { ...before, ...wanted }, now())
         if (!after) throw nameTaken()
-        await audit.write(statements, actor, deed("update", site, before, after))
+        await write(statements, site, actor, { verb: "update", before, after })
         return after
       })
     },
@@ -105,7 +96,7 @@ export function createTemplates({ db, audit, now }: LinksHost): Templates {
         refuseUnpermitted(before, permissions)
         refuseOtherVersion(before, expected)
         await deleteTemplate(statements, before.id)
-        await audit.write(statements, actor, deed("delete", site, before, undefined))
+        await write(statements, site, actor, { verb: "delete", before })
       })
     },
   }
@@ -118,15 +109,7 @@ function readTemplate(body: unknown): TemplateFields & { all_sites: boolean } {
   return { name, fields: withoutEmpty(utm as Utm), required: required as (keyof Utm)[], all_sites }
 }
 
-/** The version that a body names, and the rest of it. */
-export function versionOf(body: unknown): { version: number | undefined; patch: unknown } {
-  if (!isObject(body) || body.version === undefined) return { version: undefined, patch: body }
-  const { version, ...patch } = body
-  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be an integer")])
-  return { version: version as number, patch } // just looked at
-}
-
-/** What all sites use is the organization's. */
+/** Throws `forbidden` if a template is shared by all sites and the user cannot change the organization. */
 function refuseUnpermitted({ site_id }: Pick<Template, "site_id">, permissions: ReadonlySet<string>): void {
   if (site_id === null && !permissions.has("org:write"))
     throw new AppError("forbidden", "This template is shared by all sites of the organization. Changing it requires an owner or admin.", {
@@ -134,7 +117,7 @@ function refuseUnpermitted({ site_id }: Pick<Template, "site_id">, permissions: 
     })
 }
 
-export const shownTemplate = ({ id, site_id, name, fields, required, version }: Template) => ({
+export const formatTemplate = ({ id, site_id, name, fields, required, version }: Template): TemplateResponse => ({
   id,
   name,
   fields,

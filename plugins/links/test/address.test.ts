@@ -8,22 +8,34 @@ const NOTHING = { path: "", query: "" }
 test.each([
   ["nothing added", "https://example.com", {}, NOTHING, "https://example.com"],
   [
-    "its own signs",
+    "special characters",
     "https://Example.com/a%20b+c/?q=%20+x&q=y&q=#Frag%20ment",
     {},
     NOTHING,
     "https://Example.com/a%20b+c/?q=%20+x&q=y&q=#Frag%20ment",
   ],
   ["an empty query", "https://example.com/?", {}, NOTHING, "https://example.com/?"],
-  ["only our own parameter", "https://example.com/?a=%7E", {}, { path: "", query: "qr=1" }, "https://example.com/?a=%7E"],
-  ["a parameter that is asked for", "https://example.com/?a=%7E#f", {}, { path: "", query: "b=1 2" }, "https://example.com/?a=%7E&b=1+2#f"],
-  ["a parameter it has", "https://example.com/?a=1&b=%7E&a=2", {}, { path: "", query: "a=3" }, "https://example.com/?b=%7E&a=3"],
-  ["a parameter twice", "https://example.com/", {}, { path: "", query: "a=1&a=2" }, "https://example.com/?a=1&a=2"],
+  ["only a parameter of ours", "https://example.com/?a=%7E", {}, { path: "", query: "qr=1" }, "https://example.com/?a=%7E"],
+  ["a parameter of the request", "https://example.com/?a=%7E#f", {}, { path: "", query: "b=1 2" }, "https://example.com/?a=%7E&b=1+2#f"],
+  [
+    "a parameter that the destination already has",
+    "https://example.com/?a=1&b=%7E&a=2",
+    {},
+    { path: "", query: "a=3" },
+    "https://example.com/?b=%7E&a=3",
+  ],
+  ["a repeated parameter", "https://example.com/", {}, { path: "", query: "a=1&a=2" }, "https://example.com/?a=1&a=2"],
   ["queries that are not forwarded", "https://example.com/", { forward_query: false }, { path: "", query: "a=3" }, "https://example.com/"],
   ["a campaign", "https://example.com/?x=%20", { utm: { utm_source: "a b" } }, NOTHING, "https://example.com/?x=%20&utm_source=a+b"],
-  ["a campaign it has", "https://example.com/?utm_source=x", { utm: { utm_source: "y" } }, NOTHING, "https://example.com/?utm_source=x"],
   [
-    "a campaign that has the last word",
+    "a campaign that the destination already has",
+    "https://example.com/?utm_source=x",
+    { utm: { utm_source: "y" } },
+    NOTHING,
+    "https://example.com/?utm_source=x",
+  ],
+  [
+    "a campaign in override mode",
     "https://example.com/?utm_source=x&z=1",
     { utm: { utm_source: "y" }, utm_mode: "override" as const },
     NOTHING,
@@ -39,7 +51,7 @@ test.each([
   ["a path", "https://example.com/docs/?a=1#f", { forward_path: true }, { path: "/x/y", query: "" }, "https://example.com/docs/x/y?a=1#f"],
   ["a path behind a bare host", "https://example.com", { forward_path: true }, { path: "/x", query: "" }, "https://example.com/x"],
   [
-    "what leads upwards or sideways",
+    "a path traversal",
     "https://example.com/docs",
     { forward_path: true },
     { path: "//../x/./%2e%2E/a%2fb/c%5Cd//@evil.example/y", query: "" },
@@ -53,7 +65,7 @@ test.each([
     { path: "/x", query: "a=1" },
     "mailto:a@example.com",
   ],
-])("an address with %s", (_, destination, fields, brought, expected) => {
+])("builds the address with %s", (_, destination, fields, brought, expected) => {
   expect(builtUrl(destination, { ...PLAIN, ...fields }, brought)).toBe(expected)
 })
 

@@ -40,7 +40,7 @@ test.each([
   ],
   ["yourls", "keyword,url,title,timestamp,ip,clicks\nyourls-1,https://example.com/1,One,2026-01-01,192.0.2.1,5\n", "yourls-1"],
   ["dub", "Short link,Destination URL,Tags,Created at\nhttps://dub.sh/dub-1,https://example.com/1,a,2026-01-01\n", "dub-1"],
-])("a file of %s is looked at first, and written when it is asked for", async (format, csv, slug) => {
+])("previews a %s file, and imports it on request", async (format, csv, slug) => {
   const look = await ask("POST", `${PATH}/import`, { csv })
   expect(look.body).toEqual({
     format,
@@ -93,7 +93,7 @@ test("rejects the same rows in the preview as in the import", async () => {
 
 test("answers redirects while a batch runs, including those of its first rows", async () => {
   await using busy = await linkStand()
-  await busy.visit("/l/nothing") // reads all links
+  await busy.visit("/l/nothing") // loads all links
   const turnsDuring = async (batch: Promise<unknown>) => {
     let isOver = false
     const ended = batch.finally(() => {
@@ -111,7 +111,7 @@ test("answers redirects while a batch runs, including those of its first rows", 
   const csv = ["slug,destination", ...rows.map(({ slug }) => `${slug},${destination}`)].join("\n")
   expect((await turnsDuring(busy.ask("POST", `${PATH}/import`, { csv }))).length).toBeGreaterThan(10)
   const statuses = await turnsDuring(busy.ask("POST", `${PATH}/import`, { csv, apply: true }))
-  // The first row leads somewhere long before the last one is written.
+  // The first link redirects long before the last one is written.
   expect(statuses.filter((status) => status === 302).length).toBeGreaterThan(10)
   const { data } = (await busy.ask("GET", `${PATH}?limit=200&count=true`)).body
   const ids = data.map(({ id }: { id: number }) => ({ id }))

@@ -14,10 +14,10 @@ afterAll(async () => {
   await browser?.close()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: answers that a test takes an id or a number from
+// biome-ignore lint/suspicious/noExplicitAny: answers from which the tests read ids and numbers
 type Json = any
 
-/** The real instance with this plugin, an editor, and visitors. */
+/** Starts a real instance with this plugin, a user and visitors. */
 async function openLinks(role: "editor" | "viewer" | "owner" = "editor") {
   const stand = await openDashboard(browser, { plugins: [links] })
   const maker = await stand.signIn({ role: "owner" })
@@ -27,7 +27,7 @@ async function openLinks(role: "editor" | "viewer" | "owner" = "editor") {
   return {
     ...stand,
     ask,
-    /** A new link, as it is answered. */
+    /** Creates a link and returns the answer. */
     make: (body: object) => ask("POST", PATH, body),
     look: (looking = {}) => stand.look({ cookie, ...looking }),
     visit: (path: string, headers: Record<string, string> = {}, address = "198.51.100.7") =>
@@ -44,9 +44,9 @@ const final = (page: Page) => page.getByLabel("Final address", { exact: true }).
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").textContent()
 const slugs = (page: Page) => page.locator("tbody th a").allTextContents()
 
-/** How many dots wider a select is than the longest of its choices needs; in the page. */
+/** Runs in the page: returns the pixels by which a select is wider than its longest option needs. */
 function roomOf(select: HTMLElement): number {
-  const whole = select.cloneNode(true) as HTMLElement // of an element
+  const whole = select.cloneNode(true) as HTMLElement // the clone of an element is an element
   whole.style.width = "max-content"
   select.after(whole)
   const needed = whole.offsetWidth
@@ -157,7 +157,7 @@ test.skipIf(noBrowser)("explains a taken slug and unreadable colours, and how to
   await page.getByLabel("Colour", { exact: true }).fill("#cccccc")
   await shown(page, "Cameras can't read these colours. Use a contrast of at least 4:1.")
   expect(await page.getByRole("link", { name: "Download SVG" }).count()).toBe(0)
-  // The answer of the server is what the page has just told; the browser notes it as well.
+  // The browser also logs the answer that the page has just explained.
   expect(looked.faults.splice(0)).toEqual([
     "console: Failed to load resource: the server responded with a status of 422 (Unprocessable Entity)",
   ])
@@ -179,7 +179,7 @@ test.skipIf(noBrowser)("explains a taken slug and unreadable colours, and how to
 })
 
 test.skipIf(noBrowser)(
-  "links are tried before they are imported, archived together and brought back, and a domain shows its record",
+  "previews links before the import, archives and restores several at once, and shows a domain's DNS record",
   async () => {
     await using stand = await openLinks("owner")
     await using looked = await stand.look()

@@ -23,7 +23,7 @@ test("counts clicks from listed address ranges as bots, also through proxies, an
     await from("203.0.113.127"),
     await from("203.0.113.1", { headers: { "user-agent": GOOGLEBOT } }),
     await forwarded("2001:db8:5:1::9"),
-    // Next to the ranges, and named by somebody whom nobody trusts.
+    // An address next to the ranges, and one forwarded by an untrusted proxy.
     await from("203.0.113.128"),
     await from("198.51.100.9", { headers: { "x-forwarded-for": "203.0.113.1" } }),
   ]
@@ -51,7 +51,7 @@ test("reloads a changed list without a restart, and keeps the old one with a sin
   await using stand = await linkStand({ settings: { link_datacenters } })
   const { app, log } = stand.instance
   let seconds = 1_000
-  /** As the minute's task does. */
+  /** Reloads the list as the task of every minute does. */
   const write = async (text: string) => {
     utimesSync(listIn(folder, text), ++seconds, seconds)
     for (const { run } of app.plugins.tasks) await run(new AbortController().signal)

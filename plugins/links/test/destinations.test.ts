@@ -44,7 +44,7 @@ test.each([
   ["https://%65xample.com/", "invalid"],
   ["https://[::1/", "invalid"],
   [`https://example.com/${"x".repeat(2_030)}`, "too_long"],
-])("%j is refused wherever it stands", async (destination, reason) => {
+])("rejects %j in every field", async (destination, reason) => {
   const { id } = await make({ destination: "https://example.com/" })
   for (const [method, path, body, pointer] of [
     ["POST", PATH, { destination }, "/destination"],
@@ -62,7 +62,7 @@ test.each([
   "https://[2001:db8::1]/x",
   "https://example.com/?next=https://other.example/@x",
   "https://example.com./",
-])("%s is kept byte for byte", async (destination) => {
+])("keeps %s byte for byte", async (destination) => {
   const link = await make({ destination })
   expect(link.destination).toBe(destination)
   expect((await visit(`/l/${link.slug}`)).headers.get("location")).toBe(destination)
@@ -82,14 +82,14 @@ test("allows listed schemes to users who can change the site, and schemes that r
 })
 
 test.each([
-  ["javascript:alert(1)", "A link cannot lead there. Its address must begin with https:// or http://."],
-  ["example.com", "The address must be a whole one, such as https://example.com/page."],
-  ["https://ada:secret@example.com/", "The address has a name or a password before the @. Leave it out."],
-])("%s is refused with words that say what to do", async (destination, detail) => {
+  ["javascript:alert(1)", "This scheme is not allowed. Use a URL that begins with https:// or http://."],
+  ["example.com", "Enter a full URL, such as https://example.com/page."],
+  ["https://ada:secret@example.com/", "The URL contains a user name or password before the @. Remove it."],
+])("rejects %s with an explanation", async (destination, detail) => {
   expect(await ask("POST", PATH, { destination })).toMatchObject({ status: 422, body: { detail } })
 })
 
-test.each(["https://bad.example/", "https://ok.example/"])("%s is no host below a denied one", async (destination) => {
+test.each(["https://bad.example/", "https://ok.example/"])("%s is not below a denied host", async (destination) => {
   expect((await ask("POST", PATH, { destination })).status).toBe(201)
 })
 test.each(["https://a.bad.example/", "https://A.BAD.example./", "https://evil.example/x"])("%s is not allowed", async (destination) => {
@@ -125,16 +125,19 @@ test("rejects a link to itself, a redirect loop and a fourth link in a chain, wh
 })
 
 test.each(["//l/written", "/l//written", "/l/%77ritten", "/l/%57RITTE%6e?x#y", "/%6c/written", "/other/../l/./written"])(
-  "%s of the own host is seen as the way to a link, however it is written",
+  "recognizes %s on the own host as a link",
   async (path) => {
     const refused = await ask("POST", PATH, { slug: "written", destination: `http://localhost:9000${path}` })
     expect(refused).toMatchObject({ status: 422, body: { code: "redirect_loop" } })
   },
 )
 
-test.each(["/l/not%2fours", "/l/%20ours", "/elsewhere/l/ours"])("%s of the own host is no way to a link of this name", async (path) => {
-  expect((await ask("POST", PATH, { destination: `http://localhost:9000${path}` })).status).toBe(201)
-})
+test.each(["/l/not%2fours", "/l/%20ours", "/elsewhere/l/ours"])(
+  "does not recognize %s on the own host as a link of this name",
+  async (path) => {
+    expect((await ask("POST", PATH, { destination: `http://localhost:9000${path}` })).status).toBe(201)
+  },
+)
 
 test("treats a needlessly escaped slug as the same slug", async () => {
   await make({ slug: "early-bird", destination: "https://example.com/early" })
@@ -149,11 +152,11 @@ test("rejects a slug that would close a redirect loop", async () => {
   expect(await ask("POST", PATH, { slug: "not-yet", destination: own("open-end") })).toMatchObject({ body: { code: "redirect_loop" } })
 })
 
-test("refuses a request that would pass through a fourth link", async () => {
+test("rejects a request that would pass through a fourth link", async () => {
   await make({ slug: "hop-d", destination: "https://example.com/end" })
   await make({ slug: "hop-c", destination: own("hop-d") })
   await make({ slug: "hop-b", destination: own("hop-c") })
-  // Which link it leads to is said by the path of each request: nothing to be seen when it is saved.
+  // The path of each request decides where it leads, so saving cannot detect it.
   const open = await make({ slug: "hop-open", destination: "http://localhost:9000/l", forward_path: true })
   const at = async (path: string) => {
     const answer = await visit(path)
@@ -162,7 +165,7 @@ test("refuses a request that would pass through a fourth link", async () => {
   expect(await at("/l/hop-open/hop-c")).toEqual([302, own("hop-c"), "no-store"])
   expect(await at("/l/hop-open/hop-b")).toEqual([410, null, "no-store"])
   expect(await at("/l/hop-b")).toEqual([302, own("hop-c"), "no-store"])
-  // By a rule that begins to hold as well.
+  // Also by a rule that takes effect later.
   const from = new Date(stand.instance.clock.now() + 60_000).toISOString()
   const rules = [{ when: { date: { from } }, destination: "http://localhost:9000/l/" }]
   await make({ slug: "hop-rule", destination: "https://example.com/before", forward_path: true, rules })

@@ -19,7 +19,7 @@ test("serves no slug on an unverified domain, and only its own slugs on a verifi
   const host = "go.shop.example"
   const before = await stand.visit("/spring", { host })
   expect(before.headers.get("location")).toBeNull()
-  // What the DNS would have said; the cache learns of it by the next change.
+  // Verifies the domain directly in the store; the cache is updated by the next change.
   await catalog.run(sql`update links_domains set verified_at = 1 where id = ${domain.id}`)
   await stand.ask("PATCH", `${DOMAINS}/${domain.id}`, { not_found_destination: "https://shop.example/404" })
   const link = await stand.make({ destination, slug: "spring", domain_id: domain.id })
@@ -32,7 +32,7 @@ test("serves no slug on an unverified domain, and only its own slugs on a verifi
   expect(await at("/unknown")).toBe("https://shop.example/404")
   expect((await stand.visit("/l/spring")).headers.get("location")).toBe("https://example.com/own")
   expect((await stand.visit("/spring", { host: "GO.shop.example:8080" })).headers.get("location")).toBe(destination)
-  // What the program needs for itself stays where it is.
+  // Reserved paths of the program are still served.
   expect((await stand.visit("/health/live", { host })).status).toBe(200)
   expect((await stand.visit("/js/script.js", { host })).status).toBe(200)
   expect(await stand.ask("DELETE", `${DOMAINS}/${domain.id}`)).toMatchObject({ status: 409, body: { code: "domain_in_use" } })
@@ -51,7 +51,7 @@ test.each([
   ["[2001:db8::7]", 422, "validation_failed"],
   ["2001:db8::7", 422, "validation_failed"],
   ["dash.example.com", 409, "domain_in_use"],
-])("the host %s is refused", async (host, status, code) => {
+])("rejects the host %s", async (host, status, code) => {
   await using stand = await linkStand({ settings: { allowed_hosts: "dash.example.com" } })
   expect(await stand.ask("POST", DOMAINS, { host })).toMatchObject({ status, body: { code } })
 })
@@ -76,7 +76,7 @@ test("gives a host to one organization, and its TXT record only to users who can
 describe("the paths below the prefix on a link domain", () => {
   const host = "go.shop.example"
 
-  /** Two organizations with a link each; the first one has proved a link domain. */
+  /** Creates two organizations with a link each. The first has a verified link domain. */
   async function twoOrganizations() {
     const stand = await linkStand()
     const { catalog, organizations, sites } = stand.instance.app.instance
@@ -86,8 +86,8 @@ describe("the paths below the prefix on a link domain", () => {
     await stand.make({ destination: "https://example.com/own", slug: "own" })
     const other = await organizations.create({ name: "Other" })
     const theirs = await sites.create(other.id, { name: "Other", hosts: ["other.example"] })
-    const stranger = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
-    const answer = await stand.ask("POST", `/api/private/sites/${theirs.id}/links`, { destination, slug: "theirs" }, stranger)
+    const otherOwner = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
+    const answer = await stand.ask("POST", `/api/private/sites/${theirs.id}/links`, { destination, slug: "theirs" }, otherOwner)
     expect(answer.status).toBe(201)
     return { stand, domainId: id, otherOrganization: other.id }
   }
@@ -95,8 +95,8 @@ describe("the paths below the prefix on a link domain", () => {
   test("lead to links of its own organization and to no others", async () => {
     const { stand } = await twoOrganizations()
     await using _ = stand
-    const at = async (path: string, asked = host) => {
-      const { status, headers } = await stand.visit(path, { host: asked })
+    const at = async (path: string, hostHeader = host) => {
+      const { status, headers } = await stand.visit(path, { host: hostHeader })
       return [status, headers.get("location")]
     }
     expect(await at("/l/own")).toEqual([302, "https://example.com/own"])
@@ -116,7 +116,7 @@ describe("the paths below the prefix on a link domain", () => {
     expect((await stand.visit("/l/theirs", { host })).headers.get("location")).toBe(destination)
   })
 
-  test("count as links when a new link would close a circle", async () => {
+  test("count as links when a new link would close a redirect loop", async () => {
     const { stand } = await twoOrganizations()
     await using _ = stand
     const refused = await stand.ask("POST", PATH, { destination: `http://${host}/l/round`, slug: "round" })

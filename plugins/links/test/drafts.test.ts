@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import type { LinkAnswer } from "../ui/answers.ts"
-import { bodyOf, changesOf, draftOf, newRule } from "../ui/link-draft.ts"
+import type { LinkResponse } from "../responses.ts"
+import { bodyOf, draftOf, newRule } from "../ui/link-draft.ts"
 import { instantOf, localOf } from "../ui/zone-time.ts"
 
 const ZONE = "Europe/Berlin"
@@ -10,9 +10,9 @@ describe("local times", () => {
     ["in winter", "2026-11-21T12:00", "2026-11-21T11:00:00.000Z"],
     ["in summer", "2026-07-01T00:30", "2026-06-30T22:30:00.000Z"],
     ["in the hour that clocks skip", "2026-03-29T02:30", "2026-03-29T01:30:00.000Z"],
-    ["that is no time", "tomorrow", undefined],
-    ["of a day that is none", "2026-13-01T00:00", undefined],
-  ])("a time %s becomes an instant", (_, local, instant) => {
+    ["that is invalid", "tomorrow", undefined],
+    ["of a day that does not exist", "2026-13-01T00:00", undefined],
+  ])("converts a time %s to an instant", (_, local, instant) => {
     expect(instantOf(local, ZONE)).toBe(instant)
   })
 
@@ -23,25 +23,27 @@ describe("local times", () => {
   })
 })
 
-const LINK: LinkAnswer = {
+const LINK: LinkResponse = {
   ...{ id: 3, slug: "spring", domain_id: null, short_url: "http://localhost/l/spring", qr_url: "/qr", title: "Spring", notes: "" },
   ...{ destination: "https://shop.example/sale", tags: ["mail"], redirect_status: 302, forward_query: true, forward_path: false },
   ...{ utm: { utm_source: "letter" }, utm_mode: "fill", starts_at: null, expires_at: "2026-12-24T17:00:00Z", expired_destination: null },
   ...{ max_clicks: null, has_password: true, noindex: true, state: "active", clicks: { total: 0, human: 0, bot: 0, qr: 0 } },
-  ...{ last_click_at: null, version: 2, created_at: "2026-11-01T00:00:00Z" },
+  ...{ last_click_at: null, version: 2, created_at: "2026-11-01T00:00:00Z", updated_at: "2026-11-01T00:00:00Z" },
+  ...{ archived_at: null, created_by: 1 },
   rules: [{ when: { device: ["Mobile"], query: { name: "ref" } }, destination: "https://m.shop.example/" }],
 }
 
-test("sends no fields for an unchanged link", () => {
+test("shows a link in the time zone of the site and converts it back", () => {
   const draft = draftOf(LINK, ZONE)
   expect(draft.expires).toBe("2026-12-24T18:00")
-  expect(changesOf({ ...draft }, draft, ZONE)).toEqual({})
+  expect(bodyOf(draft, ZONE)).toMatchObject({ tags: ["mail"], expires_at: "2026-12-24T17:00:00.000Z", max_clicks: null })
+  expect(bodyOf(draft, ZONE)).not.toHaveProperty("password")
 })
 
-test("sends only changed fields", () => {
-  const from = draftOf(LINK, ZONE)
-  const draft = { ...from, tags: "mail,  print, mail", expires: "", password: null, rules: [] }
-  expect(changesOf(draft, from, ZONE)).toEqual({ tags: ["mail", "print"], expires_at: null, password: null, rules: [] })
+test("converts changed fields", () => {
+  const draft = { ...draftOf(LINK, ZONE), tags: "mail,  print, mail", expires: "", password: null, rules: [] }
+  const changes = { tags: ["mail", "print"], expires_at: null, password: null, rules: [] }
+  expect(bodyOf(draft, ZONE)).toEqual({ ...bodyOf(draftOf(LINK, ZONE), ZONE), ...changes })
 })
 
 test("sends no empty slug, password or rule condition for a new link", () => {

@@ -34,7 +34,7 @@ test("resumes an interrupted count at the position of each link without counting
   await fold()
   expect(await counts()).toEqual([3, 4])
 
-  // As it is on disk when the process ends after the first group of links.
+  // The state on disk if the process ends after the first group of links.
   await catalog.run(sql`update links_folds set folded_at = ${position!.folded_at}, sequence = ${position!.sequence} where site_id = 1`)
   await catalog.run(
     sql`update links_links set clicks_human = ${link!.clicks_human}, counted_to = ${link!.counted_to} where id = ${unwritten.id}`,

@@ -50,20 +50,20 @@ test("creates a link once per idempotency key and returns all of its fields", as
 
 test.each<[string, object, string, string]>([
   ["without a destination", {}, "/destination", "required"],
-  ["of a wrong type", { destination: 5 }, "/destination", "invalid_type"],
+  ["with a wrong type", { destination: 5 }, "/destination", "invalid_type"],
   ["with an unknown field", { destination, colour: 1 }, "/colour", "unknown_field"],
   ["with a long title", { destination, title: "x".repeat(201) }, "/title", "too_long"],
   ["with long notes", { destination, notes: "x".repeat(2_001) }, "/notes", "too_long"],
   ["with many tags", { destination, tags: Array.from({ length: 51 }, (_, i) => `t${i}`) }, "/tags", "too_many"],
   ["with an empty tag", { destination, tags: [""] }, "/tags/0", "too_short"],
   ["with a control character", { destination, title: "a\u0007b" }, "/title", "invalid_characters"],
-  ["with another status", { destination, redirect_status: 303 }, "/redirect_status", "invalid_choice"],
+  ["with an invalid status", { destination, redirect_status: 303 }, "/redirect_status", "invalid_choice"],
   ["with a text for a number", { destination, max_clicks: "5" }, "/max_clicks", "invalid_type"],
-  ["with no clicks at all", { destination, max_clicks: 0 }, "/max_clicks", "out_of_range"],
-  ["with a billion and one", { destination, max_clicks: 1_000_000_001 }, "/max_clicks", "out_of_range"],
+  ["with a limit of 0 clicks", { destination, max_clicks: 0 }, "/max_clicks", "out_of_range"],
+  ["with a limit of over a billion clicks", { destination, max_clicks: 1_000_000_001 }, "/max_clicks", "out_of_range"],
   ["with a day for a time", { destination, starts_at: "2026-11-21" }, "/starts_at", "invalid_date"],
   [
-    "that ends before it begins",
+    "that ends before it starts",
     { destination, starts_at: "2026-11-22T00:00:00Z", expires_at: "2026-11-21T00:00:00Z" },
     "/expires_at",
     "invalid_range",
@@ -79,35 +79,35 @@ test.each<[string, object, string, string]>([
     "/rules",
     "too_many",
   ],
-  ["with a rule that says nothing", { destination, rules: [{ when: {}, destination }] }, "/rules/0/when", "required"],
-  ["with an odd rule", { destination, rules: [{ when: { moon: "full" }, destination }] }, "/rules/0/when/moon", "unknown_field"],
+  ["with a rule without conditions", { destination, rules: [{ when: {}, destination }] }, "/rules/0/when", "required"],
+  ["with an unknown condition", { destination, rules: [{ when: { moon: "full" }, destination }] }, "/rules/0/when/moon", "unknown_field"],
   [
-    "with a rule for no day",
+    "with a rule without days",
     { destination, rules: [{ when: { date: { from: "2026-02-30" } }, destination }] },
     "/rules/0/when/date/from",
     "invalid_date",
   ],
   ["with a rule for a range without ends", withDate({}), "/rules/0/when/date", "required"],
-  ["with a rule that ends before it begins", withDate({ from: "2026-12-26", to: "2026-12-25" }), "/rules/0/when/date/to", "invalid_range"],
+  ["with a rule that ends before it starts", withDate({ from: "2026-12-26", to: "2026-12-25" }), "/rules/0/when/date/to", "invalid_range"],
   [
-    "with a rule for no time",
+    "with a rule for an empty time range",
     withDate({ from: "2026-12-26T00:00:00Z", to: "2026-12-26T01:00:00+01:00" }),
     "/rules/0/when/date/to",
     "invalid_range",
   ],
-  // Midnight in Berlin, the site's zone, was half an hour ago.
+  // Midnight in Berlin, the site's time zone, was half an hour before.
   [
-    "with a rule from after the end of its last day",
+    "with a rule that starts after the end of its last day",
     withDate({ from: "2026-12-25T23:30:00Z", to: "2026-12-25" }),
     "/rules/0/when/date/to",
     "invalid_range",
   ],
-])("a link %s is refused", async (_, body, pointer, code) => {
+])("rejects a link %s", async (_, body, pointer, code) => {
   expect(await ask("POST", PATH, body)).toMatchObject({ status: 422, body: { code: "validation_failed", errors: [{ pointer, code }] } })
 })
 
 test.each([{ from: "2026-12-25", to: "2026-12-25" }, { to: "2026-12-25" }, { from: "2026-12-25T22:30:00Z", to: "2026-12-25" }])(
-  "a rule for %j holds at some time, and is kept",
+  "accepts a rule for %j, which matches at some time",
   async (date) => {
     expect((await make(withDate(date))).rules).toEqual([{ when: { date }, destination }])
   },

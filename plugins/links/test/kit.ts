@@ -4,28 +4,28 @@ import links from "../links.ts"
 export const PATH = "/api/private/sites/1/links"
 export const GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 
-// biome-ignore lint/suspicious/noExplicitAny: answers that a test takes an id or a slug from
+// biome-ignore lint/suspicious/noExplicitAny: answers from which the tests read ids and slugs
 type Json = any
 
 export interface LinkStand extends AsyncDisposable {
   instance: TestInstance
-  /** As an owner: status and body. */
+  /** Sends a request as an owner. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer & { body: Json }>
-  /** Makes a link and throws when it is refused. */
+  /** Creates a link. Throws if it is rejected. */
   make(body: object): Promise<Json>
-  /** A request of a visitor, from a new address each time unless one is said. */
+  /** Sends a request as a visitor, by default from a new address each time. */
   visit(
     path: string,
     options?: { headers?: Record<string, string>; address?: string; method?: string; body?: string; host?: string },
   ): Promise<Response>
-  /** Clicks are on disk. */
+  /** Resolves when all clicks are on disk. */
   recorded(): Promise<void>
 }
 
 let addresses = 0
 export const freshAddress = (): string => `203.0.${(++addresses >> 8) & 255}.${addresses & 255}`
 
-/** An instance with the area, an owner, and visitors. */
+/** Starts an instance with the links plugin, an owner and visitors. */
 export async function linkStand(options: StartOptions = {}): Promise<LinkStand> {
   const instance = await startInstance({ plugins: [links], ...options })
   const cookie = await instance.signIn({ role: "owner" })

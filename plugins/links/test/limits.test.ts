@@ -60,7 +60,7 @@ test("answers every request from one consistent version while a link changes", a
   })
   for (let change = 0; change < 60; change++) {
     expect((await stand.ask("PATCH", `${PATH}/${id}`, versions[change % 4])).status).toBe(200)
-    // The visitors have their turn: statements of this store leave none.
+    // Yields to the visitors' requests, because statements of this store do not yield.
     await Bun.sleep(change % 3)
   }
   isOver = true
@@ -92,7 +92,7 @@ test("counts each click once over restarts and keeps the counters after retentio
 test("redirects a click that cannot be stored and counts it as refused", async () => {
   await using stand = await linkStand()
   const { slug } = await stand.make({ destination })
-  // Takes nothing more, as on a full disk.
+  // Rejects writes like a full disk.
   stand.instance.app.collector.stop()
   expect((await stand.visit(`/l/${slug}`)).headers.get("location")).toBe(destination)
   await stand.recorded()
@@ -124,7 +124,7 @@ test("loses no click of a burst that is larger than what may wait for the disk",
   await stand.visit(`/l/${slug}`)
   await stand.recorded()
   const address = freshAddress()
-  // All of them in one turn of the event loop: none can reach the disk between them.
+  // All in one turn of the event loop, so none can reach the disk in between.
   const answers = Array.from({ length: 2_500 }, () => stand.visit(`/l/${slug}`, { address }))
   for (const answer of await Promise.all(answers)) expect(answer.headers.get("location")).toBe(destination)
   await stand.recorded()

@@ -79,11 +79,11 @@ test("allows 30 tries per minute and address over all links", async () => {
   expect(await unlock(slugs[6]!)).toBe(429)
 })
 
-test("computes no hash for an empty password, nor for a link that is refused anyway", async () => {
+test("computes no hash for an empty password or for a link that is unavailable anyway", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination, password: "open sesame" })
   const other = await stand.make({ destination })
-  // From now on whatever asks for a hash is answered with 503.
+  // From now on every request that needs a hash is answered with 503.
   stand.instance.app.instance.accounts.passwords.close()
   expect((await stand.visit(`/l/${slug}`, form(""))).status).toBe(403)
   expect((await stand.visit(`/l/${slug}`, form("open sesame"))).status).toBe(503)
@@ -98,7 +98,7 @@ test("computes no hash for an empty password, nor for a link that is refused any
   expect((await stand.ask("PATCH", `${PATH}/${id}`, { password })).status).toBe(503)
 })
 
-test("keeps unlocking a link and a shared view with the same id apart", async () => {
+test("distinguishes the unlock cookies of a link and a shared view with the same id", async () => {
   await using stand = await linkStand({ settings: { base_url: "https://localhost" } })
   const owner = { cookie: `__Host-${await stand.instance.signIn({ role: "owner" })}` }
   const link = (await stand.ask("POST", PATH, { destination, password: "open sesame" }, owner)).body

@@ -7,7 +7,7 @@ const domain = (verb: string) => ({ auditEntry: { action: `links.link-domain.${v
 const destination = "https://example.com/"
 const NO_CLICK = "It answers what a visitor would get, and changes nothing."
 
-/** Short links in the proofs of all private routes. */
+/** Short links in the tests of all private routes. */
 export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   const link_id = (scene: Scene) => made(scene, `/sites/${scene.site}/links`, { destination, title: fresh("Link") })
   const things = {

@@ -5,7 +5,7 @@ import { type LinkStand, linkStand, PATH } from "./kit.ts"
 
 const destination = "https://example.com/"
 
-/** A picture of as many dots in each direction, four bytes a dot. */
+/** A square picture with four bytes per pixel. */
 interface Picture {
   size: number
   dots: Uint8ClampedArray
@@ -19,7 +19,7 @@ async function fileOf(stand: LinkStand, id: number, query: string): Promise<{ ty
   return { type: answer.headers.get("content-type"), bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
-/** Two colours, one bit a dot, no filters. */
+/** Decodes a PNG with two colours, one bit per pixel and no filters. */
 function pngPicture(bytes: Buffer): Picture & { head: number[] } {
   const at = (type: string) => {
     const start = bytes.indexOf(type)
@@ -39,7 +39,7 @@ function pngPicture(bytes: Buffer): Picture & { head: number[] } {
 
 const MODULE_DOTS = 8
 
-/** The rows of dark modules that stand in the path, drawn. */
+/** Draws the rows of dark modules of the SVG path. */
 function svgPicture(text: string): Picture {
   const size = Number(/viewBox="0 0 (\d+)/.exec(text)![1]) * MODULE_DOTS
   const dots = new Uint8ClampedArray(size * size * 4).fill(255)
@@ -56,7 +56,7 @@ function paint({ size, dots }: Picture, { left, top, width, height }: { left: nu
   for (let y = top; y < top + height; y++) for (let x = left; x < left + width; x++) dots.set([0, 0, 0, 255], (y * size + x) * 4)
 }
 
-/** The square of a code that is free for a logo, of a picture without a margin: of the width a little less than a fifth. */
+/** Returns the square that a code without a margin leaves free for a logo: slightly less than a fifth of the width. */
 function middleOf({ size }: Picture) {
   const width = Math.floor(size * 0.17)
   return { left: Math.floor((size - width) / 2), top: Math.floor((size - width) / 2), width, height: width }
@@ -68,7 +68,7 @@ const stands = { [OWN]: await linkStand({ settings: { base_url: OWN } }), [LONG]
 afterAll(() => Promise.all(Object.values(stands).map((stand) => stand[Symbol.asyncDispose]())))
 
 let made = 0
-/** A new link with a slug of so many characters. */
+/** Creates a link with a slug of the given length. */
 async function linkOn(base: string, length: number): Promise<{ stand: LinkStand; id: number; address: string }> {
   const stand = stands[base]!
   const slug = `${++made}-of-the-year`.padEnd(length, "-and-so-on").slice(0, length)
@@ -89,7 +89,7 @@ test.each([
   [OWN, 6, "format=svg&logo=true&ecc=H"],
   [LONG, 64, "format=png&size=800&logo=true"],
   [LONG, 64, "format=svg&logo=true"],
-])("the code of %s/l/ and %i characters as %s is read as its address", async (base, length, query) => {
+])("the code for %s/l/ and %i characters as %s decodes to its address", async (base, length, query) => {
   const { stand, id, address } = await linkOn(base, length)
   const { type, bytes } = await fileOf(stand, id, query)
   const picture = type === "image/png" ? pngPicture(bytes) : svgPicture(bytes.toString())
@@ -100,26 +100,23 @@ test.each([
   [OWN, 6],
   [OWN, 64],
   [LONG, 64],
-])(
-  "with a logo the middle of the code of %s/l/ and %i characters is free, and it is read with a dark one over it",
-  async (base, length) => {
-    const { stand, id, address } = await linkOn(base, length)
-    const picture = svgPicture((await fileOf(stand, id, "logo=true&margin=0")).bytes.toString())
-    const middle = middleOf(picture)
-    const dark = (): number => {
-      let count = 0
-      for (let y = middle.top; y < middle.top + middle.height; y++)
-        for (let x = middle.left; x < middle.left + middle.width; x++) count += Number(picture.dots[(y * picture.size + x) * 4] === 0)
-      return count
-    }
-    expect(dark()).toBe(0)
-    paint(picture, middle)
-    expect(dark()).toBe(middle.width * middle.height)
-    expect(readBack(withMargin(picture))).toBe(address)
-  },
-)
+])("with a logo, the code for %s/l/ and %i characters has a free centre and can be read with a dark logo on it", async (base, length) => {
+  const { stand, id, address } = await linkOn(base, length)
+  const picture = svgPicture((await fileOf(stand, id, "logo=true&margin=0")).bytes.toString())
+  const middle = middleOf(picture)
+  const dark = (): number => {
+    let count = 0
+    for (let y = middle.top; y < middle.top + middle.height; y++)
+      for (let x = middle.left; x < middle.left + middle.width; x++) count += Number(picture.dots[(y * picture.size + x) * 4] === 0)
+    return count
+  }
+  expect(dark()).toBe(0)
+  paint(picture, middle)
+  expect(dark()).toBe(middle.width * middle.height)
+  expect(readBack(withMargin(picture))).toBe(address)
+})
 
-/** Room around it, as printed codes have. */
+/** Adds a margin as printed codes have. */
 function withMargin({ size, dots }: Picture): Picture {
   const border = 4 * MODULE_DOTS
   const whole = size + 2 * border
@@ -138,7 +135,7 @@ test("renders a QR code with the requested size, format and colours", async () =
   expect([...short.matchAll(/fill="(\S+)"/g)].map(([, colour]) => colour)).toEqual(["#ffffff", "#aa11cc"])
   const png = await fileOf(stand, id, "format=png&size=300&ecc=H")
   expect(png.type).toBe("image/png")
-  // Width, height, bits of a dot, and that there is a palette.
+  // Width, height, bits per pixel and the palette flag.
   expect(pngPicture(png.bytes).head).toEqual([300, 300, 1, 3])
 })
 
@@ -154,7 +151,7 @@ test.each([
   ["ecc=X", 400, "invalid_query"],
   ["format=gif", 400, "invalid_query"],
   ["logo=true&ecc=L", 400, "invalid_query"],
-])("a code with %s is refused", async (query, status, code) => {
+])("rejects a code with %s", async (query, status, code) => {
   const { stand, id } = await linkOn(OWN, 6)
   expect(await stand.ask("GET", `${PATH}/${id}/qr?${query}`)).toMatchObject({ status, body: { code } })
 })

@@ -5,13 +5,13 @@ import { linkStand, PATH } from "./kit.ts"
 const destination = "https://example.com/"
 const SITE = "/api/private/sites/1"
 
-/** Numbers from 1 to one, as rows. */
+/** Returns a query for the numbers from 1 to a maximum, as rows. */
 const numbers = (most: number) => sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${most})`
 
 test("limits a site to 10,000 links, and deleted links do not count", async () => {
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
-  // Before anything reads them.
+  // Inserted before the cache reads them.
   await catalog.run(sql`${numbers(9_998)}
     insert into links_links (site_id, slug, slug_key, destination, title, notes, tags_json, redirect_status, forward_query, forward_path,
       utm_json, utm_mode, rules_json, noindex, created_at, updated_at)
@@ -36,7 +36,7 @@ test("limits a site to 10,000 links, and deleted links do not count", async () =
 test.each([
   ["link-domains", 20, "link_domains", (n: number) => ({ host: `go-${n}.example` })],
   ["utm-templates", 200, "utm_templates", (n: number) => ({ name: `Template ${n}` })],
-])("an organization has at most as many %s as there may be: %i", async (word, most, resource, body) => {
+])("limits the %s of an organization to %i", async (word, most, resource, body) => {
   await using stand = await linkStand()
   const { organizations, sites } = stand.instance.app.instance
   const path = `${SITE}/${word}`
@@ -45,13 +45,13 @@ test.each([
   expect(made.every((id) => id > 0)).toBe(true)
   const full = { status: 422, body: { code: "limit_reached", limit: most, resource } }
   expect(await stand.ask("POST", path, body(most + 1))).toMatchObject(full)
-  // Of the organization, whichever of its sites asks; of others nothing is taken.
+  // The limit applies across the organization's sites and does not affect other organizations.
   const second = await sites.create(1, { name: "Second", hosts: ["second.example"] })
   expect(await stand.ask("POST", `/api/private/sites/${second.id}/${word}`, body(most + 1))).toMatchObject(full)
   const other = await organizations.create({ name: "Other" })
   const theirs = await sites.create(other.id, { name: "Other", hosts: ["other.example"] })
-  const stranger = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
-  expect((await stand.ask("POST", `/api/private/sites/${theirs.id}/${word}`, body(most + 2), stranger)).status).toBe(201)
+  const otherOwner = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
+  expect((await stand.ask("POST", `/api/private/sites/${theirs.id}/${word}`, body(most + 2), otherOwner)).status).toBe(201)
   expect((await stand.ask("DELETE", `${path}/${made[0]}`)).status).toBe(204)
   expect((await stand.ask("POST", path, body(most + 1))).status).toBe(201)
 })

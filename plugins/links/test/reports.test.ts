@@ -86,7 +86,7 @@ test("counts human and bot as parts of the same total while clicks come in", asy
     const { clicks, rules } = await get("stats?period=today")
     const [point] = (await get("timeseries?period=today&interval=day")).points
     const [row] = (await get("breakdown?period=today&dimension=utm_source")).rows
-    // All visitors are people, so every difference is a fault of the report.
+    // All visitors are human, so any difference is a fault of the report.
     for (const counts of [clicks, point, row]) if (counts && (counts.bot !== 0 || counts.human !== counts.total)) wrong.push(counts)
     if ((rules[0]?.human ?? 0) > clicks.human || clicks.unique > clicks.human) wrong.push({ clicks, rules })
   }

@@ -7,7 +7,7 @@ import { PATH } from "./kit.ts"
 pluginScreens({
   plugin: links,
   paths: ["/sites/1/links", "/sites/1/links/1?period=7d"],
-  /** Links that are named by attacks, and visitors who come with more of them. */
+  /** Creates links and visits whose texts are attacks. */
   async fill({ api, app, fetch }, cookie) {
     for (const [index, text] of HOSTILE.entries()) {
       const attack = encodeURIComponent(text)

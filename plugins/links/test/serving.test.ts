@@ -96,7 +96,7 @@ test("redirects an expired link to its expiry destination or answers 410", async
   expect(await clicksOf(led.id)).toMatchObject({ total: 0 })
 })
 
-test.each(["PUT", "DELETE", "PATCH", "OPTIONS", "POST"])("%s is refused with what is allowed", async (method) => {
+test.each(["PUT", "DELETE", "PATCH", "OPTIONS", "POST"])("rejects %s and lists the allowed methods", async (method) => {
   const { slug } = await make({ destination: "https://example.com/" })
   for (const path of [`/l/${slug}`, "/l/unknown-one"]) {
     const answer = await visit(path, { method })
@@ -151,14 +151,14 @@ test.each([
   "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)",
   "Mozilla/5.0 (compatible; PerplexityBot/1.0; +https://perplexity.ai/perplexitybot)",
   GOOGLEBOT,
-])("%s is no person", async (agent) => {
+])("classifies %s as a bot", async (agent) => {
   const { id, slug } = await make({ destination: "https://example.com/" })
   const { body } = await ask("POST", `${PATH}/${id}/test`, { ua: agent })
   expect(body).toMatchObject({ outcome: "redirect", bot_reason: "ua" })
   expect((await visit(`/l/${slug}`, { headers: { "user-agent": agent } })).status).toBe(302)
 })
 
-test("counts a click in Viber's own browser as a person's", async () => {
+test("counts a click in Viber's own browser as human", async () => {
   const { id } = await make({ destination: "https://example.com/" })
   const ua =
     "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36 Viber/24.5"

@@ -25,7 +25,7 @@ test.each([
   ["robots.txt", "slug_reserved"],
   ["favicon.ico", "slug_reserved"],
   [".well-known", "slug_reserved"],
-])("the slug %j is refused as %s", async (slug, code) => {
+])("rejects the slug %j with %s", async (slug, code) => {
   expect(await ask("POST", PATH, { destination, slug })).toMatchObject({ status: 422, body: { code } })
   const { id } = await make({ destination })
   expect(await ask("PATCH", `${PATH}/${id}`, { slug })).toMatchObject({ status: 422, body: { code } })
@@ -36,11 +36,11 @@ test("suggests three free slugs for a taken one, whichever organization holds it
   const { sites, organizations } = instance.app.instance
   const other = await organizations.create({ name: "Other" })
   const site = await sites.create(other.id, { name: "Other", hosts: ["other.example"] })
-  const stranger = { cookie: await instance.signIn({ role: "owner", organizationId: other.id }) }
+  const otherOwner = { cookie: await instance.signIn({ role: "owner", organizationId: other.id }) }
   const path = `/api/private/sites/${site.id}/links`
   const [own, theirs] = [
     await ask("POST", PATH, { destination, slug: "tAKEN" }),
-    await ask("POST", path, { destination, slug: "tAKEN" }, stranger),
+    await ask("POST", path, { destination, slug: "tAKEN" }, otherOwner),
   ]
   expect(own).toMatchObject({ status: 409, body: { code: "slug_taken", suggestions: ["tAKEN-2", "tAKEN-3", "tAKEN-4"] } })
   const { request_id: _, ...mine } = own.body
@@ -102,8 +102,8 @@ test("rejects a reserved slug for another organization even with force", async (
   const { sites, organizations } = instance.app.instance
   const other = await organizations.create({ name: "Third" })
   const site = await sites.create(other.id, { name: "Third", hosts: ["third.example"] })
-  const stranger = { cookie: await instance.signIn({ role: "owner", organizationId: other.id }) }
-  const taking = await ask("POST", `/api/private/sites/${site.id}/links`, { destination, slug: "printed", force: true }, stranger)
+  const otherOwner = { cookie: await instance.signIn({ role: "owner", organizationId: other.id }) }
+  const taking = await ask("POST", `/api/private/sites/${site.id}/links`, { destination, slug: "printed", force: true }, otherOwner)
   expect(taking).toMatchObject({ status: 409, body: { code: "slug_recently_used" } })
 })
 
@@ -124,8 +124,8 @@ test("releases a slug after 90 days, when its former link can no longer be resto
   await fresh.ask("DELETE", `${PATH}/${link.id}`)
   await fresh.ask("PATCH", `${PATH}/${renamed.id}`, { slug: "leaflet" })
   const take = async (slug: string) => {
-    const stranger = { cookie: await signIn({ role: "owner", organizationId: other.id }) }
-    return fresh.ask("POST", `/api/private/sites/${siteId}/links`, { destination: "https://example.com/theirs", slug }, stranger)
+    const otherOwner = { cookie: await signIn({ role: "owner", organizationId: other.id }) }
+    return fresh.ask("POST", `/api/private/sites/${siteId}/links`, { destination: "https://example.com/theirs", slug }, otherOwner)
   }
   clock.advance(90 * DAY - 1)
   for (const slug of ["poster", "flyer"]) expect(await take(slug)).toMatchObject({ status: 409, body: { code: "slug_recently_used" } })
@@ -133,7 +133,7 @@ test("releases a slug after 90 days, when its former link can no longer be resto
   for (const slug of ["poster", "flyer"]) expect(await take(slug)).toMatchObject({ status: 201, body: { slug } })
   expect((await fresh.visit("/l/poster")).headers.get("location")).toBe("https://example.com/theirs")
   const owner = { cookie: await signIn({ role: "owner" }) }
-  // Its 30 days were over long before.
+  // Its 30 days have long passed.
   expect(await fresh.ask("POST", `${PATH}/${link.id}/restore`, undefined, owner)).toMatchObject({ status: 404 })
   expect(await fresh.ask("PATCH", `${PATH}/${renamed.id}`, { slug: "flyer" }, owner)).toMatchObject({
     status: 409,

@@ -4,7 +4,7 @@ import { linkStand, PATH } from "./kit.ts"
 
 const SITE = "/api/private/sites/1"
 
-test("an archive of a site holds its links, with clicks that name them, and its templates; no secret and nothing of this instance", async () => {
+test("an archive contains the site's links, their clicks and the templates, but no secret and nothing specific to the instance", async () => {
   const records: Record<string, string[][]> = {}
   using names = await nameServer(records)
   await using stand = await linkStand({ nameServers: [names.address], settings: { base_url: "http://short.example:9000" } })
@@ -23,7 +23,7 @@ test("an archive of a site holds its links, with clicks that name them, and its 
   await stand.recorded()
   stand.instance.clock.advance(60_000)
   await stand.instance.runJobs()
-  // Off or on: what is off keeps its data, and its owner gets it.
+  // Also while the plugin is disabled, because its data is kept.
   await stand.instance.app.instance.plugins.turn("links", false, null)
   const files = await archiveOf(stand.instance)
 

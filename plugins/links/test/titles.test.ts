@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test"
 import { linkStand, PATH } from "./kit.ts"
 
-/** A foreign page on loopback that counts who asks for it. */
+/** Serves a page on loopback and counts its requests. */
 function pageServer(answer: (path: string) => Response) {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch({ url }) {
       const { pathname } = new URL(url)
-      asked.push(pathname)
+      requests.push(pathname)
       return answer(pathname)
     },
   })
-  return { asked, port: server.port!, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) }
+  return { requests, port: server.port!, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) }
 }
 
 const html = (text: string) => new Response(text, { headers: { "content-type": "text/html; charset=utf-8" } })
@@ -25,17 +25,21 @@ const opened = (port: number) => ({
 })
 
 test.each<[string, () => Response, string]>([
-  ["its text in one line", () => html("<head><TITLE lang=en>\n Spring &amp; summer&#x3a;\t20&nbsp;% </TITLE>"), "Spring & summer: 20 %"],
-  ["no more than a title may have", () => html(`<title>${"x".repeat(300)}</title>`), "x".repeat(200)],
+  ["its text on one line", () => html("<head><TITLE lang=en>\n Spring &amp; summer&#x3a;\t20&nbsp;% </TITLE>"), "Spring & summer: 20 %"],
+  ["at most 200 characters", () => html(`<title>${"x".repeat(300)}</title>`), "x".repeat(200)],
   ["nothing without one", () => html("<h1>Spring</h1>"), ""],
-  ["nothing of what is no page", () => new Response("<title>Spring</title>", { headers: { "content-type": "text/plain" } }), ""],
-  ["nothing of a page that is not there", () => new Response("<title>Not found</title>", { status: 404 }), ""],
-])("of the title of a destination a link gets %s", async (_, answer, title) => {
+  [
+    "nothing from a document that is not HTML",
+    () => new Response("<title>Spring</title>", { headers: { "content-type": "text/plain" } }),
+    "",
+  ],
+  ["nothing from a missing page", () => new Response("<title>Not found</title>", { status: 404 }), ""],
+])("takes from the title of a destination: %s", async (_, answer, title) => {
   using server = pageServer(answer)
   await using stand = await linkStand({ settings: opened(server.port) })
   const { id, version } = await stand.make({ destination: `${server.url}/page` })
   await stand.instance.runJobs()
-  expect(server.asked).toEqual(["/page"])
+  expect(server.requests).toEqual(["/page"])
   const { body } = await stand.ask("GET", `${PATH}/${id}`)
   expect(body).toMatchObject({ title, version: title === "" ? version : version + 1 })
 })
@@ -50,10 +54,10 @@ test("fills only an empty title, even if a user sets one meanwhile, and records 
   const deleted = await stand.make({ destination })
   await stand.ask("DELETE", `${PATH}/${deleted.id}`)
   await stand.instance.runJobs()
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
   const empty = await stand.make({ destination })
   await stand.instance.runJobs()
-  expect(server.asked).toEqual(["/page"])
+  expect(server.requests).toEqual(["/page"])
   const titles = []
   for (const { id } of [named, later, empty]) titles.push((await stand.ask("GET", `${PATH}/${id}`)).body.title)
   expect(titles).toEqual(["Mine", "Written since", "Of the page"])
@@ -75,5 +79,5 @@ test("fetches no titles by default, and never from internal addresses", async ()
     await stand.instance.runJobs()
     expect((await stand.ask("GET", `${PATH}/${id}`)).body.title).toBe("")
   }
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
 })

@@ -22,7 +22,7 @@ test("counts requests without a link after the store accepts writes again", asyn
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
   let isFull = true
-  // The real tables, with a store that takes nothing for a while.
+  // The real tables, with a store that temporarily rejects writes.
   const db = {
     transaction: async (work: (statements: unknown) => Promise<unknown>) => {
       if (isFull) throw new Error("The disk is full")

@@ -1,22 +1,18 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { useState } from "preact/hooks"
-import { Card, CardAnswer, CountRows, dimensionLabel, EmptyState, short, useRangeQuery, valueText, visible } from "#plugin/ui"
-import type { BreakdownShown, StatsShown } from "../reports/shapes.ts"
-import { type LinkAnswer, useSiteQuery } from "./answers.ts"
+import { Card, CardResult, CountRows, DimensionCard, EmptyState, short, visible } from "#plugin/ui"
+import type { LinkResponse, StatsResponse } from "../responses.ts"
+import { LINKS } from "./answers.ts"
 
 const CARDS = [
   { title: "Locations", dimensions: ["country", "region", "city", "language"] },
   { title: "Devices", dimensions: ["device", "browser", "os"] },
   { title: "Sources", dimensions: ["source", "referrer", "channel", "utm_source", "utm_campaign"] },
 ] as const
-type CardDimension = (typeof CARDS)[number]["dimensions"][number]
-const COUNTS = { human: "Human", bot: "Bot" }
-const ROWS = 9
 
 interface BreakdownsProps {
   siteId: number
-  link: LinkAnswer
-  stats: UseQueryResult<StatsShown, Error>
+  link: LinkResponse
+  stats: UseQueryResult<StatsResponse, Error>
 }
 
 /** Clicks by location, device, source, bot reason, rule and conversion. */
@@ -25,18 +21,27 @@ export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
   return (
     <>
       {CARDS.map(({ title, dimensions }) => (
-        <DimensionCard key={title} title={title} dimensions={dimensions} siteId={siteId} link={link} />
+        <DimensionCard
+          key={title}
+          of={LINKS}
+          siteId={siteId}
+          id={link.id}
+          title={title}
+          dimensions={dimensions}
+          counts={{ human: "Human", bot: "Bot" }}
+          empty="No clicks in this period."
+        />
       ))}
       <Card title="Bot clicks by reason">
-        <CardAnswer of={stats} rows={6}>
+        <CardResult of={stats} rows={6}>
           {({ bot_reasons }) => <BotReasons of={bot_reasons} />}
-        </CardAnswer>
+        </CardResult>
       </Card>
       {link.rules.length > 0 && (
         <Card title="Rules">
-          <CardAnswer of={stats} rows={6}>
+          <CardResult of={stats} rows={6}>
             {({ rules }) => <RuleCounts rules={rules} link={link} />}
-          </CardAnswer>
+          </CardResult>
         </Card>
       )}
       {hasConversions && (
@@ -50,41 +55,6 @@ export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
         </Card>
       )}
     </>
-  )
-}
-
-interface DimensionCardProps {
-  title: string
-  dimensions: readonly CardDimension[]
-  siteId: number
-  link: LinkAnswer
-}
-
-function DimensionCard({ title, dimensions, siteId, link }: DimensionCardProps) {
-  const [dimension, setDimension] = useState(dimensions[0]!)
-  const { plain } = useRangeQuery()
-  const rows = useSiteQuery<BreakdownShown>(siteId, `links/${link.id}/breakdown?dimension=${dimension}&limit=${ROWS}&${plain}`)
-  return (
-    <Card<CardDimension>
-      title={title}
-      tabs={dimensions.map((id) => ({ id, label: dimensionLabel(id) }))}
-      chosen={dimension}
-      onChoose={setDimension}
-    >
-      <CardAnswer of={rows}>
-        {(data) =>
-          data.rows.length === 0 ? (
-            <EmptyState>No clicks in this period.</EmptyState>
-          ) : (
-            <CountRows
-              title={dimensionLabel(data.dimension as CardDimension)}
-              counts={COUNTS}
-              rows={data.rows.map((row) => ({ ...row, label: valueText(data.dimension, row.value, row.label) }))}
-            />
-          )
-        }
-      </CardAnswer>
-    </Card>
   )
 }
 
@@ -111,7 +81,7 @@ function BotReasons({ of: reasons }: { of: Readonly<Record<string, number>> }) {
 }
 
 /** Human clicks by rule, with rules that were never applied and rules that were deleted. */
-function RuleCounts({ rules, link }: { rules: StatsShown["rules"]; link: LinkAnswer }) {
+function RuleCounts({ rules, link }: { rules: StatsResponse["rules"]; link: LinkResponse }) {
   const counted = new Map(rules.map(({ rule, human }) => [rule, human]))
   const numbers = [...new Set([0, ...link.rules.map((_, index) => index + 1), ...counted.keys()])]
   return (

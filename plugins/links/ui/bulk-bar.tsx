@@ -1,26 +1,23 @@
 import { useState } from "preact/hooks"
-import { Button, post, sentenceOf, toast } from "#plugin/ui"
+import { Button, errorText, post, toast } from "#plugin/ui"
+import type { BulkResponse } from "../responses.ts"
 import { linksPath, useRefresh } from "./answers.ts"
-
-interface BulkAnswer {
-  results: { index: number; status: string; id?: number; error?: { detail: string } }[]
-}
 
 /** Maximum number of links in one request. */
 const MAX_LINKS = 500
 
 interface BulkBarProps {
   siteId: number
-  chosen: ReadonlySet<number>
+  selected: ReadonlySet<number>
   onDone(): void
 }
 
 /** Actions on the selected links. A link that fails is reported and does not affect the others. */
-export function BulkBar({ siteId, chosen, onDone }: BulkBarProps) {
+export function BulkBar({ siteId, selected, onDone }: BulkBarProps) {
   const refresh = useRefresh(siteId)
   const [busy, setBusy] = useState(false)
-  const ids = [...chosen].slice(0, MAX_LINKS)
-  const send = (op: string, rows: readonly object[]) => post<BulkAnswer>(`${linksPath(siteId)}/bulk`, { op, rows })
+  const ids = [...selected].slice(0, MAX_LINKS)
+  const send = (op: string, rows: readonly object[]) => post<BulkResponse>(`${linksPath(siteId)}/bulk`, { op, rows })
   const archive = async () => {
     setBusy(true)
     try {
@@ -36,19 +33,19 @@ export function BulkBar({ siteId, chosen, onDone }: BulkBarProps) {
           done.map((id) => ({ id, archived: false })),
         )
           .then(refresh)
-          .catch((error) => toast(sentenceOf(error)))
+          .catch((error) => toast(errorText(error)))
       toast(`${done.length} archived${failed ? `, ${results.length - done.length} failed: ${failed.detail}` : ""}`, bringBack)
       onDone()
       await refresh()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }
   }
-  return chosen.size === 0 ? null : (
+  return selected.size === 0 ? null : (
     <div class="row" role="group" aria-label="Selected links">
-      <span role="status">{chosen.size} selected</span>
+      <span role="status">{selected.size} selected</span>
       <Button busy={busy} onClick={() => void archive()}>
         Archive {ids.length === 1 ? "this link" : `these ${ids.length} links`}
       </Button>

@@ -1,11 +1,12 @@
 import { SelectField, TextField, visible } from "#plugin/ui"
 import { builtUrl } from "../address.ts"
 import type { Utm } from "../link.ts"
-import { type TemplateAnswer, useTemplates } from "./answers.ts"
+import type { TemplateResponse } from "../responses.ts"
+import { useTemplates } from "./answers.ts"
 import type { FieldsProps } from "./editor.tsx"
 import { utmOf } from "./link-draft.ts"
 
-export const TAG_WORDS = [
+export const TAG_LABELS = [
   { key: "utm_source", label: "Source", example: "newsletter" },
   { key: "utm_medium", label: "Medium", example: "email" },
   { key: "utm_campaign", label: "Campaign", example: "autumn-sale" },
@@ -13,7 +14,7 @@ export const TAG_WORDS = [
   { key: "utm_content", label: "Content", example: "button" },
 ] as const
 
-/** Campaign tags, by hand or from a template, and the address that comes of it. */
+/** Campaign tags, entered or from a template, and the resulting URL. */
 export function CampaignFields({ siteId, draft, set, errorOf }: FieldsProps & { siteId: number }) {
   const templates = useTemplates(siteId).data?.data ?? []
   const template = templates.find(({ id }) => String(id) === draft.template)
@@ -33,7 +34,7 @@ export function CampaignFields({ siteId, draft, set, errorOf }: FieldsProps & { 
             options={[{ value: "", label: "None" }, ...templates.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
           />
         )}
-        {TAG_WORDS.map(({ key, label, example }) => (
+        {TAG_LABELS.map(({ key, label, example }) => (
           <TextField
             key={key}
             label={template?.required.includes(key) ? `${label} (required)` : label}
@@ -60,8 +61,8 @@ export function CampaignFields({ siteId, draft, set, errorOf }: FieldsProps & { 
   )
 }
 
-/** As the redirect builds it, from the same function; a template fills what is left empty. */
-function FinalAddress({ draft, template }: { draft: FieldsProps["draft"]; template: TemplateAnswer | undefined }) {
+/** URL to redirect to, built by the same function as the redirect. The template fills in empty tags. */
+function FinalAddress({ draft, template }: { draft: FieldsProps["draft"]; template: TemplateResponse | undefined }) {
   const utm: Utm = { ...template?.fields, ...utmOf(draft) }
   const destination = draft.destination.trim()
   const terms = { forward_path: false, forward_query: false, utm, utm_mode: draft.utmMode }

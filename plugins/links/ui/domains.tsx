@@ -1,22 +1,23 @@
 import { useState } from "preact/hooks"
 import {
-  Answer,
   Button,
   Confirm,
   CopyButton,
+  DescriptionList,
   Dialog,
   EmptyState,
-  Facts,
   Form,
   patch,
   post,
+  QueryResult,
   remove,
   TextField,
   timeText,
   toast,
   visible,
 } from "#plugin/ui"
-import { type DomainAnswer, sitePath, useDomains, useRefresh, useRights } from "./answers.ts"
+import type { DomainResponse } from "../responses.ts"
+import { domainsPath, useDomains, useRefresh, useRights } from "./answers.ts"
 
 export interface PanelProps {
   siteId: number
@@ -33,7 +34,7 @@ export default function Domains({ siteId, onClose }: PanelProps) {
         <p class="quiet">
           Use your own domain for short links. Point its DNS to this server and verify that you own it. Links work after the verification.
         </p>
-        <Answer of={domains} rows={4}>
+        <QueryResult of={domains} rows={4}>
           {({ data }) =>
             data.length === 0 ? (
               <EmptyState>
@@ -51,7 +52,7 @@ export default function Domains({ siteId, onClose }: PanelProps) {
               </ul>
             )
           }
-        </Answer>
+        </QueryResult>
         {ownsHosts && <NewDomain siteId={siteId} />}
       </div>
     </Dialog>
@@ -65,7 +66,7 @@ function NewDomain({ siteId }: { siteId: number }) {
     <Form
       label="Add a domain"
       submit={async () => {
-        await post(`${sitePath(siteId)}/link-domains`, { host: host.trim() })
+        await post(domainsPath(siteId), { host: host.trim() })
         setHost("")
         await refresh()
       }}
@@ -92,10 +93,10 @@ function NewDomain({ siteId }: { siteId: number }) {
   )
 }
 
-function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: DomainAnswer; isOwn: boolean }) {
+function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: DomainResponse; isOwn: boolean }) {
   const refresh = useRefresh(siteId)
   const [isRemoving, setRemoving] = useState(false)
-  const path = `${sitePath(siteId)}/link-domains/${domain.id}`
+  const path = `${domainsPath(siteId)}/${domain.id}`
   return (
     <section class="card stack" aria-label={visible(domain.host)}>
       <h3>
@@ -123,7 +124,7 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
               )}
             </Form>
           )}
-          <Addresses siteId={siteId} domain={domain} />
+          <Destinations siteId={siteId} domain={domain} />
           <div class="row">
             <Button kind="danger" onClick={() => setRemoving(true)}>
               Remove domain
@@ -148,10 +149,10 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
   )
 }
 
-const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer }) => (
+const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainResponse }) => (
   <div class="stack">
     <p>Add this DNS record, or place the file on the host. DNS changes can take an hour.</p>
-    <Facts
+    <DescriptionList
       of={[
         ["Type", "TXT"],
         ["Name", <code key="name">{visible(host)}</code>],
@@ -169,7 +170,7 @@ const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer })
 )
 
 /** Destinations for the root of the host and for unknown slugs. */
-function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer }) {
+function Destinations({ siteId, domain }: { siteId: number; domain: DomainResponse }) {
   const refresh = useRefresh(siteId)
   const [root, setRoot] = useState(domain.root_destination ?? "")
   const [missing, setMissing] = useState(domain.not_found_destination ?? "")
@@ -180,7 +181,7 @@ function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer })
     <Form
       label={`Destinations of ${domain.host}`}
       submit={async () => {
-        await patch(`${sitePath(siteId)}/link-domains/${domain.id}`, { ...wanted, version: domain.version })
+        await patch(`${domainsPath(siteId)}/${domain.id}`, { ...wanted, version: domain.version })
         toast("Destinations saved")
         await refresh()
       }}

@@ -1,146 +1,82 @@
 import { useState } from "preact/hooks"
-import {
-  Button,
-  Choice,
-  currentOf,
-  Dialog,
-  Form,
-  patch,
-  post,
-  SelectField,
-  type Sent,
-  TextArea,
-  TextField,
-  TwoVersions,
-  toast,
-  useSite,
-  visible,
-} from "#plugin/ui"
-import { type LinkAnswer, linksPath, useDomains, useRefresh } from "./answers.ts"
+import { Checkbox, type EditorFields, EditorFrame, type EditorProps, SelectField, TextArea, TextField, useSite } from "#plugin/ui"
+import type { LinkResponse } from "../responses.ts"
+import { LINKS, useDomains } from "./answers.ts"
 import { CampaignFields } from "./campaign-fields.tsx"
-import { LimitFields } from "./limit-fields.tsx"
-import { bodyOf, changesOf, draftOf, draftWords, type LinkDraft } from "./link-draft.ts"
+import { bodyOf, describeDraft, draftOf, type LinkDraft } from "./link-draft.ts"
 import { RuleList } from "./rule-list.tsx"
 import { SlugField } from "./slug-field.tsx"
 
-interface EditorProps {
-  siteId: number
-  /** Link to edit. Undefined creates a new one. */
-  link?: LinkAnswer
-  onSaved?(link: LinkAnswer): void
-  onClose(): void
-}
+export type FieldsProps = EditorFields<LinkDraft>
 
-/** A link with all that decides where it leads. */
-export default function Editor(props: EditorProps) {
-  const site = useSite(props.siteId)
-  // Times are those of the site's zone: without it none could be shown.
-  return site.data ? <Editing {...props} timezone={site.data.timezone} /> : null
-}
-
-export interface FieldsProps {
-  draft: LinkDraft
-  set(changes: Partial<LinkDraft>): void
-  errorOf: Sent["errorOf"]
-}
-
-function Editing({ siteId, link, timezone, onSaved, onClose }: EditorProps & { timezone: string }) {
-  const refresh = useRefresh(siteId)
-  const [from] = useState(() => draftOf(link, timezone))
-  const [draft, setDraft] = useState(from)
-  const [theirs, setTheirs] = useState<LinkAnswer>()
-  const set = (changes: Partial<LinkDraft>) => setDraft((before) => ({ ...before, ...changes }))
-
-  const send = (version: number | undefined) =>
-    link
-      ? patch<LinkAnswer>(`${linksPath(siteId)}/${link.id}`, { ...changesOf(draft, from, timezone), version })
-      : post<LinkAnswer>(linksPath(siteId), bodyOf(draft, timezone))
-  const save = async (version: number | undefined) => {
-    const saved = await send(version)
-    await refresh()
-    toast(link ? `${visible(saved.slug)} saved` : `${visible(saved.slug)} created`)
-    onSaved?.(saved)
-    onClose()
-  }
-  const submit = async () => {
-    try {
-      await save(link?.version)
-    } catch (error) {
-      const current = currentOf<LinkAnswer>(error)
-      if (!current?.version) throw error
-      setTheirs(current)
-    }
-  }
-  if (theirs)
-    return (
-      <TwoVersions
-        mine={draftWords(draft)}
-        theirs={draftWords(draftOf(theirs, timezone))}
-        onMine={() => save(theirs.version)}
-        onTheirs={async () => {
-          await refresh()
-          onClose()
-        }}
-        onClose={() => setTheirs(undefined)}
-      />
-    )
+/** Dialog that creates or edits a link. */
+export default function Editor(props: EditorProps<LinkResponse>) {
+  const { siteId, item: link } = props
+  const timezone = useSite(siteId).data?.timezone
+  // Start and expiry are shown in the time zone of the site.
+  if (timezone === undefined) return null
   return (
-    <Dialog title={link ? `Edit ${visible(link.slug)}` : "New link"} onClose={onClose} wide>
-      <Form submit={submit} label={link ? "Edit link" : "New link"}>
-        {({ busy, errorOf, problem }) => {
-          const fields = { draft, set, errorOf }
-          return (
-            <>
-              <TextField
-                label="Destination"
-                type="url"
-                code
-                autofocus
-                value={draft.destination}
-                onValue={(destination) => set({ destination })}
-                error={errorOf("/destination")}
-                note="Full URL. Used exactly as entered."
-                placeholder="https://shop.example/sale"
-                autocomplete="off"
-              />
-              <div class="link-builder link-fields">
-                <SlugField siteId={siteId} draft={draft} set={set} errorOf={errorOf} own={link} problem={problem} />
-                <DomainField siteId={siteId} {...fields} />
-                <TextField
-                  label="Title"
-                  value={draft.title}
-                  onValue={(title) => set({ title })}
-                  error={errorOf("/title")}
-                  maxLength={200}
-                />
-                <TextField
-                  label="Tags"
-                  value={draft.tags}
-                  onValue={(tags) => set({ tags })}
-                  error={errorOf("/tags")}
-                  note="Separate tags with commas."
-                  autocomplete="off"
-                />
-              </div>
-              <CampaignFields siteId={siteId} {...fields} />
-              <LimitFields {...fields} timezone={timezone} hasPassword={link?.has_password ?? false} />
-              <RuleList {...fields} />
-              <PassingFields {...fields} />
-              <div class="dialog-foot">
-                <Button onClick={onClose}>Cancel</Button>
-                <Button kind="primary" type="submit" busy={busy}>
-                  {link ? "Save changes" : "Create link"}
-                </Button>
-              </div>
-            </>
-          )
-        }}
-      </Form>
-    </Dialog>
+    <EditorFrame<LinkResponse, LinkDraft>
+      {...props}
+      of={LINKS}
+      draftOf={(item) => draftOf(item, timezone)}
+      bodyOf={(draft) => bodyOf(draft, timezone)}
+      describe={describeDraft}
+      wide
+    >
+      {({ problem, ...fields }) => (
+        <>
+          <MainFields {...fields} siteId={siteId} link={link} problem={problem} />
+          <CampaignFields {...fields} siteId={siteId} />
+          <LimitFields {...fields} timezone={timezone} hasPassword={link?.has_password ?? false} />
+          <RuleList {...fields} />
+          <RedirectFields {...fields} />
+        </>
+      )}
+    </EditorFrame>
   )
 }
 
-/** Only where there is a choice. */
+interface MainFieldsProps extends FieldsProps {
+  siteId: number
+  link: LinkResponse | undefined
+  problem: Error | undefined
+}
+
+const MainFields = ({ siteId, link, problem, ...fields }: MainFieldsProps) => {
+  const { draft, set, errorOf } = fields
+  return (
+    <>
+      <TextField
+        label="Destination"
+        type="url"
+        code
+        autofocus
+        value={draft.destination}
+        onValue={(destination) => set({ destination })}
+        error={errorOf("/destination")}
+        note="Full URL. Used exactly as entered."
+        placeholder="https://shop.example/sale"
+        autocomplete="off"
+      />
+      <div class="link-builder link-fields">
+        <SlugField {...fields} siteId={siteId} own={link} problem={problem} />
+        <DomainField {...fields} siteId={siteId} />
+        <TextField label="Title" value={draft.title} onValue={(title) => set({ title })} error={errorOf("/title")} maxLength={200} />
+        <TextField
+          label="Tags"
+          value={draft.tags}
+          onValue={(tags) => set({ tags })}
+          error={errorOf("/tags")}
+          note="Separate tags with commas."
+          autocomplete="off"
+        />
+      </div>
+    </>
+  )
+}
+
+/** Choice of a link domain. Hidden if there is none. */
 function DomainField({ siteId, draft, set, errorOf }: FieldsProps & { siteId: number }) {
   const domains = (useDomains(siteId).data?.data ?? []).filter(({ verified_at, id }) => verified_at !== null || String(id) === draft.domain)
   if (domains.length === 0) return null
@@ -155,6 +91,77 @@ function DomainField({ siteId, draft, set, errorOf }: FieldsProps & { siteId: nu
   )
 }
 
+/** Fields for the schedule, the click limit and the password of a link. */
+function LimitFields({ draft, set, errorOf, timezone, hasPassword }: FieldsProps & { timezone: string; hasPassword: boolean }) {
+  const zone = `Time in ${timezone.replaceAll("_", " ")}.`
+  const [isUsed] = useState(draft.starts !== "" || draft.expires !== "" || draft.maxClicks !== "" || hasPassword)
+  return (
+    <details open={isUsed}>
+      <summary>Schedule, limit and password</summary>
+      <div class="stack details-body">
+        <div class="link-builder link-fields">
+          <TextField
+            label="Starts"
+            type="datetime-local"
+            value={draft.starts}
+            onValue={(starts) => set({ starts })}
+            error={errorOf("/starts_at")}
+            note={zone}
+          />
+          <TextField
+            label="Expires"
+            type="datetime-local"
+            value={draft.expires}
+            onValue={(expires) => set({ expires })}
+            error={errorOf("/expires_at")}
+            note={zone}
+          />
+          <TextField
+            label="Maximum clicks"
+            type="number"
+            min={1}
+            value={draft.maxClicks}
+            onValue={(maxClicks) => set({ maxClicks })}
+            error={errorOf("/max_clicks")}
+            note="Only clicks by people count towards the limit."
+          />
+          <TextField
+            label="Destination after expiry"
+            type="url"
+            code
+            value={draft.expiredDestination}
+            onValue={(expiredDestination) => set({ expiredDestination })}
+            error={errorOf("/expired_destination")}
+            note="Leave empty to show a page that says the link is no longer available."
+            autocomplete="off"
+          />
+        </div>
+        <TextField
+          label={hasPassword ? "New password" : "Password"}
+          type="password"
+          autocomplete="new-password"
+          value={draft.password ?? ""}
+          disabled={draft.password === null}
+          onValue={(password) => set({ password })}
+          error={errorOf("/password")}
+          note={
+            hasPassword
+              ? "Leave empty to keep the current password. After a change, everyone has to enter the new one."
+              : "Visitors enter it before they are redirected."
+          }
+        />
+        {hasPassword && (
+          <Checkbox
+            label="Remove password"
+            checked={draft.password === null}
+            onChange={(isGone) => set({ password: isGone ? null : "" })}
+          />
+        )}
+      </div>
+    </details>
+  )
+}
+
 const REDIRECTS = [
   { value: "302", label: "302 Temporary" },
   { value: "307", label: "307 Temporary, keeps the request method" },
@@ -162,7 +169,7 @@ const REDIRECTS = [
   { value: "308", label: "308 Permanent, keeps the request method" },
 ]
 
-function PassingFields({ draft, set, errorOf }: FieldsProps) {
+function RedirectFields({ draft, set, errorOf }: FieldsProps) {
   return (
     <details>
       <summary>Redirect and notes</summary>
@@ -174,19 +181,19 @@ function PassingFields({ draft, set, errorOf }: FieldsProps) {
           options={REDIRECTS}
           error={errorOf("/redirect_status")}
         />
-        <Choice
+        <Checkbox
           label="Forward query parameters"
           note="Adds the query parameters of the short URL to the destination."
           checked={draft.forwardQuery}
           onChange={(forwardQuery) => set({ forwardQuery })}
         />
-        <Choice
+        <Checkbox
           label="Forward path"
           note="Adds everything after the slug to the path of the destination."
           checked={draft.forwardPath}
           onChange={(forwardPath) => set({ forwardPath })}
         />
-        <Choice label="Ask search engines not to index this link" checked={draft.noindex} onChange={(noindex) => set({ noindex })} />
+        <Checkbox label="Ask search engines not to index this link" checked={draft.noindex} onChange={(noindex) => set({ noindex })} />
         <TextArea label="Notes" value={draft.notes} onValue={(notes) => set({ notes })} error={errorOf("/notes")} rows={3} />
       </div>
     </details>

@@ -1,27 +1,23 @@
 import { useQuery } from "@tanstack/react-query"
-import { Answer, actionWords, Card, changesOf, EmptyState, get, timeText, visible } from "#plugin/ui"
-import type { LinkAnswer } from "./answers.ts"
-
-interface AuditEntry {
-  id: number
-  at: string
-  actor_email: string
-  action: string
-  changes: Record<string, unknown> | null
-}
+import type { AuditRowResponse } from "#plugin"
+import { actionText, Card, changesOf, EmptyState, get, type PrivatePage, QueryResult, timeText, visible } from "#plugin/ui"
+import type { LinkResponse } from "../responses.ts"
 
 const LATEST = 20
 
-/** Who changed the link, newest first, from the audit. */
-export function History({ organizationId, link }: { organizationId: number; link: LinkAnswer }) {
+/** Latest audit entries of the link, newest first. */
+export function History({ organizationId, link }: { organizationId: number; link: LinkResponse }) {
   const entries = useQuery({
     queryKey: ["links", link.id, "history", link.version],
     queryFn: ({ signal }) =>
-      get<{ data: AuditEntry[] }>(`/api/private/organizations/${organizationId}/audit?target=link:${link.id}&limit=${LATEST}`, signal),
+      get<PrivatePage<AuditRowResponse>>(
+        `/api/private/organizations/${organizationId}/audit?target=link:${link.id}&limit=${LATEST}`,
+        signal,
+      ),
   })
   return (
     <Card title="History">
-      <Answer of={entries} rows={4}>
+      <QueryResult of={entries} rows={4}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No audit entries for this link.</EmptyState>
@@ -30,7 +26,7 @@ export function History({ organizationId, link }: { organizationId: number; link
               {data.map((entry) => (
                 <li key={entry.id}>
                   <p>
-                    {actionWords(entry.action)} <span class="small quiet">{`by ${visible(entry.actor_email)}, ${timeText(entry.at)}`}</span>
+                    {actionText(entry.action)} <span class="small quiet">{`by ${visible(entry.actor_email)}, ${timeText(entry.at)}`}</span>
                   </p>
                   {entry.action !== "links.link.create" && <Changes of={entry} />}
                 </li>
@@ -38,12 +34,12 @@ export function History({ organizationId, link }: { organizationId: number; link
             </ol>
           )
         }
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }
 
-const Changes = ({ of: { changes } }: { of: AuditEntry }) => (
+const Changes = ({ of: { changes } }: { of: AuditRowResponse }) => (
   <ul class="small">
     {changesOf({ changes }).map(({ field, before, after }) => (
       <li key={field} class="history-change">

@@ -1,13 +1,13 @@
-/** A link as it is typed, and how that becomes what the server takes. */
+/** A link as values of form fields, and their conversion to a request body. */
 import { UTM_KEYS, type Utm, type When } from "../link.ts"
-import type { LinkAnswer } from "./answers.ts"
+import type { LinkResponse } from "../responses.ts"
 import { instantOf, localOf } from "./zone-time.ts"
 
 export interface RuleDraft {
-  /** Distinguishes it while rules are moved. */
+  /** Identifies the rule while rules are reordered. */
   key: number
   devices: readonly string[]
-  /** Of those three: alternatives with commas. */
+  /** Alternatives separated by commas, as in the next two. */
   os: string
   country: string
   language: string
@@ -21,13 +21,13 @@ export interface RuleDraft {
 export interface LinkDraft {
   destination: string
   slug: string
-  /** The slug was given up lately, and is wanted all the same. */
+  /** Whether to take a slug that is reserved for a deleted link. */
   force: boolean
-  /** Id, or empty for the instance's own host. */
+  /** Id, or empty for the host of the instance. */
   domain: string
   title: string
   notes: string
-  /** With commas. */
+  /** Separated by commas. */
   tags: string
   status: string
   forwardQuery: boolean
@@ -35,14 +35,14 @@ export interface LinkDraft {
   noindex: boolean
   utm: Utm
   utmMode: "fill" | "override"
-  /** Id, or empty. */
+  /** Id, or empty for none. */
   template: string
-  /** Local times of the site's zone. */
+  /** Local times in the time zone of the site. */
   starts: string
   expires: string
   expiredDestination: string
   maxClicks: string
-  /** Null takes it away; empty leaves what there is. */
+  /** Null removes the password, empty keeps it. */
   password: string | null
   rules: readonly RuleDraft[]
 }
@@ -61,7 +61,7 @@ const NEW: LinkDraft = {
   ...{ starts: "", expires: "", expiredDestination: "", maxClicks: "", password: "", rules: [] },
 }
 
-export function draftOf(link: LinkAnswer | undefined, timezone: string): LinkDraft {
+export function draftOf(link: LinkResponse | undefined, timezone: string): LinkDraft {
   if (!link) return NEW
   return {
     destination: link.destination,
@@ -104,7 +104,7 @@ const wordsIn = (text: string): string[] => [
   ),
 ]
 
-/** Parts that say nothing are left out. */
+/** Returns the conditions of a rule, without empty ones. */
 function whenOf({ devices, os, country, language, queryName, queryValue, from, to }: RuleDraft): When {
   const list = (name: string, values: readonly string[]) => (values.length > 0 ? { [name]: values } : {})
   return {
@@ -118,10 +118,10 @@ function whenOf({ devices, os, country, language, queryName, queryValue, from, t
 }
 
 const orNull = (text: string): string | null => (text.trim() === "" ? null : text.trim())
-/** What is no local time goes to the server as it is, which says so. */
+/** Converts a local time to an instant. A malformed one is sent as typed, so that the server reports it. */
 const instantOrNull = (local: string, timezone: string): string | null => (local === "" ? null : (instantOf(local, timezone) ?? local))
 
-/** As the server takes it. An empty slug is for the server to choose. */
+/** Returns the request body. An empty slug is left out, so that the server chooses one. */
 export function bodyOf(draft: LinkDraft, timezone: string): Record<string, unknown> {
   const count = draft.maxClicks.trim()
   return {
@@ -151,15 +151,9 @@ export function bodyOf(draft: LinkDraft, timezone: string): Record<string, unkno
 export const utmOf = ({ utm }: Pick<LinkDraft, "utm">): Utm =>
   Object.fromEntries(UTM_KEYS.flatMap((key) => (utm[key]?.trim() ? [[key, utm[key].trim()]] : [])))
 
-/** Returns only the changed fields, so that another user's change to a different field is kept. */
-export function changesOf(draft: LinkDraft, from: LinkDraft, timezone: string): Record<string, unknown> {
-  const [before, after] = [bodyOf(from, timezone), bodyOf(draft, timezone)]
-  return Object.fromEntries(Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])))
-}
-
-/** The draft in words, each part by its name. */
-export const draftWords = (draft: LinkDraft): (readonly [name: string, text: string])[] => [
-  ["Target", draft.destination],
+/** Returns the names and values of the fields as text. */
+export const describeDraft = (draft: LinkDraft): (readonly [name: string, text: string])[] => [
+  ["Destination", draft.destination],
   ["Slug", draft.slug],
   ["Title", draft.title],
   ["Tags", draft.tags],
@@ -168,7 +162,7 @@ export const draftWords = (draft: LinkDraft): (readonly [name: string, text: str
   ["Campaign", UTM_KEYS.flatMap((key) => (draft.utm[key] ? [`${key}=${draft.utm[key]}`] : [])).join(" ")],
   ["Starts", draft.starts.replace("T", " ")],
   ["Expires", draft.expires.replace("T", " ")],
-  ["Target once expired", draft.expiredDestination],
-  ["Most clicks", draft.maxClicks],
+  ["Destination after expiry", draft.expiredDestination],
+  ["Maximum clicks", draft.maxClicks],
   ["Rules", draft.rules.map((rule) => `${JSON.stringify(whenOf(rule))} → ${rule.destination}`).join("; ")],
 ]

@@ -1,32 +1,23 @@
-import { lazy, Suspense } from "preact/compat"
-import { useState } from "preact/hooks"
-import { Link, useLocation, useParams } from "wouter"
+import type { ComponentProps } from "preact"
+import { lazy } from "preact/compat"
 import {
-  Answer,
-  Button,
-  CardAnswer,
+  Badges,
   CopyButton,
-  CountChart,
-  type CountSeries,
+  type DescriptionList,
   exact,
-  Facts,
-  FilterBar,
-  IgnoredAddressParts,
-  Moment,
-  Page,
+  ItemPage,
+  ItemReports,
+  TimeAgo,
   timeText,
-  useRangeQuery,
+  useItemReports,
   useSite,
-  useSiteId,
   visible,
   webAddress,
 } from "#plugin/ui"
-import type { StatsShown } from "../reports/shapes.ts"
-import { type LinkAnswer, useRights, useSiteQuery } from "./answers.ts"
+import type { LinkResponse, StatsResponse } from "../responses.ts"
+import { badgesOf, LINKS, useRights } from "./answers.ts"
 import { Breakdowns } from "./breakdowns.tsx"
 import { History } from "./history.tsx"
-import { StateBadges } from "./link-columns.tsx"
-import { LinkMenu } from "./link-menu.tsx"
 import { QrDesigner } from "./qr-designer.tsx"
 import { Tester } from "./tester.tsx"
 
@@ -34,72 +25,29 @@ const Editor = lazy(() => import("./editor.tsx"))
 
 /** Page of a short link: clicks over the period, destination, QR code. */
 export default function LinkPage() {
-  const siteId = useSiteId()
-  const { link: id = "" } = useParams<{ link: string }>()
-  const link = useSiteQuery<LinkAnswer>(siteId, `links/${encodeURIComponent(id)}`)
-  const { writes } = useRights(siteId)
-  const [isEditing, setEditing] = useState(false)
-  const [, navigate] = useLocation()
-  const shown = link.data
   return (
-    <Page
-      title={shown ? visible(shown.title || shown.slug) : "Link"}
-      actions={
-        shown && (
-          <>
-            <CopyButton text={shown.short_url} label="Copy short URL" />
-            {writes && (
-              <>
-                <Button icon="pencil" onClick={() => setEditing(true)}>
-                  Edit
-                </Button>
-                <LinkMenu
-                  siteId={siteId}
-                  link={shown}
-                  onEdit={() => setEditing(true)}
-                  onGone={() => navigate(`/sites/${siteId}/links`, { replace: true })}
-                />
-              </>
-            )}
-          </>
-        )
-      }
+    <ItemPage<LinkResponse>
+      of={LINKS}
+      titleOf={({ title, slug }) => title || slug}
+      Editor={Editor}
+      actions={({ short_url }) => <CopyButton text={short_url} label="Copy short URL" />}
     >
-      <p class="small">
-        <Link href={`/sites/${siteId}/links`}>All links</Link>
-      </p>
-      <Answer of={link} rows={6}>
-        {(one) => <Shown siteId={siteId} link={one} />}
-      </Answer>
-      {isEditing && shown && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <Editor siteId={siteId} link={shown} onClose={() => setEditing(false)} />
-        </Suspense>
-      )}
-    </Page>
+      {(link, siteId) => <Reports siteId={siteId} link={link} />}
+    </ItemPage>
   )
 }
 
-function Shown({ siteId, link }: { siteId: number; link: LinkAnswer }) {
+function Reports({ siteId, link }: { siteId: number; link: LinkResponse }) {
   const { readsAudit, organizationId } = useRights(siteId)
-  const { compared, interval } = useRangeQuery()
-  const stats = useSiteQuery<StatsShown>(siteId, `links/${link.id}/stats?${compared}&conversions=true`)
-  const series = useSiteQuery<CountSeries>(siteId, `links/${link.id}/timeseries?${interval}`)
+  const timezone = useSite(siteId).data?.timezone
+  const { stats, series } = useItemReports<StatsResponse>(LINKS, siteId, link.id, "&conversions=true")
   return (
-    <div class="stack">
-      <FilterBar />
-      <IgnoredAddressParts ownCards />
-      <LinkFacts siteId={siteId} link={link} />
-      <CardAnswer of={series} rows={8}>
-        {(data) => <CountChart title="Clicks over time" counts={countsOf(stats.data)} series={data} />}
-      </CardAnswer>
-      <div class="bands">
-        <Breakdowns siteId={siteId} link={link} stats={stats} />
-        <QrDesigner link={link} />
-        <Tester siteId={siteId} link={link} />
-        {readsAudit && <History organizationId={organizationId} link={link} />}
-      </div>
-    </div>
+    <ItemReports facts={factsOf(link, timezone)} title="Clicks over time" counts={countsOf(stats.data)} series={series}>
+      <Breakdowns siteId={siteId} link={link} stats={stats} />
+      <QrDesigner link={link} />
+      <Tester siteId={siteId} link={link} />
+      {readsAudit && <History organizationId={organizationId} link={link} />}
+    </ItemReports>
   )
 }
 
@@ -109,8 +57,8 @@ const WINDOWS: Readonly<Record<string, string>> = {
   month: "counted per month",
 }
 
-function countsOf(stats: StatsShown | undefined) {
-  const count = (name: keyof StatsShown["clicks"], label: string) => ({
+function countsOf(stats: StatsResponse | undefined) {
+  const count = (name: keyof StatsResponse["clicks"], label: string) => ({
     ...{ name, label, value: stats?.clicks[name] },
     ...(stats?.comparison && { before: stats.comparison.clicks[name] }),
   })
@@ -123,48 +71,44 @@ function countsOf(stats: StatsShown | undefined) {
   ]
 }
 
-function LinkFacts({ siteId, link }: { siteId: number; link: LinkAnswer }) {
-  const timezone = useSite(siteId).data?.timezone
+function factsOf(link: LinkResponse, timezone: string | undefined): ComponentProps<typeof DescriptionList>["of"] {
   const time = (at: string | null) => at !== null && timeText(at, timezone)
-  const schedule = [link.starts_at && `from ${time(link.starts_at)}`, link.expires_at && `until ${time(link.expires_at)}`]
-  return (
-    <Facts
-      of={[
-        ["Short URL", <Address key="short" text={link.short_url} />],
-        [
-          "Destination",
-          <>
-            <Address text={link.destination} />
-            {link.rules.length > 0 && `, and ${link.rules.length} ${link.rules.length === 1 ? "rule" : "rules"} with other destinations`}
-          </>,
-        ],
-        [
-          "State",
-          <>
-            {link.state === "active" && "Active"}
-            <StateBadges link={{ ...link, sparkline: null }} />
-            {schedule.some(Boolean) && `, ${schedule.filter(Boolean).join(" ")}`}
-          </>,
-        ],
-        ...(link.max_clicks === null
-          ? []
-          : ([["Limit", `${exact(link.clicks.human)} of ${exact(link.max_clicks)} clicks by people used`]] as const)),
-        ["All time", `${exact(link.clicks.human)} people, ${exact(link.clicks.bot)} bots, ${exact(link.clicks.qr)} by QR code`],
-        ["Last click", <Moment key="last" at={link.last_click_at} />],
-        ...(link.tags.length === 0 ? [] : ([["Tags", visible(link.tags.join(", "))]] as const)),
-        ...(link.notes === ""
-          ? []
-          : ([
-              [
-                "Notes",
-                <span key="notes" class="link-notes">
-                  {visible(link.notes)}
-                </span>,
-              ],
-            ] as const)),
-      ]}
-    />
-  )
+  const schedule = [link.starts_at && `from ${time(link.starts_at)}`, link.expires_at && `until ${time(link.expires_at)}`].filter(Boolean)
+  const rules = link.rules.length === 1 ? "1 rule" : `${link.rules.length} rules`
+  return [
+    ["Short URL", <Address key="short" text={link.short_url} />],
+    [
+      "Destination",
+      <>
+        <Address text={link.destination} />
+        {link.rules.length > 0 && `, and ${rules} with other destinations`}
+      </>,
+    ],
+    [
+      "State",
+      <>
+        {link.state === "active" && "Active"}
+        <Badges of={badgesOf(link)} />
+        {schedule.length > 0 && `, ${schedule.join(" ")}`}
+      </>,
+    ],
+    ...(link.max_clicks === null
+      ? []
+      : ([["Limit", `${exact(link.clicks.human)} of ${exact(link.max_clicks)} clicks by people used`]] as const)),
+    ["All time", `${exact(link.clicks.human)} people, ${exact(link.clicks.bot)} bots, ${exact(link.clicks.qr)} by QR code`],
+    ["Last click", <TimeAgo key="last" at={link.last_click_at} />],
+    ...(link.tags.length === 0 ? [] : ([["Tags", visible(link.tags.join(", "))]] as const)),
+    ...(link.notes === ""
+      ? []
+      : ([
+          [
+            "Notes",
+            <span key="notes" class="link-notes">
+              {visible(link.notes)}
+            </span>,
+          ],
+        ] as const)),
+  ]
 }
 
 /** Shows user-entered text, as a link if it is a web address. */

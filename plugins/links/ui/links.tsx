@@ -1,24 +1,21 @@
 import { lazy, Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
-import { useLocation } from "wouter"
 import {
-  Button,
-  FilterRow,
-  Icon,
-  MenuItem,
-  Page,
-  Popover,
-  queryOf,
-  Rows,
-  SearchField,
-  SelectField,
-  useFilters,
-  useRows,
+  ActionMenu,
+  type Column,
+  countColumn,
+  type Filters,
+  ItemName,
+  type ListFilter,
+  ListPage,
+  TimeAgo,
+  TruncatedText,
   useSiteId,
+  visible,
 } from "#plugin/ui"
-import { type LinkListed, linksPath, useDomains, useRights } from "./answers.ts"
+import type { ListedLinkResponse } from "../responses.ts"
+import { badgesOf, LINKS, useDomains, useRights } from "./answers.ts"
 import { BulkBar } from "./bulk-bar.tsx"
-import { linkColumns } from "./link-columns.tsx"
 
 const Editor = lazy(() => import("./editor.tsx"))
 const PANELS = {
@@ -32,125 +29,149 @@ type PanelName = keyof typeof PANELS
 /** List of the site's short links with their clicks by people and bots. */
 export default function Links() {
   const siteId = useSiteId()
-  const [filters, setFilters] = useFilters(["q", "tag", "state", "domain", "sort"])
-  const rights = useRights(siteId)
-  const [, navigate] = useLocation()
-  const [editing, setEditing] = useState<{ link?: LinkListed }>()
-  const [panel, setPanel] = useState<PanelName>()
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
-  const list = useRows<LinkListed>(["links", siteId, "list"], linksPath(siteId), filters)
+  const { writes } = useRights(siteId)
   const domains = useDomains(siteId).data?.data ?? []
-  const isFiltered = queryOf({ ...filters, sort: "" }) !== ""
+  const [panel, setPanel] = useState<PanelName>()
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
+  const names = (Object.keys(PANELS) as PanelName[]).filter((name) => writes || name !== "import") // its own keys
   const Panel = panel && PANELS[panel].Panel
   return (
-    <Page
-      title="Links"
+    <ListPage<ListedLinkResponse>
+      of={LINKS}
+      caption="Short links"
+      filters={filtersWith(domains)}
+      columns={(_, setFilters) => columnsOf({ siteId, setFilters, ...(writes && { selected, onSelect: setSelected }) })}
+      copied={({ short_url }) => ({ text: short_url, label: `Copy ${visible(short_url)}` })}
+      empty="No short links yet. A short link redirects to a page and counts the clicks."
+      Editor={Editor}
       actions={
-        <>
-          <More writes={rights.writes} onOpen={setPanel} />
-          {rights.writes && (
-            <Button kind="primary" icon="plus" onClick={() => setEditing({})}>
-              New link
-            </Button>
-          )}
-        </>
+        <ActionMenu label="More about links" actions={names.map((name) => ({ label: PANELS[name].label, run: () => setPanel(name) }))} />
       }
     >
-      <Narrowing filters={filters} onFilters={setFilters} domains={domains} />
-      {rights.writes && <BulkBar siteId={siteId} chosen={chosen} onDone={() => setChosen(new Set())} />}
-      <Rows
-        of={list}
-        caption="Short links"
-        columns={linkColumns({
-          siteId,
-          ...(rights.writes && { chosen, onChosen: setChosen, onEdit: (link: LinkListed) => setEditing({ link }) }),
-          onTag: (tag) => setFilters({ tag }),
-        })}
-        keyOf={({ id }) => id}
-        empty={
-          isFiltered
-            ? "No links match these filters. To see archived links, set the state to Archived."
-            : "No short links yet. A short link redirects to a page and counts the clicks."
-        }
-        step={
-          isFiltered ? (
-            <Button onClick={() => setFilters({ q: "", tag: "", state: "", domain: "" })}>Clear filters</Button>
-          ) : (
-            rights.writes && (
-              <Button icon="plus" onClick={() => setEditing({})}>
-                Create your first link
-              </Button>
-            )
-          )
-        }
-      />
-      <Suspense fallback={<div class="progress-line" />}>
-        {editing && (
-          <Editor
-            siteId={siteId}
-            {...editing}
-            onSaved={(link) => !editing.link && navigate(`/sites/${siteId}/links/${link.id}`)}
-            onClose={() => setEditing(undefined)}
+      {writes && <BulkBar siteId={siteId} selected={selected} onDone={() => setSelected(new Set())} />}
+      {Panel && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <Panel siteId={siteId} onClose={() => setPanel(undefined)} />
+        </Suspense>
+      )}
+    </ListPage>
+  )
+}
+
+const filtersWith = (domains: readonly { id: number; host: string }[]): ListFilter[] => [
+  { name: "q", label: "Slug, title or destination" },
+  { name: "tag", label: "Tag" },
+  {
+    name: "state",
+    label: "State",
+    options: [
+      ["", "Active and scheduled"],
+      ["active", "Active"],
+      ["expired", "Expired"],
+      ["archived", "Archived"],
+    ],
+  },
+  {
+    name: "sort",
+    label: "Sort by",
+    options: [
+      ["", "Newest first"],
+      ["clicks", "Most clicks first"],
+      ["last_click", "Most recent click first"],
+    ],
+  },
+  ...(domains.length > 0
+    ? [{ name: "domain", label: "Domain", options: [["", "All"] as const, ...domains.map(({ id, host }) => [String(id), host] as const)] }]
+    : []),
+]
+
+interface ColumnOptions {
+  siteId: number
+  setFilters(changes: Filters): void
+  /** Ids of the selected links. Undefined for users who cannot change links. */
+  selected?: ReadonlySet<number>
+  onSelect?(selected: ReadonlySet<number>): void
+}
+
+const columnsOf = ({ siteId, setFilters, selected, onSelect }: ColumnOptions): Column<ListedLinkResponse>[] => [
+  {
+    id: "slug",
+    label: "Slug",
+    cell: (link) => (
+      <ItemName of={LINKS} siteId={siteId} item={link} badges={badgesOf(link)} note={link.title}>
+        {selected && onSelect && (
+          <input
+            type="checkbox"
+            aria-label={`Select ${visible(link.slug)}`}
+            checked={selected.has(link.id)}
+            onChange={(event) => onSelect(withId(selected, link.id, event.currentTarget.checked))}
           />
         )}
-        {Panel && <Panel siteId={siteId} onClose={() => setPanel(undefined)} />}
-      </Suspense>
-    </Page>
-  )
+      </ItemName>
+    ),
+  },
+  { id: "target", label: "Destination", cell: (link) => <Destination of={link} /> },
+  countColumn("human", "Human clicks", ({ clicks }) => clicks.human),
+  countColumn("bot", "Bot clicks", ({ clicks }) => clicks.bot),
+  {
+    id: "spark",
+    label: "30 days",
+    cell: ({ slug, sparkline }) =>
+      sparkline ? <SparkPair label={`Clicks of ${slug}, 30 days`} {...sparkline} /> : <span class="quiet">n/a</span>,
+  },
+  { id: "last", label: "Last click", cell: ({ last_click_at }) => <TimeAgo at={last_click_at} /> },
+  { id: "tags", label: "Tags", cell: ({ tags }) => <Tags tags={tags} onTag={(tag) => setFilters({ tag })} /> },
+]
+
+const withId = (ids: ReadonlySet<number>, id: number, isIn: boolean): ReadonlySet<number> =>
+  isIn ? new Set([...ids, id]) : new Set([...ids].filter((one) => one !== id))
+
+const Destination = ({ of: { destination, rules } }: { of: ListedLinkResponse }) => (
+  <div class="link-target">
+    <TruncatedText text={destination} />
+    {rules.length > 0 && (
+      <p class="small quiet">
+        and {rules.length} {rules.length === 1 ? "rule" : "rules"}
+      </p>
+    )}
+  </div>
+)
+
+const Tags = ({ tags, onTag }: { tags: readonly string[]; onTag(tag: string): void }) => (
+  <div class="row">
+    {tags.map((tag) => (
+      <button key={tag} type="button" class="text-button" title={`Links with the tag ${visible(tag)}`} onClick={() => onTag(tag)}>
+        {visible(tag)}
+      </button>
+    ))}
+  </div>
+)
+
+interface SparkPairProps {
+  human: readonly number[]
+  bot: readonly number[]
+  /** Accessible name; totals are appended to it. */
+  label: string
 }
 
-function More({ writes, onOpen }: { writes: boolean; onOpen(panel: PanelName): void }) {
-  const offered = (Object.keys(PANELS) as PanelName[]).filter((name) => writes || name !== "import")
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+/** Two small line charts on a common scale from zero: people as a solid line, bots as a dashed one. */
+function SparkPair({ human, bot, label }: SparkPairProps) {
+  const high = Math.max(...human, ...bot, 1)
+  const step = 100 / Math.max(1, human.length - 1)
+  const points = (values: readonly number[]) =>
+    values.map((value, index) => `${(index * step).toFixed(2)},${(38 - (value / high) * 36).toFixed(2)}`).join(" ")
   return (
-    <Popover label="More about links" iconOnly button={<Icon name="more" />}>
-      {(close) =>
-        offered.map((name) => (
-          <MenuItem
-            key={name}
-            onSelect={() => {
-              close()
-              onOpen(name)
-            }}
-          >
-            {PANELS[name].label}
-          </MenuItem>
-        ))
-      }
-    </Popover>
-  )
-}
-
-interface NarrowingProps {
-  filters: Readonly<Record<string, string>>
-  onFilters(changes: Record<string, string>): void
-  domains: readonly { id: number; host: string }[]
-}
-
-function Narrowing({ filters, onFilters, domains }: NarrowingProps) {
-  const select = (name: string, label: string, options: readonly (readonly [value: string, label: string])[]) => (
-    <SelectField
-      label={label}
-      value={filters[name] ?? ""}
-      onValue={(value) => onFilters({ [name]: value })}
-      options={options.map(([value, text]) => ({ value, label: text }))}
-    />
-  )
-  return (
-    <FilterRow label="Short links">
-      <SearchField label="Slug, title or destination" value={filters.q ?? ""} onValue={(q) => onFilters({ q })} />
-      <SearchField label="Tag" value={filters.tag ?? ""} onValue={(tag) => onFilters({ tag })} />
-      {select("state", "State", [
-        ["", "Active and scheduled"],
-        ["active", "Active"],
-        ["expired", "Expired"],
-        ["archived", "Archived"],
-      ])}
-      {select("sort", "Sort by", [
-        ["", "Newest first"],
-        ["clicks", "Most clicks first"],
-        ["last_click", "Most recent click first"],
-      ])}
-      {domains.length > 0 && select("domain", "Domain", [["", "All"], ...domains.map(({ id, host }) => [String(id), host] as const)])}
-    </FilterRow>
+    <svg
+      class="spark goal-spark"
+      viewBox="0 0 100 40"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${label}: ${sum(human)} by people, ${sum(bot)} by bots, at most ${Math.max(...human)} by people in a day`}
+    >
+      <polyline class="spark-bots" points={points(bot)} vector-effect="non-scaling-stroke" />
+      <polyline points={points(human)} vector-effect="non-scaling-stroke" />
+    </svg>
   )
 }

@@ -1,16 +1,10 @@
-import { Answer, type Column, DataTable, Dialog, dayText, EmptyState, exact, visible } from "#plugin/ui"
+import { type Column, DataTable, Dialog, dayText, EmptyState, exact, QueryResult, visible } from "#plugin/ui"
+import type { OrphansResponse } from "../responses.ts"
 import { useDomains, useSiteQuery } from "./answers.ts"
 import type { PanelProps } from "./domains.tsx"
 
-interface Orphan {
-  day: string
-  kind: string
-  count: number
-}
-interface DomainOrphan extends Orphan {
-  domain_id: number
-  path_sample: string
-}
+type DomainOrphan = OrphansResponse["domains"][number]
+type Orphan = OrphansResponse["instance"][number]
 
 const KINDS: Readonly<Record<string, string>> = {
   unknown_slug: "No such link",
@@ -19,13 +13,13 @@ const KINDS: Readonly<Record<string, string>> = {
   not_started: "Link not started yet",
 }
 
-/** Requests of the last 30 days that led nowhere: misprints in what was printed, and links that ended too early. */
+/** Requests of the last 30 days without a link: misprinted slugs, and links that expired too early. */
 export default function Orphans({ siteId, onClose }: PanelProps) {
-  const orphans = useSiteQuery<{ domains: DomainOrphan[]; instance: Orphan[] }>(siteId, "links/orphans")
+  const orphans = useSiteQuery<OrphansResponse>(siteId, "links/orphans")
   const hosts = useDomains(siteId).data?.data ?? []
   return (
     <Dialog title="Requests without a link, last 30 days" onClose={onClose} wide>
-      <Answer of={orphans} rows={4}>
+      <QueryResult of={orphans} rows={4}>
         {({ domains, instance }) =>
           domains.length === 0 && instance.length === 0 ? (
             <EmptyState>No requests without a link in the last 30 days.</EmptyState>
@@ -57,7 +51,7 @@ export default function Orphans({ siteId, onClose }: PanelProps) {
             </div>
           )
         }
-      </Answer>
+      </QueryResult>
     </Dialog>
   )
 }

@@ -1,4 +1,4 @@
-/** Pages below `/links` of a site. The server knows their addresses by `pages` of `../links.ts`. */
+/** Pages below `/links` of a site. Their paths are also listed in `pages` of `../links.ts` for the server. */
 import type { SitePage } from "#plugin/ui"
 
 export default [

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { Card, Choice, ErrorState, get, Problem, SelectField, Skeleton, TextField, visible } from "#plugin/ui"
-import type { LinkAnswer } from "./answers.ts"
+import { Card, Checkbox, ErrorState, get, Problem, SelectField, Skeleton, TextField, visible } from "#plugin/ui"
+import type { LinkResponse } from "../responses.ts"
 
 interface Look {
   size: string
@@ -21,7 +21,7 @@ const CORRECTION = [
 ]
 
 /** Designer of the QR code with downloads as SVG and PNG. The server rejects colours that cameras could not read. */
-export function QrDesigner({ link }: { link: LinkAnswer }) {
+export function QrDesigner({ link }: { link: LinkResponse }) {
   const [look, setLook] = useState(USUAL)
   const set = (changes: Partial<Look>) => setLook({ ...look, ...changes })
   const address = (format: "svg" | "png") => `${link.qr_url}?${new URLSearchParams(argumentsOf(look, format))}`
@@ -79,7 +79,7 @@ export function QrDesigner({ link }: { link: LinkAnswer }) {
             <TextField label="Colour" code value={look.fg} onValue={(fg) => set({ fg })} error={errorOf("fg")} />
             <TextField label="Background" code value={look.bg} onValue={(bg) => set({ bg })} error={errorOf("bg")} />
           </div>
-          <Choice
+          <Checkbox
             label="Leave space for a logo"
             note="Uses the highest error correction."
             checked={look.logo}

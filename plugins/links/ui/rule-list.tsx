@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Button, Choice, IconButton, TextField } from "#plugin/ui"
+import { Button, Checkbox, IconButton, TextField } from "#plugin/ui"
 import { LIMITS } from "../link.ts"
 import type { FieldsProps } from "./editor.tsx"
 import { newRule, type RuleDraft } from "./link-draft.ts"
@@ -10,7 +10,7 @@ const DEVICES = [
   { id: "tablet", label: "Tablet" },
 ] as const
 
-/** Other targets for some visitors. The first rule that holds decides; without one the target above does. */
+/** Rules of a link: other destinations for some visitors. The first rule that matches applies. */
 export function RuleList({ draft, set, errorOf }: FieldsProps) {
   const { rules } = draft
   const [isUsed] = useState(rules.length > 0)
@@ -86,7 +86,7 @@ function RuleFields({ rule, at, errorOf, onChange }: RuleFieldsProps) {
       {errorOf(`${at}/when`) && <p class="field-error">A rule needs at least one condition.</p>}
       <div class="row" role="group" aria-label="Device">
         {DEVICES.map(({ id, label }) => (
-          <Choice
+          <Checkbox
             key={id}
             label={label}
             checked={rule.devices.includes(id)}

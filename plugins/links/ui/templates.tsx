@@ -1,41 +1,40 @@
 import { useState } from "preact/hooks"
 import {
-  Answer,
+  ActionMenu,
   Button,
-  Choice,
+  Checkbox,
   type Column,
   DataTable,
   Dialog,
   EmptyState,
   Form,
-  Icon,
-  MenuItem,
-  Popover,
   patch,
   post,
+  QueryResult,
   remove,
-  sentenceOf,
   TextField,
   toast,
+  useUndoable,
   visible,
 } from "#plugin/ui"
 import { UTM_KEYS, type Utm } from "../link.ts"
-import { sitePath, type TemplateAnswer, useRefresh, useRights, useTemplates } from "./answers.ts"
-import { TAG_WORDS } from "./campaign-fields.tsx"
+import type { TemplateResponse } from "../responses.ts"
+import { templatesPath, useRefresh, useRights, useTemplates } from "./answers.ts"
+import { TAG_LABELS } from "./campaign-fields.tsx"
 import type { PanelProps } from "./domains.tsx"
 
-/** Campaign tags to begin a link with, so that everybody spells them alike. */
+/** Campaign templates of the site: tags to start a link with, so that all users spell them alike. */
 export default function Templates({ siteId, onClose }: PanelProps) {
   const templates = useTemplates(siteId)
   const { writes } = useRights(siteId)
-  const [editing, setEditing] = useState<{ template?: TemplateAnswer }>()
+  const [editing, setEditing] = useState<{ template?: TemplateResponse }>()
   return (
     <Dialog title="Campaign templates" onClose={onClose} wide>
       {editing ? (
         <TemplateForm key={editing.template?.id ?? 0} siteId={siteId} template={editing.template} onClose={() => setEditing(undefined)} />
       ) : (
         <>
-          <Answer of={templates} rows={4}>
+          <QueryResult of={templates} rows={4}>
             {({ data }) =>
               data.length === 0 ? (
                 <EmptyState>No templates yet. A template fills in the campaign tags of a link and can make tags required.</EmptyState>
@@ -48,7 +47,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
                 />
               )
             }
-          </Answer>
+          </QueryResult>
           {writes && (
             <div class="row">
               <Button icon="plus" onClick={() => setEditing({})}>
@@ -62,7 +61,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
   )
 }
 
-const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void) | undefined): Column<TemplateAnswer>[] => [
+const columnsFor = (siteId: number, onEdit: ((template: TemplateResponse) => void) | undefined): Column<TemplateResponse>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
   {
     id: "tags",
@@ -72,7 +71,7 @@ const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void)
   {
     id: "required",
     label: "Required",
-    cell: ({ required }) => required.map((key) => TAG_WORDS.find((tag) => tag.key === key)!.label).join(", "),
+    cell: ({ required }) => required.map((key) => TAG_LABELS.find((tag) => tag.key === key)!.label).join(", "),
   },
   { id: "sites", label: "Available to", cell: ({ all_sites }) => (all_sites ? "all sites" : "this site") },
   ...(onEdit
@@ -80,48 +79,43 @@ const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void)
         {
           id: "actions",
           label: "Actions",
-          cell: (template: TemplateAnswer) => <TemplateMenu siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
+          cell: (template: TemplateResponse) => <TemplateMenu siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
         },
       ]
     : []),
 ]
 
 /** Menu of a template. Only owners and admins can change a template for all sites of the organization. */
-function TemplateMenu({ siteId, template, onEdit }: { siteId: number; template: TemplateAnswer; onEdit(): void }) {
-  const refresh = useRefresh(siteId)
+function TemplateMenu({ siteId, template, onEdit }: { siteId: number; template: TemplateResponse; onEdit(): void }) {
+  const undoable = useUndoable(useRefresh(siteId))
   const { ownsHosts } = useRights(siteId)
   if (template.all_sites && !ownsHosts) return null
-  const path = `${sitePath(siteId)}/utm-templates`
-  const fail = (error: Error) => toast(sentenceOf(error))
-  const forget = async () => {
-    await remove(`${path}/${template.id}`)
-    const { name, fields, required, all_sites } = template
-    toast(`${name} deleted`, () => void post(path, { name, fields, required, all_sites }).then(refresh).catch(fail))
-    await refresh()
-  }
+  const path = templatesPath(siteId)
+  const { name, fields, required, all_sites } = template
   return (
-    <Popover iconOnly kind="quiet" label={`Actions for ${visible(template.name)}`} button={<Icon name="more" />}>
-      {(close) => (
-        <>
-          <MenuItem onSelect={onEdit}>Edit</MenuItem>
-          <MenuItem
-            kind="danger"
-            onSelect={() => {
-              close()
-              void forget().catch(fail)
-            }}
-          >
-            Delete
-          </MenuItem>
-        </>
-      )}
-    </Popover>
+    <ActionMenu
+      kind="quiet"
+      label={`Actions for ${visible(name)}`}
+      actions={[
+        { label: "Edit", run: onEdit },
+        {
+          label: "Delete",
+          kind: "danger",
+          run: () =>
+            undoable({
+              run: () => remove(`${path}/${template.id}`),
+              undo: () => post(path, { name, fields, required, all_sites }),
+              text: `${visible(name)} deleted`,
+            }),
+        },
+      ]}
+    />
   )
 }
 
 interface TemplateFormProps {
   siteId: number
-  template: TemplateAnswer | undefined
+  template: TemplateResponse | undefined
   onClose(): void
 }
 
@@ -132,7 +126,7 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
   const [fields, setFields] = useState<Utm>(template?.fields ?? {})
   const [required, setRequired] = useState<readonly (keyof Utm)[]>(template?.required ?? [])
   const [allSites, setAllSites] = useState(false)
-  const path = `${sitePath(siteId)}/utm-templates`
+  const path = templatesPath(siteId)
   const submit = async () => {
     const body = { name: name.trim(), fields, required }
     if (template) await patch(`${path}/${template.id}`, { ...body, version: template.version })
@@ -146,7 +140,7 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
       {({ busy, errorOf }) => (
         <>
           <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} maxLength={100} autofocus />
-          {TAG_WORDS.map(({ key, label, example }) => (
+          {TAG_LABELS.map(({ key, label, example }) => (
             <div class="link-builder link-fields" key={key}>
               <TextField
                 label={label}
@@ -157,14 +151,14 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
                 maxLength={200}
                 autocomplete="off"
               />
-              <Choice
+              <Checkbox
                 label={`${label} required`}
                 checked={required.includes(key)}
                 onChange={(isIn) => setRequired(isIn ? [...required, key] : required.filter((one) => one !== key))}
               />
             </div>
           ))}
-          {ownsHosts && !template && <Choice label="For all sites of the organization" checked={allSites} onChange={setAllSites} />}
+          {ownsHosts && !template && <Checkbox label="For all sites of the organization" checked={allSites} onChange={setAllSites} />}
           <div class="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={busy}>

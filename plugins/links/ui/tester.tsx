@@ -1,17 +1,10 @@
 import { useState } from "preact/hooks"
 import { Button, Card, Form, post, SelectField, TextField, useSite, visible } from "#plugin/ui"
-import { type LinkAnswer, linksPath } from "./answers.ts"
+import type { LinkResponse, TrialResponse } from "../responses.ts"
+import { linksPath } from "./answers.ts"
 import { instantOf } from "./zone-time.ts"
 
-interface Trial {
-  outcome: string
-  rule?: number
-  status: number
-  url: string | null
-  bot_reason?: string
-}
-
-/** Programs to try as, each by a user agent that is common today. */
+/** Programs to choose from, each with a common user agent. */
 const PROGRAMS = [
   { value: "", label: "Desktop browser" },
   {
@@ -33,20 +26,20 @@ const PROGRAMS = [
 const EMPTY = { ua: "", country: "", language: "", at: "", query: "", path: "" }
 
 /** Tests which destination a visitor would get, now or at another time, without counting a click. */
-export function Tester({ siteId, link }: { siteId: number; link: LinkAnswer }) {
+export function Tester({ siteId, link }: { siteId: number; link: LinkResponse }) {
   const timezone = useSite(siteId).data?.timezone ?? "UTC"
-  const [asked, setAsked] = useState(EMPTY)
-  const [answer, setAnswer] = useState<Trial>()
+  const [input, setInput] = useState(EMPTY)
+  const [answer, setAnswer] = useState<TrialResponse>()
   const text = (name: keyof typeof EMPTY) => ({
-    value: asked[name],
-    onValue: (value: string) => setAsked({ ...asked, [name]: value }),
+    value: input[name],
+    onValue: (value: string) => setInput({ ...input, [name]: value }),
   })
   const submit = async () => {
     setAnswer(undefined)
-    const { at, country, ...others } = asked
+    const { at, country, ...others } = input
     const given = { ...others, country: country.trim().toUpperCase(), at: at === "" ? "" : (instantOf(at, timezone) ?? at) }
     const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""))
-    setAnswer(await post<Trial>(`${linksPath(siteId)}/${link.id}/test`, body))
+    setAnswer(await post<TrialResponse>(`${linksPath(siteId)}/${link.id}/test`, body))
   }
   return (
     <Card title="Test link">
@@ -91,7 +84,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   unknown: "No link matches this path.",
 }
 
-function Outcome({ of: { outcome, rule, status, url, bot_reason } }: { of: Trial }) {
+function Outcome({ of: { outcome, rule, status, url, bot_reason } }: { of: TrialResponse }) {
   const decider = rule === undefined || rule === 0 ? "No rule matches" : `Rule ${rule} matches`
   return (
     <div class="stack link-made">

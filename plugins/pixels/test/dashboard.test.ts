@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const GMAIL = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)"
 
-/** The real instance with this plugin, and somebody who looks at it. */
+/** Starts a real instance with this plugin and opens it as a user. */
 async function openPixels(role: "editor" | "viewer" = "editor") {
   const stand = await openDashboard(browser, { plugins: [pixels] })
   const maker = await stand.signIn({ role: "owner" })

@@ -10,7 +10,7 @@ describe("lifetime counters", () => {
     for (let round = 1; round <= 4; round++) {
       for (let n = 0; n < 3; n++) await stage.ask(`/p/${slug}.gif`, { address: `198.51.100.${n + 1}` })
       await stage.app.collector.recorded()
-      // Two at the same time, as a stop and a job may be.
+      // Two concurrent runs, as a shutdown and a job can cause.
       await Promise.all([stage.app.plugins.stop(), stage.app.plugins.stop()])
       await stage.folded()
       await jobs.enqueue({ kind: "pixels.fold-opens" })
@@ -22,7 +22,7 @@ describe("lifetime counters", () => {
     }
   })
 
-  test("lose no open when a run fails half way", async () => {
+  test("lose no open when a run fails halfway", async () => {
     await using stage = await openStage()
     const { id, slug } = await stage.make()
     const { catalog, jobs } = stage.app.instance
@@ -81,7 +81,7 @@ test("counts requests for unknown pixels per day and nowhere else", async () => 
 test("counts opens that were not on disk yet in the next run", async () => {
   await using stage = await openStage()
   const { id, slug } = await stage.make()
-  // Plans the count, in which none of the site's own is found.
+  // Plans the count, which finds no opens of the site yet.
   await stage.ask("/p/unknown.gif")
   stage.clock.advance(14_900)
   const late = Array.from({ length: 20 }, () => stage.ask(`/p/${slug}.gif`))

@@ -153,7 +153,7 @@ describe("recipients", () => {
     const entries = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     expect(entries.map(({ name }) => name)).toEqual(expect.arrayContaining(["catalog.db", "events.db"]))
     const stored = entries.map(({ name, parentPath }) => ({ name, bytes: readFileSync(join(parentPath, name)) }))
-    // What is looked for would be found: the hashes are there.
+    // The search would find them, because it finds the hashes.
     expect(stored.some(({ bytes }) => bytes.includes(known[0]![0]!))).toBe(true)
     expect(stored.filter(({ bytes }) => bytes.includes("anna@example")).map(({ name }) => name)).toEqual([])
   })
@@ -173,7 +173,7 @@ describe("recipients", () => {
   })
 })
 
-/** As they are stored. */
+/** Returns the recipients as stored. */
 async function recipientsOf(stage: Awaited<ReturnType<typeof openStage>>, siteId: number): Promise<string[]> {
   const found = new Set<string>()
   const site = { id: siteId, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }
@@ -186,7 +186,7 @@ async function recipientsOf(stage: Awaited<ReturnType<typeof openStage>>, siteId
 test.each([
   ["DNT", { dnt: "1" }],
   ["GPC", { "sec-gpc": "1" }],
-])("counts an open of a reader who sends %s without place, and not as a unique reader", async (_, headers) => {
+])("counts an open of a reader who sends %s without a location, and not as a unique reader", async (_, headers) => {
   await using stage = await openStage({ geo_header: "cf-ipcountry", trusted_proxies: "198.51.100.0/24" })
   const { id, slug } = await stage.make()
   for (const reader of ["203.0.113.1", "203.0.113.2"])

@@ -38,23 +38,23 @@ test.each([
   ["without a name", { name: undefined }, "validation_failed", "/name", "required"],
   ["with an empty name", { name: "  " }, "validation_failed", "/name", "too_short"],
   ["with a long name", { name: "x".repeat(101) }, "validation_failed", "/name", "too_long"],
-  ["with an unclean name", { name: "a\u0000b" }, "validation_failed", "/name", "invalid_characters"],
+  ["with a control character in its name", { name: "a\u0000b" }, "validation_failed", "/name", "invalid_characters"],
   ["of an unknown kind", { kind: "fax" }, "validation_failed", "/kind", "invalid_choice"],
   ["with an unknown field", { colour: 1 }, "validation_failed", "/colour", "unknown_field"],
   ["with six parameters", { allowed_params: ["a", "b", "c", "d", "e", "f"] }, "validation_failed", "/allowed_params", "too_many"],
-  ["with a parameter twice", { allowed_params: ["a", "a"] }, "validation_failed", "/allowed_params", "not_unique"],
-  ["with a parameter that is none", { allowed_params: ["a b"] }, "validation_failed", "/allowed_params/0", expect.any(String)],
+  ["with a duplicate parameter", { allowed_params: ["a", "a"] }, "validation_failed", "/allowed_params", "not_unique"],
+  ["with an invalid parameter", { allowed_params: ["a b"] }, "validation_failed", "/allowed_params/0", expect.any(String)],
   ["with a long parameter", { allowed_params: ["x".repeat(41)] }, "validation_failed", "/allowed_params/0", expect.any(String)],
-  ["that keeps the recipient as it is", { allowed_params: ["r"] }, "validation_failed", "/allowed_params/0", "invalid_choice"],
+  ["that stores the recipient parameter unhashed", { allowed_params: ["r"] }, "validation_failed", "/allowed_params/0", "invalid_choice"],
   ["with an unknown mode", { recipient_mode: "plain" }, "validation_failed", "/recipient_mode", "invalid_choice"],
-  ["with a word for a switch", { badge_public: "true" }, "validation_failed", "/badge_public", "invalid_type"],
+  ["with a string for a boolean", { badge_public: "true" }, "validation_failed", "/badge_public", "invalid_type"],
   ["with an empty slug", { slug: "" }, "invalid_slug", undefined, undefined],
   ["with a slash in its slug", { slug: "a/b" }, "invalid_slug", undefined, undefined],
   ["with a dot in its slug", { slug: "a.gif" }, "invalid_slug", undefined, undefined],
-  ["with letters of others in its slug", { slug: "новости" }, "invalid_slug", undefined, undefined],
+  ["with non-Latin letters in its slug", { slug: "новости" }, "invalid_slug", undefined, undefined],
   ["with a long slug", { slug: "x".repeat(65) }, "invalid_slug", undefined, undefined],
-  ["with a word of ours", { slug: "Admin" }, "slug_reserved", undefined, undefined],
-])("refuses a pixel %s", async (_, fields, code, pointer, fault) => {
+  ["with a reserved slug", { slug: "Admin" }, "slug_reserved", undefined, undefined],
+])("rejects a pixel %s", async (_, fields, code, pointer, fault) => {
   await using stage = await openStage()
   const answer = await stage.send("POST", "", { name: "News", kind: "email", ...fields })
   expect(answer).toMatchObject({ status: 422, body: { code, ...(pointer && { errors: [{ pointer, code: fault }] }) } })
@@ -78,10 +78,10 @@ describe("a change", () => {
   })
 
   test.each([
-    ["a stale version", { name: "X", version: 1 }, {}, 409, "version_conflict"],
-    ["a stale tag", { name: "X" }, { "if-match": '"1"' }, 412, "precondition_failed"],
-    ["the present version", { name: "X", version: 2 }, {}, 200, undefined],
-    ["the present tag", { name: "X" }, { "if-match": '"2"' }, 200, undefined],
+    ["an outdated version", { name: "X", version: 1 }, {}, 409, "version_conflict"],
+    ["an outdated ETag", { name: "X" }, { "if-match": '"1"' }, 412, "precondition_failed"],
+    ["the current version", { name: "X", version: 2 }, {}, 200, undefined],
+    ["the current ETag", { name: "X" }, { "if-match": '"2"' }, 200, undefined],
   ])("with %s", async (_, patch, headers, status, code) => {
     await using stage = await openStage()
     const { id } = await stage.make()

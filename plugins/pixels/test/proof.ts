@@ -2,7 +2,7 @@ import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
 
 const pixel = (verb: string) => ({ auditEntry: { action: `pixels.pixel.${verb}`, target: ["pixel"] } }) as const
 
-/** Tracking pixels in the proofs of all private routes. */
+/** Tracking pixels in the tests of all private routes. */
 export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   const pixel_id = (scene: Scene) => made(scene, `/sites/${scene.site}/pixels`, { name: fresh("Pixel"), kind: "email" })
   const things = { pixel_id }

@@ -19,7 +19,7 @@ test.each([
   ["/1/breakdown?sort=visitors", "/sort"],
   ["/1/breakdown?limit=9999", "/limit"],
   ["/1/snippet?format=pdf", "/format"],
-])("refuses to answer %s", async (path, pointer) => {
+])("rejects the query %s", async (path, pointer) => {
   await using stage = await openStage()
   await stage.make()
   const body = { code: "invalid_query", detail: "1 parameter is not valid.", errors: [{ pointer }] }
@@ -34,7 +34,7 @@ test.each([
   ["page", "markdown", `${URL}.gif`, `![](${URL}.gif)`],
   ["rss", "rst", `${URL}.gif`, `.. image:: ${URL}.gif\n   :width: 1\n   :height: 1\n   :alt:\n`],
   ["page", "bbcode", `${URL}.gif`, `[img]${URL}.gif[/img]`],
-])("the snippet of a %s pixel in %s", async (kind, format, url, snippet) => {
+])("returns the snippet of a %s pixel as %s", async (kind, format, url, snippet) => {
   await using stage = await openStage()
   await stage.make({ slug: "news", kind })
   expect((await stage.get(`/1/snippet?format=${format}`)).body).toEqual({ format, snippet, url })

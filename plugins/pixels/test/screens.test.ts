@@ -7,7 +7,7 @@ import { PIXELS } from "./stage.ts"
 pluginScreens({
   plugin: pixels,
   paths: ["/sites/1/pixels", "/sites/1/pixels/1?period=7d"],
-  /** Pixels that are named by attacks, and readers whose parameters are more of them. */
+  /** Creates pixels and opens whose texts are attacks. */
   async fill({ api, app, fetch }, cookie) {
     for (const [index, text] of HOSTILE.entries()) {
       const pixel = { name: text, kind: "email", slug: `pixel-${index}`, allowed_params: ["issue"] }

@@ -26,7 +26,7 @@ test.each([
   ["/p/news?r=anna&c=%F0%9F", GIF, "GIF89a"],
   ["/p/news.png", PNG, "\u2030PNG\r\n\x1a\n"],
   ["/p/news/badge.svg", BADGE, "<svg "],
-])("%s is a picture that nobody keeps", async (path, headers, begins) => {
+])("serves %s as an image that must not be cached", async (path, headers, begins) => {
   await using stage = await openStage()
   await stage.make({ slug: "news" })
   const response = await stage.ask(path)
@@ -83,7 +83,7 @@ test.each([
   ["If-None-Match: *", { "if-none-match": "*" }],
   ["If-Modified-Since", { "if-modified-since": "Fri, 01 Jan 2100 00:00:00 GMT" }],
   ["Range", { range: "bytes=0-1" }],
-])("a request with %s gets the whole picture, and counts", async (_, headers) => {
+])("answers a request with %s with the whole image, and counts it", async (_, headers) => {
   await using stage = await openStage()
   const { id, slug } = await stage.make()
   const response = await stage.ask(`/p/${slug}.gif`, { headers })
@@ -98,11 +98,11 @@ test.each([
   ["POST", "POST", {}, 43],
   ["OPTIONS", "OPTIONS", { origin: "https://mail.example", "access-control-request-method": "GET" }, 43],
   ["PUT", "PUT", {}, 43],
-  ["a prefetch of a browser", "GET", { "sec-purpose": "prefetch;prerender" }, 43],
-  ["a prefetch of an older one", "GET", { purpose: "prefetch" }, 43],
-  ["a prefetch of Firefox", "GET", { "x-moz": "prefetch" }, 43],
+  ["a browser's prefetch", "GET", { "sec-purpose": "prefetch;prerender" }, 43],
+  ["an older browser's prefetch", "GET", { purpose: "prefetch" }, 43],
+  ["Firefox's prefetch", "GET", { "x-moz": "prefetch" }, 43],
   ["a preview", "GET", { purpose: "preview" }, 43],
-])("%s is answered, and is no open", async (_, method, headers, length) => {
+])("answers %s without counting an open", async (_, method, headers, length) => {
   await using stage = await openStage()
   const { id, slug } = await stage.make()
   const response = await stage.ask(`/p/${slug}.gif`, { method, headers: headers as Record<string, string> })
@@ -136,7 +136,7 @@ test.each([
   ["/p/", 404],
   ["/p/news/other.svg", 404],
   ["/p/news/badge.svg/more", 404],
-])("%s is no picture", async (path, status) => {
+])("does not serve %s as an image", async (path, status) => {
   await using stage = await openStage()
   await stage.make({ slug: "news" })
   expect((await stage.ask(path)).status).toBe(status)

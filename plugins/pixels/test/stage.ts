@@ -3,7 +3,7 @@ import pixels from "../pixels.ts"
 
 export const PIXELS = "/api/private/sites/1/pixels"
 
-/** An instance with this plugin alone, and somebody who may make pixels. */
+/** Starts an instance with only this plugin and a user who may create pixels. */
 export async function openStage(settings: Record<string, string> = {}) {
   const instance = await startInstance({ plugins: [pixels], settings })
   const cookie = await instance.signIn({ role: "editor" })
@@ -14,13 +14,13 @@ export async function openStage(settings: Record<string, string> = {}) {
     get: (path: string) => instance.api.get(PIXELS + path, undefined, as),
     send: (method: string, path: string, body?: unknown, headers = {}) =>
       instance.api.send(method, PIXELS + path, body, undefined, { ...as, ...headers }),
-    /** A new pixel, as it is answered. */
+    /** Creates a pixel and returns the answer. */
     async make(fields: object = {}): Promise<{ id: number; slug: string; version: number }> {
       const { status, body } = await instance.api.post(PIXELS, { name: "News", kind: "email", ...fields }, undefined, as)
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
       return body as { id: number; slug: string; version: number }
     },
-    /** What a reader's program asks for. */
+    /** Requests an image like a reader's mail client. */
     ask: (path: string, { headers = {}, method = "GET", address = "198.51.100.7" }: ReportOptions = {}) =>
       instance.fetch(new Request(`http://localhost${path}`, { method, headers: { "user-agent": BROWSER, ...headers } }), address),
     folded: () => folded(instance),
@@ -35,7 +35,7 @@ export interface ReportOptions {
   address?: string
 }
 
-/** All that was asked for is recorded and counted. */
+/** Resolves when all requests are recorded and counted. */
 async function folded({ app, clock, runJobs }: TestInstance): Promise<void> {
   await app.collector.recorded()
   clock.advance(20_000)

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { archiveLines, archiveOf } from "#plugin/test"
 import { openStage } from "./stage.ts"
 
-test("an archive of a site holds its pixels, with opens that name them, and nothing that was deleted, of this instance or of a recipient", async () => {
+test("an archive contains the site's pixels and their opens, but nothing deleted, specific to the instance or about a recipient", async () => {
   await using stage = await openStage({ base_url: "http://pixels.example:9000" })
   const news = await stage.make({ slug: "news", recipient_mode: "hashed", allowed_params: ["issue"] })
   const old = await stage.make({ slug: "old", kind: "readme", name: "Badge" })

@@ -1,4 +1,4 @@
-/** Pages below `/pixels` of a site. The server knows their addresses by `pages` of `../pixels.ts`. */
+/** Pages below `/pixels` of a site. Their paths are also listed in `pages` of `../pixels.ts` for the server. */
 import type { SitePage } from "#plugin/ui"
 
 export default [

@@ -1,104 +1,73 @@
-import { lazy, Suspense } from "preact/compat"
+import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
-import { Link, useLocation, useParams } from "wouter"
 import {
-  Answer,
-  Button,
   Card,
-  CardAnswer,
-  CountChart,
-  type CountSeries,
-  canOnSite,
+  CopyButton,
+  DimensionCard,
+  dimensionLabel,
   exact,
-  Facts,
-  FilterBar,
-  IgnoredAddressParts,
-  Moment,
-  Page,
-  useMe,
-  useRangeQuery,
-  useSiteId,
+  ItemPage,
+  ItemReports,
+  QueryResult,
+  TimeAgo,
+  useItemReports,
+  valueText,
   visible,
 } from "#plugin/ui"
-import { type PixelAnswer, type PixelStats, useSiteQuery } from "./answers.ts"
-import { OpenBreakdowns } from "./breakdowns.tsx"
-import { KIND_WORDS, MEANINGS } from "./kinds.ts"
-import { PixelMenu } from "./pixel-menu.tsx"
-import { Snippets } from "./snippets.tsx"
+import type { SnippetFormat } from "../images.ts"
+import type { PixelKind } from "../pixel.ts"
+import type { PixelResponse, SnippetResponse, StatsResponse } from "../responses.ts"
+import type { Via } from "../via.ts"
+import { KIND_LABELS, PIXELS, useSiteQuery } from "./answers.ts"
 
-const PixelForm = lazy(() => import("./pixel-form.tsx"))
+const Editor = lazy(() => import("./pixel-form.tsx"))
 
 /** Page of a tracking pixel: opens over the period, their meaning, and the snippet. */
 export default function PixelPage() {
-  const siteId = useSiteId()
-  const { pixel: id = "" } = useParams<{ pixel: string }>()
-  const pixel = useSiteQuery<PixelAnswer>(siteId, `pixels/${encodeURIComponent(id)}`)
-  const writes = canOnSite(useMe(), siteId, "pixels:write")
-  const [isEditing, setEditing] = useState(false)
-  const [, navigate] = useLocation()
-  const shown = pixel.data
   return (
-    <Page
-      title={shown ? visible(shown.name) : "Pixel"}
-      actions={
-        shown &&
-        writes && (
-          <>
-            <Button icon="pencil" onClick={() => setEditing(true)}>
-              Edit
-            </Button>
-            <PixelMenu
-              siteId={siteId}
-              pixel={shown}
-              onEdit={() => setEditing(true)}
-              onGone={() => navigate(`/sites/${siteId}/pixels`, { replace: true })}
-            />
-          </>
-        )
-      }
-    >
-      <p class="small">
-        <Link href={`/sites/${siteId}/pixels`}>All pixels</Link>
-      </p>
-      <Answer of={pixel} rows={6}>
-        {(one) => <Shown siteId={siteId} pixel={one} />}
-      </Answer>
-      {isEditing && shown && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <PixelForm siteId={siteId} pixel={shown} onClose={() => setEditing(false)} />
-        </Suspense>
-      )}
-    </Page>
+    <ItemPage<PixelResponse> of={PIXELS} Editor={Editor}>
+      {(pixel, siteId) => <Reports siteId={siteId} pixel={pixel} />}
+    </ItemPage>
   )
 }
 
-function Shown({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
-  const { compared, interval } = useRangeQuery()
-  const stats = useSiteQuery<PixelStats>(siteId, `pixels/${pixel.id}/stats?${compared}`)
-  const series = useSiteQuery<CountSeries>(siteId, `pixels/${pixel.id}/timeseries?${interval}`)
+interface PixelProps {
+  siteId: number
+  pixel: PixelResponse
+}
+
+function Reports({ siteId, pixel }: PixelProps) {
+  const { stats, series } = useItemReports<StatsResponse>(PIXELS, siteId, pixel.id)
   return (
-    <div class="stack">
-      <FilterBar />
-      <IgnoredAddressParts ownCards />
-      <PixelFacts pixel={pixel} />
-      <CardAnswer of={series} rows={8}>
-        {(data) => <CountChart title="Opens over time" counts={countsOf(stats.data)} series={data} />}
-      </CardAnswer>
-      <UniqueLine stats={stats.data} />
-      <div class="bands">
-        <Card title="What an open means">
-          <ul class="stack">
-            {MEANINGS[pixel.kind].map((sentence) => (
-              <li key={sentence}>{sentence}</li>
-            ))}
-          </ul>
-        </Card>
-        <Snippets siteId={siteId} pixel={pixel} />
-        <OpenBreakdowns siteId={siteId} pixel={pixel} />
-      </div>
-    </div>
+    <ItemReports
+      facts={factsOf(pixel)}
+      title="Opens over time"
+      counts={countsOf(stats.data)}
+      series={series}
+      note={<UniqueLine stats={stats.data} />}
+    >
+      <Card title="What an open means">
+        <ul class="stack">
+          {MEANINGS[pixel.kind].map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </Card>
+      <Snippets siteId={siteId} pixel={pixel} />
+      <OpenBreakdowns siteId={siteId} pixel={pixel} />
+    </ItemReports>
   )
 }
+
+const factsOf = (pixel: PixelResponse) =>
+  [
+    ["Used in", KIND_LABELS[pixel.kind]],
+    ["State", pixel.archived ? "Archived. The image still loads, but opens are not counted." : "Active"],
+    ["All time", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
+    ["Last open", <TimeAgo key="last" at={pixel.last_open_at} />],
+    ["Stored parameters", pixel.allowed_params.length === 0 ? "none" : pixel.allowed_params.map(visible).join(", ")],
+    ["Recipients", pixel.recipient_mode === "hashed" ? "distinguished by a keyed hash of the parameter r" : "not distinguished"],
+  ] as const
 
 const COUNTS = [
   ["opens_total", "Opens"],
@@ -108,11 +77,11 @@ const COUNTS = [
   ["bots", "Bots (not in opens)"],
 ] as const
 
-const countsOf = (stats: PixelStats | undefined) =>
+const countsOf = (stats: StatsResponse | undefined) =>
   COUNTS.map(([name, label]) => ({ name, label, value: stats?.[name], ...(stats?.comparison && { before: stats.comparison[name] }) }))
 
 /** Estimated number of readers, with the reasons why it is an estimate. */
-const UniqueLine = ({ stats }: { stats: PixelStats | undefined }) =>
+const UniqueLine = ({ stats }: { stats: StatsResponse | undefined }) =>
   stats ? (
     <div>
       <p>
@@ -126,15 +95,118 @@ const UniqueLine = ({ stats }: { stats: PixelStats | undefined }) =>
     </div>
   ) : null
 
-const PixelFacts = ({ pixel }: { pixel: PixelAnswer }) => (
-  <Facts
-    of={[
-      ["Used in", KIND_WORDS[pixel.kind]],
-      ["State", pixel.archived ? "Archived. The image still loads, but opens are not counted." : "Active"],
-      ["All time", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
-      ["Last open", <Moment key="last" at={pixel.last_open_at} />],
-      ["Stored parameters", pixel.allowed_params.length === 0 ? "none" : pixel.allowed_params.map(visible).join(", ")],
-      ["Recipients", pixel.recipient_mode === "hashed" ? "distinguished by a keyed hash of the parameter r" : "not distinguished"],
-    ]}
-  />
-)
+const PROXY = "loads images through a proxy, so you see when and how often, but not where or on which device."
+const BLOCKERS = "Blockers and programs that don't load images hide real readers, so the real number is higher by an unknown amount."
+
+/** What an open means, by kind of pixel, the most important sentence first. */
+const MEANINGS: Readonly<Record<PixelKind, readonly string[]>> = {
+  email: [
+    "An open means that a program loaded the image of the email. It does not mean that someone read it.",
+    "Apple Mail and email security gateways load images that no one has seen. These are listed separately as prefetched.",
+    "Gmail and Yahoo load images through a proxy, so you see when and how often, but not where or on which device.",
+    BLOCKERS,
+  ],
+  rss: [
+    "An open means that a feed reader showed the entry or preloaded it.",
+    "Web-based feed readers load the image once for all their subscribers.",
+    BLOCKERS,
+  ],
+  readme: [
+    "An open means that a page with the README was shown.",
+    `GitHub ${PROXY} It may cache the image despite being asked not to, so some views are missing.`,
+    "Package registries and mirrors that copy the README load the image, too, so opens are not limited to your repository.",
+  ],
+  page: [
+    "An open means that a browser showed the page with the image, or a part of it.",
+    "Nothing else is known about the visit, such as its duration or other pages. Opens are not included in the site's metrics.",
+    BLOCKERS,
+  ],
+}
+
+const FORMATS: readonly { id: SnippetFormat; label: string }[] = [
+  { id: "html", label: "HTML" },
+  { id: "markdown", label: "Markdown" },
+  { id: "rst", label: "reStructuredText" },
+  { id: "bbcode", label: "BBCode" },
+]
+
+/** Snippet to paste into an email, feed, README or page. */
+function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelResponse }) {
+  const [format, setFormat] = useState<SnippetFormat>(pixel.kind === "readme" ? "markdown" : "html")
+  const snippet = useSiteQuery<SnippetResponse>(siteId, `pixels/${pixel.id}/snippet?format=${format}`)
+  return (
+    <Card<SnippetFormat> title="Snippet" foot={<Hints pixel={pixel} />} tabs={FORMATS} chosen={format} onChoose={setFormat}>
+      <QueryResult of={snippet} rows={3}>
+        {({ snippet: text }) => (
+          <div class="stack">
+            <pre class="snippet" tabIndex={0} aria-label="Snippet">
+              {text}
+            </pre>
+            <div class="row">
+              <CopyButton text={text} label="Copy snippet" />
+            </div>
+          </div>
+        )}
+      </QueryResult>
+    </Card>
+  )
+}
+
+function Hints({ pixel: { allowed_params, recipient_mode } }: { pixel: PixelResponse }) {
+  const named = [...allowed_params.map((name) => `${name}=…`), ...(recipient_mode === "hashed" ? ["r=…"] : [])]
+  return named.length === 0 ? (
+    <span>The URL changes only when you change the slug.</span>
+  ) : (
+    <span>
+      Add <code>?{named.join("&")}</code> to the URL of the image to distinguish opens.
+    </span>
+  )
+}
+
+const ROUTE_LABELS: Readonly<Record<Via, string>> = {
+  direct: "Direct",
+  github_camo: "GitHub, proxied",
+  gmail_proxy: "Gmail, proxied",
+  yahoo_proxy: "Yahoo Mail, proxied",
+  apple_mpp: "Apple Mail, prefetched",
+  outlook_scan: "Email security gateway, prefetched",
+  bot: "Bots (not in opens)",
+}
+const PLACES = ["country", "region", "city", "language"] as const
+const DEVICES = ["device", "browser", "os"] as const
+
+/** Opens by route and by parameter; direct opens also by location and device. */
+function OpenBreakdowns({ siteId, pixel }: PixelProps) {
+  const card = (title: string, dimensions: readonly string[]) => (
+    <DimensionCard
+      of={PIXELS}
+      siteId={siteId}
+      id={pixel.id}
+      title={title}
+      dimensions={dimensions}
+      counts={{ opens: "Opens" }}
+      empty="No opens in this period."
+      headOf={headOf}
+      labelOf={labelOf}
+    />
+  )
+  const params = pixel.allowed_params.map((name) => `param:${name}`)
+  return (
+    <>
+      {card("How it was opened", ["via"])}
+      {params.length > 0 && card("Parameters", params)}
+      {card("Locations", PLACES)}
+      {card("Devices", DEVICES)}
+    </>
+  )
+}
+
+const headOf = (dimension: string): string =>
+  dimension === "via"
+    ? "How it was opened"
+    : dimension.startsWith("param:")
+      ? visible(dimension.slice("param:".length))
+      : dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0])
+
+const labelOf = (dimension: string, value: string, label?: string): string =>
+  dimension === "via" ? (ROUTE_LABELS[value as Via] ?? value) : valueText(dimension, value, label)

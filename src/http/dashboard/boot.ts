@@ -8,11 +8,11 @@ import type { Person, Sessions } from "../../services/sign-in/sessions.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import { type MeOptions, toMeResponse } from "../private/me/me.ts"
 import type { SessionCookie } from "../private/session-cookie.ts"
-import { type SeenSiteOptions, seenSite } from "../private/sites/sites.ts"
-import { sightOf } from "../private/stats/stats.ts"
+import { type OwnSiteOptions, ownSiteResponse } from "../private/sites/sites.ts"
+import { reportOptionsFor } from "../private/stats/stats.ts"
 
-export interface BootOptions extends MeOptions, SeenSiteOptions {
-  organizations: MeOptions["organizations"] & SeenSiteOptions["organizations"]
+export interface BootOptions extends MeOptions, OwnSiteOptions {
+  organizations: MeOptions["organizations"] & OwnSiteOptions["organizations"]
   isSetUp(): Promise<boolean>
   sessions: Pick<Sessions, "find">
   access: Access
@@ -55,7 +55,7 @@ export async function firstView(request: Request, path: string, options: BootOpt
   try {
     const reached = await options.access.onSite(person, siteId)
     if (furtherPath !== undefined || !reached.permissions.has("site:read")) return plain
-    const site = await seenSite(reached.site, reached.role, person.user.id, options)
+    const site = await ownSiteResponse(reached.site, reached.role, person.user.id, options)
     return { ...plain, boot: { ...plain.boot, site, reports: await firstReports(request, person, reached, options) } }
   } catch (error) {
     if (!(error instanceof AppError)) options.log.error("the first reports of a page failed", { error })
@@ -67,7 +67,7 @@ async function firstReports(request: Request, person: Person, { site, permission
   const { address, namesPeriod } = readSiteAddress(new URL(request.url).search)
   // Without a period in the address, the browser uses the last period of the site, which only it remembers.
   if (!namesPeriod) return []
-  const caller = { ...sightOf({ request, user: person.user, permissions }), form: "json" as const }
+  const caller = { ...reportOptionsFor({ request, user: person.user, permissions }), form: "json" as const }
   const more = address.filters.length === 0 ? [summaryArguments(address, moreMetrics(permissions.has("revenue:read")))] : []
   const queries = [
     ...[summaryArguments(address), ...more].map((given) => ({ report: "summary", given, run: stats.summary })),

@@ -8,6 +8,7 @@ import { pageOf, parseListing } from "../../services/definitions/listing.ts"
 import type { Sites } from "../../services/sites/sites.ts"
 import { argumentFaults, type Stats } from "../../services/stats/stats.ts"
 import type { ToolName } from "../public/report-schemas.ts"
+import type { SiteList } from "./output-schemas.ts"
 
 /** Caller of a tool, with the signal of a disconnected client. */
 export interface Caller {
@@ -51,10 +52,10 @@ export function toolCalls(options: ToolOptions): Readonly<Record<ToolName, ToolC
 }
 
 function siteLister({ sites, firstAt }: ToolOptions): ToolCall {
-  const shown = ({ id, name, hosts, timezone, revenue_currency, created_at }: Site) => {
+  const shown = ({ id, name, hosts, timezone, revenue_currency, created_at }: Site): SiteList["sites"][number] => {
     const first = firstAt(id)
     return {
-      ...{ site_id: id, name, hosts, timezone, revenue_currency, created_at: instantText(created_at) },
+      ...{ site_id: id, name, hosts: [...hosts], timezone, revenue_currency, created_at: instantText(created_at) },
       ...(first !== undefined && { first_event_at: instantText(first) }),
     }
   }

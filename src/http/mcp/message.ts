@@ -10,7 +10,7 @@ export const RpcRequest = t.Object(
     jsonrpc: t.Literal("2.0"),
     id: t.Optional(t.Union([t.String(), t.Integer()], { description: "Id of the request. A message without an id is a notification." })),
     method: t.String({ description: "Method: `initialize`, `ping`, `tools/list` or `tools/call`." }),
-    params: t.Optional(t.Object({}, { additionalProperties: true })),
+    params: t.Optional(t.Object({}, { additionalProperties: true, description: "Parameters of the method." })),
   },
   { title: "RpcRequest", description: "JSON-RPC 2.0 message. Batches are rejected." },
 )

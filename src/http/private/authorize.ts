@@ -111,14 +111,14 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       const caller = await admitted(call, rule)
       const find = rule.deleted ? access.onDeletedSite : access.onSite
       const site = await find(caller, call.params.site)
-      refuseLack(site.permissions, rule.permission)
+      requirePermission(site.permissions, rule.permission)
       refuseRestricted(call, caller, rule)
       return { ...caller, ...site }
     },
     async organization(call, rule) {
       const caller = await admitted(call, rule)
       const organization = await access.onOrganization(caller, call.params.organization)
-      if (rule.permission !== MEMBER) refuseLack(organization.permissions, rule.permission)
+      if (rule.permission !== MEMBER) requirePermission(organization.permissions, rule.permission)
       refuseRestricted(call, caller, rule)
       return { ...caller, ...organization }
     },
@@ -129,8 +129,8 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
 export const MEMBER = "member"
 
 /** Throws `forbidden` with the name of the missing permission. */
-export function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
-  if (!permissions.has(wanted)) throw missingPermission(wanted)
+export function requirePermission(permissions: ReadonlySet<string>, permission: string): void {
+  if (!permissions.has(permission)) throw missingPermission(permission)
 }
 
 function refuseImpersonation({ session }: Caller, { ask, personal }: Rule, writes: boolean): void {

@@ -46,7 +46,7 @@ export interface PrivateOptions
   authorize: Authorize
 }
 
-/** Everything below `/api/private` that the core answers: for people who are signed in, by session alone. */
+/** Creates the routes below `/api/private`: those of the core, then those of the plugins. They accept sessions, never API keys. */
 export function privateRoutes(options: PrivateOptions): AnyElysia[] {
   const router = privateRouter(options.authorize)
   return [

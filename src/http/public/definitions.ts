@@ -24,7 +24,7 @@ import { parameters, RANGED, reportOptions } from "./stats.ts"
 
 /** Creates the routes for goals. Goals are evaluated over stored events, so a new goal applies to past data, too. */
 export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, goals: Goals) =>
-  thingRoutes(auth, create, {
+  definitionRoutes(auth, create, {
     path: "goals",
     noun: "goal",
     read: ["goals:read", "stats:read"],
@@ -32,8 +32,8 @@ export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>
     things: goals,
     input: GoalInput,
     taken: "goal_exists",
-    shown: GoalResponse,
-    show: toGoalResponse,
+    schema: GoalResponse,
+    toResponse: toGoalResponse,
   })
 
 interface FunnelRoutesOptions {
@@ -43,7 +43,7 @@ interface FunnelRoutesOptions {
 
 /** Creates the routes for saved funnels and their reports. */
 export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, { funnels, stats }: FunnelRoutesOptions) =>
-  thingRoutes(auth, create, {
+  definitionRoutes(auth, create, {
     path: "funnels",
     noun: "funnel",
     read: ["funnels:read", "goals:read", "stats:read"],
@@ -51,8 +51,8 @@ export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creatio
     things: funnels,
     input: FunnelInput,
     taken: "funnel_exists",
-    shown: FunnelResponse,
-    show: toFunnelResponse,
+    schema: FunnelResponse,
+    toResponse: toFunnelResponse,
   }).get(
     "/:id/report",
     ({ site, params, query, request }) => stats.funnel(site, query, { ...reportOptions(request), funnelId: Number(params.id) }),
@@ -75,15 +75,15 @@ const day = (description: string) => parameter({ type: "string", format: "date",
 
 /** Creates the routes for annotations, which everyone with access to the site can see. */
 export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, annotations: Annotations) =>
-  thingRoutes(auth, create, {
+  definitionRoutes(auth, create, {
     path: "annotations",
     noun: "annotation",
     read: ["annotations:read"],
     write: ["annotations:write"],
     things: annotations,
     input: AnnotationInput,
-    shown: AnnotationResponse,
-    show: toAnnotationResponse,
+    schema: AnnotationResponse,
+    toResponse: toAnnotationResponse,
     listed: {
       kind: "dated",
       query: { from: day("First day in the time zone of the site. Requires `to`."), to: day("Last day, inclusive. Requires `from`.") },
@@ -102,8 +102,8 @@ interface Kind<Thing> {
   input: TObject
   /** Error code for a duplicate. */
   taken?: ErrorCode
-  shown: TSchema
-  show(thing: Thing, site: Site): object
+  schema: TSchema
+  toResponse(thing: Thing, site: Site): object
   /** List that supports a range of days. */
   listed?: { kind: "dated"; query: Record<string, TSchema>; read(site: Site, listing: Listing): Promise<Thing[]> }
 }
@@ -111,10 +111,10 @@ interface Kind<Thing> {
 const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Get", update: "Update", delete: "Delete" }
 
 /** Creates the routes to list, create, get, update and delete one kind of item. All kinds follow the same rules. */
-export function thingRoutes<Thing extends Versioned & { id: number }>(
+export function definitionRoutes<Thing extends Versioned & { id: number }>(
   auth: ApiKeyAuth,
   create: ReturnType<typeof creation>,
-  { path, noun, read, write, things, input, taken, shown, show, listed }: Kind<Thing>,
+  { path, noun, read, write, things, input, taken, schema, toResponse, listed }: Kind<Thing>,
 ) {
   const named = { finds: (site: Site, { params }: Call) => things.get(site, params.id) }
   const listName = (site: Site) => `${path}/${site.id}`
@@ -136,12 +136,12 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
           ? (slice: Listing) => listed.read(site, { ...listing, ...slice })
           : (slice: Listing) => things.list(site, slice)
         const page = await pageOf(listName(site), listing, readRows)
-        return { ...page, data: page.data.map((thing) => show(thing, site)) }
+        return { ...page, data: page.data.map((thing) => toResponse(thing, site)) }
       },
       {
         siteScope: { scopes: read },
         query: t.Object({ ...ListQuery, ...listed?.query }, { additionalProperties: true }),
-        response: { 200: Listed(shown) },
+        response: { 200: Listed(schema) },
         detail: describeRoute(operation("list", `List ${path}`, path)),
       },
     )
@@ -154,14 +154,14 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
           (thing) => ({
             location: `/api/public/v1/sites/${site.id}/${path}/${thing.id}`,
             etag: etagOf(thing),
-            body: show(thing, site),
+            body: toResponse(thing, site),
           }),
         ),
       {
         siteScope: writes(write),
         query: NoQuery,
         body: Sent,
-        response: { 201: shown },
+        response: { 201: schema },
         detail: describeRoute({ ...operation("create"), ...takes(input), ...conflicts }),
       },
     )
@@ -170,22 +170,22 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
       async ({ site, params, set }) => {
         const thing = await things.get(site, params.id)
         set.headers.etag = etagOf(thing)
-        return show(thing, site)
+        return toResponse(thing, site)
       },
-      { siteScope: { scopes: read, ...named }, query: NoQuery, response: { 200: shown }, detail: describeRoute(operation("get")) },
+      { siteScope: { scopes: read, ...named }, query: NoQuery, response: { 200: schema }, detail: describeRoute(operation("get")) },
     )
     .patch(
       "/:id",
       async ({ site, params, body, request, set }) => {
         const thing = await things.update(site, params.id, body.value, { expected: expectedVersions(request) })
         set.headers.etag = etagOf(thing)
-        return show(thing, site)
+        return toResponse(thing, site)
       },
       {
         siteScope: { ...writes(write), ...named },
         query: NoQuery,
         body: Sent,
-        response: { 200: shown },
+        response: { 200: schema },
         detail: describeRoute({ ...operation("update"), ...takesSome(input), ...conflicts }),
       },
     )

@@ -62,21 +62,35 @@ const ServerEvent = t.Object(
 )
 
 const EventsRequest = t.Object(
-  { events: t.Array(ServerEvent, { minItems: 1, maxItems: COLLECT.serverEvents }) },
+  { events: t.Array(ServerEvent, { minItems: 1, maxItems: COLLECT.serverEvents, description: "Events to store." }) },
   { ...closed, title: "EventsRequest" },
 )
 
 const EventLines = t.Unsafe<string>({ type: "string", description: "One ServerEvent object per line." })
 
+const Index = t.Integer({ minimum: 0, description: "Index of the event in the request, starting at 0." })
 const EventsAnswer = t.Object(
   {
-    accepted: t.Integer({ minimum: 0 }),
-    rejected: t.Array(t.Object({ index: t.Integer({ minimum: 0 }), code: t.String(), detail: t.String() }), {
-      description: "Invalid events, with the reason.",
-    }),
-    dropped: t.Array(t.Object({ index: t.Integer({ minimum: 0 }), reason: t.Unsafe<string>({ type: "string", enum: DROP_REASONS }) }), {
-      description: "Valid events blocked by the rules of the site.",
-    }),
+    accepted: t.Integer({ minimum: 0, description: "Number of stored events." }),
+    rejected: t.Array(
+      t.Object({
+        index: Index,
+        code: t.String({ description: "Code of the problem, such as `required`." }),
+        detail: t.String({ description: "Explanation for people. The text may change." }),
+      }),
+      {
+        description: "Invalid events, with the reason.",
+      },
+    ),
+    dropped: t.Array(
+      t.Object({
+        index: Index,
+        reason: t.Unsafe<string>({ type: "string", enum: DROP_REASONS, description: "Code of the reason." }),
+      }),
+      {
+        description: "Valid events blocked by the rules of the site.",
+      },
+    ),
   },
   { title: "EventsAnswer", description: "Result for each event: accepted, rejected or dropped." },
 )

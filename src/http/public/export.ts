@@ -14,7 +14,7 @@ export interface ExportRoutesOptions extends ExportAnswerOptions {
 const { metrics, interval } = toolParameters("get_timeseries")
 export const EXPORT_PARAMETERS = {
   type: parameter({ type: "string", enum: EXPORT_TYPES, description: "Raw rows, a report, or a breakdown by a dimension." }, true),
-  format: parameter({ type: "string", enum: EXPORT_FORMATS, default: "csv" }),
+  format: parameter({ type: "string", enum: EXPORT_FORMATS, default: "csv", description: "Format of the file." }),
   ...RANGED,
   metrics: metrics!,
   interval: interval!,

@@ -17,9 +17,17 @@ const KeyResponse = t.Object(
     unrestricted: t.Boolean({ description: "Whether the key has access to all current and future sites of the organization." }),
     site_ids: t.Optional(t.Array(t.Integer(), { description: "Ids of the sites of a limited key." })),
     created_at: t.String({ format: "date-time" }),
-    expires_at: t.Optional(t.String({ format: "date-time" })),
-    last_used_at: t.Optional(t.String({ format: "date-time" })),
-    rate_limit: t.Optional(t.Object({ limit: t.Integer(), window_seconds: t.Integer() })),
+    expires_at: t.Optional(t.String({ format: "date-time", description: "Expiry time. Absent if the key never expires." })),
+    last_used_at: t.Optional(t.String({ format: "date-time", description: "Time of the latest request. Absent before the first." })),
+    rate_limit: t.Optional(
+      t.Object(
+        {
+          limit: t.Integer({ description: "Maximum number of requests per window." }),
+          window_seconds: t.Integer({ description: "Length of the window in seconds." }),
+        },
+        { description: "Rate limit of the key. Absent without a limit." },
+      ),
+    ),
   },
   { title: "Key" },
 )

@@ -54,7 +54,11 @@ const FilterTree = t.Unsafe<unknown[]>({
     anyOf: [
       { type: "string" },
       { type: "array", items: {} },
-      { type: "object", properties: { case_sensitive: { type: "boolean" } }, additionalProperties: false },
+      {
+        type: "object",
+        properties: { case_sensitive: { type: "boolean", description: "Whether letter case matters. Default: true." } },
+        additionalProperties: false,
+      },
     ],
   },
 })
@@ -65,7 +69,7 @@ const QueryRequest = t.Object(
     site_id: t.Union([t.Integer({ minimum: 1 }), t.String()], {
       description: "Id, tracking id or host of the site. A host must belong to exactly one visible site.",
     }),
-    metrics: t.Array(MetricName, { minItems: 1, maxItems: QUERY.metrics, uniqueItems: true }),
+    metrics: t.Array(MetricName, { minItems: 1, maxItems: QUERY.metrics, uniqueItems: true, description: "Metrics to return." }),
     date_range: t.Union([choice(["day", "realtime", ...PERIODS]), Pair], {
       description: "Preset or range of dates. `realtime` is the last 5 minutes.",
     }),
@@ -97,7 +101,7 @@ const QueryRequest = t.Object(
           comparisons: t.Optional(
             t.Object(
               {
-                mode: choice(["previous_period", "year_over_year", "custom"]),
+                mode: choice(["previous_period", "year_over_year", "custom"], "Compared range. `custom` requires `date_range`."),
                 date_range: t.Optional(Pair),
                 match_day_of_week: t.Optional(
                   t.Boolean({ description: "Whether to shift the comparison range back so that it starts on the same weekday." }),

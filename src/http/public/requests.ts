@@ -16,11 +16,24 @@ import { INPUT, type ToolName } from "./report-schemas.ts"
 export const parameter = (schema: object, isRequired = false): TSchema =>
   t.Optional(t.String({ "x-parameter": schema, "x-required": isRequired }))
 
+/** Descriptions of parameters whose argument has none, because the list of tools must stay small. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  metrics: "Metrics to return.",
+  interval: "Size of the time buckets.",
+  dimension: "Dimension of the rows.",
+  property: "Key of the property. Required with the dimension `property`, otherwise not allowed.",
+  order: "Sort order.",
+  limit: "Maximum number of rows.",
+  offset: "Number of rows to skip.",
+}
+
 /** Returns the arguments of an MCP tool as query parameters, except the site, which is part of the path. */
 export function toolParameters(tool: ToolName): Record<string, TSchema> {
   const { properties, required = [] } = INPUT[tool] as { properties: Readonly<Record<string, object>>; required?: readonly string[] }
   const named = Object.entries(properties).filter(([name]) => name !== "site_id")
-  return Object.fromEntries(named.map(([name, schema]) => [name, parameter(schema, required.includes(name))]))
+  return Object.fromEntries(
+    named.map(([name, schema]) => [name, parameter({ description: DESCRIPTIONS[name], ...schema }, required.includes(name))]),
+  )
 }
 
 /** Body of a write. The service validates it, and the documentation describes it separately. */

@@ -1,13 +1,13 @@
 export type SourceCategory = "search" | "social" | "video" | "shopping" | "email" | "ai"
 
-/** A place visits come from. A host stands for its subdomains too, the longest one wins; everything but `name` is lower case. */
+/** A known source of visits. A host stands for its subdomains too, and the longest match wins. Everything except `name` is in lower case. */
 export interface KnownSource {
   name: string
   category: SourceCategory
   hosts: readonly string[]
-  /** Words for it in `utm_source`, `source` and `ref`. */
+  /** Values of `utm_source`, `source` and `ref` that name it. */
   aliases: readonly string[]
-  /** Aliases that name its ad product: the visit was paid for. */
+  /** Aliases that name its ad product, so that the visit counts as paid. */
   paid?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Hosts that send made-up visits to be seen in referrer reports. Footfall's own short list, written by hand; a host stands
- * for its subdomains too. Names under which spammers have registered anew for years are left to each site's own shields.
+ * Hosts that send fake visits to appear in referrer reports. A short list maintained by hand; a host stands
+ * for its subdomains too. Patterns of names that spammers have registered repeatedly for years are left to each site's own shields.
  */
 export const SPAM_HOSTS: ReadonlySet<string> = new Set([
   "100dollars-seo.com",

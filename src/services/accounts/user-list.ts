@@ -1,9 +1,10 @@
 import { API } from "../../domain/limits.ts"
 import { ROLES } from "../../domain/membership.ts"
+import type { PrivatePage } from "../../domain/response.ts"
 import { caseKey } from "../../domain/text.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
 import { listOpenInvitations, listUserFacts, type OpenInvitation, type UserFacts } from "../../store/catalog/instance-lists.ts"
-import { inSlices, type Place, type PrivatePage, readSortedPaging, type SortedPaging, sortedPage } from "../lists/paging.ts"
+import { inSlices, type Place, readSortedPaging, type SortedPaging, sortedPage } from "../lists/paging.ts"
 
 /** A user in the list of the admin console, or an invited person who has no account yet. */
 export type ListedUser = Omit<UserFacts, "id" | "status"> & {

@@ -78,7 +78,7 @@ export function createIdempotency({ catalog, clock, secrets }: IdempotencyOption
     },
   }
 
-  /** An answer that was sealed with another secret key is none. */
+  /** Returns a stored response. One that was encrypted with another secret key counts as missing. */
   async function find(scope: string, key: string): Promise<IdempotentAnswer | undefined> {
     const found = await findIdempotentAnswer(catalog, { scope, key, since: clock.now() - RETENTION_MS })
     const body = found && secrets.open(Uint8Array.fromBase64(found.body), answerPlace(scope, key, "answer"))

@@ -87,7 +87,7 @@ async function withAlarm({ alarms, clock }: BackupTasksOptions, step: string, wo
 
 /** Returns the cause shown to admins. Other details are only in the log. */
 const causeOf = (error: unknown): string =>
-  error instanceof AppError || error instanceof ExitFault ? error.message : "The cause is in the server's log."
+  error instanceof AppError || error instanceof ExitFault ? error.message : "An internal error occurred. See the log of the instance."
 
 /** Warns if there is no good backup for two days. A new instance has two days to make its first. */
 async function watchBackups({ backups, clock, health, dataDir, schedule, alarms }: BackupTasksOptions): Promise<void> {

@@ -12,10 +12,24 @@ import { isShortPattern, PATTERN_BOUNDS } from "../../query/parse/array-filters.
 
 const Condition = t.Object(
   {
-    dimension: t.Union(RULE_DIMENSIONS.map((dimension) => t.Literal(dimension))),
-    property: t.Optional(t.String({ minLength: 1, maxLength: QUERY.propertyChars })),
-    operator: t.Optional(t.Union(OPERATORS.map((operator) => t.Literal(operator)))),
-    values: t.Array(t.String({ minLength: 1, maxLength: QUERY.valueChars }), { minItems: 1, maxItems: QUERY.flatValues }),
+    dimension: t.Union(
+      RULE_DIMENSIONS.map((dimension) => t.Literal(dimension)),
+      { description: "Dimension of the event or its visit." },
+    ),
+    property: t.Optional(
+      t.String({ minLength: 1, maxLength: QUERY.propertyChars, description: "Key of the property. Only with the dimension `property`." }),
+    ),
+    operator: t.Optional(
+      t.Union(
+        OPERATORS.map((operator) => t.Literal(operator)),
+        { description: "Comparison with the values. Default: `is`." },
+      ),
+    ),
+    values: t.Array(t.String({ minLength: 1, maxLength: QUERY.valueChars }), {
+      minItems: 1,
+      maxItems: QUERY.flatValues,
+      description: "Values of which one must match.",
+    }),
   },
   { additionalProperties: false },
 )
@@ -24,15 +38,34 @@ type ConditionInput = Static<typeof Condition>
 /** A shield as a caller sends it. Id and version may be sent back as they were read and have no effect. */
 export const ShieldInput = t.Object(
   {
-    id: t.Optional(t.Integer()),
-    version: t.Optional(t.Integer()),
-    kind: t.Union(SHIELD_KINDS.map((kind) => t.Literal(kind))),
-    value: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes })),
-    conditions: t.Optional(t.Array(Condition, { minItems: 1, maxItems: THINGS.shieldConditions })),
-    note: t.Optional(t.String({ maxLength: THINGS.shieldNoteChars })),
-    enabled: t.Optional(t.Boolean()),
+    id: t.Optional(t.Integer({ description: "Read-only. Accepted and ignored." })),
+    version: t.Optional(
+      t.Integer({
+        description: "In a change: version that you have read. If the shield was changed since, the response is 409. Otherwise ignored.",
+      }),
+    ),
+    kind: t.Union(
+      SHIELD_KINDS.map((kind) => t.Literal(kind)),
+      { description: "What the shield matches." },
+    ),
+    value: t.Optional(
+      t.String({
+        minLength: 1,
+        maxLength: COLLECT.pageBytes,
+        description: "Value to match: an IP address or range, a country, a page, a host or a referrer. For kind `rule`: name of the rule.",
+      }),
+    ),
+    conditions: t.Optional(
+      t.Array(Condition, {
+        minItems: 1,
+        maxItems: THINGS.shieldConditions,
+        description: "Conditions that must all match. Required for kind `rule`, not allowed for other kinds.",
+      }),
+    ),
+    note: t.Optional(t.String({ maxLength: THINGS.shieldNoteChars, description: "Reason for the shield. Default: empty." })),
+    enabled: t.Optional(t.Boolean({ description: "Whether the shield drops events. Default: true." })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "ShieldInput" },
 )
 type ShieldInput = Static<typeof ShieldInput>
 
@@ -111,8 +144,8 @@ const completed = ({ dimension, property, operator = "is", values }: ConditionIn
 
 /** Describes a rule in words. Drops of an unnamed rule are counted under this description. */
 function nameOf(conditions: readonly RuleCondition[]): string {
-  const said = conditions.map(({ dimension, property, operator, values }) => `${property ?? dimension} ${operator} ${values.join(" or ")}`)
-  return truncate(said.join(" and "), THINGS.shieldNameChars)
+  const parts = conditions.map(({ dimension, property, operator, values }) => `${property ?? dimension} ${operator} ${values.join(" or ")}`)
+  return truncate(parts.join(" and "), THINGS.shieldNameChars)
 }
 
 function ruleFaults({ value = "", conditions }: ShieldInput, pointer: string): Fault[] {

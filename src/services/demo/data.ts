@@ -1,19 +1,19 @@
 import { type Person, personOf } from "./people.ts"
 import { type Random, seededRandom } from "./random.ts"
-import { type Arrival, arrivals, type Shop, shopOf, wander } from "./shop.ts"
+import { type Arrival, arrivals, generateVisit, type Shop, shopOf } from "./shop.ts"
 
-/** One event of invented traffic, as a browser would send it. */
+/** An event of generated traffic, as a browser would send it. */
 export interface TrafficEvent {
-  /** UTC epoch milliseconds, never falling from one event to the next. */
+  /** UTC epoch milliseconds, ascending. */
   at: number
-  /** The same number is the same person. */
+  /** Identifies the person. */
   person: number
   client: Person
   /** `pageview`, `engagement` or the name of a custom event. */
   name: string
   url: string
   title: string
-  /** Address the visitor came from; "" without one. */
+  /** Referring URL; "" without one. */
   referrer: string
   props?: Readonly<Record<string, string | number>>
   revenue?: { amount: number; currency: string }
@@ -21,12 +21,12 @@ export interface TrafficEvent {
 }
 
 export interface TrafficOptions {
-  /** The same options give the same events. */
+  /** Seed of the random numbers. Equal options give equal events. */
   seed: number
   /** Epoch milliseconds, half-open. */
   from: number
   to: number
-  /** How many events, engagement included. */
+  /** Number of events, including engagement. */
   events: number
   host: string
   currency?: string
@@ -36,8 +36,8 @@ const DAY = 86_400_000
 const HOUR = 3_600_000
 
 /**
- * A shop with a magazine: weekdays busier than weekends, evenings on the phone, slow growth, a campaign each month, people
- * who come back, and an order now and then. One day is in memory at a time.
+ * Generates the traffic of a shop with a magazine: weekdays are busier than weekends, phones are used in the evening, traffic grows
+ * slowly, each month has a campaign, and some people return or order. Only one day is in memory at a time.
  */
 export function* generateTraffic(options: TrafficOptions): Generator<TrafficEvent> {
   const random = seededRandom(options.seed)
@@ -56,7 +56,7 @@ export function* generateTraffic(options: TrafficOptions): Generator<TrafficEven
   }
 }
 
-/** The days of the range with the number of events that are due by the end of each. */
+/** Returns the days of the range with the cumulative number of events at the end of each day. */
 function daysOf({ from, to, events }: TrafficOptions): { start: number; end: number; upTo: number }[] {
   const starts: number[] = []
   for (let start = from; start < to; start = Math.floor(start / DAY + 1) * DAY) starts.push(start)
@@ -73,7 +73,7 @@ function daysOf({ from, to, events }: TrafficOptions): { start: number; end: num
 const WEEK = [0.72, 1.08, 1.15, 1.12, 1.08, 1, 0.68]
 const weekday = (at: number): number => WEEK[new Date(at).getUTCDay()]!
 
-/** Who comes next: a few regulars often, someone of the last weeks sometimes, mostly somebody new. */
+/** Creates the function that chooses the next person: often one of a few regulars, sometimes a recent visitor, mostly a new one. */
 function crowd(random: Random, events: number): () => number {
   const regulars = Math.max(3, Math.round(events / 2_000))
   let known = regulars
@@ -84,14 +84,14 @@ function crowd(random: Random, events: number): () => number {
   }
 }
 
-/** Visits of people by the hour of their own day. */
+/** Relative number of visits by local hour. */
 const HOURS = [3, 2, 1, 1, 1, 2, 4, 7, 10, 12, 13, 12, 11, 12, 12, 12, 11, 10, 9, 10, 11, 10, 8, 5]
 
 function visit(options: TrafficOptions, random: Random, shop: Shop, person: number, from: number, to: number): TrafficEvent[] {
   const client = personOf(options.seed, person)
   const at = momentFor(random, client, from, to)
   const arrival = random.weighted<Arrival>(arrivals(new Date(at)))
-  return [...wander(random, shop, { person, client, at, arrival })]
+  return [...generateVisit(random, shop, { person, client, at, arrival })]
 }
 
 function momentFor(random: Random, { offset, mobile }: Person, from: number, to: number): number {

@@ -4,10 +4,10 @@ import type { Instance } from "../instance/instance.ts"
 import type { Report } from "../runtime/control.ts"
 import { generateTraffic, type TrafficEvent, type TrafficOptions } from "./data.ts"
 
-/** A clock that can be set to the time of invented traffic, so that it takes the way of real traffic. */
+/** A clock that can be set to the time of generated traffic, so that it is processed like real traffic. */
 export interface ReplayClock extends Clock {
   set(at: number): void
-  /** From now on the real time again. */
+  /** Returns to the real time. */
   end(): void
 }
 
@@ -15,7 +15,7 @@ export function replayClock(real: Clock): ReplayClock {
   let at: number | undefined
   return {
     now: () => at ?? real.now(),
-    // Limits per second count invented seconds.
+    // Rate limits have to use the generated time too.
     monotonic: () => at ?? real.monotonic(),
     set(to) {
       at = to
@@ -32,7 +32,7 @@ export interface SiteTraffic extends TrafficOptions {
 }
 
 export interface ReplayOptions {
-  /** All over the same time. */
+  /** The sites, all with the same range. */
   sites: readonly SiteTraffic[]
   clock: ReplayClock
   collector: Pick<Collector, "collect" | "flush">
@@ -41,28 +41,28 @@ export interface ReplayOptions {
 }
 
 const DAY = 86_400_000
-/** As many as one commit takes at once. */
+/** Number of events in a group, which is that of one commit. */
 const GROUP = 200
-/** All of a group arrive at its end; longer, and visits would seem to have paused for half an hour. */
+/** Maximum time span of a group. All its events arrive at its end, so a longer one would split visits after half an hour of inactivity. */
 const GROUP_MS = 15 * 60_000
 
 /**
- * Sends invented traffic through the collector, at the times it would have come: with visits, salts and seals as they would
- * have been. The clock stays where the traffic ends.
+ * Sends generated traffic through the collector at the times of its events, so that visits, salts and columnar segments are those of
+ * real traffic. The clock stays at the end of the traffic.
  */
 export async function replayTraffic(options: ReplayOptions): Promise<number> {
   const { sites, clock, collector, instance, report } = options
   const total = sites.reduce((sum, { events }) => sum + events, 0)
   let sent = 0
   let night = sites[0]!.from + DAY
-  for (const group of groupsOf(together(sites))) {
+  for (const group of groupsOf(mergedTraffic(sites))) {
     const answers = Promise.all(group.map(({ event, trackingId }) => send(event, trackingId, options)))
     collector.flush()
     await answers
     sent += group.length
     if (clock.now() < night) continue
     await upkeep(instance, clock.now())
-    report({ what: "making traffic up", done: sent, total })
+    report({ what: "generating traffic", done: sent, total })
     night = clock.now() + DAY
   }
   await upkeep(instance, clock.now())
@@ -74,8 +74,8 @@ interface SiteEvent {
   trackingId: string
 }
 
-/** The events of all sites in order of time. */
-function* together(sites: readonly SiteTraffic[]): Generator<SiteEvent> {
+/** Merges the events of all sites in order of time. */
+function* mergedTraffic(sites: readonly SiteTraffic[]): Generator<SiteEvent> {
   const streams = sites.map((site) => ({
     events: generateTraffic(site),
     trackingId: site.trackingId,
@@ -95,7 +95,7 @@ function* together(sites: readonly SiteTraffic[]): Generator<SiteEvent> {
   }
 }
 
-/** Groups of events that share a commit. */
+/** Yields groups of events that share a commit. */
 function* groupsOf(traffic: Iterable<SiteEvent>): Generator<SiteEvent[]> {
   let group: SiteEvent[] = []
   for (const next of traffic) {
@@ -127,7 +127,7 @@ function send(event: TrafficEvent, trackingId: string, { clock, collector }: Rep
   })
 }
 
-/** As the tracker sends it. */
+/** Returns the payload of the tracker. */
 const payloadOf = ({ name, url, title, referrer, props, revenue, engagement, client }: TrafficEvent, trackingId: string) => ({
   n: name,
   u: url,

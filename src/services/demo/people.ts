@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "./random.ts"
 
-/** Who visits, as a server sees them. The addresses are from the ranges for documents and benchmarks. */
+/** A visitor as seen by a server. The addresses are from the ranges reserved for documentation and benchmarks. */
 export interface Person {
   address: string
   userAgent: string
@@ -8,13 +8,13 @@ export interface Person {
   language: string
   /** Width of the screen in px. */
   width: number
-  /** Hours from UTC, for the rhythm of the day; summer time is left out. */
+  /** Offset from UTC in hours, for the time of day. Daylight saving time is ignored. */
   offset: number
-  /** Comes from a phone: shorter visits, more in the evening. */
+  /** Whether the visitor uses a phone: visits are shorter, and more of them are in the evening. */
   mobile: boolean
 }
 
-/** The same number is the same person, with the same seed. Made anew at each call: ten million people need no memory. */
+/** Returns the person with a number, which is always the same for the same seed. Computed on each call, so that people need no memory. */
 export function personOf(seed: number, number: number): Person {
   const random = seededRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35))
   random.next()
@@ -23,7 +23,7 @@ export function personOf(seed: number, number: number): Person {
   return { address: addressOf(random), userAgent, timezone, language, width: random.pick(widths), offset, mobile }
 }
 
-/** IPv6 for a third; there the first 64 bits are the household. */
+/** Returns an address: IPv6 for a third of the people, where the first 64 bits identify the household. */
 function addressOf(random: Random): string {
   if (random.chance(0.33)) return `2001:db8:${random.below(65_536).toString(16)}:${random.below(65_536).toString(16)}::1`
   return `198.${18 + random.below(2)}.${random.below(256)}.${1 + random.below(254)}`

@@ -1,18 +1,18 @@
-/** Numbers that look random and are the same for the same seed, on every machine. */
+/** Pseudo-random numbers, which are equal for the same seed on every machine. */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 to less than 1. */
   next(): number
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Returns a whole number from 0 to less than `limit`. */
   below(limit: number): number
   chance(probability: number): boolean
   pick<Item>(items: readonly Item[]): Item
-  /** An item by its weight. */
+  /** Returns an item with a probability proportional to its weight. */
   weighted<Item>(items: readonly (readonly [weight: number, item: Item])[]): Item
-  /** Around `mean`, never negative, with a long tail as times between clicks have it. */
+  /** Returns a whole number from an exponential distribution with this mean, like times between clicks. */
   around(mean: number): number
 }
 
-/** mulberry32: small, quick, and good enough for invented traffic; never for keys or salts. */
+/** Creates a mulberry32 generator: small and fast, but not secure, so it must not be used for keys and salts. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {

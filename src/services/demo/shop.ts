@@ -2,7 +2,7 @@ import type { TrafficEvent } from "./data.ts"
 import type { Person } from "./people.ts"
 import type { Random } from "./random.ts"
 
-/** How somebody comes: where from, with which tags, and to which kind of page. */
+/** Start of a visit: its referrer, its campaign tags, and the kind of its entry page. */
 export interface Arrival {
   referrer: string
   query: string
@@ -15,7 +15,7 @@ export interface Shop {
 }
 export const shopOf = (host: string, currency: string): Shop => ({ origin: `https://${host}`, currency })
 
-/** Ways to come on a day. Each month has a campaign in its first week, with mails and advertisements. */
+/** Returns the weighted arrivals of a day. Each month has a campaign in its first week, with emails and advertisements. */
 export function arrivals(day: Date): readonly (readonly [number, Arrival])[] {
   const campaign = `${MONTHS[day.getUTCMonth()]}-sale`
   const push = day.getUTCDate() <= 7 ? 4 : 1
@@ -51,8 +51,8 @@ export function arrivals(day: Date): readonly (readonly [number, Arrival])[] {
   ]
 }
 
-/** One visit from its first page to its last. Each page is a pageview and, when it was really read, an engagement. */
-export function* wander(
+/** Generates the events of a visit. Each page has a pageview, and an engagement report if it was read. */
+export function* generateVisit(
   random: Random,
   shop: Shop,
   { person, client, at, arrival }: { person: number; client: Person; at: number; arrival: Arrival },
@@ -64,12 +64,12 @@ export function* wander(
     const page = { person, client, url: `${shop.origin}${path}${query}`, title: titleOf(path), referrer }
     yield { ...page, at, name: "pageview" }
     const stay = 800 + random.around(client.mobile ? 22_000 : 41_000)
-    for (const extra of deeds(random, shop, path)) yield { ...page, ...extra, at: at + Math.min(stay, 2_000 + random.around(8_000)) }
+    for (const extra of customEvents(random, shop, path)) yield { ...page, ...extra, at: at + Math.min(stay, 2_000 + random.around(8_000)) }
     at += stay
     if (random.chance(0.8)) yield { ...page, at, name: "engagement", engagement: { engagedMs: stay, scrollDepth: 10 + random.below(91) } }
     referrer = ""
     query = ""
-    path = onwards(random, path, client.mobile)
+    path = nextPage(random, path, client.mobile)
   }
 }
 
@@ -78,18 +78,18 @@ const ARTICLES = 240
 const PRODUCTS = 60
 const PLANS = ["monthly", "yearly", "gift"]
 
-/** Few pages get most of the traffic, as everywhere. */
-const famous = (random: Random, count: number): number => Math.floor(count * random.next() ** 3) + 1
-const article = (random: Random) => `/magazine/${famous(random, ARTICLES)}`
-const product = (random: Random) => `/products/${famous(random, PRODUCTS)}`
+/** Returns the number of a page. As on real sites, a few pages get most of the traffic. */
+const popular = (random: Random, count: number): number => Math.floor(count * random.next() ** 3) + 1
+const article = (random: Random) => `/magazine/${popular(random, ARTICLES)}`
+const product = (random: Random) => `/products/${popular(random, PRODUCTS)}`
 
 function landing(random: Random, lands: Arrival["lands"]): string {
   if (lands === "home") return random.chance(0.8) ? "/" : article(random)
   return lands === "article" ? article(random) : product(random)
 }
 
-/** Where a visit goes from a page; undefined where it ends. The way to an order is /products → /cart → /checkout → /thanks. */
-function onwards(random: Random, path: string, mobile: boolean): string | undefined {
+/** Returns the next page of a visit, or undefined at its end. An order takes the path /products → /cart → /checkout → /thanks. */
+function nextPage(random: Random, path: string, mobile: boolean): string | undefined {
   const ends = mobile ? 0.06 : 0
   if (path === "/cart")
     return random.weighted([
@@ -127,13 +127,13 @@ function onwards(random: Random, path: string, mobile: boolean): string | undefi
   ])
 }
 
-/** What is done on a page besides reading it. */
-function deeds(random: Random, shop: Shop, path: string): Pick<TrafficEvent, "name" | "props" | "revenue">[] {
+/** Returns the custom events on a page. */
+function customEvents(random: Random, shop: Shop, path: string): Pick<TrafficEvent, "name" | "props" | "revenue">[] {
   if (path === "/thanks") {
     const amount = (900 + random.around(3_400)) / 100
     return [{ name: "purchase", props: { items: 1 + random.below(4) }, revenue: { amount, currency: shop.currency } }]
   }
-  if (path === "/cart") return [{ name: "add_to_cart", props: { product: famous(random, PRODUCTS) } }]
+  if (path === "/cart") return [{ name: "add_to_cart", props: { product: popular(random, PRODUCTS) } }]
   if (path === "/subscribe" && random.chance(0.3)) return [{ name: "signup", props: { plan: random.pick(PLANS) } }]
   if (path.startsWith("/magazine/") && random.chance(0.04))
     return [{ name: "Outbound Link: Click", props: { url: "https://en.wikipedia.org/wiki/Coffee" } }]

@@ -1,25 +1,25 @@
-/** Rows that went, by what they were. */
+/** Number of removed rows by kind. */
 export type Removed = Readonly<Record<string, number>>
 
-/** What retention would take of an area. */
+/** Number of rows of an area that retention would remove. */
 export interface OverdueRows {
-  /** Of the plugin. */
+  /** Id of the plugin. */
   id: string
   rows: number
 }
 
 /**
- * What areas do about data that goes. All of it also runs for an area that is switched off, so that deletion and retention stay
- * complete; each may run twice for the same.
+ * Hooks by which areas remove their data. They also run for disabled areas, so that deletion and retention are complete, and they can
+ * run twice for the same data.
  */
 export interface DataHooks {
-  /** The site is purged: no row of it in any own table, no file, no secret is left. */
+  /** Removes all rows, files and secrets of a deleted site. */
   onSiteDelete(siteId: number): Promise<Removed>
-  /** Visits that started before the local midnight of this day are gone: whatever was derived from them goes, or is made anew. */
+  /** Removes or recomputes everything derived from visits that started before the local midnight of this day. */
   onRetention(siteId: number, cutoffDay: string): Promise<Removed>
-  /** What that would remove now, by area; those that keep nothing of the kind are left out. */
+  /** Returns the number of rows that `onRetention` would remove, by area. Areas without such rows are left out. */
   overdue(siteId: number, cutoffDay: string): Promise<OverdueRows[]>
-  /** The visitor of this name (a pseudonym of 16 digits) is gone: from lists, caches, snapshots and exports in progress. */
+  /** Removes a visitor, given by pseudonym (16 digits), from lists, caches, snapshots and exports in progress. */
   onPersonErase(siteId: number, visitor: string): Promise<Removed>
 }
 

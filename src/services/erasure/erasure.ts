@@ -7,11 +7,11 @@ import type { Exclusive } from "../runtime/tasks.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import type { DataHooks, Removed } from "./data-hooks.ts"
 
-/** Takes a site's data, or that of one visitor, out of both stores, and tells every area. What was cut off is done by doing it again. */
+/** Erases the data of a site or of one visitor from both stores and from all areas. An interrupted erasure can be repeated. */
 export interface Erasure {
-  /** All of a site. */
+  /** Erases all data of a site. */
   site(siteId: number): Promise<Removed>
-  /** The visitor of this name; visits that went are counted as `visits`. */
+  /** Erases a visitor, given by pseudonym. `visits` is the number of erased visits. */
   person(siteId: number, visitor: string): Promise<Removed>
 }
 
@@ -45,11 +45,11 @@ export function createErasure({ events, siteKeys, clock, exclusive, hooks, takeo
   }
 }
 
-/** Names lead from a number to a name alone, so each visitor of the part is named once. */
+/** Marks the visits of a visitor, by computing the pseudonym of each distinct visitor of the part. */
 function visitsOf(part: Part, wanted: string, nameOf: (numbers: readonly number[]) => string[]): Uint8Array {
   const visitors = part.visit("visitor").subarray(0, part.visits)
   const distinct = [...new Set(visitors)]
   const names = nameOf(distinct)
-  const meant = new Set(distinct.filter((_, i) => names[i] === wanted))
-  return Uint8Array.from(visitors, (visitor) => (meant.has(visitor) ? 1 : 0))
+  const matching = new Set(distinct.filter((_, i) => names[i] === wanted))
+  return Uint8Array.from(visitors, (visitor) => (matching.has(visitor) ? 1 : 0))
 }

@@ -6,15 +6,15 @@ import type { DataHooks, OverdueRows } from "./data-hooks.ts"
 import { type Cutoff, midnightOf, type SiteCutoff } from "./retention-cutoffs.ts"
 
 export interface RetentionPreview {
-  /** To be sent with the run, for the same cutoffs. */
+  /** Time of the preview. Sent with the run, it gives the same cutoffs. */
   at: string
-  /** The first local day that stays; null when it is not the same of all sites. */
+  /** First local day that is kept. Null if it differs between sites. */
   cutoff: string | null
-  /** Of sites' visits, hidden imports among them, and of the records of areas where there are any. */
+  /** Visits by site, including hidden imports, and records of areas if there are any. */
   by: { site_id: number; kind: OldVisits["kind"]; cutoff: string; rows: number; events: number; days: number }[]
-  /** What areas have derived from visits that would go. */
+  /** Data that areas derived from the visits to be removed. */
   plugins: OverdueRows[]
-  /** About, as columns are compressed together. */
+  /** Approximate size, because columns are compressed together. */
   bytes: number
 }
 
@@ -22,7 +22,7 @@ interface CountTerms {
   dataDir: string
   backupWorkerUrl: string
   hooks: DataHooks
-  /** Bytes and events of columnar segments, by site. */
+  /** Returns bytes and events of columnar segments by site. */
   segments(): Promise<readonly SegmentSize[]>
 }
 
@@ -34,7 +34,7 @@ interface SegmentSize {
 
 const DAY_MS = 86_400_000
 
-/** What would go. */
+/** Counts the data that would be removed. */
 export async function countOld(terms: CountTerms, at: number, cutoffs: readonly SiteCutoff[]): Promise<RetentionPreview> {
   const wanted = cutoffs.map(({ site, day }) => ({ id: site.id, before: midnightOf(site, day) }))
   const path = placesIn(terms.dataDir).events
@@ -46,13 +46,13 @@ export async function countOld(terms: CountTerms, at: number, cutoffs: readonly 
       return { site_id, kind, cutoff: day, rows: visits, events, days }
     }),
   )
-  const bytes = by.reduce((sum, { site_id, events }) => sum + events * bytesAnEvent(sizes, site_id), 0)
+  const bytes = by.reduce((sum, { site_id, events }) => sum + events * bytesPerEvent(sizes, site_id), 0)
   const days = new Set(cutoffs.map(({ day }) => day))
   const cutoff = days.size === 1 ? [...days][0]! : null
   return { at: instantText(at), cutoff, by, plugins: await overdue(terms.hooks, cutoffs), bytes: Math.round(bytes) }
 }
 
-/** Of all these sites together, by area. */
+/** Sums the overdue rows of all these sites by area. */
 async function overdue(hooks: DataHooks, cutoffs: readonly Cutoff[]): Promise<OverdueRows[]> {
   const sums = new Map<string, number>()
   for (const { site_id, day } of cutoffs)
@@ -60,7 +60,7 @@ async function overdue(hooks: DataHooks, cutoffs: readonly Cutoff[]): Promise<Ov
   return [...sums].map(([id, rows]) => ({ id, rows }))
 }
 
-function bytesAnEvent(sizes: readonly SegmentSize[], siteId: number): number {
+function bytesPerEvent(sizes: readonly SegmentSize[], siteId: number): number {
   const own = sizes.filter(({ site_id }) => site_id === siteId)
   const events = own.reduce((sum, size) => sum + size.events, 0)
   return events === 0 ? 0 : own.reduce((sum, size) => sum + size.bytes, 0) / events

@@ -18,23 +18,23 @@ const RetentionRunInput = t.Object(
   {
     site_id: t.Optional(SiteId),
     retention_days: t.Optional(Days),
-    at: t.Optional(t.String({ minLength: 20, maxLength: 40, description: "The moment that a preview told, for the same cutoffs" })),
+    at: t.Optional(t.String({ minLength: 20, maxLength: 40, description: "Value of `at` in a preview, for the same cutoffs." })),
   },
   { additionalProperties: false, title: "RetentionRunInput" },
 )
 
 const PurgeInput = t.Object(
   {
-    before: t.String({ minLength: 10, maxLength: 10, description: "A day, today at the latest: visits that began before it go" }),
+    before: t.String({ minLength: 10, maxLength: 10, description: "Day, not after today. Visits that started before it are removed." }),
     dry_run: t.Optional(t.Boolean()),
   },
   { additionalProperties: false, title: "PurgeInput" },
 )
 
-/** Up to which local day of a site its visits go. */
+/** The local day of a site before which visits are removed. */
 export interface Cutoff {
   site_id: number
-  /** `2026-11-21`: visits that started before its midnight. */
+  /** Such as `2026-11-21`. Visits that started before its midnight are removed. */
   day: string
 }
 
@@ -51,47 +51,47 @@ interface CutoffTerms {
 
 const DAY_MS = 86_400_000
 
-/** When a local day of the site begins. */
+/** Returns the start of a local day of the site. */
 export const midnightOf = ({ timezone }: Pick<Site, "timezone">, day: string): number =>
   Temporal.PlainDate.from(day).toZonedDateTime(timezone).epochMilliseconds
 
-/** What a body asks for; without a number of days what holds for each site. */
-export async function askedCutoffs(terms: CutoffTerms, body: unknown): Promise<{ at: number; cutoffs: SiteCutoff[] }> {
+/** Reads the cutoffs that a body requests. Without a number of days the retention of each site applies. */
+export async function readCutoffs(terms: CutoffTerms, body: unknown): Promise<{ at: number; cutoffs: SiteCutoff[] }> {
   const { clock, sites, settings } = terms
   const { fields, faults } = inspect(RetentionRunInput, body, "", [])
   const at = fields.at === undefined ? clock.now() : parseInstant(fields.at)
-  const isOdd = at === undefined || at > clock.now() || at < clock.now() - DAY_MS
-  const wrong = isOdd ? [fault("/at", "out_of_range", "must be the moment of a preview of the last day")] : []
+  const isInvalid = at === undefined || at > clock.now() || at < clock.now() - DAY_MS
+  const wrong = isInvalid ? [fault("/at", "out_of_range", "must be the time of a preview within the last day")] : []
   refuseFaults(inDocumentOrder([...faults, ...wrong], body))
-  const meant = fields.site_id === undefined ? await terms.allSites() : [await sites.get(fields.site_id)]
-  const cutoffs = meant.flatMap((site) => {
-    const days = fields.retention_days ?? keptDays(site, settings)
-    return days === null ? [] : [{ site, site_id: site.id, day: cutoffDay(site, days, at!).toString() }] // refused just now if it is none
+  const chosen = fields.site_id === undefined ? await terms.allSites() : [await sites.get(fields.site_id)]
+  const cutoffs = chosen.flatMap((site) => {
+    const days = fields.retention_days ?? retentionDays(site, settings)
+    return days === null ? [] : [{ site, site_id: site.id, day: cutoffDay(site, days, at!).toString() }] // checked above
   })
   return { at: at!, cutoffs }
 }
 
-/** Up to the day that a body names. */
+/** Reads the cutoff at the day that a body names. */
 export function cutoffOf(site: Site, body: unknown, now: number): SiteCutoff[] {
   const { fields, faults } = inspect(PurgeInput, body)
   const day = fields.before === undefined ? undefined : parseDay(fields.before)
   const wrong = fields.before === undefined ? [] : dayFaults(day, cutoffDay(site, 0, now))
   refuseFaults(inDocumentOrder([...faults, ...wrong], body))
-  return [{ site, site_id: site.id, day: day!.toString() }] // refused just now if it is none
+  return [{ site, site_id: site.id, day: day!.toString() }] // checked above
 }
 
-/** A day to come is a mistyped one, and would take what is being measured now with it. */
+/** Refuses invalid days and days in the future, which are typing mistakes and would remove current visits. */
 function dayFaults(day: Temporal.PlainDate | undefined, today: Temporal.PlainDate): Fault[] {
-  if (!day) return [fault("/before", "invalid_date", "must be a day of the calendar")]
+  if (!day) return [fault("/before", "invalid_date", "must be a calendar date")]
   const isToCome = Temporal.PlainDate.compare(day, today) > 0
   return isToCome ? [fault("/before", "out_of_range", `must be ${today} or earlier`)] : []
 }
 
-/** For how long events of a site are kept; null: for ever. */
-export const keptDays = (site: Pick<Site, "retention_days">, settings: Pick<InstanceSettings, "get">): number | null =>
+/** Returns the number of days that events of a site are kept. Null means forever. */
+export const retentionDays = (site: Pick<Site, "retention_days">, settings: Pick<InstanceSettings, "get">): number | null =>
   site.retention_days ?? settings.get("default_retention_days")
 
-/** The first local day that is kept whole. */
+/** Returns the first local day that is kept. */
 export function cutoffDay(site: Pick<Site, "timezone">, days: number, at: number): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(site.timezone).toPlainDate().subtract({ days })
 }

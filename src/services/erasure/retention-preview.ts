@@ -10,7 +10,7 @@ import type { Goals } from "../definitions/goals.ts"
 import { callerOf, siteFacts } from "../stats/open-report.ts"
 
 export interface RetentionPreviews {
-  /** `days` as text of a query string; throws `invalid_query`. Changes nothing. */
+  /** Computes a preview for `days`, an argument of a query string. Throws `invalid_query`. */
   of(site: Site, given: Record<string, unknown>, signal?: AbortSignal): Promise<RetentionPreview>
 }
 
@@ -29,7 +29,7 @@ export const createRetentionPreviews = ({ engine, goals, clock }: RetentionPrevi
     const range = { from: 0, to: dayStart(cutoff, site.timezone) }
     const facts = siteFacts(site, goals.rules(site.id))
     const weight = await engine.visitsWeight({ site: facts, range }, callerOf(site, signal ? { signal } : {}))
-    // It runs once a local day, from midnight on: of a site that has kept everything so far it has not run today.
+    // Retention runs once per local day, after midnight. For a site that kept everything so far it has not run today.
     const first = site.retention_days === null ? now : dayStart(day.add({ days: 1 }), site.timezone)
     return { cutoff_day: cutoff.toString(), ...weight, first_run_at: instantText(first) }
   },
@@ -38,7 +38,7 @@ export const createRetentionPreviews = ({ engine, goals, clock }: RetentionPrevi
 function readDays(given: Record<string, unknown>): number {
   const reader = new ArgumentReader(given, ["days"])
   const days = reader.integer("days", THINGS.retentionDays)
-  if (!reader.has("days")) reader.refuse({ pointer: "/days", code: "required", detail: "Say for how many days events are to be kept." })
+  if (!reader.has("days")) reader.refuse({ pointer: "/days", code: "required", detail: "The number of days is required." })
   refuseArguments(reader, "text")
-  return days! // only faults leave it undefined
+  return days! // undefined only when there are faults, which were thrown above
 }

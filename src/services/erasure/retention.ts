@@ -15,7 +15,7 @@ import type { BesideSettings, InstanceSettings } from "../settings/settings.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { DataHooks } from "./data-hooks.ts"
 import { countOld, type RetentionPreview } from "./retention-count.ts"
-import { askedCutoffs, type Cutoff, cutoffOf, DaysOrNull, keptDays, midnightOf, type SiteCutoff, SiteId } from "./retention-cutoffs.ts"
+import { type Cutoff, cutoffOf, DaysOrNull, midnightOf, readCutoffs, retentionDays, type SiteCutoff, SiteId } from "./retention-cutoffs.ts"
 
 const RetentionInput = t.Object(
   {
@@ -33,7 +33,7 @@ const RetentionInput = t.Object(
   { additionalProperties: false, title: "RetentionInput" },
 )
 
-/** How long events are kept, and taking away what is older. */
+/** Retention settings, and the removal of older visits. */
 export interface ConsoleRetention {
   list(): Promise<{
     default_days: number | null
@@ -43,15 +43,15 @@ export interface ConsoleRetention {
   change(actor: Actor, body: unknown): Promise<void>
   /** Throws `validation_failed`, `site_not_found`. */
   preview(body: unknown): Promise<RetentionPreview>
-  /** A job that takes exactly what the preview of the same body told. */
-  run(actor: Actor, body: unknown, kept?: Alongside<Job>): Promise<Job>
-  /** The same at once, without a job: for whoever waits for it. Returns how many visits went. */
+  /** Starts a job that removes exactly the visits in the preview of the same body. */
+  run(actor: Actor, body: unknown, alongside?: Alongside<Job>): Promise<Job>
+  /** Removes the visits without a job, while the caller waits. Returns their number. */
   runNow(actor: Actor, body: unknown, report: Report): Promise<number>
-  /** Of one site, up to a day that somebody names. */
-  purge(actor: Actor, site: Site, body: unknown, kept?: Alongside<Job>): Promise<Job>
-  /** What that would take. */
+  /** Starts a job that removes the visits of a site before a given day. */
+  purge(actor: Actor, site: Site, body: unknown, alongside?: Alongside<Job>): Promise<Job>
+  /** Counts the visits that `purge` would remove. */
   countBefore(site: Site, body: unknown): Promise<RetentionPreview>
-  /** What the job does. */
+  /** Runs the job. */
   perform(work: JobWork<RemovalPayload>): Promise<number>
 }
 
@@ -67,9 +67,9 @@ export interface RetentionOptions {
   audit: Audit
   beginJob: BeginJob
   hooks: DataHooks
-  /** Of the console. */
+  /** Changes settings of the instance. Only in the console. */
   changeSettings?(actor: Actor, changes: object, beside: BesideSettings): Promise<unknown>
-  /** Bytes and events of columnar segments, by site. */
+  /** Returns bytes and events of columnar segments by site. */
   segments(): Promise<readonly { site_id: number; bytes: number; events: number }[]>
 }
 
@@ -78,11 +78,11 @@ export const RETENTION_JOB = "core.remove-visits"
 export function createRetention(options: RetentionOptions): ConsoleRetention {
   const { clock, sites, settings, audit } = options
 
-  function begin(actor: Actor, action: string, cutoffs: readonly SiteCutoff[], kept?: Alongside<Job>): Promise<Job> {
+  function begin(actor: Actor, action: string, cutoffs: readonly SiteCutoff[], alongside?: Alongside<Job>): Promise<Job> {
     const payload = { cutoffs: cutoffs.map(({ site_id, day }) => ({ site_id, day })), actor }
     const only = cutoffs.length === 1 ? cutoffs[0]!.site : undefined
     const job = { kind: RETENTION_JOB, payload, ...(only && { siteId: only.id }) }
-    return options.beginJob(actor, job, beginEntry(action, cutoffs, only), kept)
+    return options.beginJob(actor, job, beginEntry(action, cutoffs, only), alongside)
   }
 
   return {
@@ -93,7 +93,7 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
         sites: all.map((site) => ({
           site_id: site.id,
           name: site.name,
-          retention_days: keptDays(site, settings),
+          retention_days: retentionDays(site, settings),
           source: site.retention_days === null ? "default" : "site",
         })),
       }
@@ -119,15 +119,15 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
       })
     },
     async preview(body) {
-      const { at, cutoffs } = await askedCutoffs(options, body)
+      const { at, cutoffs } = await readCutoffs(options, body)
       return countOld(options, at, cutoffs)
     },
-    async run(actor, body, kept) {
-      const { cutoffs } = await askedCutoffs(options, body)
-      return begin(actor, "admin.retention.run", cutoffs, kept)
+    async run(actor, body, alongside) {
+      const { cutoffs } = await readCutoffs(options, body)
+      return begin(actor, "admin.retention.run", cutoffs, alongside)
     },
     async runNow(actor, body, report) {
-      const { cutoffs } = await askedCutoffs(options, body)
+      const { cutoffs } = await readCutoffs(options, body)
       return removeOld(options, {
         payload: { cutoffs: cutoffs.map(({ site_id, day }) => ({ site_id, day })), actor },
         signal: new AbortController().signal,
@@ -135,7 +135,7 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
         save: async () => {},
       })
     },
-    purge: async (actor, site, body, kept) => begin(actor, "admin.site.purge", cutoffOf(site, body, clock.now()), kept),
+    purge: async (actor, site, body, alongside) => begin(actor, "admin.site.purge", cutoffOf(site, body, clock.now()), alongside),
     countBefore: async (site, body) => countOld(options, clock.now(), cutoffOf(site, body, clock.now())),
     perform: (work) => removeOld(options, work),
   }
@@ -148,11 +148,11 @@ function beginEntry(action: string, cutoffs: readonly Cutoff[], only: Site | und
   return { action, target: { type: "site", id, label: name }, organizationId: organization_id, siteId: id, changes }
 }
 
-/** What a removal has before it and behind it. */
+/** The cutoffs of a removal and its progress. */
 export interface RemovalPayload {
   cutoffs: Cutoff[]
   actor: Actor
-  /** How many of them are done, and what went. */
+  /** Number of cutoffs that are done, and of removed visits. */
   done?: number
   visits?: number
 }
@@ -167,7 +167,7 @@ interface RemovalTerms {
   hooks: DataHooks
 }
 
-/** Site after site; what was cut off goes on where it was. Each site leaves a row in the log before and after. */
+/** Removes visits site by site, and continues where an interrupted removal stopped. Writes audit entries before and after each site. */
 export async function removeOld(
   { events, exclusive, sites, clock, audit, hooks }: RemovalTerms,
   { payload, signal, progress, save }: Work,
@@ -183,9 +183,9 @@ export async function removeOld(
       const about = { target: { type: "site", id: site_id, label: site.name }, organizationId: site.organization_id, siteId: site_id }
       await audit.writeAlone(actor, { action: "admin.retention.begin", ...about, changes: { cutoff: [null, day] } })
       const removed = await exclusive.run(async () => {
-        const went = await events.retain(site_id, midnightOf(site, day), clock.now())
-        if (went > 0) events.checkpoint("truncate")
-        return { visits: went, ...(await hooks.onRetention(site_id, day)) }
+        const removedVisits = await events.retain(site_id, midnightOf(site, day), clock.now())
+        if (removedVisits > 0) events.checkpoint("truncate")
+        return { visits: removedVisits, ...(await hooks.onRetention(site_id, day)) }
       })
       visits += removed.visits
       const changes = Object.fromEntries(Object.entries(removed).map(([what, rows]) => [what, [rows, 0] as const]))

@@ -23,16 +23,16 @@ import type { Sites } from "../sites/sites.ts"
 import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
 
 /**
- * Data of a site that its people take away: whole visits that start in a range and have an event that satisfies the filters,
- * or all of it. The work goes on in the background, over restarts, and leaves an audit row at its start and one at its end;
- * what was asked for stands in neither, and in no row once the work is done.
+ * Erasure of a site's data by its members: the visits that start in a range and have an event that satisfies the filters, or all data.
+ * The work runs in the background and continues after a restart. It writes an audit entry at its start and at its end. Neither contains
+ * the filters, and nothing else does once the work is done.
  */
 export interface SiteErasures {
-  /** `filters` and a range, as JSON. Throws `validation_failed`. */
+  /** Counts the visits to erase. The body has `filters` and a range. Throws `validation_failed`. */
   preview(site: Site, body: unknown, userId: number): Promise<ErasurePreview>
-  /** The same with `confirm`; throws `token_invalid` for one of another person, site, question, or too old. */
+  /** Erases visits. The body also has `confirm`. Throws `token_invalid` if that is expired or belongs to another user, site or query. */
   erase(site: Site, body: unknown, by: By, alongside?: Alongside<Job>): Promise<Job>
-  /** All events and imports, whatever they are; `confirm` is the name of the site. Settings stay. */
+  /** Erases all events and imports and keeps the settings. The body has `confirm`, the name of the site. */
   reset(site: Site, body: unknown, by: By, alongside?: Alongside<Job>): Promise<Job>
   /** Throws `work_not_found`. */
   get(site: Site, id: string | undefined): Promise<Job>
@@ -56,19 +56,20 @@ interface SiteErasuresOptions extends OpenReportOptions {
   cookieSecrets: readonly [string, ...string[]]
 }
 
-/** What the work needs to go on; without a question it has been done, or everything goes. */
+/** State of an erasure, stored with its job. */
 interface Payload {
   actor: Actor
+  /** Absent for a reset, and once the erasure is done. */
   question?: { range: Range; filter?: Filter }
   erased: number
 }
 
 const KINDS = { erase: "sites.erase-events", reset: "sites.reset-events" } as const
-/** What comes in while it runs may match too; after so many rounds the rest is for the next erasure. */
-const ROUNDS = 3
-/** Replaced segments are read by no report after this long (reliability.md 2.3). */
+/** Maximum number of rounds. Events that arrive meanwhile can match too; after the last round they are left to the next erasure. */
+const MAX_ROUNDS = 3
+/** Time after which no report reads a replaced segment any more (reliability.md 2.3). */
 const RETIRED_MS = 20_000
-const LOOK_MS = 200
+const POLL_MS = 200
 
 export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
   const { catalog, engine, jobs, audit } = options
@@ -89,11 +90,10 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
         { kind: KINDS[kind], key: String(site.id), siteId: site.id, organizationId: site.organization_id, createdBy: userId, payload },
         statements,
       )
-      // Without a slot each is made.
-      const made = job!
+      const created = job! // without a slot a job is always created
       await audit.write(statements, payload.actor, auditEntry(site, kind, "begin"))
-      await alongside?.(statements, { after: made })
-      return made
+      await alongside?.(statements, { after: created })
+      return created
     })
 
   for (const kind of ["erase", "reset"] as const) {
@@ -116,7 +116,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
       const { question } = await questionOf(site, given, by.userId)
       if (confirm === undefined) refuseFaults([fault("/confirm", "required", "is required: it comes with the preview")])
       if (!tokens.fits({ userId: by.userId, siteId: site.id, question }, confirm))
-        throw new AppError("token_invalid", "Look at the preview again: the confirmation is for something else, or too old.")
+        throw new AppError("token_invalid", "The confirmation has expired or does not match the request. Open the preview again.")
       return begin(site, "erase", { actor: by.actor, question, erased: 0 }, by, alongside)
     },
     async reset(site, body, by, alongside) {
@@ -143,25 +143,25 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
 async function carryOut(options: SiteErasuresOptions, kind: keyof typeof KINDS, work: JobWork<Payload>): Promise<void> {
   const { sites, audit } = options
   const { actor } = work.payload
-  const site = await sites.get(work.job.site_id!) // it was made for one
+  const site = await sites.get(work.job.site_id!) // every such job has a site
   try {
     const erased = await eraseAll(options, site, kind, work)
     await options.takeouts.drop(site.id)
     await work.save({ actor, erased })
     await audit.writeAlone(actor, { ...auditEntry(site, kind, "finish"), changes: { visits: [erased, 0] } })
   } catch (thrown) {
-    // Cut off by the end of the process it goes on; whatever else happened is its end.
+    // The end of the process only interrupts the erasure. Any other error ends it.
     if (!work.signal.aborted) await audit.writeAlone(actor, { ...auditEntry(site, kind, "finish"), outcome: "failed" })
     throw thrown
   }
 }
 
-/** Returns how many visits went. Doing a part of it twice does no harm. */
+/** Erases the visits and returns their number. Parts of it can run twice without harm. */
 async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof typeof KINDS, work: JobWork<Payload>): Promise<number> {
   const { events, exclusive, clock } = options
   let { erased } = work.payload
   let erasedAt = clock.now()
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const choose = await chooser(options, site, kind, work)
     if (!choose) break
     erasedAt = clock.now()
@@ -175,15 +175,15 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
   work.progress({ phase: "overwriting", done: erased })
   while (erased > 0 && clock.monotonic() <= end) {
     work.signal.throwIfAborted()
-    await Bun.sleep(LOOK_MS)
+    await Bun.sleep(POLL_MS)
   }
-  // The wait is over, whatever the wall clock says by now.
+  // Uses the time of the erasure, because the wall clock may have changed during the wait.
   await events.dropRetired(erasedAt + RETIRED_MS + 1)
   events.checkpoint("truncate")
   return erased
 }
 
-/** Marks the visits that go; undefined when none is left. */
+/** Returns the function that marks the visits to erase, or undefined when there are none. */
 async function chooser(
   { engine, goals }: SiteErasuresOptions,
   site: Site,
@@ -220,15 +220,15 @@ const auditEntry = ({ id, name, organization_id }: Site, kind: keyof typeof KIND
   siteId: id,
 })
 
-/** What somebody has been shown before it is erased. */
+/** An erasure that a user has previewed. */
 export interface ShownErasure {
   userId: number
   siteId: number
-  /** Range and filter, as they were understood. */
+  /** Parsed range and filter. */
   question: object
 }
 
-/** Proofs that somebody has seen what an erasure takes away: for ten minutes, for them, the site and that question alone. */
+/** Proofs that a user has seen the preview of an erasure. They are valid for ten minutes, for this user, site, range and filter. */
 export interface EraseTokens {
   make(shown: ShownErasure): { token: string; until: number }
   fits(shown: ShownErasure, token: unknown): boolean
@@ -236,7 +236,7 @@ export interface EraseTokens {
 
 interface EraseTokensOptions {
   clock: Pick<Clock, "now">
-  /** The first one signs, all of them verify. */
+  /** The first secret signs, and all of them verify. */
   cookieSecrets: readonly [string, ...string[]]
 }
 

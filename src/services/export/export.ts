@@ -9,33 +9,33 @@ import type { SiteKeys } from "../sites/site-keys.ts"
 import { both, codeNames, decimalsOf, type ReportOptions, shownRange, siteFacts } from "../stats/open-report.ts"
 import { createStats, type StatsOptions } from "../stats/stats.ts"
 
-/** An export that has been asked for and not begun. Its range is fixed. */
+/** An export that has been requested but not started. Its range is fixed. */
 export interface Export {
   type: ExportType
   format: ExportFormat
   range: ReportRange
   fileName: string
   /**
-   * The text, piece by piece as it is taken. The first piece is made of data, so that what refuses the query is thrown
-   * before anything is said; what fails later is thrown then, and the text that was given has no regular end.
+   * Yields the text in pieces, on demand. The first piece contains data, so that an error of the query is thrown before the response
+   * starts. After a later error the text has no regular end.
    */
   read(signal: AbortSignal): AsyncGenerator<Uint8Array>
 }
 
-/** A site's data to take away (api.md section 10). */
+/** Exports of a site's data (api.md section 10). */
 export interface Exports {
-  /** Judges the arguments, which are text of a query string: `invalid_query` with all faults at once. Counts and reads nothing. */
+  /** Parses the arguments of a query string. Throws `invalid_query` with all faults at once. Reads no data. */
   open(site: Site, given: Record<string, unknown>, sight?: ExportSight): Promise<Export>
 }
 
-/** What of the site whoever exports may see. */
+/** The parts of a site that the caller can see. */
 export type ExportSight = Pick<ReportOptions, "userId" | "hidesRevenue" | "locked" | "minVisitors">
 
 interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
 }
 
-interface Asked extends ParsedExport {
+interface OpenExport extends ParsedExport {
   site: Site
   now: number
   range: ReportRange
@@ -46,18 +46,18 @@ export function createExports(options: ExportsOptions): Exports {
   const { engine, goals, clock } = options
   const callerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
 
-  function open(site: Site, given: Record<string, unknown>, sight: ExportSight): Asked {
+  function open(site: Site, given: Record<string, unknown>, sight: ExportSight): OpenExport {
     const firstAt = given.period === "all" ? options.events.firstAt(site.id) : undefined
     const now = clock.now()
     const { userId, hidesRevenue = false, minVisitors, locked } = sight
     const saved = options.saved?.(site, userId)
-    const seen = { ...(saved && { saved }), hidesRevenue, minVisitors }
-    const { parsed, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, seen)
+    const parseOptions = { ...(saved && { saved }), hidesRevenue, minVisitors }
+    const { parsed, ...kind } = parseExport(given, { now, timezone: site.timezone, firstAt }, parseOptions)
     const filter = both(locked, parsed.filter)
-    return { ...asked, parsed: { ...parsed, ...(filter && { filter }) }, site, now, sight, range: shownRange(parsed.range, now) }
+    return { ...kind, parsed: { ...parsed, ...(filter && { filter }) }, site, now, sight, range: shownRange(parsed.range, now) }
   }
 
-  async function* rows({ site, format, range, parsed }: Asked, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* rows({ site, format, range, parsed }: OpenExport, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const query = {
       site: siteFacts(site, goals.rules(site.id)),
       range: parsed.range.range,
@@ -72,7 +72,7 @@ export function createExports(options: ExportsOptions): Exports {
     }
   }
 
-  async function* breakdown({ site, format, range, parsed, now }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* breakdown({ site, format, range, parsed, now }: OpenExport, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
     const names = await codeNames(options, parsed.dimension)
     const query = {
@@ -84,8 +84,12 @@ export function createExports(options: ExportsOptions): Exports {
     yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
   }
 
-  /** Reports that have few rows are those of the statistics, of the moment that fixed the range. */
-  async function* report({ type, site, format, range, parsed, now, sight }: Asked, given: Record<string, unknown>, signal: AbortSignal) {
+  /** Yields a report with few rows, computed by the statistics as of the time at which the range was fixed. */
+  async function* report(
+    { type, site, format, range, parsed, now, sight }: OpenExport,
+    given: Record<string, unknown>,
+    signal: AbortSignal,
+  ) {
     const { type: _, format: __, ...own } = given
     const stats = createStats({ ...options, clock: { now: () => now } })
     const asking = { ...sight, form: "text" as const, signal }
@@ -116,11 +120,11 @@ export function createExports(options: ExportsOptions): Exports {
 
 const GOAL_COLUMNS = ["goal_id", "name", "kind", "match", "value", "threshold", "visitors", "conversions", "conversion_rate", "revenue"]
 
-/** In a column of CSV a point that is whole says so. */
+/** Returns the points of a timeseries. CSV has a column for `partial`, so complete points are marked too. */
 const pointRecords = (format: ExportFormat, points: readonly { partial?: boolean }[]): ExportRecord[] =>
   points.map((point) => (format === "csv" ? { partial: false, ...point } : { ...point }))
 
-/** One piece of the parts that there are, or none. */
+/** Yields the parts as one piece, or nothing if they are empty. */
 function* piece(before: string, rows: Uint8Array, after: string): Generator<Uint8Array> {
   const bytes = Buffer.concat([Buffer.from(before), rows, Buffer.from(after)])
   if (bytes.length > 0) yield bytes

@@ -23,40 +23,40 @@ export interface TakeoutOptions {
   annotations: Pick<Annotations, "list">
   segments: Pick<Segments, "of">
   siteKeys: Pick<SiteKeys, "siteKey">
-  /** What areas add to the archive; nothing where they are not set up. */
+  /** Returns the files that areas add to the archive. Empty before the areas are set up. */
   areaFiles(): readonly AreaFile[]
   random: Random
   clock: Pick<Clock, "now">
 }
 
-/** A file of an area inside the archive: one object a line. */
+/** A file of an area in the archive, with one JSON object per line. */
 export interface AreaFile {
-  /** The file is `<name>.ndjson`. */
+  /** Name of the file without `.ndjson`. */
   name: string
   rows(site: Site, names: ArchiveNames): AsyncIterable<object> | Iterable<object>
 }
 
-/** Visitors have other names in an archive, so that it cannot be joined with another one. */
+/** Pseudonyms of visitors, which differ in every archive, so that archives cannot be joined. */
 export interface ArchiveNames {
-  /** The names in the archive of visitors whom the site names so (pseudonyms of 16 digits). */
+  /** Converts pseudonyms of the site (16 digits) to those of the archive. */
   visitors(names: readonly string[]): string[]
 }
 
-/** What was taken out. */
+/** Result of an export of a whole site. */
 export interface Takeout {
   visits: number
   events: number
-  /** Of the archive. */
+  /** Size of the archive. */
   bytes: number
 }
 
-/** Nobody: what belongs to the site and not to one person. */
+/** A viewer without identity, who sees only definitions of the site and not those of a user. */
 const NO_ONE = { userId: 0, permissions: new Set<string>() }
 
 /**
- * Writes all of a site into one archive, which makes the same site again elsewhere: settings, what people defined on it, and
- * every visit and every record with its events on one line, in the order in which they happened, and what areas add. A visitor
- * has a name that is good for this archive alone, and its kind; no address, salt, key, person key or personal thing is in it. The file must not be there yet.
+ * Writes a whole site to an archive from which it can be recreated elsewhere: settings, definitions, the files of areas, and all visits
+ * and records, each on one line with its events, in the order of time. Visitors have pseudonyms that are valid only in this archive. It
+ * contains no addresses, salts, keys, person keys and definitions of single users. The file must not exist yet.
  */
 export async function writeTakeout(
   options: TakeoutOptions,
@@ -64,7 +64,7 @@ export async function writeTakeout(
   path: string,
   { signal, onProgress = () => {} }: { signal?: AbortSignal; onProgress?(visits: number): void } = {},
 ): Promise<Takeout> {
-  // Only now: no start needs what packs.
+  // Imported on demand, because a start does not need it.
   const { zipWriter } = await import("./zip-writer.ts")
   const zip = await zipWriter(path)
   try {
@@ -126,13 +126,13 @@ const jsonBytes = (value: unknown): Uint8Array => UTF8.encode(`${JSON.stringify(
 
 const withoutOwner = ({ site_id: _, owner_user_id: __, ...thing }: Record<string, unknown>) => thing
 
-/** Addresses that members wrote into shields are theirs, and ids of the instance mean nothing elsewhere. */
+/** Returns the site as written to the manifest: without IP shields, which contain personal addresses, and without ids of the instance. */
 function shownSite({ name, hosts, timezone, retention_days, revenue_currency, settings, identity_history }: Site) {
   const shields = settings.shields.filter(({ kind }) => kind !== "ip")
   return { name, hosts, timezone, retention_days, revenue_currency, settings: { ...settings, shields, public: false }, identity_history }
 }
 
-/** An archive in the making: whose it is, and what visitors are called in it. */
+/** The state of an archive that is being written. */
 interface Taking {
   options: TakeoutOptions
   site: Site
@@ -142,7 +142,7 @@ interface Taking {
 }
 
 async function openTaking(options: TakeoutOptions, site: Site, signal: AbortSignal | undefined): Promise<Taking> {
-  // Known to nobody afterwards: what two archives say of a visitor cannot be joined.
+  // The key is not stored, so that visitors cannot be joined between archives.
   const nameOf = pseudonyms(options.random(32), "visitor")
   const numbersOf = numbersOfPseudonyms(await options.siteKeys.siteKey(site.id), "visitor")
   return { options, site, signal, nameOf, names: { visitors: (names) => nameOf(numbersOf(names)) } }
@@ -166,10 +166,10 @@ async function* visitLines(
   }
 }
 
-/** Lines come by start and sequence: their order says what the sequence said. */
+/** Returns the line of a visit. The sequence is left out, because it only determines the order of the lines. */
 const lineOf = ({ sequence: _, ...visit }: VisitRow, visitor: string) => ({ ...visit, visitor })
 
-/** Lines that travel together: packing each alone would take most of the time. */
+/** Number of lines that are compressed together, because compressing each line separately would be slow. */
 const AREA_LINES = 500
 
 async function* areaLines(

@@ -13,14 +13,14 @@ import type { Schedules } from "../jobs/schedules.ts"
 import type { Sites } from "../sites/sites.ts"
 import { type Takeout, type TakeoutOptions, writeTakeout } from "./takeout.ts"
 
-/** Whole sites to take away, made in the background and kept for a day. */
+/** Archives of whole sites, which are created in the background and kept for a day. */
 export interface Takeouts {
   begin(site: Site, by: { userId: number; actor: Actor }, alongside?: Alongside<Job>): Promise<Job>
   /** Throws `work_not_found`. */
   get(site: Site, id: string | undefined): Promise<Job>
-  /** The archive of one that is done. Throws `work_not_found`, and `invalid_state` for one that is not done. */
+  /** Returns the archive of a finished job. Throws `work_not_found`, and `invalid_state` if the job has not finished. */
   file(site: Site, id: string | undefined): Promise<{ path: string; name: string }>
-  /** Data of the site was erased: archives that may hold it are gone, and one in the making begins anew. */
+  /** Deletes the archives of a site after data was erased. An archive that is being written is started again. */
   drop(siteId: number): Promise<void>
 }
 
@@ -35,30 +35,30 @@ interface TakeoutsOptions extends TakeoutOptions {
 
 interface Payload {
   actor: Actor
-  /** In the folder of archives. */
+  /** Name in the folder of archives. */
   file: string
 }
 
 const KIND = "sites.make-takeout"
 const FORGET = "sites.forget-takeouts"
-const KEPT_MS = 86_400_000
-/** More archives of a site are not made within the time that they are kept. */
-const LISTED = 1_000
+const LIFETIME_MS = 86_400_000
+/** Maximum number of jobs to look through for the archives of a site. More are not created within the lifetime of an archive. */
+const MAX_LISTED = 1_000
 
 export function createTakeouts(options: TakeoutsOptions): Takeouts {
   const { catalog, jobs, schedules, audit, random, clock, sites, dataDir } = options
   const folder = join(dataDir, "takeouts")
   const pathOf = (file: string): string => join(folder, file)
-  /** How often data was erased, by site. */
+  /** Number of erasures by site. */
   const erasures = new Map<number, number>()
 
-  /** What was erased meanwhile may have been written before: then it is written again. */
+  /** Writes an archive, and again if data was erased meanwhile, because the archive may contain it. */
   async function write(site: Site, path: string, { signal, progress }: JobWork<Payload>): Promise<Takeout> {
     for (;;) {
       const before = erasures.get(site.id)
       rmSync(path, { force: true })
-      const made = await writeTakeout(options, site, path, { signal, onProgress: (done) => progress({ phase: "visits", done }) })
-      if (erasures.get(site.id) === before) return made
+      const takeout = await writeTakeout(options, site, path, { signal, onProgress: (done) => progress({ phase: "visits", done }) })
+      if (erasures.get(site.id) === before) return takeout
     }
   }
 
@@ -67,12 +67,12 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
     atOnce: 1,
     async run(work) {
       const { payload, job, signal } = work as JobWork<Payload>
-      const site = await sites.get(job.site_id!) // it was made for one
+      const site = await sites.get(job.site_id!) // every such job has a site
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       try {
-        // What a crash has left of it is begun anew.
-        const made = await write(site, pathOf(payload.file), work as JobWork<Payload>)
-        await audit.writeAlone(payload.actor, { ...auditEntry(site, "finish"), changes: { visits: [null, made.visits] } })
+        // A file that a crash left behind is overwritten.
+        const takeout = await write(site, pathOf(payload.file), work as JobWork<Payload>)
+        await audit.writeAlone(payload.actor, { ...auditEntry(site, "finish"), changes: { visits: [null, takeout.visits] } })
       } catch (thrown) {
         rmSync(pathOf(payload.file), { force: true })
         if (!signal.aborted) await audit.writeAlone(payload.actor, { ...auditEntry(site, "finish"), outcome: "failed" })
@@ -80,7 +80,7 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
       }
     },
   })
-  jobs.define(FORGET, { interrupted: "resume", run: async () => forget(folder, clock.now() - KEPT_MS) })
+  jobs.define(FORGET, { interrupted: "resume", run: async () => forget(folder, clock.now() - LIFETIME_MS) })
   schedules.declare(FORGET, { cron: "50 * * * *" })
 
   async function get(site: Site, named: string | undefined): Promise<Job> {
@@ -101,7 +101,7 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
           createdBy: userId,
           payload,
         }
-        const job = (await jobs.enqueue(wanted, statements))! // without a slot each is made
+        const job = (await jobs.enqueue(wanted, statements))! // without a slot a job is always created
         await audit.write(statements, actor, auditEntry(site, "begin"))
         await alongside?.(statements, { after: job })
         return job
@@ -109,22 +109,22 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
     get,
     async file(site, id) {
       const job = await get(site, id)
-      if (!isFinished(job)) throw new AppError("invalid_state", "The archive is not made yet.", { state: job.state })
-      const path = pathOf((job.payload as Payload).file) // as it was given
+      if (!isFinished(job)) throw new AppError("invalid_state", "The archive has not been created yet.", { state: job.state })
+      const path = pathOf((job.payload as Payload).file) // the payload of this kind
       if (job.state !== "done" || !statSync(path, { throwIfNoEntry: false })) throw notFound()
       return { path, name: `site-${site.id}.zip` }
     },
     async drop(siteId) {
       erasures.set(siteId, (erasures.get(siteId) ?? 0) + 1)
-      const made = await jobs.list({ kind: KIND, siteId }, { before: Number.MAX_SAFE_INTEGER, limit: LISTED })
-      for (const job of made) if (isFinished(job)) rmSync(pathOf((job.payload as Payload).file), { force: true })
+      const archives = await jobs.list({ kind: KIND, siteId }, { before: Number.MAX_SAFE_INTEGER, limit: MAX_LISTED })
+      for (const job of archives) if (isFinished(job)) rmSync(pathOf((job.payload as Payload).file), { force: true })
     },
   }
 }
 
 const notFound = () => new AppError("work_not_found", "This archive doesn't exist or has expired.")
 
-/** Archives that were finished before a moment. The file system's time is that of the machine. */
+/** Deletes the archives that were finished before a time, by the modification times of the files. */
 function forget(folder: string, before: number): void {
   const names = statSync(folder, { throwIfNoEntry: false }) ? readdirSync(folder) : []
   for (const name of names) if (statSync(join(folder, name)).mtimeMs < before) rmSync(join(folder, name), { force: true })

@@ -2,29 +2,29 @@ import { open } from "node:fs/promises"
 import { crc32, createDeflateRaw, type DeflateRaw } from "node:zlib"
 import { Zip, type ZipInputFile } from "fflate"
 
-/** A file inside an archive, as it is listed. */
+/** A file of an archive. */
 export interface ZippedFile {
   name: string
-  /** Before packing. */
+  /** Uncompressed size. */
   bytes: number
   sha256: string
 }
 
-/** A zip archive that grows on disk, file after file. Nothing of it is in memory but what is being packed. */
+/** Writes a zip archive to disk, file by file. Only the data that is being compressed is in memory. */
 export interface ZipWriter {
-  /** One file of these pieces. */
+  /** Adds a file with this content. */
   add(name: string, pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<ZippedFile>
-  /** Resolves with its size once all of it is on disk. */
+  /** Finishes the archive. Resolves with its size once it is on disk. */
   finish(): Promise<number>
-  /** Gives it up; what is written so far is no archive. */
+  /** Closes an incomplete archive. */
   abandon(): Promise<void>
 }
 
-/** The file must not be there yet; only its owner may read it. */
+/** Creates an archive that only its owner can read. The file must not exist yet. */
 export async function zipWriter(path: string): Promise<ZipWriter> {
   const file = await open(path, "wx", 0o600)
   let bytes = 0
-  // The archive is made in memory piece by piece, and each piece waits until the one before is written.
+  // The pieces are produced in memory, and each is written after the previous one.
   let written: Promise<unknown> = Promise.resolve()
   let failure: unknown
   const zip = new Zip((error, chunk) => {
@@ -67,7 +67,7 @@ export async function zipWriter(path: string): Promise<ZipWriter> {
 
 const DEFLATE = 8
 
-/** Packed by the platform, beside the event loop; the library alone would take the loop's time for it. */
+/** A file that the platform compresses outside the event loop. The library would block the event loop. */
 class PackedFile implements ZipInputFile {
   readonly filename: string
   readonly compression = DEFLATE

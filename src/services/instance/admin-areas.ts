@@ -9,26 +9,26 @@ import { listCatalogUsage } from "../../store/catalog/usage.ts"
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { PluginState, Plugins } from "../runtime/plugins.ts"
 
-/** An area, and what it keeps whether it is on or off. */
+/** An area with its tables, which exist even when the area is disabled. */
 export interface Area extends PluginState {
   /** Names of its migrations. */
   schema: string[]
-  /** Of the catalog. */
+  /** Its tables in the catalog. */
   tables: string[]
   rows: number
 }
 
-/** Switches of areas. What is off keeps its data. */
+/** The switches of areas. A disabled area keeps its data. */
 export interface ConsoleAreas {
   list(): Promise<Area[]>
   features(): string[]
-  /** `{id, enabled, version?}`. Throws `not_found`, `version_conflict`, `invalid_state` for the console itself. */
+  /** Enables or disables an area. The body is `{id, enabled, version?}`. Throws `not_found`, `version_conflict`, `invalid_state` for the console. */
   turn(actor: Actor, body: unknown, expected?: Expected): Promise<Area>
-  /** `{changes: {id: enabled}}`, one after the other. */
+  /** Applies several switches one after another. The body is `{changes: {id: enabled}}`. */
   turnAll(actor: Actor, body: unknown): Promise<string[]>
 }
 
-/** Its id is read apart: elsewhere ids come from the server. */
+/** Input of a switch. The id is read separately, because the schema treats ids as set by the server. */
 const SwitchInput = t.Object(
   {
     enabled: t.Boolean(),
@@ -37,7 +37,7 @@ const SwitchInput = t.Object(
   },
   { additionalProperties: false, title: "AreaSwitch" },
 )
-/** Whoever turned it off could not turn it on again. */
+/** Id of the console, which cannot be disabled, because only the console could enable it again. */
 const CONSOLE = "admin"
 
 export function createAreas({
@@ -77,7 +77,7 @@ export function createAreas({
       const state = plugins.list().find((each) => each.id === id)
       if (state) refuseStaleBody(state, version, (present) => present)
       await turn(actor, id, enabled, expected)
-      return (await list()).find((area) => area.id === id)! // it was just turned
+      return (await list()).find((area) => area.id === id)! // it was changed just now
     },
     async turnAll(actor, body) {
       for (const [id, enabled] of parseSwitches(body, new Set(plugins.list().map((state) => state.id)))) await turn(actor, id, enabled)
@@ -92,7 +92,7 @@ function parseSwitch(body: unknown): { id: string; enabled: boolean; version: nu
   if (isObject(body) && typeof id !== "string")
     faults.push(id === undefined ? fault("/id", "required", "is required") : fault("/id", "invalid_type", "must be text"))
   refuseFaults(faults)
-  const { enabled, version } = fields as { enabled: boolean; version?: number } // no fault: they fit the schema
+  const { enabled, version } = fields as { enabled: boolean; version?: number } // without faults they match the schema
   return { id: String(id), enabled, version }
 }
 
@@ -100,8 +100,8 @@ const SwitchesInput = t.Object({ changes: t.Record(t.String(), t.Boolean()) }, {
 
 function parseSwitches(body: unknown, known: ReadonlySet<string>): [string, boolean][] {
   const { fields, faults } = inspect(SwitchesInput, body)
-  const named = isObject(body) && isObject(body.changes) ? Object.keys(body.changes) : []
-  const strange = named.filter((id) => !known.has(id)).map((id) => fault(`/changes/${id.slice(0, 60)}`, "unknown_field", "does not exist"))
-  refuseFaults([...faults, ...strange])
+  const ids = isObject(body) && isObject(body.changes) ? Object.keys(body.changes) : []
+  const unknown = ids.filter((id) => !known.has(id)).map((id) => fault(`/changes/${id.slice(0, 60)}`, "unknown_field", "does not exist"))
+  refuseFaults([...faults, ...unknown])
   return Object.entries(fields.changes ?? {})
 }

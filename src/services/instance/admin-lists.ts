@@ -1,5 +1,6 @@
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
+import type { PrivatePage } from "../../domain/response.ts"
 import type { Site } from "../../domain/site.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
 import type { AuditFilters, AuditRow } from "../../store/catalog/audit.ts"
@@ -20,10 +21,10 @@ import type { EventStore } from "../../store/events/events.ts"
 import type { SegmentUsage } from "../../store/events/tables/usage.ts"
 import type { Audit } from "../audit/audit.ts"
 import { AUDIT_PARAMETERS, type AuditList, readAuditFilters } from "../audit/audit-list.ts"
-import { inSlices, type PrivatePage, privatePage, readPaging } from "../lists/paging.ts"
+import { inSlices, privatePage, readPaging } from "../lists/paging.ts"
 import type { Stats } from "../stats/stats.ts"
 
-/** Events of a site, and what it takes on disk. No more of it is an instance admin's business. */
+/** Number of events and disk usage of a site. Instance admins are shown no other data of a site. */
 export interface SiteFigures {
   events_24h: number
   events_30d: number
@@ -32,17 +33,17 @@ export interface SiteFigures {
   last_event_at: number | null
 }
 
-/** What the instance has, of all organizations, by id ascending. */
+/** Lists over all organizations of the instance, by id ascending. */
 export interface ConsoleLists {
   organizations(): Promise<OrganizationFacts[]>
-  /** Deleted ones too, until they are purged. */
+  /** Lists the sites, including deleted ones until they are purged. */
   sites(): Promise<SiteFacts[]>
   keys(): Promise<KeyFacts[]>
-  /** Live ones. */
+  /** Lists the active sessions. */
   sessions(): Promise<SessionFacts[]>
-  /** Open ones. */
+  /** Lists the open invitations. */
   invitations(): Promise<OpenInvitation[]>
-  /** Asked of the reports, one site after the other; an answer is good for a minute. */
+  /** Returns the figures of sites by id. They are computed from reports, one site after another, and cached for a minute. */
   figures(siteIds: readonly number[]): Promise<Map<number, SiteFigures>>
 }
 
@@ -52,7 +53,7 @@ interface ListsOptions {
   directory: { byId(id: number): Site | undefined }
   stats: Pick<Stats, "summary">
   events: Pick<EventStore, "lastAt">
-  /** What columnar segments take. */
+  /** Returns the disk usage of columnar segments. */
   segments(): Promise<readonly SegmentUsage[]>
 }
 
@@ -67,7 +68,7 @@ export function createLists({ catalog, clock, directory, stats, events, segments
   async function figuresOf(id: number, own: readonly SegmentUsage[]): Promise<SiteFigures> {
     const site = directory.byId(id)
     return {
-      // Nobody can ask for reports of a deleted site.
+      // Deleted sites have no reports.
       events_24h: site ? await eventsOf(site, "24h") : 0,
       events_30d: site ? await eventsOf(site, "30d") : 0,
       bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -93,9 +94,9 @@ export function createLists({ catalog, clock, directory, stats, events, segments
 
 /** The audit log of the whole instance. */
 export interface ConsoleAudit {
-  /** Newest first. Throws `invalid_query`, `invalid_cursor`. */
+  /** Lists audit entries, the newest first. Throws `invalid_query`, `invalid_cursor`. */
   list(query: Record<string, unknown>): Promise<PrivatePage<AuditRow>>
-  /** All rows that fit, newest first, in parts; that somebody takes them along is in the log first. Throws `invalid_query`. */
+  /** Exports all matching rows in parts, the newest first, after writing an audit entry about the export. Throws `invalid_query`. */
   open(actor: Actor, query: Record<string, unknown>): Promise<AsyncGenerator<AuditRow[]>>
   verify: Audit["verify"]
 }

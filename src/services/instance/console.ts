@@ -69,7 +69,7 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   backups: Omit<ConsoleBackups, "define">
   backupSchedule: BackupSchedule
   slowQueries: Pick<SlowQueries, "list">
-  /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
+  /** Lists log lines. The parameters are `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
   /** Runs the same checks as `footfall doctor`. `host` is the host of the request. */
@@ -78,9 +78,9 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   states(): { code: HealthCode; since: string; remedy: string }[]
   /** Returns a zip archive for support, after writing an audit entry. */
   diagnostics(actor: Actor): Promise<Uint8Array>
-  /** `{provider}`. Throws `validation_failed`, `provider_not_found`. */
+  /** Tests a provider. The body is `{provider}`. Throws `validation_failed`, `provider_not_found`. */
   oidcTest(body: unknown): Promise<ProviderTest>
-  /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
+  /** Sends a test email. The body is `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
   mailTest(body: unknown): Promise<SmtpDialogue>
   updates: Omit<Updates, "task">
   /** Alarms about problems. */
@@ -185,18 +185,18 @@ export function createConsole(options: ConsoleOptions): Console {
 }
 
 const LINES = { min: 1, max: 10_000 }
-const USUAL = 200
+const DEFAULT_LINES = 200
 
 /** Reads log lines as a query string requests them: `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
 export function readLines(lines: Pick<LogLines, "list">, query: Record<string, unknown>): LogLine[] {
   const reader = new ArgumentReader(query, ["level", "since", "q", "limit"])
   const level = reader.choice("level", LOG_LEVELS)
   const q = reader.text("q", { min: 0, max: API.searchChars })
-  const limit = reader.integer("limit", LINES) ?? USUAL
+  const limit = reader.integer("limit", LINES) ?? DEFAULT_LINES
   const text = reader.text("since", { min: 20, max: 40 })
   const since = text === undefined ? undefined : parseInstant(text)
   if (text !== undefined && since === undefined)
-    reader.refuse({ pointer: "/since", code: "invalid_date", detail: "since must be a moment, RFC 3339." })
+    reader.refuse({ pointer: "/since", code: "invalid_date", detail: "since must be a time in RFC 3339." })
   refuseArguments(reader, "text")
   return lines.list({ level, since, q }, limit)
 }

@@ -18,7 +18,7 @@ interface CoreJobsOptions {
   log: Log
 }
 
-/** Jobs of the core that have a time of their own; what an instance does every few seconds is upkeep. */
+/** Defines the scheduled jobs of the core. Work that recurs every few seconds is upkeep instead. */
 export function defineCoreJobs({ jobs, schedules, outbox, sites, erasure, clock, log }: CoreJobsOptions): void {
   jobs.define("core.purge-sites", {
     interrupted: "resume",
@@ -41,7 +41,7 @@ export function defineCoreJobs({ jobs, schedules, outbox, sites, erasure, clock,
   schedules.declare("core.forget-old", { cron: "40 2 * * *" })
 }
 
-/** What keeps jobs and product events going: the one timer asks what is due. */
+/** Returns the tasks that start due jobs and deliver product events. */
 export const jobTasks = ({
   schedules,
   jobs,
@@ -52,12 +52,12 @@ export const jobTasks = ({
     name: "jobs",
     every: 1,
     run: async () => {
-      // Whoever maintains the instance wants it quiet; what is due then is due afterwards.
+      // No jobs start during maintenance. Those that become due run afterwards.
       if (maintenance.current().enabled) return
       await schedules.tick()
       await jobs.tick()
     },
   },
-  // They are woken by each commit; this is for what failed, and for what was switched on.
+  // Each commit triggers delivery. This retries failed deliveries, and serves areas that were enabled meanwhile.
   { name: "product-events", every: 5, run: () => outbox.deliver() },
 ]

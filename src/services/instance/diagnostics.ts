@@ -15,7 +15,7 @@ import type { Check } from "./doctor.ts"
 
 export interface SystemReport {
   version: string
-  /** Of the source, where the program knows it. */
+  /** Commit of the source, or null if it is unknown. */
   commit: string | null
   bun: string
   started_at: string
@@ -41,7 +41,7 @@ export interface SystemOptions {
   described: readonly Described[]
 }
 
-/** What runs, and on what. */
+/** Creates the system report: version, runtime and machine. */
 export function createSystem(options: SystemOptions): { report(): Promise<SystemReport> } {
   const { dataDir, clock, catalog, events } = options
   const places = placesIn(dataDir)
@@ -90,8 +90,8 @@ export interface DiagnosticsOptions {
 const LINES = 500
 
 /**
- * A file to send to whoever helps: what runs, what is wrong with it, how it is set, what it said lately. Without secrets and
- * addresses of machines; people are numbers.
+ * Returns a zip archive for support: the system report, failed checks, settings and recent log lines. It contains no secrets and no
+ * addresses of machines, and users are replaced by their ids.
  */
 export async function diagnosticsZip(options: DiagnosticsOptions): Promise<Uint8Array> {
   const { strToU8, zipSync } = await import("fflate")
@@ -103,7 +103,7 @@ export async function diagnosticsZip(options: DiagnosticsOptions): Promise<Uint8
   const files: Record<string, unknown> = {
     "system.json": await options.system(),
     "health.json": await options.health(),
-    // What an operator has named is told by its source alone: it holds hosts, paths and accounts.
+    // Settings of the operator contain hosts, paths and accounts, so only their sources are included.
     "settings.json": options
       .settings()
       .data.map(({ key, group, value, source, editable }) => ({ key, source, ...(group !== "operator" && editable && { value }) })),

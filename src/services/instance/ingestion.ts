@@ -8,7 +8,7 @@ import { countsForAll, type IngestMinute } from "../../store/events/tables/talli
 import type { DropSample } from "../../store/events/writer.ts"
 import type { Task } from "../runtime/tasks.ts"
 
-/** What became of the events of a minute. */
+/** Outcomes of the events of a minute. */
 export interface IngestionMinute {
   at: string
   accepted: number
@@ -21,19 +21,19 @@ export interface Ingestion {
   data: IngestionMinute[]
   totals: Omit<IngestionMinute, "at">
   queue_depth: number
-  /** Null before the first commit. */
+  /** Durations of commits. Null before the first one. */
   commit: { p50_ms: number; p99_ms: number } | null
-  /** When the oldest event that is not in a columnar segment yet arrived; null when all are. */
+  /** Arrival of the oldest event that is not yet sealed. Null when all are sealed. */
   oldest_unsealed_at: string | null
 }
 
-/** How events come in, of the whole instance. */
+/** Ingestion statistics of the whole instance. */
 export interface ConsoleIngestion {
-  /** Minutes between two moments, at most a day of them; the last hour unless something else is said. Throws `invalid_query`. */
+  /** Returns the minutes of a range of at most a day. Default: the last hour. Throws `invalid_query`. */
   minutes(query: Record<string, unknown>): Ingestion
-  /** The youngest dropped events that were kept, of all sites. Throws `invalid_query`. */
+  /** Returns the newest samples of dropped events of all sites. Throws `invalid_query`. */
   rejected(query: Record<string, unknown>): (DropSample & { site_id: number })[]
-  /** Writes down what was counted. */
+  /** Stores the counts. */
   task: Task
   flush(): void
 }
@@ -46,16 +46,16 @@ interface IngestionOptions {
 }
 
 const MINUTE_MS = 60_000
-const MINUTES_AT_ONCE = 24 * 60
-const USUAL_MINUTES = 60
-const KEPT_MINUTES = 7 * 24 * 60
+const MAX_MINUTES = 24 * 60
+const DEFAULT_MINUTES = 60
+const RETAINED_MINUTES = 7 * 24 * 60
 const SAMPLES = 100
 
 export function createIngestion({ clock, counts, events, queueDepth }: IngestionOptions): ConsoleIngestion {
   const minuteOf = (at: number) => Math.floor(at / MINUTE_MS)
   function flush(): void {
     const rows = counts.waiting()
-    events.addIngestMinutes(rows, minuteOf(clock.now()) - KEPT_MINUTES)
+    events.addIngestMinutes(rows, minuteOf(clock.now()) - RETAINED_MINUTES)
     counts.stored(rows)
   }
   return {
@@ -63,12 +63,12 @@ export function createIngestion({ clock, counts, events, queueDepth }: Ingestion
     task: { name: "write-ingest-minutes", every: 60, run: async () => flush() },
     minutes(query) {
       const range = readRange(query, clock.now())
-      // What waits is part of the answer, whether it can be written or not.
-      const isAsked = (row: IngestMinute) =>
+      // Counts that are not stored yet are included, even if they cannot be written at the moment.
+      const isRequested = (row: IngestMinute) =>
         row.minute >= range.from &&
         row.minute <= range.to &&
         (range.siteId === undefined ? countsForAll(row) : range.siteId === row.site_id)
-      const rows = [...events.ingestMinutes(range), ...counts.waiting().filter(isAsked)]
+      const rows = [...events.ingestMinutes(range), ...counts.waiting().filter(isRequested)]
       const byMinute = Map.groupBy(rows, ({ minute }) => minute)
       const oldest = events.oldestUnsealedAt()
       return {
@@ -109,15 +109,15 @@ function readRange(query: Record<string, unknown>, now: number): { from: number;
     const text = reader.text(name, { min: 20, max: 40 })
     const at = text === undefined ? undefined : parseInstant(text)
     if (text !== undefined && at === undefined)
-      reader.refuse({ pointer: `/${name}`, code: "invalid_date", detail: `${name} must be a moment, RFC 3339.` })
+      reader.refuse({ pointer: `/${name}`, code: "invalid_date", detail: `${name} must be a time in RFC 3339.` })
     return at
   }
   const [from, to] = [moment("from"), moment("to")]
   const siteId = reader.integer("site", { min: 0, max: Number.MAX_SAFE_INTEGER })
   refuseArguments(reader, "text")
   const last = Math.floor(Math.min(to ?? now, now) / MINUTE_MS)
-  const first = from === undefined ? last - USUAL_MINUTES + 1 : Math.floor(from / MINUTE_MS)
-  if (first > last || last - first >= MINUTES_AT_ONCE)
-    refuseArgument({ pointer: "/from", code: "invalid_range", detail: `from must lie before to, by ${MINUTES_AT_ONCE} minutes at most.` })
+  const first = from === undefined ? last - DEFAULT_MINUTES + 1 : Math.floor(from / MINUTE_MS)
+  if (first > last || last - first >= MAX_MINUTES)
+    refuseArgument({ pointer: "/from", code: "invalid_range", detail: `from must be before to, by at most ${MAX_MINUTES} minutes.` })
   return { from: first, to: last, siteId }
 }

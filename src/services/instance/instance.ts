@@ -98,7 +98,7 @@ export interface Instance {
   events: EventStore
   /** Imports that answers include. */
   imports: VisibleImports
-  /** Owners of disputed hosts, as the directory of sites knows them. */
+  /** Owners of disputed hosts, as used by the directory of sites. */
   hostRulings: HostRulings
   sites: Sites
   goals: Goals
@@ -111,12 +111,12 @@ export interface Instance {
   instanceShields: InstanceShields
   settings: InstanceSettings
   maintenance: MaintenanceMode
-  /** Of backups. */
+  /** Schedule of backups. */
   schedule: BackupSchedule
   remoteBackups: RemoteBackups
   sessions: Sessions
   access: Access
-  /** Of the core and of all plugins. */
+  /** Permissions of the core and of all plugins. */
   permissions: Permissions
   plugins: Plugins
   outbound: Outbound
@@ -142,11 +142,11 @@ export interface Instance {
   schedules: Schedules
   outbox: Outbox
   alarms: Alarms
-  /** Sealed values of the core, or of a plugin. */
+  /** Returns the encrypted values of the core or of a plugin. */
   secretsOf(owner: string): StoredSecrets
-  /** Of a catalog on a server. */
+  /** Lease on a catalog server. */
   lease: CatalogLease | undefined
-  /** Every site that is not deleted, of all owners. */
+  /** Returns all sites of all organizations, except deleted ones. */
   allSites(): Promise<Site[]>
   /** Migrations that were applied while opening, and the backup made before them. */
   migrated: { migrations: string[]; backup: string | null }
@@ -292,20 +292,20 @@ interface OpenInstance extends Pick<Stores, "catalog" | "events" | "lease"> {
   lock: Lock
 }
 
-const FAREWELL_MS = 2_000
+const RELEASE_TIMEOUT_MS = 2_000
 
-/** Brings both stores to one file each and gives the folder free. */
+/** Moves the logs of both stores into their files, closes the stores and releases the folder. */
 export async function closeInstance({ catalog, events, lock, lease }: OpenInstance, log: Log): Promise<void> {
   // Data that a full or failing disk does not accept stays safe in the stores' logs, and that failure has its own exit code.
-  const unmoved = (error: unknown) => log.warn("a store could not be brought to one file", { error })
-  if (!catalog.remote) await catalog.checkpoint("truncate").catch(unmoved)
+  const warn = (error: unknown) => log.warn("the log of a store could not be moved into its file", { error })
+  if (!catalog.remote) await catalog.checkpoint("truncate").catch(warn)
   try {
     events.checkpoint("truncate")
   } catch (error) {
-    unmoved(error)
+    warn(error)
   }
   // An unreachable server must not delay the end. Its lease expires on its own.
-  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(FAREWELL_MS)]).catch(() => {})
+  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(RELEASE_TIMEOUT_MS)]).catch(() => {})
   else await catalog.close()
   events.close()
   lock.release()
@@ -318,7 +318,7 @@ interface KeptValuesOptions {
   instanceShields: Pick<InstanceShields, "current">
 }
 
-/** Values that a goal, a funnel step or a shield names exactly: no limit on new values holds them back (metrics.md 19.3). */
+/** Creates the test for values that a goal, a funnel step or a shield names exactly. They are stored even beyond the limit on new values (metrics.md 19.3). */
 export function createKeptValues({ directory, goals, funnels, instanceShields }: KeptValuesOptions): KeptValues {
   const isStepOf = (siteId: number, type: "page" | "event", text: string) =>
     funnels.all(siteId).some(({ steps }) => steps.some((step) => step.type === type && step.match === "exact" && step.value === text))
@@ -334,13 +334,13 @@ export function createKeptValues({ directory, goals, funnels, instanceShields }:
     if (dictionary === "name") return isGoalOf(siteId, true, text) || isStepOf(siteId, "event", text)
     if (dictionary === "page" && (isGoalOf(siteId, false, text) || isStepOf(siteId, "page", text))) return true
     if (dictionary === "property") return hasProperty(siteId, ([key]) => key === text)
-    // The dictionary has the key's number, not its name: the value is kept under every key, which is a few too many at most.
+    // The name of the dictionary contains the number of the key and not its text, so the value is exempt under every key.
     if (dictionary.startsWith("property:")) return hasProperty(siteId, ([, value]) => value === text)
     return false
   }
 }
 
-/** A shield of this dimension, or a rule with a condition on it that knows the value by equality. */
+/** Returns whether a shield names a value of a dimension: directly, or in a condition that tests for equality. */
 function namesExactly({ kind, value, conditions = [] }: Shield, dictionary: DictionaryName, text: string): boolean {
   if (kind === dictionary) return value === text
   return conditions.some(({ dimension, property, operator, values }) => {

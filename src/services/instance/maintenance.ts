@@ -9,7 +9,7 @@ import type { Catalog } from "../../store/catalog/catalog.ts"
 import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
 import type { Audit } from "../audit/audit.ts"
 
-/** Maintenance mode: reading and collecting continue, other writes are refused. */
+/** Maintenance mode. Reads and event collection continue, and other writes are refused. */
 export interface Maintenance {
   enabled: boolean
   message?: string
@@ -21,13 +21,13 @@ export interface Maintenance {
 export function refuseWrites({ enabled, message, until }: Maintenance, code: "maintenance" | "unavailable", now: number): void {
   if (!enabled) return
   const wait = until === undefined ? 60 : Math.max(1, Math.ceil((until - now) / 1_000))
-  throw new AppError(code, message ?? "The instance is being maintained.", { retry_after: wait })
+  throw new AppError(code, message ?? "The instance is in maintenance mode.", { retry_after: wait })
 }
 
 /** The maintenance switch, which persists across restarts. */
 export interface MaintenanceMode {
   current(): Maintenance
-  /** Returns the mode as answers show it. */
+  /** Returns the mode in the form of responses. */
   shown(): ShownMode
   /** Changes the mode. The body has `enabled` and optionally `message` and `until`. Throws `validation_failed`. */
   change(actor: Actor, body: unknown): Promise<ShownMode>

@@ -39,12 +39,12 @@ export interface OperationsOptions extends UserOperationsOptions {
   keyRotation: Pick<KeyRotation, "rotate" | "export">
   examine(report: Report): Promise<Check[]>
   now(): number
-  /** Where pages load the tracker from. */
+  /** Returns the URL of the tracker. */
   scriptUrl(): string
   takeOut(site: Site, path: string): Promise<Takeout>
 }
 
-/** Names an owner: its id or its name. Absent: the only one there is. */
+/** Id or name of an organization. Default: the only one of the instance. */
 interface OfOrganization {
   organization?: string | undefined
 }
@@ -52,38 +52,38 @@ interface OfOrganization {
 interface NewKey {
   name: string
   scopes: string[]
-  /** Null: all sites. */
+  /** Null means all sites. */
   site_ids: number[] | null
-  /** Null: never. */
+  /** Null means never. */
   expires_days: number | null
-  /** Empty: from every address. */
+  /** Empty means all addresses. */
   ip_allow: string[]
-  /** Requests per minute; null: as the instance allows. */
+  /** Requests per minute. Null means the limit of the instance. */
   rate_limit: number | null
 }
 
-type Shown = { site: Site; snippet: string }
+type SiteWithSnippet = { site: Site; snippet: string }
 
 /**
- * What the command line may ask of an instance, by name. The same functions run in the serving process, when there is one,
- * and in the command's own; inputs and outputs are plain values, because they travel.
+ * The operations that the command line can call, by name. They run in the serving process if there is one, otherwise in the process of
+ * the command. Inputs and outputs are plain values, because they are sent between processes.
  */
 export interface Operations extends UserOperations {
-  "site.create"(input: OfOrganization & { site: unknown }): Promise<Shown>
+  "site.create"(input: OfOrganization & { site: unknown }): Promise<SiteWithSnippet>
   "site.list"(input: OfOrganization): Promise<Site[]>
-  "site.show"(input: { id: string }): Promise<Shown>
-  /** A merge patch of the site and its settings. */
-  "site.set"(input: { id: string; patch: object }): Promise<Shown>
+  "site.show"(input: { id: string }): Promise<SiteWithSnippet>
+  /** Applies a merge patch to the site and its settings. */
+  "site.set"(input: { id: string; patch: object }): Promise<SiteWithSnippet>
   "site.delete"(input: { id: string }): Promise<void>
-  /** All of a site into a new file on the machine of the instance. */
+  /** Exports a whole site to a new file on the machine of the instance. */
   "site.export"(input: { id: string; path: string }): Promise<Takeout>
-  /** With a site its own shields, without one those of the instance. */
+  /** Lists the shields of a site, or without a site those of the instance. */
   "shield.list"(input: { site?: string | undefined }): Promise<readonly Shield[]>
   "shield.add"(input: { site?: string | undefined; shield: object }): Promise<Shield>
-  /** A merge patch. */
+  /** Applies a merge patch. */
   "shield.set"(input: { site?: string | undefined; id: string; patch: object }): Promise<Shield>
   "shield.remove"(input: { site?: string | undefined; id: string }): Promise<void>
-  /** The owner by address. */
+  /** Creates an organization. The owner is named by email address. */
   "organization.create"(input: { name: string; owner: string }): Promise<Organization>
   "organization.list"(input: object): Promise<Organization[]>
   "key.create"(input: OfOrganization & NewKey): Promise<Omit<ApiKey, "key"> & { key: string }>
@@ -92,15 +92,15 @@ export interface Operations extends UserOperations {
   "key.revoke"(input: { id: string }): Promise<ApiKey>
   setup(input: { email: string; name: string; organization: string; password: string }): Promise<{ user: User; organization: string }>
   "backup.create"(input: { label?: string; passphrase?: string }, report: Report): Promise<Manifest>
-  /** Oldest first, damaged ones among them. */
+  /** Lists the backups, including damaged ones, the oldest first. */
   "backup.list"(input: object): Promise<(Manifest | DamagedBackup)[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
-  /** The key that seals secrets, in base64. */
+  /** Returns the key that encrypts secrets, in base64. */
   "secrets.export-key"(input: object): Promise<{ secret_key: string }>
   "secrets.rotate"(input: object): Promise<RotationResult>
-  /** As `/health` says it, with what wants attention besides. */
+  /** Returns the report of `/health` and the warnings. */
   health(input: object): Promise<HealthReport & { warnings: HealthReport["reasons"] }>
-  /** `{site_id?, retention_days?}`: what is over its time, counted or removed. */
+  /** Counts the visits beyond the retention. The input is `{site_id?, retention_days?}`, as for `retention.run`, which removes them. */
   "retention.preview"(input: object): Promise<RetentionPreview>
   "retention.run"(input: object, report: Report): Promise<{ visits: number }>
   doctor(input: object, report: Report): Promise<Check[]>
@@ -108,30 +108,30 @@ export interface Operations extends UserOperations {
 
 export function createOperations(options: OperationsOptions): Operations {
   const { sites, keys, users, backups, organizations, audit, actor } = options
-  const noted = (verb: string) => ({ alongside: recorded(audit, actor, keyEntry(verb)) })
-  const notedOnSite = (verb: string) => recorded(audit, actor, siteEntry(`sites.site.${verb}`))
+  const auditedKey = (verb: string) => ({ alongside: recorded(audit, actor, keyEntry(verb)) })
+  const auditedSite = (verb: string) => recorded(audit, actor, siteEntry(`sites.site.${verb}`))
   const siteShields = createSiteShields(sites)
   const shields = (site: string | undefined) => (site === undefined ? options.instanceShields : siteShields.of(siteId(site)))
-  const notedShield = async (verb: string, site: string | undefined) =>
+  const auditedShield = async (verb: string, site: string | undefined) =>
     recorded<Shield>(audit, actor, shieldEntry(verb, site === undefined ? undefined : await sites.get(siteId(site))))
-  const shown = (site: Site): Shown => ({ site, snippet: snippetOf(site, options.scriptUrl()) })
+  const withSnippet = (site: Site): SiteWithSnippet => ({ site, snippet: snippetOf(site, options.scriptUrl()) })
   return {
     ...userOperations(options),
     "site.create": async ({ organization, site }) =>
-      shown(await sites.create(await ownerOf(options, organization), site, notedOnSite("create"))),
+      withSnippet(await sites.create(await ownerOf(options, organization), site, auditedSite("create"))),
     async "site.list"({ organization }) {
       const lists = await Promise.all((await ownersOf(organizations, organization)).map((id) => sites.list(id)))
       return lists.flat().sort((left, right) => left.id - right.id)
     },
-    "site.show": async ({ id }) => shown(await sites.get(siteId(id))),
-    "site.set": async ({ id, patch }) => shown(await sites.configure(siteId(id), patch, { alongside: notedOnSite("update") })),
-    "site.delete": async ({ id }) => sites.remove(siteId(id), { alongside: notedOnSite("delete") }),
+    "site.show": async ({ id }) => withSnippet(await sites.get(siteId(id))),
+    "site.set": async ({ id, patch }) => withSnippet(await sites.configure(siteId(id), patch, { alongside: auditedSite("update") })),
+    "site.delete": async ({ id }) => sites.remove(siteId(id), { alongside: auditedSite("delete") }),
     "site.export": async ({ id, path }) => takeOutInto(options, await sites.get(siteId(id)), path),
     "shield.list": async ({ site }) => shields(site).current(),
-    "shield.add": async ({ site, shield }) => shields(site).add(shield, await notedShield("create", site)),
+    "shield.add": async ({ site, shield }) => shields(site).add(shield, await auditedShield("create", site)),
     "shield.set": async ({ site, id, patch }) =>
-      shields(site).update(shieldId(id), patch, { alongside: await notedShield("update", site) }),
-    "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id), { alongside: await notedShield("delete", site) }),
+      shields(site).update(shieldId(id), patch, { alongside: await auditedShield("update", site) }),
+    "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id), { alongside: await auditedShield("delete", site) }),
     async "organization.create"({ name, owner }) {
       const user = await users.byEmail(owner)
       if (user?.status !== "active") throw new AppError("user_not_found", `There is no active user with the email address ${owner}.`)
@@ -142,37 +142,37 @@ export function createOperations(options: OperationsOptions): Operations {
       const owner = await ownerOf(options, organization)
       const expires_at = expires_days === null ? null : instantText(options.now() + expires_days * 86_400_000)
       const site_access = site_ids === null ? "all" : "list"
-      const { key, secret } = await keys.create(owner, { ...fields, site_access, site_ids, expires_at }, noted("create"))
+      const { key, secret } = await keys.create(owner, { ...fields, site_access, site_ids, expires_at }, auditedKey("create"))
       return { ...key, key: secret }
     },
     async "key.list"({ organization }) {
       return (await Promise.all((await ownersOf(organizations, organization)).map((id) => keys.list(id)))).flat()
     },
     async "key.rotate"({ id, ...body }) {
-      const { key, secret } = await keys.rotate(await ownerOfKey(options, id), id, body, noted("rotate"))
+      const { key, secret } = await keys.rotate(await ownerOfKey(options, id), id, body, auditedKey("rotate"))
       return { ...key, key: secret }
     },
-    "key.revoke": async ({ id }) => keys.revoke(await ownerOfKey(options, id), id, noted("revoke")),
+    "key.revoke": async ({ id }) => keys.revoke(await ownerOfKey(options, id), id, auditedKey("revoke")),
     async setup(input) {
       const { user, organization } = await options.setup.byOperator(input, options.actor)
       return { user, organization: organization.name }
     },
     async "backup.create"(terms, report) {
-      const made = await backups.create("manual", report, terms).catch(async (error) => {
+      const backup = await backups.create("manual", report, terms).catch(async (error) => {
         await audit.writeAlone(actor, { ...backupEntry("create", { id: "", label: terms.label ?? "" }), outcome: "failed" })
         throw error
       })
-      await audit.writeAlone(actor, backupEntry("create", made))
-      return made
+      await audit.writeAlone(actor, backupEntry("create", backup))
+      return backup
     },
     async "backup.list"() {
       const all = [...(await backups.list()), ...(await backups.listDamaged())]
       return all.sort((left, right) => left.created_at.localeCompare(right.created_at))
     },
     async "backup.verify"({ id, full }, report) {
-      const looked = await backups.verify(id, { full }, report)
-      await audit.writeAlone(actor, { ...backupEntry("verify", looked), outcome: looked.failed_at ? "failed" : "ok" })
-      return looked
+      const verified = await backups.verify(id, { full }, report)
+      await audit.writeAlone(actor, { ...backupEntry("verify", verified), outcome: verified.failed_at ? "failed" : "ok" })
+      return verified
     },
     "secrets.export-key": async () => ({ secret_key: await options.keyRotation.export(actor) }),
     "secrets.rotate": () => options.keyRotation.rotate(actor),
@@ -183,36 +183,40 @@ export function createOperations(options: OperationsOptions): Operations {
   }
 }
 
-/** A file that is there already stays what it is. */
+/** Exports a site to a file. An existing file is not overwritten. */
 async function takeOutInto({ takeOut }: OperationsOptions, site: Site, path: string): Promise<Takeout> {
   try {
     return await takeOut(site, path)
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined
-    if (code === "EEXIST") throw new ExitFault("usage", `${path} is there already`)
+    if (code === "EEXIST") throw new ExitFault("usage", `${path} already exists`)
     if (code === "ENOENT" || code === "EACCES") throw new ExitFault("usage", `${path} cannot be written`)
     throw error
   }
 }
 
-/** Runs the operation of this name; the command line of this version knows no others. */
+/** Runs an operation by name. The name is unknown only to a server of another version. */
 export function runOperation(operations: Operations, name: string, input: unknown, report: Report): Promise<unknown> {
-  if (!Object.hasOwn(operations, name)) throw new ExitFault("usage", `The running Footfall does not know ${name}: it is of another version`)
-  // The name has just been looked up, and our own command line sends the input of its kind.
+  if (!Object.hasOwn(operations, name))
+    throw new ExitFault("usage", `The running Footfall process has a different version and does not support ${name}`)
+  // The name was checked above, and our own command line sends the matching input.
   const run = operations[name as keyof Operations] as (input: unknown, report: Report) => Promise<unknown>
   return run(input, report)
 }
 
-/** The owner of a new thing. On an instance without any, the first one is made: nobody has to know of owners to begin. */
+/** Returns the organization of a new site or key. Creates the first organization if the instance has none. */
 async function ownerOf(options: OperationsOptions, named: string | undefined): Promise<number> {
   const { organizations, audit, actor } = options
   const [only, ...others] = await ownersOf(organizations, named)
   if (only === undefined) {
-    const made = await organizations.createFirst({ name: named ?? FIRST_ORGANIZATION }, recorded(audit, actor, organizationEntry("create")))
-    // Somebody was faster, such as whoever sets the instance up: theirs is the one.
-    return made ? made.id : ownerOf(options, named)
+    const created = await organizations.createFirst(
+      { name: named ?? FIRST_ORGANIZATION },
+      recorded(audit, actor, organizationEntry("create")),
+    )
+    // If another process, such as the setup, created it first, that one is used.
+    return created ? created.id : ownerOf(options, named)
   }
-  if (others.length > 0) throw new ExitFault("usage", "There are several organizations: name one with --organization")
+  if (others.length > 0) throw new ExitFault("usage", "The instance has several organizations. Choose one with --organization")
   return only
 }
 

@@ -21,11 +21,11 @@ import { createSiteOverview, type SiteOverview } from "../stats/site-overview.ts
 import type { Stats } from "../stats/stats.ts"
 import type { Instance } from "./instance.ts"
 
-/** What sites have been all along, for those who see and manage them. */
-type Known = Pick<Instance, "sites" | "goals" | "funnels" | "segments" | "annotations" | "access" | "sessions" | "organizations">
+/** The services of the instance that are passed on unchanged. */
+type InstanceServices = Pick<Instance, "sites" | "goals" | "funnels" | "segments" | "annotations" | "access" | "sessions" | "organizations">
 
-/** What people see and manage of sites beside what programs do (areas/10). */
-export interface SiteAreas extends Known {
+/** The services of the site pages of the dashboard (areas/10). */
+export interface SiteAreas extends InstanceServices {
   stats: Stats
   insights: Insights
   siteOverview: SiteOverview
@@ -47,7 +47,7 @@ export interface SiteAreas extends Known {
 }
 
 interface SiteAreasOptions
-  extends Known,
+  extends InstanceServices,
     NamesOptions,
     Pick<
       Instance,
@@ -58,13 +58,13 @@ interface SiteAreasOptions
   stats: Stats
   exports: Exports
   clock: Clock
-  /** Whether people reach the instance by https. */
+  /** Whether the instance is served over HTTPS. */
   isSecure: boolean
   random: Random
   dataDir: string
-  /** Made before ingestion, which tells it. */
+  /** Created before ingestion, which reports events to it. */
   live: Live
-  /** What areas add to the archive of a site. */
+  /** Files that areas add to the archive of a site. */
   areaFiles(): readonly AreaFile[]
 }
 

@@ -16,17 +16,17 @@ import { placesIn } from "../runtime/data-folder.ts"
 import { diskSpace } from "../runtime/files.ts"
 import type { Task } from "../runtime/tasks.ts"
 
-/** A store with what is in it. */
+/** Size of a store and of its tables. */
 interface StoreReport<Table> {
   bytes: number
   wal_bytes: number
-  /** Null until it was measured on two days. */
+  /** Null until the size was measured on two days. */
   bytes_per_day: number | null
   tables: Table[]
 }
 
 export interface StorageReport {
-  /** Null where the catalog is on a server. */
+  /** Null when the catalog is on a server. */
   catalog: StoreReport<CatalogTableUsage> | null
   events: StoreReport<TableUsage>
   sites: (SegmentUsage & { bytes_per_day: number | null })[]
@@ -54,7 +54,7 @@ const DAY_MS = 86_400_000
 /** Largest catalog whose bytes are counted by table, because that reads the whole file on the event loop. */
 const SMALL_CATALOG = 32 << 20
 const GROWTH_DAYS = 30
-const KEPT_DAYS = 400
+const RETAINED_DAYS = 400
 const ALL = "file"
 
 export function createStorage({ dataDir, catalog, clock, slots, backupWorkerUrl }: StorageOptions): ConsoleStorage {
@@ -62,7 +62,7 @@ export function createStorage({ dataDir, catalog, clock, slots, backupWorkerUrl 
   const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
   const measure = () => inBackupThread<"measure">(backupWorkerUrl, { do: "measure", path: places.events })
 
-  async function note(): Promise<void> {
+  async function recordSizes(): Promise<void> {
     const { segments, tables } = await measure()
     const day = dayOf(clock.now())
     const whole: StorageDay[] = catalog.remote
@@ -75,12 +75,12 @@ export function createStorage({ dataDir, catalog, clock, slots, backupWorkerUrl 
     )
     await catalog.transaction(async (statements) => {
       for (const row of [...whole, ...bySite]) await putStorageDay(statements, row)
-      await deleteStorageDays(statements, dayOf(clock.now() - KEPT_DAYS * DAY_MS))
+      await deleteStorageDays(statements, dayOf(clock.now() - RETAINED_DAYS * DAY_MS))
     })
   }
 
   return {
-    task: { name: "measure-storage", every: 600, run: () => slots.once({ name: "measure-storage", due: dayOf(clock.now()) }, note) },
+    task: { name: "measure-storage", every: 600, run: () => slots.once({ name: "measure-storage", due: dayOf(clock.now()) }, recordSizes) },
     segments: async () => (await measure()).segments,
     async report() {
       const { tables, segments } = await measure()

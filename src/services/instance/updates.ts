@@ -56,7 +56,7 @@ interface UpdatesOptions {
   settings: Pick<InstanceSettings, "get">
   slots: JobSlots
   version: string
-  /** Where a document says which version is the latest; of the operator, who is trusted. */
+  /** URL of the document that names the latest version. Set by the operator, so private addresses are allowed. */
   updatesUrl: string | undefined
 }
 
@@ -66,7 +66,7 @@ const Document = t.Object({
   notes: t.Optional(t.String()),
   changes_schema: t.Optional(t.Boolean()),
 })
-const Kept = t.Object({ at: t.Integer(), failure: t.Union([t.String(), t.Null()]), latest: t.Unknown() })
+const StoredCheck = t.Object({ at: t.Integer(), failure: t.Union([t.String(), t.Null()]), latest: t.Unknown() })
 
 const KEY = "update_check"
 const NOTES_CHARS = 10_000
@@ -77,26 +77,27 @@ const CHECK_ENTRY: AuditEntry = { action: "admin.update.check", target: { type: 
 export function createUpdates(options: UpdatesOptions): Updates {
   const { catalog, clock, audit, alarms, outbound, settings, slots, version, updatesUrl } = options
 
-  async function ask(url: string): Promise<Release> {
+  async function fetchRelease(url: string): Promise<Release> {
     const address = new URL(url)
     address.searchParams.set("version", version)
     const { status, body } = await outbound.fetch(address.href, { byOperator: true })
-    if (status !== 200) throw new AppError("outbound_failed", `The update server answered ${status}.`)
+    if (status !== 200) throw new AppError("outbound_failed", `The update server responded with status ${status}.`)
     const document = parsed(body)
-    if (!Value.Check(Document, document)) throw new AppError("outbound_failed", "The update server's answer does not describe a version.")
+    if (!Value.Check(Document, document))
+      throw new AppError("outbound_failed", "The response of the update server does not describe a version.")
     const { released_at = null, notes = "", changes_schema = false } = document
     return { version: document.version, released_at, notes: plainText(notes), changes_schema }
   }
   async function report(): Promise<UpdateReport> {
     const stored = await settingByKey(catalog, KEY)
-    const kept = Value.Check(Kept, stored) ? stored : undefined
-    const latest = (kept?.latest ?? null) as Release | null // written below
+    const last = Value.Check(StoredCheck, stored) ? stored : undefined
+    const latest = (last?.latest ?? null) as Release | null // written below
     return {
       current: version,
       is_possible: updatesUrl !== undefined && outbound.enabled,
       is_automatic: settings.get("updates_check"),
-      checked_at: kept ? instantText(kept.at) : null,
-      failure: kept?.failure ?? null,
+      checked_at: last ? instantText(last.at) : null,
+      failure: last?.failure ?? null,
       latest,
       is_newer: latest !== null && Bun.semver.order(latest.version, version) > 0,
     }
@@ -106,7 +107,7 @@ export function createUpdates(options: UpdatesOptions): Updates {
     if (updatesUrl === undefined)
       throw new AppError("invalid_state", "Update checks are off: no URL is configured (updates_url).", { state: "no_address" })
     const before = await report()
-    const found = await ask(updatesUrl).then(
+    const found = await fetchRelease(updatesUrl).then(
       (latest) => ({ latest, failure: null }),
       (error) => {
         if (!(error instanceof AppError)) throw error

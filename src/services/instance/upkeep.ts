@@ -10,7 +10,7 @@ import { raw } from "../../store/sql.ts"
 import { type BackupTasksOptions, backupTasks } from "../backup/tasks.ts"
 import { inBackupThread } from "../backup/thread.ts"
 import type { DataHooks } from "../erasure/data-hooks.ts"
-import { cutoffDay as cutoffDayOf, keptDays } from "../erasure/retention-cutoffs.ts"
+import { cutoffDay as cutoffDayOf, retentionDays } from "../erasure/retention-cutoffs.ts"
 import { placesIn } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import { canWrite, diskSpace, isLow } from "../runtime/files.ts"
@@ -25,24 +25,24 @@ export interface UpkeepOptions extends BackupTasksOptions {
   log: Log
   catalog: Catalog
   events: EventStore
-  /** Every site that is not deleted. */
+  /** Returns all sites except deleted ones. */
   allSites(): Promise<readonly Site[]>
   salts: Pick<SaltStore, "destroy">
   states: StoreStates
   lease: CatalogLease | undefined
   exclusive: Exclusive
   settings: Pick<InstanceSettings, "get">
-  /** Of areas, which hold what was derived from visits. */
+  /** Hooks of areas, which store data derived from visits. */
   hooks: Pick<DataHooks, "onRetention">
   backupWorkerUrl: string
 }
 
 const MINUTE = 60
 const DAY_MS = 86_400_000
-/** A log longer than this is cut off the disk; a shorter one is only moved into the file. */
+/** A longer write-ahead log is truncated after it was moved into the file; a shorter one keeps its size. */
 const LONG_WAL = 64 << 20
 
-/** Everything an instance does by itself, by how often. Each task may be late or run twice without harm. */
+/** Returns the recurring tasks of an instance. Each task may run late or twice without harm. */
 export function upkeepTasks(options: UpkeepOptions): Task[] {
   const tasks: Task[] = [
     { name: "checkpoint", every: 1, run: () => checkpoint(options) },
@@ -58,17 +58,17 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "forget-days", every: 10 * MINUTE, run: () => forgetDays(options) },
     { name: "check-integrity", every: 10 * MINUTE, run: () => checkWeekly(options) },
   ]
-  return tasks.map(({ run, ...task }) => ({ ...task, run: (signal) => run(signal).catch((error) => tell(error, options)) }))
+  return tasks.map(({ run, ...task }) => ({ ...task, run: (signal) => run(signal).catch((error) => reportFault(error, options)) }))
 }
 
-/** What the disk does to upkeep counts as what it does to events: a failed fsync ends the process wherever it is met. */
-function tell(error: unknown, { states }: UpkeepOptions): never {
+/** Records the fault of a task and rethrows it. A failed fsync ends the process even if it occurs in a task and not in the event buffer. */
+function reportFault(error: unknown, { states }: UpkeepOptions): never {
   if (error instanceof StoreFault && (error.kind === "fsync" || error.kind === "io")) states.hinder(error.kind, true)
   if (error instanceof StoreFault && error.kind === "damaged") states.damaged(error.message)
   throw error
 }
 
-/** Reads every page of both stores: after a crash, and once a week in full. What it finds is the state `storage_damaged`. */
+/** Reads every page of both stores, after a crash and once a week in full. Damage starts the state `storage_damaged`. */
 export async function checkStores(
   { dataDir, catalog, states, backupWorkerUrl }: UpkeepOptions,
   { full }: { full: boolean },
@@ -86,7 +86,7 @@ async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<
   if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
 }
 
-/** Without the lease another node writes the same catalog: this one must end. */
+/** Runs work on the lease, and ends the process when the lease is lost, because another node may then write to the catalog. */
 async function endsWith({ states }: UpkeepOptions, work: () => Promise<void> | void | undefined): Promise<void> {
   try {
     await work()
@@ -105,11 +105,11 @@ async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<vo
   await salts.destroy(clock.now(), (siteId, period) => events.forgetVisitors(siteId, period))
 }
 
-/** Once in each site's night, whole visits over its retention go. */
+/** Removes visits beyond the retention of each site, once in the site's night. */
 async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void> {
   const { allSites, slots, clock, exclusive, events, hooks, log } = options
   for (const site of await allSites()) {
-    const days = keptDays(site, options.settings)
+    const days = retentionDays(site, options.settings)
     if (days === null || signal.aborted) continue
     const today = cutoffDayOf(site, 0, clock.now())
     const cutoffDay = today.subtract({ days })
@@ -128,10 +128,10 @@ async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void
   }
 }
 
-/** Counts of drops are shown for so many days. */
+/** Removes counts of drops that are older than the days for which they are shown. */
 async function forgetDays({ clock, events, slots }: UpkeepOptions): Promise<void> {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
-  // A day more, because the days of sites begin at different moments.
+  // One day more, because the days of sites begin at different times.
   const forget = async () => events.forgetDays(day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS))
   await slots.once({ name: "forget-days", due: day(clock.now()) }, forget)
 }
@@ -143,10 +143,10 @@ async function checkWeekly(options: UpkeepOptions): Promise<void> {
 
 async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<void> {
   const { freeBytes: free_bytes, totalBytes: total_bytes } = diskSpace(dataDir)
-  const isKnown = health.has("storage_low")
+  const wasLow = health.has("storage_low")
   if (isLow({ freeBytes: free_bytes, totalBytes: total_bytes })) {
     health.enter("storage_low")
-    if (!isKnown) await alarms.raise("storage_low", { free_bytes, total_bytes })
+    if (!wasLow) await alarms.raise("storage_low", { free_bytes, total_bytes })
   } else {
     health.leave("storage_low")
     await alarms.end("storage_low")

@@ -4,31 +4,32 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import { formatProgress, JOB_STATES, type Job, type ProgressResponse } from "../../domain/job.ts"
+import type { PrivatePage } from "../../domain/response.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
 import type { Schedule } from "../../store/catalog/schedules.ts"
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
-import { type PrivatePage, privatePage, readPaging } from "../lists/paging.ts"
+import { privatePage, readPaging } from "../lists/paging.ts"
 import type { LogLine, LogLines } from "../runtime/log.ts"
 import type { BeginJob, Jobs } from "./jobs.ts"
 import type { Schedules } from "./schedules.ts"
 
-/** Jobs of the core and of all areas, and when they come again. */
+/** Jobs and schedules of the core and of all areas. */
 export interface ConsoleJobs {
-  /** Newest first. Throws `invalid_query`, `invalid_cursor`. */
+  /** Lists jobs, the newest first. Throws `invalid_query`, `invalid_cursor`. */
   list(query: Record<string, unknown>): Promise<PrivatePage<Job>>
-  /** With what the log says of it. Throws `job_not_found`. */
+  /** Returns a job with its log lines. Throws `job_not_found`. */
   get(id: string | undefined): Promise<Job & { lines: LogLine[] }>
   progressOf(job: Job): ProgressResponse | null
   /** Throws `job_not_found`. */
   cancel(actor: Actor, id: string | undefined): Promise<Job>
-  /** Throws `job_not_found`, and `invalid_state` for one that did not fail. */
-  retry(actor: Actor, id: string | undefined, kept?: Alongside<Job>): Promise<Job>
+  /** Retries a job. Throws `job_not_found`, and `invalid_state` for a job that did not fail. */
+  retry(actor: Actor, id: string | undefined, alongside?: Alongside<Job>): Promise<Job>
   schedules(): Promise<Schedule[]>
-  /** `{cron?, enabled?}`. Throws `not_found`, `validation_failed`. */
+  /** Changes a schedule. The body is `{cron?, enabled?}`. Throws `not_found`, `validation_failed`. */
   change(actor: Actor, name: string, body: unknown): Promise<Schedule>
-  /** Now, beside its times. Throws `not_found`. */
-  runNow(actor: Actor, name: string, kept?: Alongside<Job>): Promise<Job>
+  /** Runs a scheduled job now, in addition to its schedule. Throws `not_found`. */
+  runNow(actor: Actor, name: string, alongside?: Alongside<Job>): Promise<Job>
 }
 
 const SchedulePatch = t.Object(
@@ -75,16 +76,16 @@ export function createConsoleJobs({ beginJob, jobs, schedules, clock, audit, log
     progressOf: (job) => formatProgress(job, clock.now()),
     async cancel(actor, id) {
       const { id: jobId } = await find(id)
-      return (await jobs.cancel(jobId, writing(actor, "cancel")))! // it was just found
+      return (await jobs.cancel(jobId, writing(actor, "cancel")))! // it was found above
     },
-    async retry(actor, id, kept) {
+    async retry(actor, id, alongside) {
       const { id: jobId } = await find(id)
       const write = writing(actor, "retry")
-      const alongside: typeof write = async (statements, job) => {
+      const writeBoth: typeof write = async (statements, job) => {
         await write(statements, job)
-        await kept?.(statements, { after: job })
+        await alongside?.(statements, { after: job })
       }
-      return (await jobs.retry(jobId, alongside))! // it was just found
+      return (await jobs.retry(jobId, writeBoth))! // it was found above
     },
     schedules: () => schedules.list(),
     async change(actor, name, body) {
@@ -98,15 +99,15 @@ export function createConsoleJobs({ beginJob, jobs, schedules, clock, audit, log
       if (!changed) throw noSchedule()
       return changed
     },
-    async runNow(actor, name, kept) {
+    async runNow(actor, name, alongside) {
       if (!(await schedules.list()).some((schedule) => schedule.name === name)) throw noSchedule()
-      const deed = { action: "admin.schedule.run", target: { type: "schedule", id: name, label: name } }
-      return beginJob(actor, { kind: name, join: true }, deed, kept)
+      const entry = { action: "admin.schedule.run", target: { type: "schedule", id: name, label: name } }
+      return beginJob(actor, { kind: name, join: true }, entry, alongside)
     },
   }
 }
 
-/** In slices: a list of jobs is not kept for ever, and no statement reads more. */
+/** Reads all jobs in slices, so that no statement reads too many rows. */
 async function countAll(jobs: Jobs, filter: Parameters<Jobs["list"]>[0]): Promise<number> {
   let total = 0
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
@@ -126,5 +127,5 @@ const jobEntry =
     ...(site_id !== null && { siteId: site_id }),
   })
 
-const jobNotFound = () => new AppError("job_not_found", "There is no job with this id.")
-const noSchedule = () => new AppError("not_found", "There is no schedule of this name.")
+const jobNotFound = () => new AppError("job_not_found", "This job does not exist.")
+const noSchedule = () => new AppError("not_found", "This schedule does not exist.")

@@ -19,7 +19,7 @@ interface JobEndsOptions {
   clock: Pick<Clock, "now">
   log: Log
   /** Called for every finished job. */
-  tell(job: Job): void
+  onEnd(job: Job): void
 }
 
 /** Stores how runs ended: finished, or to be retried. An end that the catalog does not accept is stored later. */
@@ -46,7 +46,7 @@ export class JobEnds {
     for (const [id, conclude] of this.#unstored)
       await conclude().then(
         () => this.#unstored.delete(id),
-        () => {}, // said the first time; the next look tries again
+        () => {}, // logged the first time; the next call tries again
       )
   }
 
@@ -73,14 +73,14 @@ export class JobEnds {
 
   async #end({ id }: Job, end: Omit<JobEnd, "at">): Promise<void> {
     const over = await finishJob(this.#options.catalog, id, { ...end, at: this.#now })
-    if (over) this.#options.tell(over)
+    if (over) this.#options.onEnd(over)
   }
 
   /** Returns the failure shown to users. Other details are only in the log. */
   #describeFailure({ id, kind }: Job, error: unknown): { code: string; message: string } {
     if (error instanceof AppError) return { code: error.code, message: error.message }
     this.#options.log.error("a job failed", { job: id, kind, error })
-    return { code: "internal_error", message: "The cause is in the server's log." }
+    return { code: "internal_error", message: "An internal error occurred. See the log of the instance." }
   }
 
   get #now(): number {
@@ -90,11 +90,11 @@ export class JobEnds {
 
 export const INTERRUPTED = { code: "interrupted", message: "The job was interrupted because the process ended." }
 
-/** Those who look at a job while it runs. */
+/** Listeners that follow the progress of jobs. */
 export class JobListeners {
   readonly #listeners = new Map<number, Set<(job: Job) => void>>()
 
-  /** Until the returned function is called. */
+  /** Adds a listener, until the returned function is called. */
   watch(id: number, listener: (job: Job) => void): () => void {
     const listeners = this.#listeners.get(id) ?? new Set()
     this.#listeners.set(id, listeners.add(listener))
@@ -104,7 +104,7 @@ export class JobListeners {
     }
   }
 
-  tell(job: Job): void {
+  notify(job: Job): void {
     for (const listener of this.#listeners.get(job.id) ?? []) listener(job)
   }
 }

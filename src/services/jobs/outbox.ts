@@ -15,7 +15,7 @@ import {
 } from "../../store/catalog/outbox.ts"
 
 export interface ProductEvent {
-  /** `<area>.<thing>.<verb>`; one that begins with `internal.` never leaves the process. */
+  /** `<area>.<thing>.<verb>`. Events that start with `internal.` are not sent to other systems. */
   event: string
   organizationId: number
   siteId?: number
@@ -23,28 +23,28 @@ export interface ProductEvent {
 }
 
 export interface Consumer {
-  /** Names its place in the list; the same over restarts. */
+  /** Name of its cursor, which must be the same after a restart. */
   name: string
-  /** Which events; a `*` at the end stands for all that begin so. */
+  /** Names of the events to consume. A `*` at the end matches any ending. */
   events: readonly string[]
-  /** One after the other, in id order, each at least once: it comes again until this resolves. */
+  /** Consumes an event. Called for one event at a time in the order of their ids, and again until it resolves. */
   consume(row: OutboxRow, signal: AbortSignal): Promise<unknown>
   isOn?(): boolean
 }
 
-/** Product events: the only way in which areas meet, and what webhooks, alerts and mails live on. */
+/** The queue of product events, by which areas communicate and from which webhooks, alerts and emails are sent. */
 export interface Outbox {
-  /** In the transaction of the change. Consumers are woken after its commit. */
+  /** Writes an event in the transaction of the change. Consumers are called after its commit. */
   write(statements: Statements, event: ProductEvent): Promise<void>
-  /** Of a change in row tables: after it. */
+  /** Writes an event in its own transaction, after a change in row tables. */
   writeAlone(event: ProductEvent): Promise<void>
-  /** Before `start`. */
+  /** Registers a consumer, before `start`. */
   register(consumer: Consumer): void
-  /** New consumers begin with what comes from now on. */
+  /** Starts delivery. New consumers receive only events from now on. */
   start(): Promise<void>
-  /** Delivers what waits, now; resolves when all consumers have it or have failed. */
+  /** Delivers all waiting events. Resolves when every consumer has received them or has failed. */
   deliver(): Promise<void>
-  /** Removes rows that are old and behind all consumers that are on. */
+  /** Removes old events that all enabled consumers have received. */
   forgetOld(): Promise<void>
   stop(): Promise<void>
 }
@@ -55,11 +55,11 @@ interface OutboxOptions {
   log: Log
 }
 
-/** A consumer at work. */
+/** A consumer with its position in the queue. */
 interface Reader {
   consumer: Consumer
   lastId: number
-  /** Monotonic; not before it after a failure. */
+  /** After a failure, the consumer is not called before this monotonic time. */
   pausedUntil: number
   failures: number
   busy: Promise<void> | undefined
@@ -70,7 +70,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
   const abort = new AbortController()
   let isStarted = false
 
-  /** The catalog's queue puts the first look behind the transaction that the event is part of. */
+  /** Schedules a delivery. The catalog runs one transaction at a time, so the delivery reads after the commit of the event. */
   const wake = (): void => {
     if (isStarted) setTimeout(() => void deliver(), 0)
   }
@@ -79,7 +79,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     return Promise.all(ready.map(read)).then(() => {})
   }
   async function read(reader: Reader): Promise<void> {
-    // What came while it was at work is met by one more round.
+    // Events that arrived during a delivery need another one.
     while (reader.busy) await reader.busy
     reader.busy = readAll(reader)
     await reader.busy
@@ -90,18 +90,18 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     try {
       for (let more = true; more && !abort.signal.aborted; ) {
         const rows = await listOutbox(catalog, { after: reader.lastId, limit: OUTBOX.slice })
-        for (const row of rows) if (!(await hand(reader, row))) return
+        for (const row of rows) if (!(await deliverOne(reader, row))) return
         more = rows.length === OUTBOX.slice
       }
     } catch (error) {
       if (abort.signal.aborted) return
       reader.failures++
       reader.pausedUntil = clock.monotonic() + Math.min(OUTBOX.longestPauseMs, 1_000 * 2 ** (reader.failures - 1))
-      log.error("a product event could not be handed over", { consumer: consumer.name, after: reader.lastId, error })
+      log.error("a product event could not be delivered", { consumer: consumer.name, after: reader.lastId, error })
     }
   }
-  /** False when the consumer was switched off meanwhile, or everything ends. */
-  async function hand(reader: Reader, row: OutboxRow): Promise<boolean> {
+  /** Delivers an event. Returns false if the consumer was disabled meanwhile or the process is stopping. */
+  async function deliverOne(reader: Reader, row: OutboxRow): Promise<boolean> {
     const { consumer } = reader
     if (abort.signal.aborted || !(consumer.isOn?.() ?? true)) return false
     if (wants(consumer, row)) await consumer.consume(row, abort.signal)
@@ -121,7 +121,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     write,
     writeAlone: (event) => catalog.transaction((statements) => write(statements, event)),
     register(consumer) {
-      if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers are called ${consumer.name}`)
+      if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers have the name ${consumer.name}`)
       readers.push({ consumer, lastId: 0, pausedUntil: 0, failures: 0, busy: undefined })
     },
     async start() {
@@ -131,7 +131,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     deliver,
     async forgetOld() {
       const ends = readers.filter(({ consumer }) => consumer.isOn?.() ?? true).map(({ lastId }) => lastId)
-      // One that is switched off would hold everything back for ever; what it misses is older than a month.
+      // Disabled consumers do not count, because they would keep all events forever. They only miss events older than a month.
       const upTo = ends.length > 0 ? Math.min(...ends) : await lastOutboxId(catalog)
       const before = clock.now() - OUTBOX.keptDays * 86_400_000
       while ((await deleteOutbox(catalog, { before, upTo })) === 1_000) await Bun.sleep(0)
@@ -146,15 +146,15 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
 const wants = ({ events }: Consumer, { event }: OutboxRow): boolean =>
   events.some((name) => (name.endsWith("*") ? event.startsWith(name.slice(0, -1)) : event === name))
 
-/** What others are told of members and keys (areas/08 section 6): no address, and no secret. */
+/** Product events of members and keys (areas/08 section 6). They contain no email addresses and no secrets. */
 
-/** Of a user in an organization, with the role they have, or had. */
+/** Returns the event of a member, with their current or former role. */
 export const memberEvent = (
   verb: "joined" | "removed",
   { organizationId, userId, role }: { organizationId: number; userId: number; role: Role },
 ): ProductEvent => ({ event: `member.${verb}`, organizationId, payload: { user_id: userId, role } })
 
-/** Nobody is a member by it yet. */
+/** Returns the event of an invitation, which does not create a member yet. */
 export const invitedEvent = ({ id, organization_id, role }: { id: number; organization_id: number; role: Role }): ProductEvent => ({
   event: "member.invited",
   organizationId: organization_id,

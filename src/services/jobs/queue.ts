@@ -50,7 +50,7 @@ class Queue implements Jobs {
   constructor(options: JobsOptions) {
     this.#options = options
     this.#self = options.random(8).toHex()
-    this.#ends = new JobEnds({ ...options, tell: (job) => this.#listeners.tell(job) })
+    this.#ends = new JobEnds({ ...options, onEnd: (job) => this.#listeners.notify(job) })
   }
 
   get #catalog(): Catalog {
@@ -71,7 +71,7 @@ class Queue implements Jobs {
     const make = async (within: Statements): Promise<Job | undefined> =>
       (join && (await queuedJob(within, kind, key))) || insertJob(within, rowOf(given, this.#now))
     const job = await (statements ? make(statements) : this.#catalog.transaction(make))
-    // The catalog's queue puts the look for due jobs behind the transaction that this is part of.
+    // The catalog runs one transaction at a time, so the search for due jobs runs after the commit of this one.
     if (this.#isStarted) setTimeout(() => void this.tick(), 0)
     return job
   }
@@ -97,7 +97,7 @@ class Queue implements Jobs {
     if (running && this.#running.has(id)) {
       running.isCancelled = true
       running.abort.abort()
-    } else if (job) this.#listeners.tell(job)
+    } else if (job) this.#listeners.notify(job)
     return job
   }
 
@@ -137,7 +137,7 @@ class Queue implements Jobs {
   tick(): Promise<void> {
     // Ticks run one after another, because two at once would start the same jobs.
     const result = this.#beginning.then(() => this.#begin())
-    this.#beginning = result.catch((error) => this.#options.log.error("jobs could not be begun", { error }))
+    this.#beginning = result.catch((error) => this.#options.log.error("jobs could not be started", { error }))
     return this.#beginning
   }
 
@@ -219,7 +219,7 @@ class Queue implements Jobs {
 
   #note(running: Running, progress: JobProgress): void {
     running.job = { ...running.job, progress }
-    this.#listeners.tell(running.job)
+    this.#listeners.notify(running.job)
     const now = this.#options.clock.monotonic()
     if (now - running.savedAt < JOBS.progressMs) return
     running.savedAt = now

@@ -5,14 +5,14 @@ import type { Engine } from "../../query/engine/engine.ts"
 import { siteFacts } from "../stats/open-report.ts"
 
 /**
- * Up to where the records of a site are in the counters that an area keeps of them. Every record has a number that only grows
- * with what comes later and stays its own for ever; so whoever stores the position in the transaction of the counters counts
- * each record once, whatever cuts the work off.
+ * Position up to which the records of a site are included in an area's counters. The sequence of a record never changes, and later
+ * records have higher ones. An area that stores the position in the transaction of its counters therefore counts each record exactly
+ * once, even if the work is interrupted.
  */
 export interface FoldPosition {
-  /** Epoch ms of the last fold: what came long before needs no look. */
+  /** Epoch ms of the last fold. Much older records need not be read. */
   at: number
-  /** The highest number that is counted. */
+  /** Highest sequence that is counted. */
   sequence: number
 }
 
@@ -22,20 +22,20 @@ interface Folding {
   site: Site
   kind: RecordKind
   since: FoldPosition
-  /** No record with a higher number. */
+  /** Highest sequence to count. */
   upTo?: number
   /** Epoch ms. */
   now: number
-  /** Properties that say what a record is about, and which counter it belongs to. */
+  /** Properties that determine the counter of a record. */
   by: readonly string[]
 }
 
-/** A record is stored a moment after it came, and clocks are set: so long before the last fold it may have come. */
+/** Time before the last fold that is read again, because records are stored after they arrive and clocks can be set back. */
 const LATE_MS = 600_000
 
 /**
- * Counts what came since a position, by what its properties say. Stores nothing: the counts and `position` belong into one
- * transaction, which must refuse when another fold has moved the position meanwhile.
+ * Counts the records after a position by their properties. The caller stores the counts and `position` in one transaction, which must
+ * fail if another fold has moved the position meanwhile.
  */
 export async function foldRecords(
   engine: Pick<Engine, "tally">,

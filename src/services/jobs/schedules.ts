@@ -24,7 +24,7 @@ export interface Recurring {
 
 /**
  * Creates jobs when they are due. A run is identified by the time it was due, so it is created once, across restarts, clock
- * jumps and days of 25 hours. Of the runs missed while the process was down only the latest is made up for.
+ * jumps and days of 25 hours. If runs were missed while the process was down, only the latest is made up for.
  */
 export interface Schedules {
   /** Declares the schedule of a kind of job, before `start`. */
@@ -48,7 +48,7 @@ interface SchedulesOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   jobs: Pick<Jobs, "enqueue">
-  /** Of the instance. */
+  /** Time zone of the instance. */
   timezone: string
 }
 
@@ -74,7 +74,7 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   async function reload(): Promise<void> {
     planned = await stored()
   }
-  /** What nobody has stored yet: people may ask before `start`. */
+  /** Returns the declared schedule of a job that has no stored one, because schedules can be requested before `start`. */
   const asDeclared = (name: string, { cron, timezone: zone = timezone }: Recurring): Schedule => ({
     ...{ name, cron, timezone: zone, enabled: true },
     ...{ last_run_at: null, last_state: null, next_run_at: null },
@@ -82,7 +82,7 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   async function plan({ name, cron, timezone: zone }: Schedule, after: number): Promise<void> {
     await planSchedule(catalog, name, nextRun(cron, zone, after) ?? null)
   }
-  /** The next moment is stored with the job that was due: never one without the other. */
+  /** Enqueues a due job and stores the time of its next run in one transaction. */
   async function makeDue({ name, cron, timezone: zone, next_run_at }: Schedule): Promise<void> {
     const now = clock.now()
     await catalog.transaction(async (statements) => {
@@ -125,7 +125,7 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
       if (!own) return undefined
       const changed = await catalog.transaction(async (statements) => {
         if (!(await scheduleByName(statements, name))) await declareSchedule(statements, asDeclared(name, own.recurring))
-        const before = (await scheduleByName(statements, name))! // declared just now if it was not there
+        const before = (await scheduleByName(statements, name))! // it was declared above if it did not exist
         const wanted = { cron: cron ?? before.cron, enabled: enabled ?? before.enabled }
         const next = nextRun(wanted.cron, before.timezone, clock.now())
         if (next === undefined) throw noCron()
@@ -163,7 +163,7 @@ interface Slot {
 }
 
 export function createJobSlots(catalog: Catalog, clock: Pick<Clock, "now">): JobSlots {
-  // Asked every minute for every site: what is known to be done needs no statement.
+  // Called every minute for every site, so slots that are known to be done are kept in memory.
   const done = new Map<string, string>()
   return {
     async once({ name, due, siteId }, work) {
@@ -186,7 +186,7 @@ async function carryOut(catalog: Catalog, id: number, work: () => Promise<unknow
     await work()
     await finishJob(catalog, id, { state: "done", at: now() })
   } catch (error) {
-    const failed = { code: "internal_error", message: "The cause is in the server's log." }
+    const failed = { code: "internal_error", message: "An internal error occurred. See the log of the instance." }
     await finishJob(catalog, id, { state: "failed", at: now(), error: failed })
     throw error
   }

@@ -1,38 +1,31 @@
 import { cursorAfter, readCursor } from "../../domain/cursor.ts"
 import { AppError } from "../../domain/error.ts"
 import { API } from "../../domain/limits.ts"
+import type { PrivatePage } from "../../domain/response.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
 import type { Slice } from "../../store/catalog/catalog.ts"
 
-/** What a caller asks of a list of the private API (areas/00 section 7). */
+/** Parsed parameters of a list of the private API (areas/00 section 7). */
 export interface Paging<Filters> {
-  /** Which rows; good for no other list, order or filter: what a cursor is checked against. */
+  /** Name of the list with its order and filters. A cursor is valid only for the same name. */
   list: string
-  /** The id behind which the page begins; undefined: at the beginning. */
+  /** Id of the last row of the previous page. Undefined for the first page. */
   after: number | undefined
   limit: number
-  /** Whether all rows are to be counted. */
+  /** Whether to count all rows. */
   count: boolean
   filters: Filters
 }
 
-/** A page of a list of the private API. */
-export interface PrivatePage<Row> {
-  data: Row[]
-  has_more: boolean
-  next_cursor: string | null
-  total?: number
-}
-
-/** What a caller asks of a list in an order of its own, for `sortedPage`. */
+/** Parsed parameters of a list that is not ordered by id. */
 export interface SortedPaging<Filters> extends Omit<Paging<Filters>, "after"> {
-  /** As it was sent: `sortedPage` reads it. */
+  /** Unparsed cursor, which `sortedPage` reads. */
   cursor: string | undefined
 }
 
 /**
- * Reads the parameters of a list that `sortedPage` cuts. `readFilters` reads what the list has besides; `names` are its parameters.
- * Throws `invalid_query` with all problems.
+ * Reads the parameters of a list for `sortedPage`. `readFilters` reads the further parameters of the list, whose names are `names`.
+ * Throws `invalid_query` with all faults.
  */
 export function readSortedPaging<Filters>(
   list: string,
@@ -49,7 +42,7 @@ export function readSortedPaging<Filters>(
   return { list: listName(list, given, names), limit, count, filters, cursor }
 }
 
-/** Reads the parameters of a list by id, as `readSortedPaging` does. Throws `invalid_query` with all problems, or `invalid_cursor`. */
+/** Reads the parameters of a list by id, as `readSortedPaging` does. Throws `invalid_query` with all faults, or `invalid_cursor`. */
 export function readPaging<Filters>(
   list: string,
   given: Record<string, unknown>,
@@ -60,13 +53,13 @@ export function readPaging<Filters>(
   return { ...paging, after: cursor === undefined ? undefined : readCursor(paging.list, cursor) }
 }
 
-/** A cursor of an order by name holds a name of 100 characters. */
+/** Maximum length of a cursor. In a list ordered by name it contains a name of up to 100 characters. */
 const MAX_CURSOR_CHARS = 1_000
 
-/** A list that has no filters. */
+/** Reads the parameters of a list without filters. */
 export const readPlainPaging = (list: string, given: Record<string, unknown>): Paging<object> => readPaging(list, given, [], () => ({}))
 
-/** `read` is asked for one row more than the page has, which tells whether more follows. */
+/** Returns a page of a list. `read` is called with one row more than the page has, to find out whether there are more. */
 export async function privatePage<Row extends { id: number }>(
   { list, limit, count }: Paging<unknown>,
   read: (limit: number) => Promise<readonly Row[]>,
@@ -83,7 +76,7 @@ export async function privatePage<Row extends { id: number }>(
   }
 }
 
-/** The same of a list that is in memory as a whole, by id ascending. */
+/** Returns a page of a list that is entirely in memory, by id ascending. */
 export const pageOfAll = <Row extends { id: number }>(paging: Paging<unknown>, rows: readonly Row[]): Promise<PrivatePage<Row>> =>
   privatePage(
     paging,
@@ -91,18 +84,18 @@ export const pageOfAll = <Row extends { id: number }>(paging: Paging<unknown>, r
     async () => rows.length,
   )
 
-/** With a short hash of the filters, whatever the texts that were searched for. */
+/** Returns the name of a list with a short hash of its filters, whose texts can be long. */
 function listName(list: string, given: Record<string, unknown>, names: readonly string[]): string {
   const filters = names.filter((name) => given[name] !== undefined).map((name) => [name, given[name]])
   return filters.length === 0 ? list : `${list}?${Bun.hash.wyhash(JSON.stringify(filters)).toString(36)}`
 }
 
-/** A row's place in a list: compared part by part, lower first. The last part is its id, so that no two are the same. */
+/** Position of a row in a list, compared part by part, ascending. The last part is the id, so that positions are unique. */
 export type Place = readonly (number | string)[]
 
 /**
- * A page of a list that is in memory as a whole, in an order of its own. The cursor says the place of the last row, not its
- * number: what is added or goes meanwhile shifts nothing. It is good for this list alone, whose name holds order and filters.
+ * Returns a page of a list that is entirely in memory and has its own order. The cursor contains the sort values of the last row and
+ * not its index, so that added and removed rows do not shift pages. It is valid only for this list, whose name includes order and filters.
  */
 export function sortedPage<Row>(
   rows: readonly Row[],
@@ -111,9 +104,9 @@ export function sortedPage<Row>(
 ): PrivatePage<Row> {
   const after = cursor === undefined ? undefined : readPlace(list, cursor)
   const sorted = rows.map((row) => ({ row, place: placeOf(row) })).sort((a, b) => compare(a.place, b.place))
-  const left = after ? sorted.filter(({ place }) => compare(place, after) > 0) : sorted
-  const page = left.slice(0, limit)
-  const hasMore = left.length > limit
+  const following = after ? sorted.filter(({ place }) => compare(place, after) > 0) : sorted
+  const page = following.slice(0, limit)
+  const hasMore = following.length > limit
   return {
     data: page.map(({ row }) => row),
     has_more: hasMore,
@@ -136,7 +129,7 @@ function readPlace(list: string, cursor: string): Place {
   const invalid = () => new AppError("invalid_cursor", "The cursor is unreadable or belongs to another list.")
   try {
     const [name, ...place] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [string, ...(number | string)[]]
-    // Decoding is lenient; only what encodes to the same text is a cursor of this list.
+    // Decoding is lenient, so the cursor must also encode to the same text.
     if (name === list && cursorOf(list, place) === cursor) return place
   } catch {
     throw invalid()
@@ -144,12 +137,12 @@ function readPlace(list: string, cursor: string): Place {
   throw invalid()
 }
 
-/** As long as one statement may be on the event loop. */
+/** Number of rows per statement, so that no statement blocks the event loop for long. */
 const SLICE = 1_000
 
 type Read<Row> = (slice: Slice) => Promise<Row[]>
 
-/** A list that no single statement may read as a whole, part by part, by ascending id. */
+/** Reads a list in slices by ascending id. */
 export async function* slicesOf<Row extends { id: number }>(read: Read<Row>, after = 0): AsyncGenerator<Row[]> {
   for (let last = after; ; ) {
     const slice = await read({ after: last, limit: SLICE })
@@ -159,7 +152,7 @@ export async function* slicesOf<Row extends { id: number }>(read: Read<Row>, aft
   }
 }
 
-/** The whole list. */
+/** Reads a whole list in slices. */
 export async function inSlices<Row extends { id: number }>(read: Read<Row>): Promise<Row[]> {
   const rows: Row[] = []
   for await (const slice of slicesOf(read)) rows.push(...slice)

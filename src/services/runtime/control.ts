@@ -6,7 +6,7 @@ import { AppError, type ErrorCode } from "../../domain/error.ts"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault, type ExitName } from "./exit.ts"
 
-/** How far a long command is; `done` and `total` in the same unit. */
+/** Progress of a long command. `done` and `total` have the same unit. */
 export interface Progress {
   what: string
   done: number
@@ -14,16 +14,16 @@ export interface Progress {
 }
 export type Report = (progress: Progress) => void
 
-/** Runs one command of the command line by its name. */
+/** Runs a command of the command line by its name. */
 export type RunCommand = (name: string, input: unknown, report: Report) => Promise<unknown>
 
-/** Lets commands of the same user run inside the serving process: a store is never open in two. */
+/** Runs commands of the same user inside the serving process, so that two processes never have a store open. */
 export function listenForCommands(dataDir: string, run: RunCommand): { path: string; stop(): void } {
   const path = socketPath(dataDir)
   rmSync(path, { force: true })
   const handlers = lineHandlers({
     value: async (request, line) => {
-      // Our own command line is the only one that can open the socket; it sends this shape.
+      // Only our own command line can open the socket, and it sends this shape.
       const { name, input } = request as { name: string; input: unknown }
       try {
         line.send({ result: (await run(name, input, (progress) => line.send({ progress }))) ?? null })
@@ -45,27 +45,27 @@ export function listenForCommands(dataDir: string, run: RunCommand): { path: str
   }
 }
 
-/** Runs a command in the serving process. Rejects with what it threw there, or when nobody listens. */
+/** Runs a command in the serving process. Rejects with the error of the command, or when no process is listening. */
 export function callServer(path: string, name: string, input: unknown, report: Report): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const handlers = lineHandlers({
     open: (line) => line.send({ name, input }),
     value(answer) {
-      // Written by `listenForCommands` alone.
+      // Only `listenForCommands` writes to the socket.
       const { result, fault, progress } = answer as { result?: unknown; fault?: WireFault; progress?: Progress }
       if (progress) report(progress)
       else if (fault) reject(fromWire(fault))
       else resolve(result)
     },
-    close: () => reject(new ExitFault("failed", "The running Footfall ended before it answered")),
+    close: () => reject(new ExitFault("failed", "The running Footfall process ended before it answered")),
   })
   Bun.connect({ unix: path, socket: handlers }).catch((error) =>
-    reject(new ExitFault("inUse", `A Footfall holds the data folder, but does not answer at ${path}`, { cause: error })),
+    reject(new ExitFault("inUse", `Another Footfall process uses the data folder but does not answer at ${path}`, { cause: error })),
   )
   return promise
 }
 
-/** A socket's path may have about 100 bytes; a deep data folder gets one in the system's temporary directory. */
+/** Returns the path of the socket. It may have about 100 bytes, so a longer one is replaced by a path in the temporary directory. */
 function socketPath(dataDir: string): string {
   const { control } = placesIn(dataDir)
   if (Buffer.byteLength(control) <= 100) return control
@@ -95,40 +95,40 @@ export interface Line {
   end(): void
 }
 
-interface Held {
+interface Connection {
   line: Line
   receive(chunk: Uint8Array): void
   drain(): void
   closed(): void
 }
 
-/** Handlers for `Bun.listen` and `Bun.connect`. `onValue` gets each value with the line to answer on. */
+/** Creates handlers for `Bun.listen` and `Bun.connect`. `value` is called with each value and the line to answer on. */
 export function lineHandlers(on: { open?(line: Line): void; value(value: unknown, line: Line): void; close?(): void }) {
-  const hold = (socket: Socket<Held>): Held => {
+  const connect = (socket: Socket<Connection>): Connection => {
     const { line, drain } = writer(socket)
     return { line, drain, receive: splitter((text) => on.value(JSON.parse(text), line)), closed: () => on.close?.() }
   }
   return {
-    open(socket: Socket<Held>) {
-      socket.data = hold(socket)
+    open(socket: Socket<Connection>) {
+      socket.data = connect(socket)
       on.open?.(socket.data.line)
     },
-    data(socket: Socket<Held>, chunk: Uint8Array) {
+    data(socket: Socket<Connection>, chunk: Uint8Array) {
       try {
         socket.data.receive(chunk)
       } catch {
-        // What is not JSON does not speak our protocol.
+        // A peer that sends anything but JSON does not use our protocol.
         socket.end()
       }
     },
-    drain: (socket: Socket<Held>) => socket.data.drain(),
-    close: (socket: Socket<Held>) => socket.data.closed(),
-    error: (socket: Socket<Held>) => socket.data?.closed(),
+    drain: (socket: Socket<Connection>) => socket.data.drain(),
+    close: (socket: Socket<Connection>) => socket.data.closed(),
+    error: (socket: Socket<Connection>) => socket.data?.closed(),
   }
 }
 
-/** Bytes on the way are bounded: whoever sends more on one line than this is cut off. */
-const LONGEST = 64 << 20
+/** Maximum length of a line. A peer that sends a longer one is disconnected. */
+const MAX_LINE_CHARS = 64 << 20
 
 function splitter(onLine: (text: string) => void): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder()
@@ -136,16 +136,16 @@ function splitter(onLine: (text: string) => void): (chunk: Uint8Array) => void {
   return (chunk) => {
     const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n")
     rest = parts.pop()!
-    if (rest.length > LONGEST) throw new RangeError("The line is too long")
+    if (rest.length > MAX_LINE_CHARS) throw new RangeError("The line is too long")
     for (const part of parts) onLine(part)
   }
 }
 
-function writer(socket: Socket<Held>): { line: Line; drain(): void } {
+function writer(socket: Socket<Connection>): { line: Line; drain(): void } {
   let waiting: Uint8Array = new Uint8Array(0)
   let ending = false
   const drain = () => {
-    // Negative when the other side is gone; there is nobody to tell.
+    // Negative when the peer has disconnected.
     const written = Math.max(0, socket.write(waiting))
     waiting = waiting.subarray(written)
     if (ending && waiting.length === 0) socket.end()

@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path"
 import { ExitFault } from "./exit.ts"
 import { syncPath } from "./files.ts"
 
-/** Where things lie in a data folder. */
+/** Returns the paths of the files in a data folder. */
 export const placesIn = (dataDir: string) => ({
   catalog: join(dataDir, "catalog.db"),
   events: join(dataDir, "events.db"),
@@ -25,7 +25,7 @@ export const placesIn = (dataDir: string) => ({
   node: join(dataDir, "node.id"),
   lock: join(dataDir, ".lock"),
   run: join(dataDir, "run.json"),
-  /** Written before restored stores are exchanged for the present ones, removed afterwards. */
+  /** Exists while a restore replaces the stores. */
   swap: join(dataDir, ".swap.json"),
   control: join(dataDir, "control.sock"),
   backups: join(dataDir, "backups"),
@@ -33,21 +33,21 @@ export const placesIn = (dataDir: string) => ({
 })
 
 /**
- * Throws if no instance was ever started on the folder. Commands call it before they open the stores, which would otherwise be
- * created: a second instance with its own keys, beside the one that was meant.
+ * Throws if no instance was ever started on the folder. Commands call it before they open the stores, because opening would create a
+ * second instance with its own keys.
  */
 export function requireStores(dataDir: string): void {
   if (hasStores(dataDir)) return
-  const remedy = "Name the data folder of your instance with --data-dir, or start a new instance with footfall serve"
+  const remedy = "Set the data folder of your instance with --data-dir, or start a new instance with footfall serve"
   throw new ExitFault("storage", `There is no Footfall instance in ${dataDir}. ${remedy}`)
 }
 
-/** Returns true also for a folder that cannot be read: `prepareDataFolder` then says what is wrong with it. */
+/** Returns whether a folder contains stores. Also true for a folder that cannot be read, because `prepareDataFolder` reports the reason. */
 export function hasStores(dataDir: string): boolean {
   const { catalog, events, run, swap } = placesIn(dataDir)
   try {
     const names = new Set(readdirSync(dataDir))
-    // While the first start is still creating the stores, or a restore exchanges them, only the last two are there.
+    // Only the last two exist while the first start creates the stores or a restore replaces them.
     return [catalog, events, run, swap].some((path) => names.has(basename(path)))
   } catch (error) {
     return !(error instanceof Error && "code" in error && error.code === "ENOENT")
@@ -55,9 +55,9 @@ export function hasStores(dataDir: string): boolean {
 }
 
 /**
- * Makes sure of the folder before anything in it is touched: it exists or is created, belongs to this user alone, can be
- * written. Returns warnings: it was empty and open to others until now; it lies on a network file system, where locks and
- * fsync cannot be trusted.
+ * Checks the folder before any of its files is opened: creates it if needed, and ensures that only this user has access and that it is
+ * writable. Returns warnings about an empty folder that other users could access until now, and about network file systems, whose
+ * locks and fsync are not reliable.
  */
 export function prepareDataFolder(dataDir: string): string[] {
   const found = statOf(dataDir)
@@ -67,7 +67,7 @@ export function prepareDataFolder(dataDir: string): string[] {
   refuseOthers(statOf(dataDir) as Stats, dataDir, "0700")
   probe(dataDir)
   return [
-    ...(isClosed ? [`${dataDir} was empty and could be reached by other users: its mode is 0700 now`] : []),
+    ...(isClosed ? [`${dataDir} was empty and accessible to other users: its mode is now 0700`] : []),
     ...(isRemote(dataDir)
       ? [`${dataDir} is on a network file system, which is not supported: locks and fsync are not reliable there`]
       : []),
@@ -75,8 +75,8 @@ export function prepareDataFolder(dataDir: string): string[] {
 }
 
 /**
- * Closes a folder of this user's to others, as `mkdir` leaves it to them. Nothing of ours can have been read there while it
- * was open, as long as it is empty; one that holds something stays as it is, and is refused. Says whether it did.
+ * Removes other users' access to an empty folder, which `mkdir` grants by default. A folder with files keeps its mode and is refused
+ * later, because its files may already have been read. Returns whether the mode was changed.
  */
 function closeEmpty({ uid, mode }: Stats, dataDir: string): boolean {
   if (process.platform === "win32" || uid !== process.getuid?.() || (mode & OF_OTHERS) === 0) return false
@@ -84,7 +84,7 @@ function closeEmpty({ uid, mode }: Stats, dataDir: string): boolean {
     if (!isEmpty(dataDir)) return false
     chmodSync(dataDir, 0o700)
     if (isEmpty(dataDir)) return true
-    // Who could write there has done so in between: it is as found again, and refused.
+    // Another user wrote a file in between: the mode is restored, and the folder is refused.
     chmodSync(dataDir, mode & 0o7777)
     return false
   } catch (error) {
@@ -97,13 +97,16 @@ const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
 /** Permission bits of group and world. */
 const OF_OTHERS = 0o077
 
-/** Who may read a file or folder of ours: its owner, who must be the running user. Windows has other means. */
+/** Throws unless only the running user has access to a file or folder, and owns it. Not checked on Windows, which has no such modes. */
 export function refuseOthers(found: Stats, path: string, mode: "0700" | "0600"): void {
   if (process.platform === "win32") return
   const user = process.getuid?.()
   if (found.uid !== user)
-    throw new ExitFault("ownership", `${path} belongs to user ${found.uid}, not to the running user ${user}: chown it, or run as its owner`)
-  if ((found.mode & OF_OTHERS) !== 0) throw new ExitFault("ownership", `${path} can be reached by other users: chmod ${mode} ${path}`)
+    throw new ExitFault(
+      "ownership",
+      `${path} belongs to user ${found.uid}, not to the running user ${user}. Change its owner with chown, or run Footfall as its owner`,
+    )
+  if ((found.mode & OF_OTHERS) !== 0) throw new ExitFault("ownership", `Other users can access ${path}. Run chmod ${mode} ${path}`)
 }
 
 function statOf(path: string): Stats | undefined {
@@ -124,10 +127,10 @@ function create(dataDir: string): void {
   }
 }
 
-/** Beginning of the name of the file that a start writes to see whether the folder can be written. */
+/** Prefix of the file that a start creates to test whether the folder is writable. */
 export const PROBE = ".probe-"
 
-/** Writes and syncs a few bytes: permission bits say nothing about a read-only mount or a full disk. */
+/** Writes and syncs a few bytes, because permission bits do not reveal a read-only mount or a full disk. */
 function probe(dataDir: string): void {
   const path = join(dataDir, `${PROBE}${process.pid}`)
   try {
@@ -138,7 +141,7 @@ function probe(dataDir: string): void {
       fsyncSync(file)
     } finally {
       closeSync(file)
-      // Whoever holds the lock removes such files, as a crash leaves them behind.
+      // After a crash the file is left behind, and the next holder of the lock removes it.
       rmSync(path, { force: true })
     }
   } catch (error) {
@@ -153,12 +156,12 @@ function unusable(path: string, error: unknown): ExitFault {
     ENOSPC: "is on a full disk",
     EDQUOT: "is over its quota",
     EACCES: "cannot be written",
-    ENOTDIR: "lies below a file",
+    ENOTDIR: "has a parent that is not a folder",
   }
   return new ExitFault("storage", `The data folder ${path} ${words[code] ?? `cannot be used (${code})`}`, { cause: error })
 }
 
-/** Magic numbers of Linux: NFS, SMB, SMB2, CIFS, 9P, AFS, Ceph. */
+/** Linux magic numbers of network file systems: NFS, SMB, SMB2, CIFS, 9P, AFS, Ceph. */
 const REMOTE = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x5346414f, 0x00c36400])
 
 function isRemote(dataDir: string): boolean {

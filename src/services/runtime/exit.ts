@@ -1,4 +1,4 @@
-/** How the process ends, so that a supervisor knows whether a restart helps (reliability.md 3.6). */
+/** Exit codes, by which a supervisor knows whether a restart helps (reliability.md 3.6). */
 export const EXIT = {
   orderly: 0,
   failed: 1,
@@ -13,7 +13,7 @@ export const EXIT = {
 } as const
 export type ExitName = keyof typeof EXIT
 
-/** A failure that ends a command: its message is the one line the operator reads, and says what to do. */
+/** A failure that ends a command. Its message is the single line shown to the operator, and says what to do. */
 export class ExitFault extends Error {
   constructor(
     readonly exit: ExitName,

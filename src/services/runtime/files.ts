@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readSync, renameSync, statfsSync, statSync, unlinkSync, writeFileSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** Brings a file's content, or a folder's entries, to the disk. */
+/** Syncs a file's content, or a folder's entries, to disk. */
 export function syncPath(path: string): void {
   // Windows cannot open a folder.
   if (process.platform === "win32" && statSync(path).isDirectory()) return
@@ -13,7 +13,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Where `replaceFile` writes the content that takes the place of a file. A crash may leave it behind. */
+/** Returns the path to which `replaceFile` writes new content first. A crash can leave this file behind. */
 export const freshFile = (path: string): string => `${path}.new`
 
 /**

@@ -1,25 +1,25 @@
 import type { Log } from "../../domain/log.ts"
 
-/** States in which something is refused: `/health` answers 503 with them. */
+/** States in which events or requests are refused. `/health` responds with 503. */
 const REASONS = ["stopping", "storage_full", "storage_locked", "storage_damaged", "queue_full"] as const
-/** States that want attention and refuse nothing. */
+/** States that need attention but in which nothing is refused. */
 const WARNINGS = ["storage_low", "backup_stale", "clock_jump", "forwarded_headers_ignored"] as const
 export type HealthCode = (typeof REASONS)[number] | (typeof WARNINGS)[number]
 
-/** What `/health` answers. */
+/** Response of `/health`. */
 export interface HealthReport {
   status: "ok" | "degraded"
   reasons: { code: HealthCode; since: string }[]
 }
 
-/** What the instance knows about its own state. Entering and leaving are said once, in the log. */
+/** The current states of the instance. The start and the end of a state are logged once. */
 export interface Health {
   enter(code: HealthCode, cause?: string): void
   leave(code: HealthCode): void
   has(code: HealthCode): boolean
-  /** What was said when it was entered, while it lasts. */
+  /** Returns the cause of a current state. */
   causeOf(code: HealthCode): string | undefined
-  /** Warnings are left out: they do not take an instance out of service. */
+  /** Reports the states without warnings, which do not take an instance out of service. */
   report(): HealthReport
   warnings(): { code: HealthCode; since: string }[]
 }

@@ -32,7 +32,7 @@ export function takeLock(dataDir: string, run: Run): Lock {
   openLocks.add(db)
   // An orderly stop removes the file, so a file that cannot be read is an unclean end as well.
   const afterCrash = existsSync(runFile)
-  const announce = (told: Run) => replaceFile(runFile, `${JSON.stringify(told)}\n`)
+  const announce = (content: Run) => replaceFile(runFile, `${JSON.stringify(content)}\n`)
   announce(run)
   return {
     afterCrash,
@@ -51,7 +51,7 @@ const openLocks = new Set<Database>()
 /** Returns the information of the current or the last holder. Undefined if there is none, or if a power cut damaged the file. */
 export function readRun(dataDir: string): Run | undefined {
   try {
-    // Written by `announce` alone.
+    // Only `announce` writes this file.
     return JSON.parse(readFileSync(placesIn(dataDir).run, "utf8")) as Run
   } catch {
     return undefined
@@ -74,9 +74,8 @@ function begin(dataDir: string, path: string): Database {
 
 function refusal(dataDir: string, error: unknown): ExitFault {
   const code = error instanceof Error && "code" in error ? String(error.code) : ""
-  if (!code.startsWith("SQLITE_BUSY"))
-    return new ExitFault("storage", `The lock in ${dataDir} cannot be taken (${code || error})`, { cause: error })
+  if (!code.startsWith("SQLITE_BUSY")) return new ExitFault("storage", `Cannot lock ${dataDir} (${code || error})`, { cause: error })
   const run = readRun(dataDir)
-  const holder = run ? `pid ${run.pid}, started ${run.started_at}` : "which has just started"
-  return new ExitFault("inUse", `Another Footfall holds ${dataDir}: ${holder}. Stop it, or use another --data-dir`)
+  const holder = run ? `pid ${run.pid}, started ${run.started_at}` : "it has just started"
+  return new ExitFault("inUse", `Another Footfall process uses ${dataDir} (${holder}). Stop it, or use another --data-dir`)
 }

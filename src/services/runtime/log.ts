@@ -15,14 +15,14 @@ interface JsonLogOptions {
  */
 export function jsonLog({ level, now, write }: JsonLogOptions): Log {
   const minimum = LOG_LEVELS.indexOf(level)
-  const say =
+  const writeAt =
     (at: LogLevel) =>
     (msg: string, fields: Record<string, unknown> = {}) => {
       if (LOG_LEVELS.indexOf(at) < minimum) return
       const values = Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value])
       write(`${JSON.stringify({ time: new Date(now()).toISOString(), level: at, msg, ...Object.fromEntries(values) })}\n`)
     }
-  return { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") }
+  return { debug: writeAt("debug"), info: writeAt("info"), warn: writeAt("warn"), error: writeAt("error") }
 }
 
 /** Converts an error with its stack and causes to plain values. */
@@ -79,35 +79,35 @@ const MAX_LINES = 10_000
 /** Creates the log buffer. `level` is the minimum level that is stored. */
 export function createLogLines(other: Log, { now, level }: { now(): number; level: LogLevel }): LogLines {
   const minimum = LOG_LEVELS.indexOf(level)
-  /** A ring: the place of the next line, and behind it the oldest. */
+  /** A ring buffer. `next` is the position of the next line, which is also that of the oldest one. */
   const lines: LogLine[] = []
   let next = 0
-  function keep(at: LogLevel, message: string, fields: Record<string, unknown>): void {
+  function store(at: LogLevel, message: string, fields: Record<string, unknown>): void {
     if (LOG_LEVELS.indexOf(at) < minimum) return
     const values = Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value])
     const line = { at: now(), level: at, message: redactedText(message), fields: redacted(Object.fromEntries(values)) as LogLine["fields"] }
     lines[next] = line
     next = (next + 1) % MAX_LINES
   }
-  const say =
+  const writeAt =
     (at: LogLevel) =>
     (message: string, fields: Record<string, unknown> = {}) => {
       other[at](message, fields)
-      keep(at, message, fields)
+      store(at, message, fields)
     }
   return {
-    log: { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") },
-    list({ level: wanted = "debug", since = 0, q = "" }, limit) {
+    log: { debug: writeAt("debug"), info: writeAt("info"), warn: writeAt("warn"), error: writeAt("error") },
+    list({ level: lowest = "debug", since = 0, q = "" }, limit) {
       const part = q.toLowerCase()
-      const youngestFirst = [...lines.slice(next), ...lines.slice(0, next)].reverse()
-      const fits = (line: LogLine) =>
-        LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(wanted) &&
+      const newestFirst = [...lines.slice(next), ...lines.slice(0, next)].reverse()
+      const matches = (line: LogLine) =>
+        LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(lowest) &&
         line.at >= since &&
         (part === "" || `${line.message} ${JSON.stringify(line.fields)}`.toLowerCase().includes(part))
       const found: LogLine[] = []
-      for (const line of youngestFirst) {
+      for (const line of newestFirst) {
         if (found.length === limit) break
-        if (fits(line)) found.push(line)
+        if (matches(line)) found.push(line)
       }
       return found
     },
@@ -136,13 +136,13 @@ export function redacted(value: unknown, name = ""): unknown {
 
 export const redactedText = (text: string): string => SECRET_TEXTS.reduce((left, [form, by]) => left.replace(form, by), text)
 
-/** What has no blank, bracket or mark of a list within it. Whether it is an address is asked of each alone: so a text is read once. */
+/** A run of characters without spaces, brackets and list separators. Each run is tested for an email address, which takes linear time. */
 const RUN = /[^\s<>()[\],;:"\\]+/g
 const EMAIL = /[^@]@[^@]+\.[^@]/
 const IPV4 = /\b(?:\d{1,3}\.){3}\d{1,3}(?:\/\d{1,2})?\b/g
 const GROUPS = /(?<![\w.])[0-9a-f:]{3,45}(?:\/\d{1,3})?(?!\w)/gi
 
-/** Of what holds digits and colons: two groups or more with a letter or a gap, or five, so that times of day stay. */
+/** Returns whether groups of hex digits are an IPv6 address and not a time of day: they have a letter or `::`, or at least five colons. */
 function isIpv6(text: string): boolean {
   const colons = text.split(":").length - 1
   return colons >= 5 || (colons >= 2 && /[a-f]|::/i.test(text))

@@ -7,7 +7,7 @@ import { listPluginSwitches, type PluginSwitch, putPluginSwitch } from "../../st
 import type { Migration } from "../../store/migrations.ts"
 import type { Terms } from "../definitions/site-things.ts"
 
-/** What the services have to know of a plugin, whatever it does. */
+/** The facts about a plugin that the services need. */
 export interface PluginFacts {
   id: string
   title: string
@@ -16,7 +16,7 @@ export interface PluginFacts {
   rowMigrations: readonly Migration[]
 }
 
-/** A plugin of this instance, as an instance admin sees it. */
+/** A plugin of this instance as shown to instance admins. */
 export interface PluginState {
   id: string
   title: string
@@ -25,16 +25,16 @@ export interface PluginState {
 }
 
 /**
- * Which plugins are on. The list is that of the program; the switches are stored, and changed while the instance runs: a
- * change holds for the next request. What is off keeps its data, and its data goes on being deleted and retained.
+ * The plugins of the program and their switches. A switch is stored and can be changed while the instance runs; the change applies from
+ * the next request on. A disabled plugin keeps its data, which remains subject to deletion and retention.
  */
 export interface Plugins {
   list(): PluginState[]
-  /** False for a plugin that is off, and for one that the program does not have. */
+  /** Returns whether a plugin is enabled. False for an unknown plugin. */
   isOn(id: string): boolean
-  /** Ids of those that are on, in the order of the list. */
+  /** Returns the ids of the enabled plugins in the order of the list. */
   features(): string[]
-  /** Throws `not_found` for an id that the program does not have. `by` is a user; null for the system. */
+  /** Enables or disables a plugin. Throws `not_found` for an unknown plugin. `by` is the id of a user, or null for the system. */
   turn(id: string, enabled: boolean, by: number | null, terms?: Terms<PluginState>): Promise<PluginState>
 }
 
@@ -65,13 +65,13 @@ export async function createPlugins({ catalog, clock, plugins }: PluginsOptions)
         .map(({ id }) => id),
     async turn(id, enabled, by, { expected, alongside } = {}) {
       const plugin = plugins.find((each) => each.id === id)
-      if (!plugin) throw new AppError("not_found", `There is no plugin ${id.slice(0, 40)}.`)
+      if (!plugin) throw new AppError("not_found", `There is no plugin named ${id.slice(0, 40)}.`)
       refuseOtherVersion(stateOf(plugin), expected)
       if (stateOf(plugin).enabled === enabled) return stateOf(plugin)
       const row = await catalog.transaction(
         async (statements) => {
           const before = stateOf(plugin)
-          // Two admins at once: the second one has seen what is no longer so.
+          // Another admin may have changed it in the meantime.
           refuseOtherVersion(before, expected)
           const changed = await putPluginSwitch(statements, { id, enabled, updated_by: by, updated_at: clock.now() })
           await alongside?.(statements, { before, after: stateOf(plugin, changed) })

@@ -14,100 +14,102 @@ export interface RemoteCatalog {
   authToken: string | undefined
 }
 
-/** A server may come up later than we do. */
+/** Time to wait for a server that starts later than this process. */
 const PATIENCE_MS = 30_000
 const PAUSE_MS = 500
 
-/** Opens a catalog on a server as soon as it answers. After 30 s without an answer it is exit code 69. */
+/** Opens a catalog on a server as soon as the server answers. Without an answer for 30 s the process ends with exit code 69. */
 export async function openRemoteCatalog(
   { url, authToken }: RemoteCatalog,
   onFault: (fault: StoreFault) => void,
   patience = PATIENCE_MS,
 ): Promise<Catalog> {
   let isReached = false
-  // Until then a fault is what is waited out.
-  const told = (fault: StoreFault) => isReached && onFault(fault)
-  const catalog = await openCatalog(url, { onFault: told, ...(authToken !== undefined && { authToken }) })
+  // Faults before the first answer are expected and not reported.
+  const reportFault = (fault: StoreFault) => isReached && onFault(fault)
+  const catalog = await openCatalog(url, { onFault: reportFault, ...(authToken !== undefined && { authToken }) })
   const end = AbortSignal.timeout(patience)
   const { promise: late, reject } = Promise.withResolvers<never>()
-  // An address may carry a token; its host does not.
+  // The URL can contain a token, so messages contain only its host.
   const { host } = new URL(url)
   end.addEventListener("abort", () =>
-    reject(new ExitFault("unavailable", `The catalog server ${host} was not reachable for 30 s: start it`)),
+    reject(new ExitFault("unavailable", `The catalog server ${host} could not be reached for 30 s. Start it`)),
   )
-  await Promise.race([late, answer(catalog, host, end)])
+  await Promise.race([late, waitForAnswer(catalog, host, end)])
   isReached = true
   return catalog
 }
 
-async function answer(catalog: Catalog, host: string, end: AbortSignal): Promise<void> {
+async function waitForAnswer(catalog: Catalog, host: string, end: AbortSignal): Promise<void> {
   while (!end.aborted) {
     try {
       await catalog.get(sql`select 1`)
       return
     } catch (error) {
       if (isRefusal(error))
-        throw new ExitFault("configuration", `The catalog server ${host} refuses FOOTFALL_CATALOG_AUTH_TOKEN`, { cause: error })
+        throw new ExitFault("configuration", `The catalog server ${host} rejected FOOTFALL_CATALOG_AUTH_TOKEN`, { cause: error })
       if (!(error instanceof StoreFault)) throw error
       await Bun.sleep(PAUSE_MS)
     }
   }
 }
 
-/** The client says how a server answered in its words alone. */
+/** Returns whether a server refused access. The client reports the status only in the text of its error. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof StoreFault && error.cause instanceof Error && /HTTP status 40[13]\b/.test(error.cause.message)
 
-/** A catalog on a server is served by one node at a time: no lock of a folder can see another machine. */
+/** Lease on a catalog server, which allows one node at a time, because the lock of a folder does not cover other machines. */
 export interface CatalogLease {
-  /** To be called every few seconds. Rejects with `inUse` when another node has followed. */
+  /** Renews the lease. Called every few seconds. Rejects with `inUse` when another node holds it. */
   renew(): Promise<void>
-  /** Throws `unavailable` when the server was last reached longer ago than a lease lasts: another node may serve by now. */
+  /** Throws `unavailable` when the server was not reached for as long as a lease lasts, because another node may have taken over. */
   watch(): void
-  /** Lets another node follow at once. */
+  /** Releases the lease, so that another node can take over at once. */
   give(): Promise<void>
 }
 
 interface LeaseOptions {
-  /** Tells data folders apart. */
+  /** Id of the data folder. */
   node: string
   random: Random
   monotonic(): number
 }
 
-/** Rejects with exit code 73 while another node holds the catalog. */
+/** Takes the lease. Rejects with exit code 73 while another node holds it. */
 export async function leaseCatalog(catalog: Catalog, { node, random, monotonic }: LeaseOptions): Promise<CatalogLease> {
   const holder = random(16).toHex()
   await createLeases(catalog)
   const other = await takeLease(catalog, { node, holder, described: `${hostname()}, pid ${process.pid}` })
   if (other) {
     const until = new Date(other.expires_at).toISOString()
-    throw inUse(`Another Footfall holds the catalog: ${other.described}, until ${until} at least. Stop it, or use another catalog`)
+    throw inUse(`Another Footfall process uses the catalog (${other.described}) until at least ${until}. Stop it, or use another catalog`)
   }
   let reachedAt = monotonic()
   return {
     async renew() {
-      const asked = monotonic()
+      const startedAt = monotonic()
       if (!(await renewLease(catalog, holder))) {
-        const follower = (await currentLease(catalog))?.described ?? "nobody now"
-        throw inUse(`The lease of the catalog was lost; it is held by ${follower}. ${ONE_NODE}`)
+        const follower = (await currentLease(catalog))?.described ?? "no one at the moment"
+        throw inUse(`The lease on the catalog was lost. It is held by ${follower}. ${ONE_NODE}`)
       }
-      reachedAt = asked
+      reachedAt = startedAt
     },
     watch() {
-      if (monotonic() - reachedAt > LEASE_MS) throw new ExitFault("unavailable", "The catalog server was not reachable for 30 s: start it")
+      if (monotonic() - reachedAt > LEASE_MS)
+        throw new ExitFault("unavailable", "The catalog server could not be reached for 30 s. Start it")
     },
     give: () => releaseLease(catalog, holder),
   }
 }
 
-const ONE_NODE = "One Footfall alone may serve a catalog: stop that one before this one starts again, or give each its own catalog"
+const ONE_NODE =
+  "A catalog can only be used by one Footfall process. Stop the other one before you start this one, or give each its own catalog"
 
 const inUse = (message: string): ExitFault => new ExitFault("inUse", message)
 
 /**
- * Returns the id that tells this data folder from those of other nodes, made when it is first asked for, under the folder's lock. An
- * empty file is replaced: earlier versions could leave one behind when they were killed.
+ * Returns the id that distinguishes this data folder from those of other nodes. It is created at first use, while the folder is locked.
+ * An empty file is replaced, because earlier versions could leave one behind when they were killed.
  */
 export function nodeId(dataDir: string, random: Random): string {
   const { node } = placesIn(dataDir)

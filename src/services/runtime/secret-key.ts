@@ -5,7 +5,7 @@ import { replaceFile } from "./files.ts"
 
 const BYTES = 32
 
-/** A key that was in use. It opens what it sealed, and its signatures of cookies are good until it ends. */
+/** A former key. It decrypts the values that it encrypted, and its cookie signatures are valid until `until`. */
 export interface FormerKey {
   key: Uint8Array
   /** Epoch milliseconds. */
@@ -14,24 +14,24 @@ export interface FormerKey {
 
 /** The keys of an instance. */
 export interface SecretKeys {
-  /** Seals and signs. */
+  /** Encrypts and signs. */
   current: Uint8Array
   former: readonly FormerKey[]
-  /** Of a rotation that has begun: the catalog says whether it has taken place. */
+  /** New key of a rotation that has begun. The catalog records whether the rotation was completed. */
   next?: Uint8Array
-  /** They stand in the configuration, so that nothing here changes them. */
+  /** Whether the keys are set in the configuration, so that Footfall cannot change them. */
   isConfigured: boolean
 }
 
-/** As the configuration names them. */
+/** The keys in the configuration. */
 interface ConfiguredKeys {
   key: string | undefined
   previous: string | undefined
 }
 
 /**
- * The keys that seal secrets at rest: the configured ones, else those of `secret.key`, made at the first start. They are in no
- * backup; without them what was sealed stays unreadable.
+ * Returns the keys that encrypt stored secrets: those in the configuration, or those in `secret.key`, which the first start creates.
+ * Backups do not contain them, and encrypted values cannot be recovered without them.
  */
 export function secretKeys(dataDir: string, configured: ConfiguredKeys, random: (bytes: number) => Uint8Array): SecretKeys {
   const former = configured.previous === undefined ? [] : [{ key: decoded(configured.previous), until: Number.POSITIVE_INFINITY }]
@@ -45,26 +45,26 @@ export function secretKeys(dataDir: string, configured: ConfiguredKeys, random: 
   }
   refuseOthers(found, path, "0600")
   const keys = parsedKeys(readFileSync(path, "utf8"))
-  if (!keys) throw new ExitFault("damaged", `${path} does not hold a key of ${BYTES} bytes: put the right file back`)
+  if (!keys) throw new ExitFault("damaged", `${path} does not contain a key of ${BYTES} bytes. Restore the original file`)
   return { ...keys, former: [...keys.former, ...former] }
 }
 
-/** Replaces the file with these keys. A key that is lost in a power cut would take every sealed secret with it. */
+/** Replaces the key file atomically, because without the key no encrypted secret could be recovered after a power cut. */
 export function writeSecretKeys(dataDir: string, { current, former, next }: Omit<SecretKeys, "isConfigured">): void {
   const path = placesIn(dataDir).key
-  const kept = former.filter(({ until }) => Number.isFinite(until))
+  const limited = former.filter(({ until }) => Number.isFinite(until))
   const lines = [
     base64(current),
     ...(next ? [`${base64(next)} next`] : []),
-    ...kept.map(({ key, until }) => `${base64(key)} until ${new Date(until).toISOString()}`),
+    ...limited.map(({ key, until }) => `${base64(key)} until ${new Date(until).toISOString()}`),
   ]
   replaceFile(path, `${lines.join("\n")}\n`)
 }
 
-/** One key a line, the current one first. */
+/** Parses a key file: one key per line, the current one first. */
 function parsedKeys(text: string): SecretKeys | undefined {
   const lines = text.trim().split("\n")
-  const keys: SecretKeys = { current: Buffer.from(lines[0]!.trim(), "base64"), former: [], isConfigured: false } // a text has a line
+  const keys: SecretKeys = { current: Buffer.from(lines[0]!.trim(), "base64"), former: [], isConfigured: false } // every text has at least one line
   for (const line of lines.slice(1)) {
     const [encoded = "", word, moment = ""] = line.trim().split(" ")
     const key = Buffer.from(encoded, "base64")

@@ -6,26 +6,26 @@ import { StoreRefusal } from "../../store/migrations.ts"
 import { ExitFault } from "./exit.ts"
 import type { Health, HealthCode } from "./health.ts"
 
-/** What follows from faults of the stores (reliability.md section 4): states of health, and the end where nothing can be trusted. */
+/** Converts faults of the stores to health states, or to the end of the process when the disk cannot be trusted (reliability.md section 4). */
 export interface StoreStates {
-  /** Told when something begins to keep events from being stored, and when it no longer does. */
-  hinder(kind: StorageProblem, hinders: boolean): void
-  /** Told of a fault of the catalog, which has been waited for as long as waiting helps. */
+  /** Records that a problem starts or stops keeping events from being stored. */
+  hinder(kind: StorageProblem, isActive: boolean): void
+  /** Records a fault of the catalog that retries did not resolve. */
   note(fault: StoreFault): void
-  /** Told that something stored is damaged, wherever that showed. It ends with the process: nothing is repaired by itself. */
+  /** Records damage in a store. The state lasts until the process ends, because nothing is repaired automatically. */
   damaged(cause: string): void
-  /** Whoever writes stops when something stored turns out to be damaged. */
+  /** Registers a function that stops a writer when damage is found. */
   onDamage(stop: () => void): void
-  /** Ends what the catalog's faults began, once `canWrite` says so: nobody may write there for hours. */
+  /** Ends the states of catalog faults once `canWrite` returns true. Otherwise they would last until the next write, which can take hours. */
   probe(canWrite: () => boolean): void
-  /** Ends the process, in order, with this fault. */
+  /** Ends the process in an orderly way with this fault. */
   end(fault: ExitFault): void
-  /** Resolves when the process has to end: after a failed fsync the page cache lies. */
+  /** Resolves when the process has to end. After a failed fsync the page cache can differ from the disk. */
   readonly lost: Promise<ExitFault>
 }
 
-/** So many other I/O errors within a minute are as bad as a failed fsync. */
-const IO_ERRORS = 3
+/** Number of other I/O errors within a minute that are treated like a failed fsync. */
+const MAX_IO_ERRORS = 3
 
 const CODES: { readonly [kind in StorageProblem]?: HealthCode } = {
   full: "storage_full",
@@ -38,7 +38,7 @@ export function createStoreStates({ health, log, monotonic }: { health: Health; 
   const { promise: lost, resolve: lose } = Promise.withResolvers<ExitFault>()
   let errors: number[] = []
   const writers: (() => void)[] = []
-  /** Kinds of fault by store; a state ends when no store has it any more. */
+  /** Current faults, as store and kind. A state ends when neither store has the fault. */
   const present = new Set<string>()
 
   function set(store: "catalog" | "events", kind: StorageProblem, isPresent: boolean, cause: string): void {
@@ -54,23 +54,23 @@ export function createStoreStates({ health, log, monotonic }: { health: Health; 
     if (kind === "fsync") loseWrites()
     if (kind !== "io") return
     errors = [...errors.filter((at) => monotonic() - at < 60_000), monotonic()]
-    if (errors.length >= IO_ERRORS) loseWrites()
+    if (errors.length >= MAX_IO_ERRORS) loseWrites()
   }
 
   function loseWrites(): void {
-    log.error("the disk has lost writes: ending, so that the next start reads again what is on it")
-    lose(new ExitFault("fsync", "The disk has lost writes; look at it, and start again"))
+    log.error("the disk has lost writes: the process ends, so that the next start reads what is really stored")
+    lose(new ExitFault("fsync", "The disk has lost writes. Check the disk, then start Footfall again"))
   }
 
   return {
     lost,
     end: lose,
-    hinder(kind, hinders) {
-      set("events", kind, hinders, `events cannot be stored: ${kind}`)
-      if (hinders) weigh(kind)
+    hinder(kind, isActive) {
+      set("events", kind, isActive, `events cannot be stored: ${kind}`)
+      if (isActive) weigh(kind)
     },
     note(fault) {
-      log.warn("the catalog met a fault", { kind: fault.kind, cause: fault.message })
+      log.warn("the catalog reported a fault", { kind: fault.kind, cause: fault.message })
       set("catalog", fault.kind, true, fault.message)
       weigh(fault.kind)
     },
@@ -86,7 +86,7 @@ export function createStoreStates({ health, log, monotonic }: { health: Health; 
   }
 }
 
-/** What a store threw while nobody served yet, as the line and exit code of a failed start. Anything else passes as it is. */
+/** Converts an error of a store during the start to an exit code with its message. Other errors are returned unchanged. */
 export function toExitFault(error: unknown, dataDir: string): unknown {
   if (error instanceof StoreRefusal) return error.reason === "foreign" ? foreign(error) : misfit(error)
   if (!(error instanceof StoreFault)) return error
@@ -94,29 +94,30 @@ export function toExitFault(error: unknown, dataDir: string): unknown {
     const remedy = `footfall backup list --data-dir ${dataDir}, then footfall backup restore <id> --data-dir ${dataDir}`
     return new ExitFault("damaged", `A store in ${dataDir} is damaged (${causeOf(error)}). Restore a backup: ${remedy}`, { cause: error })
   }
-  if (error.kind === "locked") return new ExitFault("inUse", `Another program holds a store in ${dataDir}`, { cause: error })
-  if (error.kind === "unreachable") return new ExitFault("unavailable", "The catalog server does not answer any more", { cause: error })
+  if (error.kind === "locked") return new ExitFault("inUse", `Another program has locked a store in ${dataDir}`, { cause: error })
+  if (error.kind === "unreachable") return new ExitFault("unavailable", "The catalog server no longer answers", { cause: error })
   return new ExitFault("storage", `A store in ${dataDir} cannot be used (${causeOf(error)})`, { cause: error })
 }
 
 const misfit = (error: StoreRefusal) => new ExitFault("configuration", error.message, { cause: error })
 const foreign = (error: StoreRefusal) =>
-  new ExitFault("damaged", `${error.message}. Move it away, or footfall backup restore <id>`, { cause: error })
+  new ExitFault("damaged", `${error.message}. Move it to another folder, or run footfall backup restore <id>`, { cause: error })
 
-/** SQLite's own code says more than our kind of fault. */
+/** Returns SQLite's error code, which is more specific than the kind of the fault. */
 const causeOf = (fault: StoreFault): string =>
   fault.cause instanceof Error && "code" in fault.cause ? String(fault.cause.code) : fault.message
 
-/** What a store's fault means to whoever asked while the instance serves (reliability.md section 4). Anything else passes as it is. */
+/** Converts a fault of a store to the error that callers get (reliability.md section 4). Other errors are returned unchanged. */
 export const storeRefusal = (error: unknown): unknown => (error instanceof StoreFault ? REFUSALS[error.kind]() : error)
 
-const HELD = "A store is held by another program. What is recorded is safe. If it stays so, whoever runs Footfall has to end that program."
+const LOCKED =
+  "Another program has locked a store. Recorded data is safe. If this persists, the operator of Footfall has to end that program."
 
 const REFUSALS: Record<FaultKind, () => AppError> = {
   full: () => new AppError("storage_full", "The disk is full.", { retry_after: 10 }),
-  locked: () => new AppError("unavailable", HELD, { retry_after: 5 }),
-  damaged: () => new AppError("storage_damaged", "A part of what is stored cannot be read."),
-  fsync: () => new AppError("unavailable", "The disk fails; the service ends.", { retry_after: 10 }),
-  unreachable: () => new AppError("unavailable", "The catalog server cannot be reached for now.", { retry_after: 5 }),
-  io: () => new AppError("unavailable", "A store cannot be read or written for now.", { retry_after: 5 }),
+  locked: () => new AppError("unavailable", LOCKED, { retry_after: 5 }),
+  damaged: () => new AppError("storage_damaged", "A part of the stored data cannot be read."),
+  fsync: () => new AppError("unavailable", "The disk failed. The service is stopping.", { retry_after: 10 }),
+  unreachable: () => new AppError("unavailable", "The catalog server cannot be reached at the moment.", { retry_after: 5 }),
+  io: () => new AppError("unavailable", "A store cannot be read or written at the moment.", { retry_after: 5 }),
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import type { Clock } from "../../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../../store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../../store/catalog/migrate.ts"
@@ -25,7 +25,7 @@ export interface StoresOptions {
   onFault(fault: StoreFault): void
   keptValues: KeptValues
   plugins: readonly PluginFacts[]
-  /** Called before the first migration of stores that hold something. Rejecting stops the start with nothing changed. */
+  /** Called before the first migration of stores that contain data. A rejection stops the start before anything is changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
   /** Called when readers may open the event store. */
   onEventsReadable?: (() => void) | undefined
@@ -34,13 +34,13 @@ export interface StoresOptions {
 export interface Stores {
   catalog: Catalog
   events: EventStore
-  /** Of a catalog on a server. */
+  /** Lease on a catalog server. */
   lease: CatalogLease | undefined
-  /** What was run now, in order. */
+  /** Migrations that were applied, in order. */
   migrations: string[]
 }
 
-/** Opens both stores and brings them to this version. Any fault is an `ExitFault`, and nothing stays open. */
+/** Opens both stores and migrates them to this version. On failure throws an `ExitFault` and leaves nothing open. */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   try {
     return await open(options)
@@ -49,7 +49,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   }
 }
 
-/** Migrations that opening would run, of stores that nobody holds. Changes nothing; throws an `ExitFault` for a newer store. */
+/** Returns the migrations that opening would run. The stores must not be in use. Changes nothing; throws an `ExitFault` for a newer store. */
 export async function pendingIn(
   options: Pick<StoresOptions, "dataDir" | "version" | "plugins" | "remoteCatalog">,
 ): Promise<{ pending: string[]; is_new: boolean }> {
@@ -73,36 +73,46 @@ export async function pendingIn(
 }
 
 /**
- * Whether the stores hold nothing that has to be saved before a migration: they are new, or a first start was cut off at any moment
- * before its end. A catalog on a server is backed up there, and another node may have filled it.
+ * Returns whether the stores contain nothing that must be backed up before a migration: they are new, or their first start was
+ * interrupted. A catalog on a server is backed up there, and may have been filled by another node.
  */
-const holdNothing = async (catalog: Catalog, events: EventFileInspection): Promise<boolean> =>
+const areUnused = async (catalog: Catalog, events: EventFileInspection): Promise<boolean> =>
   catalog.remote ? events.isNew : !(await isInUse(catalog))
 
-/** An empty event store in the place of a lost one would answer with smaller numbers. */
+/** Returns the fault of a lost event store. Replacing it with an empty one would silently lower all figures. */
 const lostEvents = (path: string) =>
   new ExitFault(
     "damaged",
-    `${path} is missing or empty, but the catalog is in use. Put the file back, or restore a backup: footfall backup list, then footfall backup restore <id>. To go on with an empty event store: footfall migrate up --no-backup`,
+    `${path} is missing or empty, but the catalog is in use. Put the file back, or restore a backup with footfall backup list, then footfall backup restore <id>. To continue with an empty event store, run footfall migrate up --no-backup`,
   )
+
+/** Returns the fault of a lost catalog. A new one would have no accounts and no sites, and could not read the sealed salts. */
+const lostCatalog = (path: string) =>
+  new ExitFault(
+    "damaged",
+    `${path} is missing or empty, but the event store contains data. Put the file back, or restore a backup with footfall backup list, then footfall backup restore <id>. To start a new instance, use an empty folder`,
+  )
+
+const isEmptyFile = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
 
 async function open(options: StoresOptions): Promise<Stores> {
   const { dataDir, version, clock, random, remoteCatalog, keptValues } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   const schemas = catalogSchemas(options.plugins)
-  // Looked at before the catalog is touched: one newer store refuses both.
+  // Inspected before the catalog is opened, so that nothing is changed if one of the stores is newer than this version.
   using ofEvents = inspectEventFile(eventsPath, { schemas: eventSchemas(options.plugins), version })
+  if (!remoteCatalog && !ofEvents.isNew && isEmptyFile(catalogPath)) throw lostCatalog(catalogPath)
   if (ofEvents.isReadable) options.onEventsReadable?.()
   const catalog = remoteCatalog
     ? await openRemoteCatalog(remoteCatalog, options.onFault)
     : await openCatalog(catalogUrl(catalogPath), options)
   let lease: CatalogLease | undefined
   try {
-    // Before anything is changed: two nodes must not migrate at once.
+    // Taken before anything is changed, because two nodes must not migrate at the same time.
     if (remoteCatalog) lease = await leaseCatalog(catalog, { node: nodeId(dataDir, random), random, monotonic: clock.monotonic })
     const ofCatalog = (await pendingMigrations(catalog, schemas, version)).map(({ name }) => name)
     const migrations = [...ofCatalog, ...ofEvents.pending]
-    const isNew = migrations.length > 0 && (await holdNothing(catalog, ofEvents))
+    const isNew = migrations.length > 0 && (await areUnused(catalog, ofEvents))
     if (options.backUp && !isNew && migrations.length > 0) {
       if (ofEvents.isNew) throw lostEvents(eventsPath)
       await options.backUp(catalog)
@@ -112,7 +122,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {
-    await lease?.give().catch(() => {}) // it runs out by itself; the first fault is told
+    await lease?.give().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
     await catalog.close()
     throw error
   }

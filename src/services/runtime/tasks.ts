@@ -4,25 +4,25 @@ import type { Log } from "../../domain/log.ts"
 /** A recurring task. It may take long; it never overlaps itself. */
 export interface Task {
   name: string
-  /** Seconds from one run to the next; counted in ticks, so a jump of the clock changes nothing. */
+  /** Seconds between runs, counted in ticks, so that clock jumps have no effect. */
   every: number
   run(signal: AbortSignal): Promise<unknown>
 }
 
 export interface Timers {
   start(): void
-  /** Starts no more tasks, aborts the running ones and waits briefly for them. */
+  /** Starts no further tasks, aborts the running ones and waits briefly for them. */
   stop(): Promise<void>
 }
 
 export interface TimerOptions {
   clock: Clock
   log: Log
-  /** The wall clock moved by more than a minute against the monotonic one. */
+  /** Called when the wall clock has jumped by more than a minute. */
   onJump(milliseconds: number): void
 }
 
-/** Time to wait for running tasks at a stop. Copies of large stores take minutes and are made again after the next start. */
+/** Time to wait for running tasks when stopping. Copies of large stores take minutes, and are created again after the next start. */
 const PATIENCE_MS = 2_000
 
 /** Creates the timer for all upkeep. No caller awaits a task, so its errors are logged here. */
@@ -77,7 +77,7 @@ export function createBackground(log: Log): Background {
   return {
     run(work) {
       const job = work()
-        .catch((error) => log.error("work behind an answer failed", { error }))
+        .catch((error) => log.error("background work failed", { error }))
         .finally(() => running.delete(job))
       running.add(job)
     },
@@ -88,12 +88,12 @@ export function createBackground(log: Log): Background {
 }
 
 /**
- * Lets one piece of work on both stores run at a time: retention, erasure and the deletion of a site must not change one
- * store while a backup has copied the other.
+ * Runs work on both stores one at a time: retention, erasure and the deletion of a site must not change one store after a backup has
+ * copied the other.
  */
 export interface Exclusive {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when nothing runs and nothing waits. */
+  /** Resolves when no work is running or waiting. */
   idle(): Promise<void>
 }
 
@@ -112,7 +112,7 @@ export function createExclusive(): Exclusive {
 }
 
 /** Maps items concurrently with a limit. Results are in the order of the items, and the first failure rejects. */
-export async function inTurn<Item, Result>(
+export async function mapConcurrent<Item, Result>(
   items: readonly Item[],
   atOnce: number,
   work: (item: Item) => Promise<Result>,

@@ -8,33 +8,33 @@ import type { Audit } from "../audit/audit.ts"
 import type { BesideSettings, InstanceSettings } from "./settings.ts"
 import { type Described, sourceOf } from "./settings.ts"
 
-/** A setting as the console shows one. */
+/** A setting as shown in the console. */
 export interface ShownSetting {
   key: string
   group: string
   value: unknown
   default: unknown
   source: "env" | "file" | "db" | "default"
-  /** False: environment or file hold it, or it takes a start to change it. */
+  /** False if the setting is set in the environment or the file, or can only be changed by a restart. */
   editable: boolean
-  /** Of a secret, whose value is never shown. */
+  /** Present for a secret, whose value is never shown. */
   secret?: { set: boolean }
   description: string
-  /** JSON Schema of a value; of settings that can be changed here. */
+  /** JSON Schema of the value. Present for settings that can be changed in the console. */
   schema?: unknown
 }
 
-/** Settings of the instance with where each comes from. */
+/** Settings of the instance with their sources. */
 export interface ConsoleSettings {
   list(): ShownSettings
   /**
-   * `{changes: {key: value}, version?}`; null goes back to the default. All or nothing, with what is stored beside them. Throws
+   * Changes settings in one transaction. The body is `{changes: {key: value}, version?}`; null restores the default. Throws
    * `validation_failed`, `setting_not_found`, `set_elsewhere` with the key and its source, `version_conflict`, `precondition_failed`.
    */
   change(actor: Actor, body: unknown, terms?: { expected?: Expected; beside?: BesideSettings }): Promise<ShownSettings>
 }
 
-/** All of them. They have one version, for they are changed together. */
+/** All settings. They have a common version, because they are changed together. */
 export type ShownSettings = { data: ShownSetting[]; version: number }
 
 interface SettingsOptions {
@@ -74,7 +74,7 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
       await settings.change(Object.fromEntries(changes), by, {
         ...beside,
         async alongside(statements) {
-          // Only here no other change comes between.
+          // Checked in the transaction, which no other change can interrupt.
           const present = { version: settings.version() }
           refuseStaleBody(present, version, list)
           refuseOtherVersion(present, expected)
@@ -87,7 +87,7 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
   }
 }
 
-/** While the old values still hold. */
+/** Returns the audit entry of a change. Must be called before the new values take effect. */
 function auditEntry(changes: ReadonlyMap<SettingKey, unknown>, settings: InstanceSettings): AuditEntry {
   const keys = [...changes.keys()]
   return {
@@ -116,9 +116,9 @@ function parseChanges(body: unknown, ofOperator: readonly Described[]): { change
   else if (!isObject(changes)) faults.push(fault("/changes", "invalid_type", "must be an object"))
   const wanted = new Map<SettingKey, unknown>()
   for (const [key, value] of Object.entries(isObject(changes) ? changes : {})) {
-    const operators = ofOperator.find((each) => each.key === key)
-    if (operators) throw setElsewhere(key, sourceOf(operators.source))
-    if (!isSettingKey(key)) throw new AppError("setting_not_found", `There is no setting ${key.slice(0, 60)}.`)
+    const configured = ofOperator.find((each) => each.key === key)
+    if (configured) throw setElsewhere(key, sourceOf(configured.source))
+    if (!isSettingKey(key)) throw new AppError("setting_not_found", `There is no setting named ${key.slice(0, 60)}.`)
     if (value !== null) faults.push(...faultsOf(key, value))
     wanted.set(key, value)
   }
@@ -129,12 +129,12 @@ function parseChanges(body: unknown, ofOperator: readonly Described[]): { change
 function faultsOf(key: SettingKey, value: unknown): Fault[] {
   const pointer = `/changes/${key}`
   const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
-  if (!texts.every(isClean)) return [fault(pointer, "invalid_characters", "holds characters that no text may have")]
+  if (!texts.every(isClean)) return [fault(pointer, "invalid_characters", "contains characters that are not allowed")]
   return shapeFaults(INSTANCE_SETTINGS[key].schema, value, pointer).take(1).toArray()
 }
 
 const setElsewhere = (key: string, source: string) =>
-  new AppError("set_elsewhere", `${key} is changed where the operator keeps the settings, and takes effect with a start.`, {
+  new AppError("set_elsewhere", `${key} can only be changed in the configuration of the instance, and takes effect after a restart.`, {
     key: key.slice(0, 60),
     source,
   })

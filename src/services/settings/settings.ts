@@ -10,32 +10,32 @@ import {
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deleteSetting, listSettings, putSetting } from "../../store/catalog/settings.ts"
 
-/** Values that environment or file hold; they are changed there alone. */
+/** Values from the environment or the configuration file, which can only be changed there. */
 export type ConfiguredSettings = { readonly [Key in SettingKey]?: { value: SettingValue<Key>; source: "env" | "file" } }
 
-/** Settings that are changed while the instance runs; from memory, always exact. */
+/** Settings that can be changed while the instance runs. They are held in memory and always current. */
 export interface InstanceSettings {
   get<Key extends SettingKey>(key: Key): SettingValue<Key>
-  /** Whether a value was chosen, or the default holds. */
+  /** Returns whether a value was chosen, so that the default does not apply. */
   isChosen(key: SettingKey): boolean
-  /** Where the value comes from. */
+  /** Returns the source of the value. */
   sourceOf(key: SettingKey): "env" | "file" | "db" | "default"
   /**
-   * Changes several at once; null goes back to the default unless it is a value of the setting. The values have been judged.
-   * `alongside` runs in the same transaction; `committed` right after it and before any later statement.
+   * Changes several settings in one transaction. Null restores the default, unless it is a valid value of the setting. The caller has
+   * validated the values. `alongside` runs in the same transaction, `committed` right after it and before any later statement.
    */
   change(changes: Partial<Record<SettingKey, unknown>>, by: number | null, beside?: BesideSettings): Promise<void>
-  /** Counts the changes of all of them, from 1. */
+  /** Returns the version of all settings, which starts at 1 and grows with each change. */
   version(): number
 }
 
-/** What is stored with a change of settings. */
+/** Work that is done together with a change of settings. */
 export interface BesideSettings {
   alongside?(statements: Statements): Promise<void>
   committed?(): void
 }
 
-/** Its row stands beside the settings', and is none. */
+/** Key of the version, which is stored in the table of settings but is not a setting. */
 const VERSION_KEY = "settings_version"
 
 export async function createInstanceSettings({
@@ -54,14 +54,14 @@ export async function createInstanceSettings({
     if (key === VERSION_KEY) version = Number(value)
   }
 
-  function present(key: SettingKey): unknown {
-    const told = configured[key]
-    if (told) return told.value
+  function current(key: SettingKey): unknown {
+    const fromConfiguration = configured[key]
+    if (fromConfiguration) return fromConfiguration.value
     return chosen.has(key) ? chosen.get(key) : INSTANCE_SETTINGS[key].default
   }
 
   return {
-    get: <Key extends SettingKey>(key: Key) => present(key) as SettingValue<Key>, // only values that fit the setting get in
+    get: <Key extends SettingKey>(key: Key) => current(key) as SettingValue<Key>, // only valid values are stored
     isChosen: (key) => configured[key] !== undefined || chosen.has(key),
     sourceOf: (key) => configured[key]?.source ?? (chosen.has(key) ? "db" : "default"),
     version: () => version,
@@ -87,13 +87,13 @@ export async function createInstanceSettings({
   }
 }
 
-/** What of a configuration are settings of the instance. */
+/** Returns the settings of the instance that a configuration contains. */
 export function configuredSettings(
   values: { readonly [Key in SettingKey]?: SettingValue<Key> | undefined },
   sourceOf: (key: SettingKey) => "env" | "file",
 ): ConfiguredSettings {
-  const told = SETTING_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, { value: values[key], source: sourceOf(key) }]]))
-  return Object.fromEntries(told) as ConfiguredSettings // each value is that of its key
+  const entries = SETTING_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, { value: values[key], source: sourceOf(key) }]]))
+  return Object.fromEntries(entries) as ConfiguredSettings // each value belongs to its key
 }
 
 /** A setting of the operator and where it was set. Secrets are masked. */

@@ -19,10 +19,10 @@ import type { Stats } from "../stats/stats.ts"
 import type { Shares } from "./shares.ts"
 import { createUnlockTokens } from "./unlock-tokens.ts"
 
-/** What somebody brings who opens a shared view: its address, and perhaps the proof of its password. */
+/** A request for a shared view: its slug, and proof of its password if the visitor has any. */
 export interface Visit {
   slug: string
-  /** Tells the proof for a view, by the id of it. */
+  /** Returns the visitor's unlock token for a view. */
   tokenFor(shareId: number): string | undefined
 }
 
@@ -30,20 +30,19 @@ const SHARED_REPORTS = ["summary", "timeseries", "breakdown", "goals", "realtime
 export type SharedReport = (typeof SHARED_REPORTS)[number]
 
 /**
- * Shared views as strangers use them. Whatever is not, no longer or not to be seen is the one `not_found`, a locked one
- * `share_locked`. What its owner has locked holds in every answer, whatever is asked; what the view does not show or allow is
- * `not_allowed`.
+ * Shared views as their visitors use them. A view that is unknown, removed, expired or forbidden is `not_found`, a locked one
+ * `share_locked`, and anything that it does not show or allow is `not_allowed`. The owner's locked filters apply to every report.
  */
 export interface ShareVisits {
   view(visit: Visit): Promise<SharedViewResponse>
   /** Returns the origins whose pages may embed the view; undefined if there is no such view. */
   embedOrigins(slug: string): Promise<readonly string[] | undefined>
   /**
-   * Returns the proof to keep, and the view it is for. Throws `rate_limited`, `not_found`, `invalid_credentials`. Whether a view exists
-   * is no secret, because `view` tells it without a password: for an unknown one no hash is computed.
+   * Returns an unlock token and the id of its view. Throws `rate_limited`, `not_found`, `invalid_credentials`. No hash is computed for
+   * an unknown view, because `view` reveals without a password whether a view exists.
    */
   unlock(slug: string, body: unknown, network: string): Promise<{ shareId: number; token: string }>
-  /** Arguments are text of a query string. */
+  /** Computes a report. The arguments are those of a query string. */
   report(visit: Visit, report: string, given: Record<string, unknown>, signal: AbortSignal): Promise<object>
   export(visit: Visit, given: Record<string, unknown>): Promise<Export>
 }
@@ -130,15 +129,15 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
       const { share, passwordHash } = await open(slug)
       const name = `${network} ${share.id}`
       refuseUntil(wrong.freeAt(name, THINGS.shareTries), clock.now())
-      // Counted as wrong from the start: many at once must not slip through before the first has failed.
-      const mark = wrong.note(name)
+      // Counted as wrong until it is checked, so that concurrent attempts cannot exceed the limit.
+      const attempt = wrong.note(name)
       const isRight = await isPassword(body, passwordHash).catch((error) => {
-        // A password that could not be checked is not a wrong one.
-        wrong.forget(name, mark)
+        // An attempt that could not be checked does not count.
+        wrong.forget(name, attempt)
         throw error
       })
       if (!isRight) throw new AppError("invalid_credentials", "The password is incorrect.")
-      wrong.forget(name, mark)
+      wrong.forget(name, attempt)
       return { shareId: share.id, token: tokens.make(share) }
     },
     async report(visit, named, given, signal) {
@@ -149,13 +148,14 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
       refuseSection(share, reportSection(report, given))
       refuseArguments(share, given)
       const answer = await REPORTS[report](site, given, { ...askingOf(opened), signal })
-      return shownTo(share, site, report, answer)
+      return redactedFor(share, site, report, answer)
     },
     async export(visit, given) {
       const opened = await enter(visit)
       const { share, site } = opened
       const { type } = given
-      if (!share.allow_export || type === undefined || isRowType(type as "events")) throw notAllowed("This view allows no such download.")
+      if (!share.allow_export || type === undefined || isRowType(type as "events"))
+        throw notAllowed("This view does not allow this export.")
       refuseSection(share, type === "timeseries" ? "summary" : type === "goals" ? "goals" : sectionOf(type))
       refuseArguments(share, given)
       return exports.open(site, given, askingOf(opened))
@@ -166,7 +166,7 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
 const nothingHere = () => new AppError("not_found", "This address does not exist.")
 const notAllowed = (detail: string) => new AppError("not_allowed", detail)
 
-/** Undefined of a breakdown by what is no dimension: its own parser says so. */
+/** Returns the section of a report. Undefined for a breakdown by an unknown dimension, which the parser refuses. */
 function reportSection(report: SharedReport, { dimension }: Record<string, unknown>): Section | undefined {
   switch (report) {
     case "breakdown":
@@ -184,22 +184,22 @@ function reportSection(report: SharedReport, { dimension }: Record<string, unkno
 }
 
 function refuseSection({ sections }: Share, section: Section | undefined): void {
-  if (section !== undefined && !sections.includes(section)) throw notAllowed("This view does not show that.")
+  if (section !== undefined && !sections.includes(section)) throw notAllowed("This view does not show this section.")
 }
 
 function refuseArguments({ allow_range, allow_filters, sections }: Share, given: Record<string, unknown>): void {
   if (!allow_range && RANGE.some((name) => given[name] !== undefined)) throw notAllowed("The range of this view is fixed.")
   if (given.filters === undefined) return
   if (!allow_filters) throw notAllowed("The filters of this view are fixed.")
-  // Who filters by what is not shown would learn it value by value. A segment may hold anything.
+  // Filtering by a hidden dimension would reveal it value by value. A segment can filter by any dimension.
   const hidden = filteredDimensions(given.filters).filter((dimension) => {
     const section = sectionOf(dimension)
     return dimension === "segment" || dimension === "cohort" || (section !== undefined && !sections.includes(section))
   })
-  if (hidden.length > 0) throw notAllowed("This view cannot be filtered by what it does not show.")
+  if (hidden.length > 0) throw notAllowed("This view cannot be filtered by dimensions that it does not show.")
 }
 
-/** What cannot be read is refused by the parser of the question. */
+/** Returns the dimensions of filters. Invalid filters are refused later, when the query is parsed. */
 function filteredDimensions(text: unknown): unknown[] {
   try {
     const filters: unknown = JSON.parse(String(text))
@@ -209,7 +209,7 @@ function filteredDimensions(text: unknown): unknown[] {
   }
 }
 
-/** A segment that is gone lets nothing through: its view must not show more than before. */
+/** Returns the locked filter of a view. A deleted segment excludes everything, because the view must not show more than before. */
 function lockedFilter({ locked_filters }: Share, site: Site, saved: SavedOf): Filter | undefined {
   if (locked_filters.length === 0) return undefined
   const { filter, faults } = readFilterList(locked_filters, "", saved(site))
@@ -218,18 +218,18 @@ function lockedFilter({ locked_filters }: Share, site: Site, saved: SavedOf): Fi
 
 const NOTHING: Filter = { op: "or", filters: [] }
 
-/** What an event tells of who sent it. */
-const NOBODY = { country: "", source: "", device: "", browser: "" }
+/** The values of an event that describe its visitor, blanked. */
+const WITHOUT_VISITOR = { country: "", source: "", device: "", browser: "" }
 
-/** Without what the view does not show, and without small groups of people where the question does not leave them out. */
-function shownTo(share: Share, site: Site, report: SharedReport, answer: object): object {
-  const { min_group: least } = site.settings
+/** Removes everything that the view does not show, and small groups of visitors in reports whose query does not remove them. */
+function redactedFor(share: Share, site: Site, report: SharedReport, answer: object): object {
+  const { min_group: minVisitors } = site.settings
   const shows = (section: Section) => share.sections.includes(section)
-  const large = <Row extends { visitors: number }>(rows: readonly Row[]) => rows.filter(({ visitors }) => visitors >= least)
+  const large = <Row extends { visitors: number }>(rows: readonly Row[]) => rows.filter(({ visitors }) => visitors >= minVisitors)
   if (report === "values") return { data: large((answer as Suggestions).data) }
   if (report === "goals") return { ...answer, funnels: [] }
   if (report !== "realtime") return answer
-  // What realtime says of places and sources is of sections of their own.
+  // Countries and sources of the realtime report belong to other sections.
   const { pages, sources, countries, events, ...rest } = answer as Awaited<ReturnType<Insights["realtime"]>>
   return {
     ...rest,
@@ -241,8 +241,8 @@ function shownTo(share: Share, site: Site, report: SharedReport, answer: object)
           ...event,
           ...(!shows("locations") && { country: "" }),
           ...(!shows("sources") && { source: "" }),
-          // One event is one person: a group of one.
-          ...(least > 1 && NOBODY),
+          // A single event is a group of one visitor.
+          ...(minVisitors > 1 && WITHOUT_VISITOR),
         }))
       : [],
   }

@@ -40,27 +40,27 @@ import type { InstanceSettings } from "../settings/settings.ts"
 import type { Hashes } from "../sign-in/passwords.ts"
 import { shareSlugs, slugHashOf } from "./slugs.ts"
 
-/** A shared view as editors see it: with its address. */
+/** A shared view as editors see it, with its slug. */
 export type OwnShare = Share & { slug: string }
 
 /**
- * Views of a site for everybody who has their address. Bad bodies are `validation_failed` with all faults at once; what the
- * organization does not allow is `sharing_disabled` or `password_required`; an unknown id is `share_not_found`.
+ * Views of a site for everyone who has their URL. Invalid bodies are `validation_failed` with all faults at once, views that the
+ * organization does not allow `sharing_disabled` or `password_required`, and unknown ids `share_not_found`.
  */
 export interface Shares {
   create(site: Site, body: unknown, userId: number, alongside?: Alongside<OwnShare>): Promise<OwnShare>
-  /** By id ascending. */
+  /** Lists views by id, ascending. */
   list(site: Site, slice: Slice): Promise<OwnShare[]>
   count(site: Site): Promise<number>
   get(site: Site, id: string | undefined): Promise<OwnShare>
-  /** A merge patch. Another password locks again what was unlocked by the one before. */
+  /** Applies a merge patch. A new password locks the view again for visitors who unlocked it with the previous one. */
   update(site: Site, id: string | undefined, patch: unknown, terms?: Terms<Share>): Promise<OwnShare>
   remove(site: Site, id: string | undefined, terms?: Terms<Share>): Promise<void>
-  /** Makes the view of a public site, or removes it, in a transaction that changes the setting. Throws as `create` does. */
+  /** Creates or removes the view of a public site, in the transaction that changes the setting. Throws the errors of `create`. */
   publish(statements: Statements, site: Site, isPublic: boolean, userId: number): Promise<void>
-  /** The view at an address. Undefined alike for an unknown, expired, removed and forbidden one. */
+  /** Returns the view with a slug. Undefined if it is unknown, expired, removed or forbidden. */
   open(slug: string): Promise<{ share: Share; passwordHash: string | null; site: Site } | undefined>
-  /** Which views are locked to a segment. */
+  /** Returns the views whose filters are locked to a segment. */
   usesOfSegment: SegmentUses
 }
 
@@ -80,17 +80,17 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
   const linksOf = publicLinks(settings)
 
   function withSlug({ share, slugSealed }: StoredShare): OwnShare {
-    // Without the secret key nobody knows the address any more.
+    // Without the secret key the slug cannot be recovered.
     return { ...share, slug: slugs.opened(slugSealed) ?? "" }
   }
-  async function find(statements: Statements, site: Site, named: string | undefined): Promise<StoredShare> {
-    const id = parseId(named)
+  async function find(statements: Statements, site: Site, text: string | undefined): Promise<StoredShare> {
+    const id = parseId(text)
     const found = id === undefined ? undefined : await shareById(statements, site.id, id)
     if (!found) throw shareNotFound()
     return found
   }
 
-  /** Throws when the site may not have one more view. */
+  /** Throws if the site cannot have another view. */
   async function refuseMore(statements: Statements, site: Site, hasPassword: boolean): Promise<void> {
     refuseForbidden(await linksOf(statements, site), hasPassword)
     if ((await countShares(statements, site.id)) >= THINGS.shares) throw tooMany()
@@ -119,20 +119,20 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
       const { fields, password } = read(site, body, undefined)
       const hasPassword = typeof password === "string"
       refuseEmbedded(fields, hasPassword)
-      // Hashing is slow: what is refused anyway is refused before it. The transaction checks again.
+      // Checked before the slow hashing, and again in the transaction.
       await refuseMore(catalog, site, hasPassword)
       const passwordHash = hasPassword ? await passwords.hash(password) : null
       return catalog.transaction(async (statements) => {
-        const made = withSlug(await insert(statements, site, fields, { passwordHash, isPublic: false, userId }))
-        await alongside?.(statements, { after: made })
-        return made
+        const share = withSlug(await insert(statements, site, fields, { passwordHash, isPublic: false, userId }))
+        await alongside?.(statements, { after: share })
+        return share
       })
     },
     list: async (site, slice) => (await listShares(catalog, site.id, slice)).map(withSlug),
     count: (site) => countShares(catalog, site.id),
     get: async (site, id) => withSlug(await find(catalog, site, id)),
     async update(site, id, patch, { expected, named, alongside } = {}) {
-      /** Reads what the patch makes of a view. Throws when it may not become that. */
+      /** Reads the fields of the patched view. Throws if they are not allowed. */
       async function changed(statements: Statements, before: StoredShare) {
         const { fields, password } = read(site, patch, before.share)
         if (named) refuseStaleBody(before.share, named.version, named.current)
@@ -142,10 +142,10 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
         if (before.passwordHash !== null && !hasPassword) refuseForbidden(await linksOf(statements, site), false)
         return { fields, password }
       }
-      // Hashing is slow: it happens outside the transaction, after everything that may refuse the change. The transaction checks again.
+      // The slow hashing runs outside the transaction and after all checks. The transaction checks again.
       const { password } = await changed(catalog, await find(catalog, site, id))
       const hash = typeof password === "string" ? await passwords.hash(password) : password
-      const kept = await catalog.transaction(async (statements) => {
+      const stored = await catalog.transaction(async (statements) => {
         const before = await find(statements, site, id)
         const { fields } = await changed(statements, before)
         const isOther = hash !== undefined && (hash !== null || before.passwordHash !== null)
@@ -156,7 +156,7 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
         await alongside?.(statements, { before: before.share, after: after.share })
         return after
       })
-      return withSlug(kept)
+      return withSlug(stored)
     },
     async remove(site, id, { expected, alongside } = {}) {
       await catalog.transaction(async (statements) => {
@@ -190,7 +190,7 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
 const tooMany = () =>
   new AppError("limit_reached", `A site can have ${THINGS.shares} shared views.`, { limit: THINGS.shares, resource: "shares" })
 
-/** As ordinary a view as any: of a site that everybody may look at. */
+/** The fields of the view of a public site. It is an ordinary view in every other respect. */
 export const PUBLIC_SHARE: ShareFields = {
   name: "Public",
   expires_at: null,
@@ -202,7 +202,7 @@ export const PUBLIC_SHARE: ShareFields = {
   embed_origins: [],
 }
 
-/** The fields and the password of a body, or of a patch of what there is. A password that is not named is undefined. */
+/** Reads fields and password of a body, or of a patch of an existing view. An absent password is undefined. */
 export function readShare(body: unknown, before: ShareFields | undefined, now: number, saved: ReturnType<SavedOf>) {
   const shape = before ? { ...ShareInput, required: [] } : ShareInput
   const { fields, faults } = inspect(shape, isObject(body) ? withoutServerSet(body) : body)
@@ -215,8 +215,8 @@ export function readShare(body: unknown, before: ShareFields | undefined, now: n
     fields: {
       ...fieldsOf(base),
       ...others,
-      ...(expires_at !== undefined && { expires_at: expires_at === null ? null : parseInstant(expires_at)! }), // judged above
-      // Kept as they were sent, not tidied: they are compared with what events hold.
+      ...(expires_at !== undefined && { expires_at: expires_at === null ? null : parseInstant(expires_at)! }), // checked above
+      // Stored as they were sent, because they are compared with the values of events.
       ...(locked !== undefined && { locked_filters: locked as SavedFilter[] }),
     } satisfies ShareFields,
     password: typeof password === "string" ? normalizePassword(password) : password,
@@ -243,12 +243,12 @@ const fieldsOf = ({
   embed_origins,
 })
 
-/** Told by us beside what can be changed; sent back by who got it from us. */
+/** Removes the fields that the server sets, which clients send back when they edit a whole response. */
 function withoutServerSet({ slug: _, url: __, has_password: ___, is_public: ____, ...rest }: Record<string, unknown>) {
   return rest
 }
 
-/** Which shared views a site may have. An organization may be stricter than the instance, and not the other way round. */
+/** Creates the function that returns which shared views a site can have: the stricter setting of the instance and the organization. */
 export const publicLinks =
   (settings: Pick<InstanceSettings, "get">) =>
   async (statements: Statements, site: Site): Promise<PublicLinks> => {
@@ -262,11 +262,11 @@ export const isAllowed = (links: PublicLinks, hasPassword: boolean): boolean =>
 /** Throws `sharing_disabled`, `password_required`. */
 export function refuseForbidden(links: PublicLinks, hasPassword: boolean): void {
   if (isAllowed(links, hasPassword)) return
-  if (links === "off") throw new AppError("sharing_disabled", "The organization or the instance allows no shared views.")
+  if (links === "off") throw new AppError("sharing_disabled", "The organization or the instance does not allow shared views.")
   throw new AppError("password_required", "The organization or the instance allows shared views only with a password.")
 }
 
-/** The cookie of an unlocked view is not sent in frames. */
+/** Refuses embedding of a view with a password, because browsers do not send the cookie of an unlocked view in frames. */
 export function refuseEmbedded({ embed_origins }: ShareFields, hasPassword: boolean): void {
   if (hasPassword && embed_origins.length > 0)
     throw new AppError("embed_needs_no_password", "A view with a password cannot be embedded in other pages.")

@@ -2,24 +2,24 @@ import { timingSafeEqual } from "node:crypto"
 import type { Clock } from "../../domain/clock.ts"
 import { THINGS } from "../../domain/limits.ts"
 
-/** What has a password: a shared view, a link. */
+/** An object with a password: a shared view or a link. */
 export interface Locked {
   id: number
-  /** Counts the passwords it has had. */
+  /** Incremented with each new password. */
   password_version: number
 }
 
-/** Proofs that a thing's password was right: they speak for themselves, for an hour and for that password alone. */
+/** Stateless proofs that the password of an object was entered. They are valid for an hour, and only for that password. */
 export interface UnlockTokens {
   make(thing: Locked): string
   fits(thing: Locked, token: string | undefined): boolean
 }
 
 interface UnlockTokensOptions {
-  /** What the things are: ids are counted for each kind. */
+  /** Kind of the objects, because ids are unique only within a kind. */
   kind: string
   clock: Pick<Clock, "now">
-  /** The first one signs, all of them verify. */
+  /** The first secret signs, and all of them verify. */
   cookieSecrets: readonly [string, ...string[]]
 }
 

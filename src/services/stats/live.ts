@@ -3,7 +3,7 @@ import { AppError } from "../../domain/error.ts"
 import type { DropReason } from "../../domain/event.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
-import { isLocalHost } from "../../domain/snippet.ts"
+import { isDevelopmentHost } from "../../domain/snippet.ts"
 import { visibleText } from "../../domain/text.ts"
 import type { DropNote, IngestWatch } from "../../ingest/commit/outcomes.ts"
 import type { Candidate } from "../../ingest/draft.ts"
@@ -119,7 +119,7 @@ export function createLive({ directory, engine, clock }: LiveOptions): Live {
       for (const [siteId, watching] of watchers)
         for (const watcher of watching) {
           // A local host may belong to anyone, so only the user at the same address is notified.
-          const isOwnTest = address !== undefined && watcher.address === address && (!site || isLocalHost(hostname))
+          const isOwnTest = address !== undefined && watcher.address === address && (!site || isDevelopmentHost(hostname))
           if (siteId === site?.id || isOwnTest) watcher.tell(scriptSeenAt({ at, hostname }))
         }
     },

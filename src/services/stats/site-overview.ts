@@ -3,12 +3,13 @@ import { AppError } from "../../domain/error.ts"
 import type { OverviewResponse } from "../../domain/insight.ts"
 import { API } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
+import type { PrivatePage } from "../../domain/response.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
 import type { SiteAccess } from "../access/access.ts"
-import { type Place, type PrivatePage, sortedPage } from "../lists/paging.ts"
-import { inTurn } from "../runtime/tasks.ts"
+import { type Place, sortedPage } from "../lists/paging.ts"
+import { mapConcurrent } from "../runtime/tasks.ts"
 import { callerOf } from "./open-report.ts"
 import type { Stats } from "./stats.ts"
 
@@ -79,7 +80,7 @@ export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions
       const byNumbers = sort === "visitors" || sort === "change"
       const weeks = new Map<number, Week>()
       const loadWeeks = (some: readonly SiteAccess[]) =>
-        inTurn(some, MAX_CONCURRENT, async ({ site }) => {
+        mapConcurrent(some, MAX_CONCURRENT, async ({ site }) => {
           try {
             weeks.set(site.id, await weekOf(site, signal))
           } catch (thrown) {
@@ -93,7 +94,7 @@ export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions
         list: `sites ${sort} ${search}`,
       })
       if (sparkline && !byNumbers) await loadWeeks(page.data)
-      const data = await inTurn(page.data, MAX_CONCURRENT, async (access) => {
+      const data = await mapConcurrent(page.data, MAX_CONCURRENT, async (access) => {
         const { visitors, lastAt } = await pulseOf(access.site, signal)
         const week = weeks.get(access.site.id)
         return {
@@ -108,7 +109,7 @@ export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions
     },
     async table(sites, given, signal) {
       const options = { form: "text" as const, ...(signal && { signal }) }
-      return inTurn(sites, MAX_CONCURRENT, async ({ site, permissions }) => {
+      return mapConcurrent(sites, MAX_CONCURRENT, async ({ site, permissions }) => {
         const { id: site_id, name, organization_id } = site
         const hidesRevenue = !permissions.has("revenue:read")
         const { visitors: current_visitors } = await pulseOf(site, signal)

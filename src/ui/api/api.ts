@@ -1,13 +1,8 @@
 /** The client of the private API: JSON in and out, problems as errors, and a sign-in dialog when the server asks for one. */
-import { type Query, QueryClient } from "@tanstack/react-query"
-import { createStore } from "../browser/store.ts"
 
-export interface Fault {
-  pointer: string
-  code: string
-  detail: string
-  allowed?: string[]
-}
+import { type Query, QueryClient } from "@tanstack/react-query"
+import type { Fault } from "../../domain/error.ts"
+import { createStore } from "../browser/store.ts"
 
 /** An error response of the server (`application/problem+json`). */
 export class Problem extends Error {
@@ -37,20 +32,20 @@ interface Sending {
  * server can't be reached. If the session has ended, or the user must confirm their identity or use an identity provider, asks in a
  * dialog over the page and sends the request again.
  */
-export async function send<Answer>(path: string, sending: Sending = {}): Promise<Answer> {
+export async function send<Result>(path: string, sending: Sending = {}): Promise<Result> {
   try {
-    return await sendOnce<Answer>(path, sending)
+    return await sendOnce<Result>(path, sending)
   } catch (error) {
     if (!(error instanceof Problem) || sending.isSignIn) throw error
-    if (error.code === "session_required") await askForSignIn()
-    else if (error.code === "reauth_required") await askForProof()
-    else if (error.code === "sso_required") await askForProvider()
+    if (error.code === "session_required") await requestSignIn()
+    else if (error.code === "reauth_required") await requestIdentity()
+    else if (error.code === "sso_required") await requestProvider()
     else throw error
-    return sendOnce<Answer>(path, sending)
+    return sendOnce<Result>(path, sending)
   }
 }
 
-async function sendOnce<Answer>(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Answer> {
+async function sendOnce<Result>(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Result> {
   const isJson = body !== undefined && !(body instanceof Blob)
   const response = await fetch(path, {
     method,
@@ -63,7 +58,7 @@ async function sendOnce<Answer>(path: string, { method = "GET", body, headers, s
   })
   const text = await response.text()
   const parsed = text === "" ? undefined : parse(text)
-  if (response.ok) return parsed as Answer // the caller states the type of the response
+  if (response.ok) return parsed as Result // the caller states the type of the response
   const { code = "unknown", detail, title, ...members } = (parsed ?? {}) as { code?: string; detail?: string; title?: string }
   const retryAfter = Number(response.headers.get("retry-after"))
   throw new Problem(response.status, code, detail ?? title ?? `The server responded with status ${response.status}.`, {
@@ -81,16 +76,16 @@ function parse(text: string): unknown {
   }
 }
 
-export const get = <Answer>(path: string, signal?: AbortSignal): Promise<Answer> => send<Answer>(path, signal ? { signal } : {})
-export const post = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
-  send<Answer>(path, { ...sending, method: "POST", body })
-export const put = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
-  send<Answer>(path, { ...sending, method: "PUT", body })
-export const patch = <Answer>(path: string, body: unknown, sending: Sending = {}): Promise<Answer> =>
-  send<Answer>(path, { ...sending, method: "PATCH", body })
+export const get = <Result>(path: string, signal?: AbortSignal): Promise<Result> => send<Result>(path, signal ? { signal } : {})
+export const post = <Result>(path: string, body: unknown, sending: Sending = {}): Promise<Result> =>
+  send<Result>(path, { ...sending, method: "POST", body })
+export const put = <Result>(path: string, body: unknown, sending: Sending = {}): Promise<Result> =>
+  send<Result>(path, { ...sending, method: "PUT", body })
+export const patch = <Result>(path: string, body: unknown, sending: Sending = {}): Promise<Result> =>
+  send<Result>(path, { ...sending, method: "PATCH", body })
 export const remove = (path: string, sending: Sending = {}): Promise<void> => send<void>(path, { ...sending, method: "DELETE" })
 
-const A_PAGE = 200
+const PAGE_SIZE = 200
 
 /** Fetches all pages of a list. `path` must end in `?` or `&`. */
 export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<Thing[]> {
@@ -98,7 +93,7 @@ export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<
   let cursor: string | null = null
   do {
     const page: { data: Thing[]; next_cursor: string | null } = await get(
-      `${path}limit=${A_PAGE}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+      `${path}limit=${PAGE_SIZE}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
       signal,
     )
     all.push(...page.data)
@@ -108,7 +103,7 @@ export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<
 }
 
 /** A request to confirm the user's identity in a dialog: the session has ended, the action needs a recent confirmation, or the organization requires its identity provider. */
-export interface Asked {
+export interface IdentityRequest {
   reason: "signed-out" | "proof" | "provider"
   done(): void
   cancel(): void
@@ -117,41 +112,41 @@ export interface Asked {
 /** Thrown when the user cancels the dialog. */
 export class Cancelled extends Error {}
 
-/** The open request, shown by `shell/proof-dialog.tsx`. */
-export const asked = createStore<Asked | undefined>(undefined)
+/** The open request, shown by `shell/identity-dialog.tsx`. */
+export const identityRequest = createStore<IdentityRequest | undefined>(undefined)
 
 let waiting: Promise<void> | undefined
 
 /** Resolves when the user has signed in again. Concurrent requests share one dialog. */
-const askForSignIn = (): Promise<void> => ask("signed-out")
+const requestSignIn = (): Promise<void> => openDialog("signed-out")
 /** Resolves when the user has confirmed their identity. Rejects with `Cancelled` if they cancel. */
-export const askForProof = (): Promise<void> => ask("proof")
+export const requestIdentity = (): Promise<void> => openDialog("proof")
 /** Resolves when the user has signed in through an identity provider. Rejects with `Cancelled` if they cancel. */
-const askForProvider = (): Promise<void> => ask("provider")
+const requestProvider = (): Promise<void> => openDialog("provider")
 
-function ask(reason: Asked["reason"]): Promise<void> {
+function openDialog(reason: IdentityRequest["reason"]): Promise<void> {
   waiting ??= new Promise<void>((resolve, reject) => {
-    asked.set({
+    identityRequest.set({
       reason,
       done: resolve,
       cancel: () => reject(new Cancelled("Nothing was changed, because you did not confirm your identity.")),
     })
   }).finally(() => {
     waiting = undefined
-    asked.set(undefined)
+    identityRequest.set(undefined)
   })
   return waiting
 }
 
 /** Returns whether an error may be temporary. Other errors are not retried, because the server would refuse again. */
-const isPassing = (error: Error): boolean => error instanceof Problem && (error.status === 503 || error.status === 429)
+const isTemporary = (error: Error): boolean => error instanceof Problem && (error.status === 503 || error.status === 429)
 
 /** Creates the query client of all screens. */
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
       queries: {
-        retry: (failures, error) => failures < 2 && isPassing(error),
+        retry: (failures, error) => failures < 2 && isTemporary(error),
         // Without a network, queries fail at once instead of leaving the figures of another query on the page.
         networkMode: "always",
         refetchOnReconnect: true,

@@ -1,7 +1,10 @@
 /** Requests of plugin pages: queries about a site, paged lists whose filters are stored in the URL, and downloads. */
+
 import { type UseQueryResult, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useLocation, useSearch } from "wouter"
-import { askForProof, get, send } from "./api.ts"
+import type { SessionResponse } from "../../domain/account-response.ts"
+import type { PrivatePage } from "../../domain/response.ts"
+import { get, requestIdentity, send } from "./api.ts"
 
 /** Returns the query hooks of a plugin for a site. `path` is relative to the site's route; `useRefresh` is for use after a write. */
 export function areaQueries(area: string) {
@@ -20,15 +23,6 @@ export function areaQueries(area: string) {
       return () => client.invalidateQueries({ queryKey: [area, siteId] })
     },
   }
-}
-
-/** One page of a list. */
-export interface Listed<Row> {
-  data: Row[]
-  has_more: boolean
-  next_cursor: string | null
-  /** Number of all rows, if requested. */
-  total?: number
 }
 
 export type Filters = Readonly<Record<string, string>>
@@ -62,7 +56,7 @@ export interface RowsOptions<Row> {
 export function useRows<Row>(key: readonly unknown[], path: string, filters: Filters = {}, { refetchMs }: RowsOptions<Row> = {}) {
   const asked = useInfiniteQuery({
     queryKey: [...key, filters],
-    queryFn: ({ pageParam, signal }) => get<Listed<Row>>(`${path}${queryOf({ ...filters, limit: "50", cursor: pageParam })}`, signal),
+    queryFn: ({ pageParam, signal }) => get<PrivatePage<Row>>(`${path}${queryOf({ ...filters, limit: "50", cursor: pageParam })}`, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: (before) => before,
@@ -75,7 +69,7 @@ export function useRows<Row>(key: readonly unknown[], path: string, filters: Fil
  * Resolves when the user has confirmed their identity recently, asking them if necessary. For requests that bypass `send`, such as
  * downloads. Rejects with `Cancelled` if the user cancels.
  */
-export async function freshProof(): Promise<void> {
-  const { reauth_until } = await send<{ reauth_until?: string }>("/api/private/auth/session")
-  if (reauth_until === undefined) await askForProof()
+export async function confirmIdentity(): Promise<void> {
+  const { reauth_until } = await send<SessionResponse>("/api/private/auth/session")
+  if (reauth_until === undefined) await requestIdentity()
 }

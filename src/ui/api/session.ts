@@ -1,41 +1,13 @@
 /** The signed-in user and the current site. The server embeds both in the page; later answers replace them. */
+
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { FlatArguments } from "../../domain/site-address.ts"
+import type { MeResponse, SignedOutResponse } from "../../domain/account-response.ts"
+import type { Boot } from "../../domain/boot.ts"
+import type { OwnSiteResponse } from "../../domain/site-response.ts"
 import { get, post } from "./api.ts"
 
-export interface Me {
-  user: {
-    id: number
-    email: string
-    email_verified: boolean
-    name: string
-    is_instance_admin: boolean
-    mfa: { totp: boolean; passkeys: number; recovery_codes_left: number }
-    locale: string | null
-    time_format: string | null
-    theme: string | null
-    shortcuts: boolean
-    start_page: string | null
-    version: number
-  }
-  organizations: { id: number; name: string; role: string; policy: Record<string, unknown>; permissions: string[] }[]
-  sites: { id: number; name: string; organization_id: number; role: string; permissions: string[] }[]
-  /** Ids of the enabled plugins. */
-  features: string[]
-  makes_organizations: boolean
-  impersonation?: { by: string; mode: string; expires_at: string }
-}
-
-/** Data that the server embeds in the page (`src/http/dashboard/boot.ts`). */
-interface Boot {
-  version: string
-  build: string
-  setup_needed: boolean
-  me?: Me
-  factor_missing?: boolean
-  site?: SiteShown
-  reports?: { site: number; report: string; given: FlatArguments; data: unknown }[]
-}
+/** The signed-in user with all permissions. */
+export type Me = MeResponse
 
 /** The embedded data. Null outside of a browser, where tests import functions of the dashboard. */
 export const boot = JSON.parse(globalThis.document?.getElementById("boot")?.textContent ?? "null") as Boot
@@ -66,24 +38,11 @@ export const canOnSite = (me: Me | undefined, siteId: number, permission: string
 export const canInOrganization = (me: Me | undefined, organizationId: number, permission: string): boolean =>
   me?.organizations.find(({ id }) => id === organizationId)?.permissions.includes(permission) ?? false
 
-/** The fields of `GET /api/private/sites/{site}` that pages need. */
-export interface SiteShown {
-  id: number
-  name: string
-  hosts: string[]
-  timezone: string
-  revenue_currency: string
-  /** Absent until the first event. */
-  first_event_at?: string | null
-  version: number
-  [more: string]: unknown
-}
-
 /** Fetches a site. Fetches nothing if the id is undefined. */
-export const useSite = (siteId: number | undefined): UseQueryResult<SiteShown, Error> =>
+export const useSite = (siteId: number | undefined): UseQueryResult<OwnSiteResponse, Error> =>
   useQuery({
     queryKey: ["site", siteId],
-    queryFn: ({ signal }) => get<SiteShown>(`/api/private/sites/${siteId}`, signal),
+    queryFn: ({ signal }) => get<OwnSiteResponse>(`/api/private/sites/${siteId}`, signal),
     ...(boot.site?.id === siteId && { initialData: boot.site, initialDataUpdatedAt: performance.timeOrigin }),
     staleTime: 60_000,
     enabled: siteId !== undefined,
@@ -91,8 +50,6 @@ export const useSite = (siteId: number | undefined): UseQueryResult<SiteShown, E
 
 /** Ends the session and leaves the page, for the identity provider's sign-out page if the server names one. */
 export async function signOut(next = "/signin"): Promise<void> {
-  const answer = await post<{ oidc_logout_url?: string } | undefined>("/api/private/auth/logout", {}, { isSignIn: true }).catch(
-    () => undefined,
-  )
+  const answer = await post<SignedOutResponse | undefined>("/api/private/auth/logout", {}, { isSignIn: true }).catch(() => undefined)
   location.assign(answer?.oidc_logout_url ?? next)
 }

@@ -2,9 +2,9 @@
  * Restores scroll position and focus when the user goes back or forward. The URL restores the content. Browsers without the
  * Navigation API only restore the scroll position.
  */
-import { standing, takes } from "./focus.ts"
+import { focusedElements, tryFocus } from "./focus.ts"
 
-interface Place {
+interface ScrollPosition {
   top: number
   /** Focused elements, innermost first. */
   focused: readonly ElementDescription[]
@@ -19,61 +19,61 @@ interface ElementDescription {
 }
 
 const KEY = "footfall.places"
-const MAX_PLACES = 50
+const MAX_POSITIONS = 50
 /** Maximum time to wait for a page that is still loading. */
 const MIN_WAIT_MS = 500
 const MAX_WAIT_MS = 5_000
 
 /** Positions by history entry. They last as long as the tab, also across documents. */
-const places = new Map<string, Place>(stored())
+const positions = new Map<string, ScrollPosition>(readPositions())
 
 /** Starts remembering and restoring positions. */
 export function restoreScroll(): void {
   const { navigation } = window
   if (!navigation) return
-  navigation.addEventListener("navigate", keep)
-  addEventListener("pagehide", keep)
+  navigation.addEventListener("navigate", savePosition)
+  addEventListener("pagehide", savePosition)
   navigation.addEventListener("currententrychange", ({ navigationType, from }) => {
-    if (navigationType === "traverse") goBackTo(navigation.currentEntry?.key)
+    if (navigationType === "traverse") restorePosition(navigation.currentEntry?.key)
     else if (pageOf(from.url) !== pageOf(location.href)) scrollTo(0, 0)
   })
-  if (navigation.activation?.navigationType === "traverse") goBackTo(navigation.currentEntry?.key)
+  if (navigation.activation?.navigationType === "traverse") restorePosition(navigation.currentEntry?.key)
 }
 
 /** Returns the page of a URL. A details dialog belongs to the page below it. */
 const pageOf = (url: string | null): string => new URL(url ?? "/", location.href).pathname.replace(/\/details\/.*/, "")
 
-function keep(): void {
+function savePosition(): void {
   const key = navigation.currentEntry?.key
   if (key === undefined) return
-  places.delete(key)
-  places.set(key, { top: scrollY, focused: standing().map(describe) })
-  for (const old of [...places.keys()].slice(0, -MAX_PLACES)) places.delete(old)
+  positions.delete(key)
+  positions.set(key, { top: scrollY, focused: focusedElements().map(describe) })
+  for (const old of [...positions.keys()].slice(0, -MAX_POSITIONS)) positions.delete(old)
   try {
-    sessionStorage.setItem(KEY, JSON.stringify([...places]))
+    sessionStorage.setItem(KEY, JSON.stringify([...positions]))
   } catch {
     // Storage may be forbidden or full; within this document positions still work.
   }
 }
 
-function stored(): [string, Place][] {
+function readPositions(): [string, ScrollPosition][] {
   try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? "[]") as [string, Place][] // written above
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "[]") as [string, ScrollPosition][] // written above
   } catch {
     return []
   }
 }
 
-let going = new AbortController()
+let restoring = new AbortController()
 
 /** Restores a position once the page has loaded its content. Stops if the user does something. */
-function goBackTo(key: string | undefined): void {
-  going.abort()
-  const place = key === undefined ? undefined : places.get(key)
+function restorePosition(key: string | undefined): void {
+  restoring.abort()
+  const place = key === undefined ? undefined : positions.get(key)
   if (!place) return
-  going = new AbortController()
-  const { signal } = going
-  const end = () => going.abort()
+  restoring = new AbortController()
+  const { signal } = restoring
+  const end = () => restoring.abort()
   for (const type of ["keydown", "pointerdown", "wheel", "touchmove"]) addEventListener(type, end, { capture: true, passive: true, signal })
   const startedAt = performance.now()
   let wanted = place.focused
@@ -85,7 +85,7 @@ function goBackTo(key: string | undefined): void {
     const isLast = isDrawn || waited > MAX_WAIT_MS
     scrollTo(0, place.top)
     // The element behind a dialog gets the focus only if the dialog does not open again.
-    if (wanted.slice(0, isLast ? undefined : 1).some((description) => takes(find(description), { preventScroll: true }))) wanted = []
+    if (wanted.slice(0, isLast ? undefined : 1).some((description) => tryFocus(find(description), { preventScroll: true }))) wanted = []
     if (isLast) end()
     else requestAnimationFrame(look)
   }
@@ -94,12 +94,12 @@ function goBackTo(key: string | undefined): void {
 }
 
 const nameOf = (element: Element): string => element.ariaLabel ?? element.textContent ?? ""
-const named = (tag: string, name: string): HTMLElement[] =>
+const elementsNamed = (tag: string, name: string): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>(tag)].filter((element) => nameOf(element) === name)
 
 function describe(element: HTMLElement): ElementDescription {
   const [tag, name] = [element.localName, nameOf(element)]
-  return { tag, name, index: named(tag, name).indexOf(element) }
+  return { tag, name, index: elementsNamed(tag, name).indexOf(element) }
 }
 
-const find = ({ tag, name, index }: ElementDescription): HTMLElement | null => named(tag, name)[index] ?? null
+const find = ({ tag, name, index }: ElementDescription): HTMLElement | null => elementsNamed(tag, name)[index] ?? null

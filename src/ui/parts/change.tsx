@@ -1,4 +1,4 @@
-import { METRIC_WORDS, percent } from "../text/format.ts"
+import { METRIC_FORMATS, percent } from "../text/format.ts"
 
 interface ChangeProps {
   metric: string
@@ -15,7 +15,7 @@ export function Change({ metric, change, value }: ChangeProps) {
   if (change === 0) return <span class="quiet">0%</span>
   const size = Math.abs(change) > MAX_PERCENT ? `>${MAX_PERCENT}%` : percent(Math.abs(change))
   const isUp = change > 0
-  const tone = METRIC_WORDS[metric]?.better ? (isUp ? "up" : "down") : undefined
+  const tone = METRIC_FORMATS[metric]?.better ? (isUp ? "up" : "down") : undefined
   return (
     <span class={tone}>
       <span aria-hidden="true">

@@ -51,7 +51,7 @@ export function Confirm({ title, children, act, name, onConfirm, onClose }: Conf
 
 type Named = readonly (readonly [name: string, text: string])[]
 
-interface TwoVersionsProps {
+interface VersionConflictProps {
   mine: Named
   theirs: Named
   onMine(): Promise<unknown>
@@ -60,7 +60,7 @@ interface TwoVersionsProps {
 }
 
 /** Dialog for a version conflict: shows both versions side by side and lets the user choose. */
-export function TwoVersions({ mine, theirs, onMine, onTheirs, onClose }: TwoVersionsProps) {
+export function VersionConflict({ mine, theirs, onMine, onTheirs, onClose }: VersionConflictProps) {
   const rows = mine
     .map(([name, text]) => ({ name, mine: text, theirs: theirs.find((one) => one[0] === name)?.[1] ?? "" }))
     .filter((row) => row.mine !== row.theirs)
@@ -92,7 +92,7 @@ export function TwoVersions({ mine, theirs, onMine, onTheirs, onClose }: TwoVers
 }
 
 /** Returns the server's current version from a version conflict (409 or 412); undefined for any other error. */
-export function currentOf<Shown>(error: unknown): Shown | undefined {
+export function currentVersion<Shown>(error: unknown): Shown | undefined {
   const isStale = error instanceof Problem && (error.status === 409 || error.status === 412)
   return isStale ? (error.members.current as Shown | undefined) : undefined
 }

@@ -85,7 +85,7 @@ function Head<Row>({
   )
 }
 
-interface RowsProps<Row> {
+interface PagedTableProps<Row> {
   of: ReturnType<typeof useRows<Row>>
   caption: string
   columns: readonly Column<Row>[]
@@ -99,7 +99,7 @@ interface RowsProps<Row> {
 }
 
 /** A paged list in its states: loading, failed, empty, loaded with a button for more rows. */
-export function Rows<Row>({ of, empty, step, ...table }: RowsProps<Row>) {
+export function PagedTable<Row>({ of, empty, step, ...table }: PagedTableProps<Row>) {
   const { rows, error, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage, refetch } = of
   if (!rows) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton rows={6} />
   if (rows.length === 0) return <EmptyState action={step}>{empty}</EmptyState>

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks"
 import { Cancelled, Problem } from "../api/api.ts"
 import { Button, ButtonLink } from "./button.tsx"
 
-interface AnswerProps<Data> {
+interface QueryResultProps<Data> {
   of: UseQueryResult<Data, Error>
   /** Number of rows for which space is reserved from the start. */
   rows?: number
@@ -12,7 +12,7 @@ interface AnswerProps<Data> {
 }
 
 /** The states of a query: loading, failed, loaded. `children` handles an empty answer. The previous answer stays, dimmed, while a new one loads. */
-export function Answer<Data>({ of, rows = 9, children }: AnswerProps<Data>) {
+export function QueryResult<Data>({ of, rows = 9, children }: QueryResultProps<Data>) {
   const { data, error, isPlaceholderData, isPending, refetch } = of
   return (
     <div class="card-body" data-rows={rows} aria-busy={isPending || isPlaceholderData}>
@@ -61,7 +61,7 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => v
   const requestId = error instanceof Problem ? error.members.request_id : undefined
   return (
     <div class="state" role="alert">
-      <p>{sentenceOf(error)}</p>
+      <p>{errorText(error)}</p>
       {requestId && <p class="small quiet">Request {requestId}</p>}
       {onRetry && (
         <Button aria-busy={tried === error} onClick={retry}>
@@ -72,7 +72,7 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => v
   )
 }
 
-export function sentenceOf(error: Error): string {
+export function errorText(error: Error): string {
   if (error instanceof Cancelled) return error.message
   if (!(error instanceof Problem)) return "Something went wrong on this page. Reload it and try again."
   if (error.code === "offline") return "Can't reach the server. Check your connection and try again."
@@ -111,8 +111,8 @@ export function NotFound() {
   )
 }
 
-/** The 403 page. It names the missing permission and who can grant it. */
-export const Forbidden = ({ permission, giver }: { permission: string; giver: string }) => (
+/** The 403 page. It names the missing permission and who can grant it: by default those who manage the organization. */
+export const Forbidden = ({ permission, giver = "An owner or admin of the organization" }: { permission: string; giver?: string }) => (
   <SystemPage title="You don't have access to this page">
     <p>
       You need the permission to {permission}. {giver} can grant it.

@@ -3,7 +3,7 @@ import { locale, memoize, timeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 
 /** A list of names and values. */
-export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
+export const DescriptionList = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([name, value]) => (
       <>
@@ -23,7 +23,7 @@ export const Person = ({ name, email }: { name: string; email: string }) => (
 )
 
 /** Shows how long ago an instant was, with the full time as the title. */
-export const Moment = ({ at, none = "never" }: { at: string | null; none?: string }) =>
+export const TimeAgo = ({ at, none = "never" }: { at: string | null; none?: string }) =>
   at === null ? (
     <span class="quiet">{none}</span>
   ) : (
@@ -47,14 +47,14 @@ export function agoText(instant: string | number, now = Date.now()): string {
   return words.format(seconds, "second")
 }
 
-interface SparkProps {
+interface SparklineProps {
   values: readonly number[]
   /** Accessible name, to which the lowest and highest value are added. */
   label: string
 }
 
 /** A sparkline that starts at zero. */
-export function Spark({ values, label }: SparkProps) {
+export function Sparkline({ values, label }: SparklineProps) {
   const high = Math.max(...values, 1)
   const step = 100 / Math.max(1, values.length - 1)
   const points = values.map((value, index) => `${(index * step).toFixed(2)},${(38 - (value / high) * 36).toFixed(2)}`)

@@ -2,11 +2,11 @@ import { rangeArguments } from "../../domain/site-address.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { DataTable } from "../parts/data-table.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { Answer, EmptyState } from "../parts/states.tsx"
+import { EmptyState, QueryResult } from "../parts/states.tsx"
 import { dayText, exact } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import { asQuery } from "./data/reports.ts"
-import { REASON_WORDS } from "./drop-words.ts"
+import { DROP_REASON_LABELS } from "./drop-reasons.ts"
 import { useDrops } from "./trust.tsx"
 
 /** Dialog with the dropped events of the period by reason and day. */
@@ -17,7 +17,7 @@ export default function DropsDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Dropped events" onClose={onClose} wide>
       <p class="quiet">These events were refused by a rule and are not counted in any report. The counts are kept for 90 days.</p>
-      <Answer of={drops} rows={6}>
+      <QueryResult of={drops} rows={6}>
         {({ days, rows }) => {
           const found = rows.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total)
           if (found.length === 0) return <EmptyState>No events were dropped in this period.</EmptyState>
@@ -31,7 +31,7 @@ export default function DropsDialog({ onClose }: { onClose(): void }) {
                 rows={found}
                 keyOf={({ reason }) => reason}
                 columns={[
-                  { id: "reason", label: "Reason", cell: ({ reason }) => REASON_WORDS[reason] ?? reason },
+                  { id: "reason", label: "Reason", cell: ({ reason }) => DROP_REASON_LABELS[reason] ?? reason },
                   {
                     id: "entries",
                     label: "Most often",
@@ -56,7 +56,7 @@ export default function DropsDialog({ onClose }: { onClose(): void }) {
             </div>
           )
         }}
-      </Answer>
+      </QueryResult>
     </Dialog>
   )
 }

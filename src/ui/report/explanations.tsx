@@ -18,9 +18,9 @@ const WORDS = {
 }
 
 /** Properties of the explanation of a mark below the chart. `visitor_window` is that of the report. */
-export type TrustWordsProps = { of: keyof typeof WORDS } | { of: "unique"; visitor_window: string }
+export type TrustTextProps = { of: keyof typeof WORDS } | { of: "unique"; visitor_window: string }
 
-export function TrustWords(props: TrustWordsProps) {
+export function TrustText(props: TrustTextProps) {
   if (props.of !== "unique") return <>{WORDS[props.of]}</>
   return <>Visitors are recognized {WINDOWS[props.visitor_window]}, so someone who returns later counts again.</>
 }

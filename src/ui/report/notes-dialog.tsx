@@ -6,7 +6,7 @@ import { canOnSite, useMe, useSite } from "../api/session.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../parts/form/fields.tsx"
+import { Checkbox, TextArea, TextField } from "../parts/form/fields.tsx"
 import { Form } from "../parts/form/form.tsx"
 import { EmptyState, ErrorState } from "../parts/states.tsx"
 import { toast } from "../parts/toasts.tsx"
@@ -122,7 +122,7 @@ function NoteForm({ editing: { note, ...given }, siteId, mayShare, onDone }: Not
             <TextField label="Day" type="date" value={day} onValue={setDay} error={errorOf("/at")} />
             <TextArea label="Text" value={text} onValue={setText} error={errorOf("/text")} rows={3} autofocus />
             {mayShare && (
-              <Choice
+              <Checkbox
                 label="Visible to everyone with access to this site"
                 checked={scope === "site"}
                 onChange={(checked) => setScope(checked ? "site" : "personal")}

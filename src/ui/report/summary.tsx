@@ -9,7 +9,7 @@ import { Change } from "../parts/change.tsx"
 import { useKeys } from "../parts/shortcuts.ts"
 import { ErrorState, Skeleton } from "../parts/states.tsx"
 import { metricLabel, metricText } from "../text/format.ts"
-import { CardAnswer } from "./cards/card-answer.tsx"
+import { CardResult } from "./cards/card-answer.tsx"
 import { comparisonText } from "./chart/points.ts"
 import { TimeChart } from "./chart/time-chart.tsx"
 import { figureOf, stripMetrics } from "./data/figures.ts"
@@ -22,13 +22,13 @@ const NO_NOTES: never[] = []
 
 interface InstrumentProps {
   /** Whether to show nothing yet, because the content above does not have its final size. */
-  waits: boolean
+  isWaiting: boolean
   /** Called when the figures and the chart have their final size. The content below is drawn after that, so that it never moves. */
   onSettled(): void
 }
 
 /** The figure strip and the chart of the selected metric. */
-export function Instrument({ waits, onSettled }: InstrumentProps) {
+export function Instrument({ isWaiting, onSettled }: InstrumentProps) {
   const { address, go } = useSiteAddress()
   const source = useStatsSource()
   const seesRevenue = source.can("revenue:read")
@@ -42,7 +42,7 @@ export function Instrument({ waits, onSettled }: InstrumentProps) {
   const available = wanted.filter((metric) => more?.metrics[metric] || more?.comparison?.metrics[metric]).slice(0, 2)
   const series = useReport("timeseries", timeseriesArguments({ ...address, metric: chosen, interval }))
   const { data: notes = NO_NOTES } = useNotes(source.siteId, series.data?.range)
-  const isSettled = useOnce(!waits && ![summary, further, series].some(({ isLoading }) => isLoading))
+  const isSettled = useOnce(!isWaiting && ![summary, further, series].some(({ isLoading }) => isLoading))
   useEffect(() => {
     if (isSettled) onSettled()
   }, [isSettled])
@@ -54,7 +54,7 @@ export function Instrument({ waits, onSettled }: InstrumentProps) {
     void summary.refetch(options)
     return series.refetch(options)
   }
-  if (waits) return null
+  if (isWaiting) return null
   if (!isSettled)
     return (
       <section key="loading" class="instrument" aria-label="Figures over time" aria-busy="true">
@@ -64,9 +64,9 @@ export function Instrument({ waits, onSettled }: InstrumentProps) {
   return (
     <section key="loaded" class="instrument" aria-label="Figures over time">
       {!isOne && <FigureStrip metrics={[...metrics, ...available]} chosen={chosen} summary={summary} more={more} onChoose={choose} />}
-      <CardAnswer of={isOne ? { ...series, refetch } : series} rows={8}>
+      <CardResult of={isOne ? { ...series, refetch } : series} rows={8}>
         {(data) => <TimeChart series={data} metric={drawn(data.points, chosen)} notes={notes} />}
-      </CardAnswer>
+      </CardResult>
       <TrustLine facts={summary.data as ReportFacts | undefined} />
     </section>
   )

@@ -12,7 +12,7 @@ import { clockText, exact, timeText } from "../text/format.ts"
 import { todayIn } from "./data/ranges.ts"
 import { asQuery, useStatsSource } from "./data/reports.ts"
 import { openDialog } from "./dialogs.tsx"
-import type { TrustWordsProps } from "./explanations.tsx"
+import type { TrustTextProps } from "./explanations.tsx"
 
 /** Texts by `visitor_window`, for periods in which a visitor may be counted more than once. */
 export const VISITOR_WINDOWS: Readonly<Record<string, string>> = {
@@ -28,11 +28,11 @@ interface ImportFacts {
   visitors_estimated?: boolean
 }
 
-const TrustWords = lazyPart(() => import("./explanations.tsx"), "TrustWords")
+const TrustText = lazyPart(() => import("./explanations.tsx"), "TrustText")
 
-const words = (props: TrustWordsProps) => (
+const words = (props: TrustTextProps) => (
   <Suspense fallback={null}>
-    <TrustWords {...props} />
+    <TrustText {...props} />
   </Suspense>
 )
 

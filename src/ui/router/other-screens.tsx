@@ -4,7 +4,7 @@ import { Route, Switch, useLocation } from "wouter"
 import { useMe } from "../api/session.ts"
 import { lazyScreen } from "../parts/loading.ts"
 import { Forbidden, NotFound } from "../parts/states.tsx"
-import { mayOpen, type OwnedSection, type PluginSection, type SectionPage, sections } from "../shell/plugin-pages.ts"
+import { canOpen, type OwnedSection, type PluginSection, type SectionPage, sections } from "../shell/plugin-pages.ts"
 import { BottomBar, RailGroup } from "../shell/rail.tsx"
 import { PlainShell } from "../shell/sections-shell.tsx"
 import { TopBar } from "../shell/top-bar.tsx"
@@ -41,7 +41,7 @@ async function sectionScreen({ plugin, section }: OwnedSection): Promise<{ defau
     default: function Section() {
       const me = useMe()
       if (!me?.features.includes(plugin)) return <NotFound />
-      if (mayOpen(me, section)) return <SectionShell section={section} screens={screens} />
+      if (canOpen(me, section)) return <SectionShell section={section} screens={screens} />
       return (
         <PlainShell>
           <Forbidden permission="manage this instance" giver="An instance admin" />

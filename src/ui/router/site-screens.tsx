@@ -5,7 +5,7 @@ import { useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
 import { lazyScreen } from "../parts/loading.ts"
 import { Forbidden, NotFound } from "../parts/states.tsx"
-import { areas, mayOpen, type OwnedArea, type SitePage } from "../shell/plugin-pages.ts"
+import { areas, canOpen, type OwnedArea, type SitePage } from "../shell/plugin-pages.ts"
 import { SiteShell } from "../shell/site-shell.tsx"
 
 const plainScreens = {
@@ -61,10 +61,10 @@ function Area({ plugin, area, screens }: OwnedArea & { screens: Screens }) {
   const me = useMe()
   const siteId = useSiteId()
   if (!me?.features.includes(plugin)) return <NotFound />
-  if (!mayOpen(me, area, siteId))
+  if (!canOpen(me, area, siteId))
     return (
       <SiteShell>
-        <Forbidden permission={`open ${area.label}`} giver="An owner or admin of the organization" />
+        <Forbidden permission={`open ${area.label}`} />
       </SiteShell>
     )
   return (

@@ -1,12 +1,12 @@
 import { useMe } from "../api/session.ts"
 import { Dialog } from "../parts/dialog.tsx"
-import { PERIOD_WORDS } from "../report/data/ranges.ts"
+import { PERIOD_LABELS } from "../report/data/ranges.ts"
 import { entriesFor } from "./rail.tsx"
 
 /** All shortcuts and their actions. A shortcut to a plugin's page also has the path of that page. */
 const KEYS: readonly (readonly [key: string, act: string, path?: string])[] = [
   ["/", "Filter"],
-  ...PERIOD_WORDS.flatMap(({ key, label }) => (key ? [[key, label] as const] : [])),
+  ...PERIOD_LABELS.flatMap(({ key, label }) => (key ? [[key, label] as const] : [])),
   ["C", "Custom range"],
   ["[ ]", "Earlier, later period"],
   ["X", "Turn comparison on or off"],

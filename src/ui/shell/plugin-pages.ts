@@ -78,5 +78,5 @@ export const panels = (): { plugin: string; panel: PluginPanel }[] =>
   pages.flatMap(({ id, panels: own = [] }) => own.map((panel) => ({ plugin: id, panel })))
 
 /** Returns whether the user may open a page of a site, or a section if no site is given. */
-export const mayOpen = (me: Me, { permission }: Pick<SiteArea, "permission">, siteId?: number): boolean =>
+export const canOpen = (me: Me, { permission }: Pick<SiteArea, "permission">, siteId?: number): boolean =>
   siteId === undefined ? permission === "instance_admin" && me.user.is_instance_admin : canOnSite(me, siteId, permission)

@@ -4,7 +4,7 @@ import { Button, IconButton } from "../parts/button.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { lazyPart } from "../parts/loading.ts"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { COMPARISON_WORDS, PERIOD_WORDS, periodLabel, stepped, todayIn } from "../report/data/ranges.ts"
+import { COMPARISON_LABELS, PERIOD_LABELS, periodLabel, stepped, todayIn } from "../report/data/ranges.ts"
 import { useStatsSource } from "../report/data/reports.ts"
 import { openDialog, RangeDialogs } from "../report/dialogs.tsx"
 import { rangeText } from "../text/format.ts"
@@ -54,7 +54,7 @@ function PeriodMenu() {
       >
         {(close) => (
           <>
-            {PERIOD_WORDS.map((one) => (
+            {PERIOD_LABELS.map((one) => (
               <MenuItem
                 key={one.period}
                 checked={one.period === period}
@@ -107,7 +107,7 @@ function ComparisonMenu({ short }: { short: boolean }) {
     >
       {(close) => (
         <>
-          {COMPARISON_WORDS.map((one) => (
+          {COMPARISON_LABELS.map((one) => (
             <MenuItem
               key={one.compare}
               checked={one.compare === compare}

@@ -5,7 +5,7 @@ import { useMe } from "../api/session.ts"
 import { isFiltered, useSiteAddress } from "../browser/address.ts"
 import { lazyPart } from "../parts/loading.ts"
 import { useKeys } from "../parts/shortcuts.ts"
-import { PERIOD_WORDS, stepped, todayIn } from "../report/data/ranges.ts"
+import { PERIOD_LABELS, stepped, todayIn } from "../report/data/ranges.ts"
 import { useStatsSource } from "../report/data/reports.ts"
 import { openDialog } from "../report/dialogs.tsx"
 import { clearFilters } from "../report/filters/filter-bar.tsx"
@@ -51,7 +51,7 @@ export function RangeKeys() {
     const next = stepped(address, direction, todayIn(timezone))
     if (next) go(next)
   }
-  const periods = PERIOD_WORDS.flatMap(({ period, key }) => (key ? [[key.toLowerCase(), () => go({ period })] as const] : []))
+  const periods = PERIOD_LABELS.flatMap(({ period, key }) => (key ? [[key.toLowerCase(), () => go({ period })] as const] : []))
   useKeys({
     ...Object.fromEntries(periods),
     c: () => openDialog.set({ name: "range" }),

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { get, post } from "../api/api.ts"
 import { useMe } from "../api/session.ts"
 import { Button } from "../parts/button.tsx"
-import { sentenceOf } from "../parts/states.tsx"
+import { errorText } from "../parts/states.tsx"
 import { timeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 
@@ -61,7 +61,7 @@ export function ImpersonationBar() {
   const [fault, setFault] = useState<string>()
   if (!me?.impersonation) return null
   const { by, mode, expires_at } = me.impersonation
-  const stop = () => stopImpersonation().catch((error: Error) => setFault(sentenceOf(error)))
+  const stop = () => stopImpersonation().catch((error: Error) => setFault(errorText(error)))
   return (
     <>
       <div class="impersonated" aria-hidden="true" />

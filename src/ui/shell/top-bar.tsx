@@ -5,7 +5,7 @@ import { signOut, useMe } from "../api/session.ts"
 import { Mark } from "../parts/icon.tsx"
 import { lazyPart } from "../parts/loading.ts"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { mayOpen, sections } from "./plugin-pages.ts"
+import { canOpen, sections } from "./plugin-pages.ts"
 
 const StateBar = lazyPart(() => import("./status-bars.tsx"), "StateBar")
 
@@ -45,7 +45,7 @@ function AccountMenu() {
     .slice(0, 2)
     .map((word) => word.charAt(0).toUpperCase())
     .join("")
-  const ofPlugins = sections().filter(({ plugin, section }) => me.features.includes(plugin) && mayOpen(me, section))
+  const ofPlugins = sections().filter(({ plugin, section }) => me.features.includes(plugin) && canOpen(me, section))
   return (
     <Popover button={initials || "?"} label={`${initials || "?"}: account of ${me.user.name}`} kind="quiet">
       {() => (

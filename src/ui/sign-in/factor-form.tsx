@@ -1,31 +1,20 @@
 import { useState } from "preact/hooks"
+import type { FactorAcceptedResponse, FactorRequiredResponse } from "../../domain/sign-in-response.ts"
 import { post } from "../api/api.ts"
 import { Button } from "../parts/button.tsx"
 import { TextField } from "../parts/form/fields.tsx"
 import { Form } from "../parts/form/form.tsx"
 import { askPasskey, canUsePasskeys } from "./passkey.ts"
 
-export interface SignedIn {
-  user: { id: number }
-  recovery_codes_left?: number
-}
-
-/** Response to a correct password if a second factor is required. */
-export interface FactorRequired {
-  mfa_required: true
-  methods: ("totp" | "passkey" | "recovery")[]
-  ticket: string
-}
-
 /** Form for the second factor: a field for a code from an app or a recovery code, and a passkey button. */
-export function FactorForm({ wanted, onDone }: { wanted: FactorRequired; onDone(signedIn: SignedIn): void }) {
+export function FactorForm({ wanted, onDone }: { wanted: FactorRequiredResponse; onDone(signedIn: FactorAcceptedResponse): void }) {
   const { methods, ticket } = wanted
   const [code, setCode] = useState("")
   const [isRecovery, setRecovery] = useState(!methods.includes("totp") && methods.includes("recovery"))
   const hasPasskey = methods.includes("passkey") && canUsePasskeys()
   const byCode = async () => {
     const proof = isRecovery ? { recovery_code: code.trim() } : { code: code.replace(/\s/g, "") }
-    onDone(await post<SignedIn>("/api/private/auth/mfa", { ticket, ...proof }, { isSignIn: true }))
+    onDone(await post<FactorAcceptedResponse>("/api/private/auth/mfa", { ticket, ...proof }, { isSignIn: true }))
   }
   const hasField = isRecovery || methods.includes("totp")
   return (
@@ -77,14 +66,16 @@ interface PasskeyFormProps {
   /** Ticket of a correct password. Without it, any passkey of the instance can sign in. */
   ticket?: string
   kind?: "plain" | "primary"
-  onDone(signedIn: SignedIn): void
+  onDone(signedIn: FactorAcceptedResponse): void
 }
 
 /** Button that signs in with a passkey, with errors above it. */
 export const PasskeyForm = ({ ticket, kind = "plain", onDone }: PasskeyFormProps) => (
   <Form
     label="Passkey"
-    submit={async () => onDone(await post<SignedIn>("/api/private/auth/passkey/verify", await askPasskey(ticket), { isSignIn: true }))}
+    submit={async () =>
+      onDone(await post<FactorAcceptedResponse>("/api/private/auth/passkey/verify", await askPasskey(ticket), { isSignIn: true }))
+    }
   >
     {({ busy }) => (
       <Button kind={kind} icon="key" type="submit" busy={busy}>

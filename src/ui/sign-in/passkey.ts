@@ -1,9 +1,9 @@
 /** Passkeys through the browser's WebAuthn API, with options and responses as JSON. */
+import type { PasskeyChallengeResponse } from "../../domain/sign-in-response.ts"
 import { Problem, post } from "../api/api.ts"
 
 /** Response of a passkey in the form that the server expects. */
 type PasskeyAnswer = { challenge_id: string; response: object }
-type Challenge<Options> = { options: Options; challenge_id: string }
 
 export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === "function"
 
@@ -12,7 +12,7 @@ const noPasskey = (detail: string) => new Problem(0, "no_passkey", detail)
 
 /** Asks for a passkey: of the user with the ticket of a correct password, otherwise of any user. Throws `no_passkey`. */
 export async function askPasskey(ticket?: string): Promise<PasskeyAnswer> {
-  const { options, challenge_id } = await post<Challenge<PublicKeyCredentialRequestOptionsJSON>>(
+  const { options, challenge_id } = await post<PasskeyChallengeResponse<PublicKeyCredentialRequestOptionsJSON>>(
     "/api/private/auth/passkey/options",
     ticket === undefined ? {} : { ticket },
     { isSignIn: true },
@@ -23,7 +23,10 @@ export async function askPasskey(ticket?: string): Promise<PasskeyAnswer> {
 
 /** Creates a passkey for the signed-in user; the caller sends it with a name. Throws `no_passkey`. */
 export async function makePasskey(): Promise<PasskeyAnswer> {
-  const { options, challenge_id } = await post<Challenge<PublicKeyCredentialCreationOptionsJSON>>("/api/private/me/passkeys", {})
+  const { options, challenge_id } = await post<PasskeyChallengeResponse<PublicKeyCredentialCreationOptionsJSON>>(
+    "/api/private/me/passkeys",
+    {},
+  )
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON?.(options) ?? creationOptions(options)
   return { challenge_id, response: await answerOf(navigator.credentials.create({ publicKey })) }
 }

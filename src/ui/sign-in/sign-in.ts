@@ -6,7 +6,7 @@ import { send } from "../api/api.ts"
 /** Fetches the sign-in methods. With an email address they include the provider of the organization that proved its domain. */
 export const useSignInMethods = (email = "") =>
   useQuery({
-    queryKey: ["ways-in", email],
+    queryKey: ["sign-in-methods", email],
     queryFn: ({ signal }) =>
       send<SignInMethodsResponse>(`/api/private/auth/oidc${email === "" ? "" : `?email=${encodeURIComponent(email)}`}`, {
         signal,
@@ -34,7 +34,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 /** Returns the message for an `error` in the URL; undefined if there is none. */
-export const refusalWords = (error: string | null): string | undefined =>
+export const refusalText = (error: string | null): string | undefined =>
   error === null ? undefined : (REFUSALS[error] ?? "Sign-in failed. Try again.")
 
 /** Returns the page to open after sign-in: the `next` parameter if it is a path of this instance, else the start page. */
@@ -53,6 +53,6 @@ export const withNext = (path: string, search: string): string => {
 let pending: FactorRequiredResponse | undefined
 
 export const pendingFactor = (): FactorRequiredResponse | undefined => pending
-export const keepPendingFactor = (wanted: FactorRequiredResponse | undefined): void => {
+export const setPendingFactor = (wanted: FactorRequiredResponse | undefined): void => {
   pending = wanted
 }

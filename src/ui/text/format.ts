@@ -2,7 +2,7 @@ import { boot } from "../api/session.ts"
 
 /** Formats of numbers, money, times and days by `Intl` in the user's locale. A missing value is a dash. */
 
-export const NOTHING = "–"
+export const NO_VALUE = "–"
 /** Returns the locale of the preferences, otherwise the browser's. */
 export const locale = (): string => boot.me?.user.locale ?? navigator.language
 const MINUS = "−"
@@ -13,13 +13,13 @@ const momentFormat = memoize((locale: string, options: Intl.DateTimeFormatOption
 
 const numberText = (value: number, options: Intl.NumberFormatOptions = {}): string => signed(numberFormat(locale(), options).format(value))
 const momentText = (at: Date, options: Intl.DateTimeFormatOptions): string =>
-  Number.isNaN(at.getTime()) ? NOTHING : momentFormat(locale(), options).format(at)
+  Number.isNaN(at.getTime()) ? NO_VALUE : momentFormat(locale(), options).format(at)
 
-export const exact = (value: number | undefined): string => (value === undefined ? NOTHING : numberText(value))
+export const exact = (value: number | undefined): string => (value === undefined ? NO_VALUE : numberText(value))
 
 /** Formats a number; 10,000 and more are shortened: 12.4k, 1.3M. */
 export function short(value: number | undefined): string {
-  if (value === undefined) return NOTHING
+  if (value === undefined) return NO_VALUE
   const size = Math.abs(value)
   if (size < 10_000) return exact(value)
   const [unit, letter] = size < 999_950 ? ([1e3, "k"] as const) : size < 999_950_000 ? ([1e6, "M"] as const) : ([1e9, "G"] as const)
@@ -27,11 +27,11 @@ export function short(value: number | undefined): string {
 }
 
 export const percent = (value: number | undefined): string =>
-  value === undefined ? NOTHING : `${numberText(value, { maximumFractionDigits: value < 10 ? 1 : 0 })}%`
+  value === undefined ? NO_VALUE : `${numberText(value, { maximumFractionDigits: value < 10 ? 1 : 0 })}%`
 
 /** Formats seconds as `1m 52s`. */
 export function duration(seconds: number | undefined): string {
-  if (seconds === undefined) return NOTHING
+  if (seconds === undefined) return NO_VALUE
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole}s`
   if (whole < 3_600) return `${Math.floor(whole / 60)}m ${whole % 60}s`
@@ -40,7 +40,7 @@ export function duration(seconds: number | undefined): string {
 
 export const money = (value: number | undefined, currency: string | undefined): string =>
   value === undefined
-    ? NOTHING
+    ? NO_VALUE
     : currency === undefined
       ? short(value)
       : numberText(value, {
@@ -58,7 +58,7 @@ interface Words {
 }
 
 /** Label and format of each metric. */
-export const METRIC_WORDS: Readonly<Record<string, Words>> = {
+export const METRIC_FORMATS: Readonly<Record<string, Words>> = {
   visitors: { label: "Visitors", shape: "count", better: "more" },
   visits: { label: "Visits", shape: "count", better: "more" },
   pageviews: { label: "Views", shape: "count", better: "more" },
@@ -76,15 +76,15 @@ export const METRIC_WORDS: Readonly<Record<string, Words>> = {
   share: { label: "Share", shape: "percent" },
 }
 
-export const metricLabel = (metric: string): string => METRIC_WORDS[metric]?.label ?? metric
+export const metricLabel = (metric: string): string => METRIC_FORMATS[metric]?.label ?? metric
 
 /** Formats the value of a metric. `exactly` disables shortening, for titles and assistive technology. */
 export function metricText(metric: string, value: number | undefined, currency?: string, exactly = false): string {
-  const shape = METRIC_WORDS[metric]?.shape
+  const shape = METRIC_FORMATS[metric]?.shape
   if (shape === "percent") return percent(value)
   if (shape === "duration") return duration(value)
   if (shape === "money") return money(value, currency)
-  if (shape === "ratio") return value === undefined ? NOTHING : numberText(value, { maximumFractionDigits: 2 })
+  if (shape === "ratio") return value === undefined ? NO_VALUE : numberText(value, { maximumFractionDigits: 2 })
   return exactly ? exact(value) : short(value)
 }
 
@@ -131,7 +131,7 @@ function hourCycle(): { hourCycle?: "h12" | "h23" } {
 
 /** Formats bytes as 12 MB. */
 export function bytesText(bytes: number | undefined): string {
-  if (bytes === undefined) return NOTHING
+  if (bytes === undefined) return NO_VALUE
   const units = ["B", "kB", "MB", "GB", "TB"]
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return `${numberText(bytes / 1_000 ** step, { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`

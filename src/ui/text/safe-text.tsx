@@ -23,7 +23,7 @@ function cutParts(text: string): readonly [start: string, end: string] {
 }
 
 /** Text from visitors on one line. If space is short, the last part of a path stays visible. The title has the full text. */
-export function CutText({ text }: { text: string }) {
+export function TruncatedText({ text }: { text: string }) {
   const shown = visible(text)
   const [start, end] = cutParts(shown)
   return (

@@ -5,23 +5,23 @@ import { serveOthers, startInstance, type TestInstance } from "../../kit.ts"
 
 export const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
 
-/** A browser of somebody at the dashboard of a real instance behind a real socket. */
+/** A real instance on a socket, whose dashboard is used in a real browser. */
 export interface AccessStand extends AsyncDisposable {
   instance: TestInstance
   origin: string
-  /** Someone with cookies of their own. The test fails when their pages log an error or break the content policy. */
+  /** Opens a page with separate cookies. The test fails if the page logs an error or violates the content security policy. */
   someone(options?: { colorScheme?: "light" | "dark"; width?: number }): Promise<{ page: Page; context: BrowserContext }>
-  /** The token that the console would print. */
+  /** Creates and returns the setup token that the server would print. */
   setUpToken(): string
-  /** Makes Ada the first admin, without a browser. */
+  /** Creates Ada as the first administrator, without a browser. */
   setUp(): Promise<void>
   signIn(page: Page, password?: string): Promise<void>
 }
 
-/** What the server refuses on purpose, and headers that only https has: each test looks for its words on the page. */
+/** Expected console messages: intended rejections, whose text each test checks on the page, and headers that require HTTPS. */
 const EXPECTED = ["Failed to load resource", "The Cross-Origin-Opener-Policy header has been ignored"]
 
-/** Of `host` the browser thinks that it is another machine unless it is a name of this one. */
+/** Opens the instance. The browser treats `host` as another machine unless it is a local name. */
 export async function openAccess(browser: Browser, settings: Record<string, string> = {}, host = "localhost"): Promise<AccessStand> {
   let instance: TestInstance | undefined
   const server = Bun.serve({
@@ -81,7 +81,7 @@ export async function openAccess(browser: Browser, settings: Record<string, stri
   }
 }
 
-/** Focus goes with the Tab key until it is there: by keyboard only. */
+/** Presses Tab until the element with this name has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press("Tab")

@@ -15,13 +15,13 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Waits until the page's heading has the focus: there a screen reader goes on. */
+/** Waits until the page's heading has the focus, where a screen reader continues. */
 const headingIsFocused = (page: Page, title: string) =>
   page.waitForFunction((wanted) => document.activeElement?.localName === "h1" && document.activeElement.textContent === wanted, title)
 
 const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
-test.skipIf(noBrowser)("an empty instance is set up by keys alone, to the page of its first site", async () => {
+test.skipIf(noBrowser)("sets up an empty instance by keyboard, up to the page of its first site", async () => {
   await using stand = await openAccess(browser)
   const { page } = await stand.someone()
   const { keyboard } = page
@@ -69,7 +69,7 @@ test.skipIf(noBrowser)("an empty instance is set up by keys alone, to the page o
   await page.getByRole("heading", { name: "Footfall is already set up" }).waitFor()
 })
 
-test.skipIf(noBrowser)("signing in tells what is wrong, waits out a limit, and goes on to the page that was wanted", async () => {
+test.skipIf(noBrowser)("signing in explains errors, waits for the rate limit and continues to the requested page", async () => {
   await using stand = await openAccess(browser, { signin_per_minute: "3" })
   await stand.setUp()
   const { page } = await stand.someone()
@@ -99,7 +99,7 @@ test.skipIf(noBrowser)("signing in tells what is wrong, waits out a limit, and g
   await headingIsFocused(page, "Account: profile")
 })
 
-test.skipIf(noBrowser)("after signing in nobody is sent to another place", async () => {
+test.skipIf(noBrowser)("signing in never redirects to another origin", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -111,7 +111,7 @@ test.skipIf(noBrowser)("after signing in nobody is sent to another place", async
   }
 })
 
-test.skipIf(noBrowser)("a forgotten password is chosen anew by mail, for every address with the same words", async () => {
+test.skipIf(noBrowser)("resets a forgotten password by email, with the same message for every address", async () => {
   await using mailbox = await openMailbox()
   await using stand = await openAccess(browser, mailbox.settings)
   await stand.setUp()
@@ -125,8 +125,8 @@ test.skipIf(noBrowser)("a forgotten password is chosen anew by mail, for every a
   const { background, mail } = stand.instance.app.instance.accounts
   await background.settled()
   await mail.deliver()
-  expect(mailbox.letters.map(({ to }) => to)).toEqual([ADA.email])
-  const link = /https?:\/\/\S+/.exec(mailbox.letters[0]!.text)![0]
+  expect(mailbox.emails.map(({ to }) => to)).toEqual([ADA.email])
+  const link = /https?:\/\/\S+/.exec(mailbox.emails[0]!.text)![0]
   const other = "another fine long password"
   await page.goto(link)
   await page.getByLabel("New password", { exact: true }).fill(other)
@@ -140,7 +140,7 @@ test.skipIf(noBrowser)("a forgotten password is chosen anew by mail, for every a
   await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor()
 })
 
-test.skipIf(noBrowser)("without a mail server the command for whoever runs the instance is there to copy", async () => {
+test.skipIf(noBrowser)("without a mail server, shows the command for the operator to copy", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -149,7 +149,7 @@ test.skipIf(noBrowser)("without a mail server the command for whoever runs the i
   expect(await page.locator("pre").textContent()).toBe("footfall user passwd 'ada@example.org; rm -rf /'")
 })
 
-test.skipIf(noBrowser)("an invitation makes an account, and joins whoever has one", async () => {
+test.skipIf(noBrowser)("an invitation creates an account, or adds an existing user", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -174,12 +174,12 @@ test.skipIf(noBrowser)("an invitation makes an account, and joins whoever has on
   await bob.goto(link)
   await bob.getByRole("heading", { name: "This invitation is no longer valid" }).waitFor()
 
-  // Of another address: said before anything is sent.
+  // An invitation for another address is reported before anything is sent.
   await page.goto(await invite("eve@example.org"))
   await shown(page, "You're signed in as ada@example.org, but this invitation is for eve@example.org.")
 })
 
-test.skipIf(noBrowser)("an identity provider signs in whoever has linked an account once, and its refusals are told in words", async () => {
+test.skipIf(noBrowser)("an identity provider signs in users who linked their account, and its rejections are explained", async () => {
   let now = Date.parse("2026-11-21T12:00:00Z")
   const provider = identityProvider({ now: () => now })
   await using _ = provider
@@ -191,7 +191,7 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
   })
   await stand.setUp()
   const { page, context } = await stand.someone()
-  // The provider's own page is left out: it sends straight back whom it knows.
+  // Skips the provider's own page: it redirects back immediately.
   let known: Known = { sub: "ada-1", email: ADA.email, email_verified: false }
   await context.route("**/api/private/auth/oidc/*/start*", async (route) => {
     const start = await route.fetch({ maxRedirects: 0 })
@@ -207,7 +207,7 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
   known = { ...known, email_verified: true }
   await byProvider()
   await page.getByRole("heading", { name: "Link your account" }).waitFor()
-  // The ticket stays in no history.
+  // The ticket does not remain in the history.
   expect(new URL(page.url()).hash).toBe("")
   await page.getByLabel("Password of your Footfall account").fill(ADA.password)
   await page.keyboard.press("Enter")
@@ -217,7 +217,7 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
   await page.waitForURL("**/account/sessions")
   await shown(page, "with identity provider")
 
-  // Who it is is proved there again in a window of its own; this page goes on by itself.
+  // The identity is confirmed at the provider in a separate window, and this page continues automatically.
   now += 11 * 60_000
   stand.instance.clock.advance(11 * 60_000)
   await page.goto("/account/security")
@@ -226,7 +226,7 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
   await there.getByRole("heading", { name: "Identity confirmed" }).waitFor()
   await page.getByRole("dialog", { name: "Add authenticator app" }).waitFor()
 
-  // Nor is a session of before left where the organization has made up its mind since.
+  // A change of the organization's policy also ends earlier sessions.
   await context.clearCookies()
   await stand.signIn(page)
   await page.waitForURL("**/sites")
@@ -241,7 +241,7 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
   await page.getByRole("link", { name: "Add site" }).first().waitFor()
 })
 
-test.skipIf(noBrowser)("who cannot be sent to the identity provider is back at the sign-in page, and reads why", async () => {
+test.skipIf(noBrowser)("returns to the sign-in page with an explanation if the identity provider is unavailable", async () => {
   const provider = identityProvider({ now: Date.now })
   await using stand = await openAccess(browser, { oidc_issuer: provider.issuer, oidc_client_id: provider.clientId, oidc_name: "Example" })
   await stand.setUp()
@@ -253,7 +253,7 @@ test.skipIf(noBrowser)("who cannot be sent to the identity provider is back at t
   expect(new URL(page.url()).pathname).toBe("/signin")
 })
 
-test.skipIf(noBrowser)("over plain HTTP from another machine the page warns, and nothing secret is taken", async () => {
+test.skipIf(noBrowser)("over plain HTTP from another machine, warns and does not accept secrets", async () => {
   await using stand = await openAccess(browser, {}, "stats.example")
   const { page } = await stand.someone()
   await page.goto("/setup")

@@ -16,12 +16,12 @@ afterAll(async () => {
 
 const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
-/** Adds an app to the account of whoever is signed in, by the page of security. */
+/** Adds an authenticator app to the signed-in user's account on the security page. */
 async function addApp(page: Page, now: () => number): Promise<{ totp: TOTP; codes: string[] }> {
   await page.goto("/account/security")
   await page.getByRole("button", { name: "Add authenticator app" }).click()
   const secret = (await page.locator(".key-text").textContent())!.replaceAll(" ", "")
-  // The picture holds the same key: it was loaded, and nothing of it is markup of the page.
+  // The QR code is an image that was loaded, not markup of the page.
   expect(await page.locator("img.qr").evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0)).toBe(true)
   const totp = new TOTP({ secret })
   await page.getByLabel("Code", { exact: true }).fill("000000")
@@ -37,7 +37,7 @@ async function addApp(page: Page, now: () => number): Promise<{ totp: TOTP; code
   return { totp, codes }
 }
 
-test.skipIf(noBrowser)("an app's code is asked for beside the password, and a recovery code stands in for it once", async () => {
+test.skipIf(noBrowser)("requires an app's code in addition to the password, and accepts each recovery code once instead", async () => {
   await using stand = await openAccess(browser)
   const { clock } = stand.instance
   await stand.setUp()
@@ -68,7 +68,7 @@ test.skipIf(noBrowser)("an app's code is asked for beside the password, and a re
     await page.keyboard.press("Enter")
     await shown(page, new RegExp(words))
   }
-  // The ticket is in memory alone: a new load begins again.
+  // The ticket is only in memory, so a reload starts over.
   await page.reload()
   await page.waitForURL("**/signin")
 
@@ -92,9 +92,9 @@ test.skipIf(noBrowser)("an app's code is asked for beside the password, and a re
 })
 
 test.skipIf(noBrowser).each([
-  ["a browser of today", false],
+  ["a current browser", false],
   ["a browser without JSON in its API", true],
-])("in %s a passkey is added, named, signs in, proves who it is, and is taken away", async (_, isOld) => {
+])("in %s, adds and renames a passkey, signs in and confirms an identity with it, and removes it", async (_, isOld) => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page, context } = await stand.someone()
@@ -137,13 +137,13 @@ test.skipIf(noBrowser).each([
   await page.getByRole("rowheader", { name: "Phone" }).waitFor({ state: "detached" })
 })
 
-/** As browsers were before 2025; in the page. */
+/** Removes, in the page, the JSON methods that browsers before 2025 lack. */
 function forgetJson(): void {
   for (const name of ["parseRequestOptionsFromJSON", "parseCreationOptionsFromJSON"]) Reflect.deleteProperty(PublicKeyCredential, name)
   Reflect.deleteProperty(PublicKeyCredential.prototype, "toJSON")
 }
 
-test.skipIf(noBrowser)("a session that ends asks for a new one in place, second factor included, and nothing typed is lost", async () => {
+test.skipIf(noBrowser)("an expired session is renewed in place, including the second factor, without losing input", async () => {
   await using stand = await openAccess(browser)
   const { clock } = stand.instance
   await stand.setUp()
@@ -166,7 +166,7 @@ test.skipIf(noBrowser)("a session that ends asks for a new one in place, second 
   expect(me.user.name).toBe("Ada Lovelace")
 })
 
-test.skipIf(noBrowser)("a theme is there at once, and at the first paint from then on", async () => {
+test.skipIf(noBrowser)("applies a theme immediately, and from then on at the first paint", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page, context } = await stand.someone({ colorScheme: "light" })
@@ -181,13 +181,13 @@ test.skipIf(noBrowser)("a theme is there at once, and at the first paint from th
   expect((await saved).status()).toBe(200)
   const text = await (await page.goto("/account/preferences"))!.text()
   expect(text).toContain('<html lang="en" data-theme="dark">')
-  // The browser remembers it for the page on which nobody is signed in.
+  // The browser remembers it for pages without a signed-in user.
   await context.clearCookies({ name: "sid" })
   expect(await (await page.goto("/signin"))!.text()).toContain('data-theme="dark"')
   expect(await foundation()).toBe("rgb(19, 20, 18)")
 })
 
-test.skipIf(noBrowser)("where a policy requires two-step verification, nothing but the account opens until there is one", async () => {
+test.skipIf(noBrowser)("only the account pages open until a required two-step verification is set up", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -205,7 +205,7 @@ test.skipIf(noBrowser)("where a policy requires two-step verification, nothing b
   await page.waitForURL("**/sites")
 })
 
-test.skipIf(noBrowser)("sessions tell where they are, and the others end", async () => {
+test.skipIf(noBrowser)("lists sessions with their places, and ends all others", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -216,7 +216,7 @@ test.skipIf(noBrowser)("sessions tell where they are, and the others end", async
   await page.waitForURL("**/sites")
   await page.goto("/account/sessions")
   await shown(page, "this device")
-  // The one that set the instance up, too.
+  // Including the session of the set-up.
   expect(await page.getByRole("row").count()).toBe(4)
   await page.getByRole("button", { name: "End other sessions" }).first().click()
   await page.getByRole("dialog").getByRole("button", { name: "End other sessions" }).click()
@@ -226,7 +226,7 @@ test.skipIf(noBrowser)("sessions tell where they are, and the others end", async
   await other.waitForURL("**/signin?next=%2Fsites")
 })
 
-test.skipIf(noBrowser)("who looks as somebody else sees it around everything, and stops", async () => {
+test.skipIf(noBrowser)("impersonation is shown on every page and can be stopped", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -245,7 +245,7 @@ test.skipIf(noBrowser)("who looks as somebody else sees it around everything, an
   expect(me.user.email).toBe(ADA.email)
 })
 
-test.skipIf(noBrowser)("another address is confirmed by mail, and the old one can take it back", async () => {
+test.skipIf(noBrowser)("confirms a new address by email, and the old address can revert the change", async () => {
   await using mailbox = await openMailbox()
   await using stand = await openAccess(browser, mailbox.settings)
   await stand.setUp()
@@ -259,7 +259,7 @@ test.skipIf(noBrowser)("another address is confirmed by mail, and the old one ca
   const { background, mail } = stand.instance.app.instance.accounts
   await background.settled()
   await mail.deliver()
-  const linkTo = (to: string) => /https?:\/\/\S+/.exec(mailbox.letters.find((letter) => letter.to === to)!.text)![0]
+  const linkTo = (to: string) => /https?:\/\/\S+/.exec(mailbox.emails.find((email) => email.to === to)!.text)![0]
   await page.goto(linkTo("countess@example.org"))
   await page.getByRole("button", { name: "Confirm email address" }).click()
   await page.getByRole("heading", { name: "Email address confirmed" }).waitFor()
@@ -272,7 +272,7 @@ test.skipIf(noBrowser)("another address is confirmed by mail, and the old one ca
   await page.waitForURL("**/sites")
 })
 
-test.skipIf(noBrowser)("the password is changed with the present one alone, also when the session is old", async () => {
+test.skipIf(noBrowser)("changes the password with only the current one, also in an old session", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page, context } = await stand.someone()
@@ -294,7 +294,7 @@ test.skipIf(noBrowser)("the password is changed with the present one alone, also
   await page.waitForURL("**/sites")
 })
 
-test.skipIf(noBrowser)("a page of an older build says so where its files are gone, and keeps what was typed", async () => {
+test.skipIf(noBrowser)("a page of an older build reports missing files and keeps the input", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page, context } = await stand.someone()

@@ -16,7 +16,7 @@ afterAll(async () => {
 const MOST_INPUTS = 9
 const MOST_MS = 120_000
 
-/** A site of somebody's own, with this in the head of each page. */
+/** Serves a website with the given markup in the head of each page. */
 const openBlog = (head: string) =>
   Bun.serve({
     port: 0,
@@ -24,10 +24,10 @@ const openBlog = (head: string) =>
     fetch: () => new Response(`<!doctype html><title>Blog</title>${head}<h1>Blog</h1>`, { headers: { "content-type": "text/html" } }),
   })
 
-/** Everything on the page that asks to be filled or chosen, whether it has a value already or not. */
+/** Counts all visible form controls, with or without a value. */
 const inputs = (page: Page): Promise<number> => page.locator("main :is(input, select, textarea):visible").count()
 
-test.skipIf(noBrowser)("from an empty folder to the first visitor on the chart, with no more than nine inputs", async () => {
+test.skipIf(noBrowser)("gets from an empty folder to the first visitor on the chart with at most nine inputs", async () => {
   const begun = performance.now()
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
@@ -37,23 +37,23 @@ test.skipIf(noBrowser)("from an empty folder to the first visitor on the chart, 
   page.setDefaultTimeout(30_000)
   const faults: string[] = []
   page.on("pageerror", (error) => faults.push(String(error.stack)))
-  let asked = 0
+  let inputCount = 0
 
   await page.goto(setup.url)
   await page.getByLabel("Setup token").fill(setup.token)
-  asked += await inputs(page)
+  inputCount += await inputs(page)
   await page.keyboard.press("Enter")
   await page.getByLabel("Your name").fill("Ada Byron")
   await page.getByLabel("Email").fill("ada@example.org")
   await page.getByLabel("Password", { exact: true }).fill("correct horse battery staple")
   await page.getByLabel("Organization").fill("Engines")
-  asked += await inputs(page)
+  inputCount += await inputs(page)
   await page.keyboard.press("Enter")
   await page.getByLabel("Name", { exact: true }).fill("Blog")
   await page.getByLabel("Domain").fill("blog.example")
-  asked += await inputs(page)
+  inputCount += await inputs(page)
   await page.keyboard.press("Enter")
-  expect(asked).toBeLessThanOrEqual(MOST_INPUTS)
+  expect(inputCount).toBeLessThanOrEqual(MOST_INPUTS)
 
   await page.getByRole("heading", { name: "Installation check" }).waitFor()
   expect(new URL(page.url()).pathname).toBe("/sites/1")
@@ -62,7 +62,7 @@ test.skipIf(noBrowser)("from an empty folder to the first visitor on the chart, 
   const blog = openBlog(snippet ?? "")
   const visitor = await openVisitor(browser)
   try {
-    // Nothing is pressed or loaded anew from here on. The dashboard may take the place of the check any moment after.
+    // From here on nothing is pressed or reloaded. The dashboard may replace the check at any moment.
     const isSeen = page.getByText("Event pageview on blog.example/first").waitFor()
     await (await visitor.newPage()).goto(`http://blog.example:${blog.port}/first`)
     await isSeen

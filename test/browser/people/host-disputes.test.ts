@@ -14,14 +14,14 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Another organization with a site that lists the host of site 1 and comes after it. */
+/** Creates another organization with a later site that lists the host of site 1. */
 async function addRival({ instance }: DashboardStand): Promise<void> {
   const { organizations, sites } = instance.app.instance
   const { id } = await organizations.create({ name: "Mill" })
   await sites.create(id, { name: "Rival", hosts: ["shop.example"] })
 }
 
-test.skipIf(noBrowser)("a disputed host is shown in the settings of the site and proved there by a DNS record", async () => {
+test.skipIf(noBrowser)("shows a disputed host in the site's settings, where a DNS record proves its ownership", async () => {
   const records: Record<string, string[][]> = {}
   using names = await nameServer(records)
   await using stand = await openDashboard(browser, { nameServers: [names.address] })
@@ -49,7 +49,7 @@ test.skipIf(noBrowser)("a disputed host is shown in the settings of the site and
   await section.getByRole("heading", { name: "shop.example No owner" }).waitFor()
 })
 
-test.skipIf(noBrowser)("an instance admin chooses the owner of a disputed host, and leaves it to the rule again", async () => {
+test.skipIf(noBrowser)("an instance administrator assigns a disputed host and restores the automatic rule", async () => {
   await using stand = await openDashboard(browser)
   await using looking = await openAs(stand, "/admin/host-disputes")
   const { page } = looking

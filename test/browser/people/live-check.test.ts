@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { noBrowser, openBrowser, openVisitor } from "../browser.ts"
-import { type DashboardStand, openDashboard, type Watched } from "../report/dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type WatchedPage } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-/** The bar is two seconds; a busy machine may take longer for both browsers at once. */
+/** The target is two seconds, but a busy machine may need longer for two browsers at once. */
 const SOON = { timeout: 10_000 }
 let browser: Browser
 let stand: DashboardStand
@@ -18,7 +18,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Pages of any host, with a snippet in their heads; by default the plain tracker of a site. */
+/** Serves pages for any host with a snippet in the head, by default the plain tracker of a site. */
 function openPages(trackingId: string) {
   const pages = { snippet: `<script defer src="${stand.origin}/js/script.js" data-site="${trackingId}"></script>` }
   const server = Bun.serve({
@@ -29,14 +29,14 @@ function openPages(trackingId: string) {
   return Object.assign(pages, { port: server.port!, stop: () => server.stop(true) })
 }
 
-/** A new site in London, looked at by somebody from Berlin. */
+/** Creates a site in London for a user in Berlin. */
 async function newSite(name: string): Promise<{ id: number; tracking_id: string }> {
   const { sites } = stand.instance.app.instance
   const site = await sites.create(stand.instance.site.organization_id, { name, hosts: [`${name}.example`], timezone: "Europe/London" })
   return site
 }
 
-async function watch(id: number, role: "owner" | "viewer"): Promise<Watched> {
+async function watch(id: number, role: "owner" | "viewer"): Promise<WatchedPage> {
   const looking = await stand.look({ cookie: await stand.signIn({ role }) })
   await looking.page.goto(`${stand.origin}/sites/${id}?period=today`)
   await looking.page.getByRole("heading", { name: "Installation check" }).waitFor(SOON)
@@ -44,7 +44,7 @@ async function watch(id: number, role: "owner" | "viewer"): Promise<Watched> {
   return looking
 }
 
-/** Runs in the page: what each line of the check says, without the time of the clock, and how it stands. */
+/** Runs in the page: returns text and state of each line of the check, without clock times. */
 const readLines = (): string[] =>
   [...document.querySelectorAll(".check-list li")].map((line) => {
     const said = [...line.children].slice(1).map((part) => part.textContent!.replace(/\b\d\d:\d\d\b/g, "now"))
@@ -59,7 +59,7 @@ const NO_HOST = "waiting: Domain: checked with the first event"
 const UNKNOWN_HOST = "failed: An event arrived from cakes.example, which isn't a host of this site."
 const OTHER_ZONE = "failed: Reports use Europe/London (now now). Your browser is in Europe/Berlin (now now)."
 
-test.skipIf(noBrowser)("what pages of the site do is told line by line while one looks, to each with what they may mend", async () => {
+test.skipIf(noBrowser)("reports the site's activity line by line, with the actions that each role may take", async () => {
   const site = await newSite("bakery")
   await using owner = await watch(site.id, "owner")
   await using viewer = await watch(site.id, "viewer")
@@ -73,7 +73,7 @@ test.skipIf(noBrowser)("what pages of the site do is told line by line while one
     await owner.page.getByText(/^Time zone: Europe/).waitFor(SOON)
 
     const visitor = await context.newPage()
-    // The script loads, and something keeps its events back.
+    // The script loads, but something blocks its events.
     await visitor.route("**/api/event", (route) => route.abort())
     await visitor.goto(`http://bakery.example:${pages.port}/`)
     for (const page of both) await page.getByText(/^Script found at/).waitFor(SOON)
@@ -89,10 +89,10 @@ test.skipIf(noBrowser)("what pages of the site do is told line by line while one
     expect((await lines(owner.page)).slice(0, 3)).toEqual([SCRIPT, NO_EVENT, `${UNKNOWN_HOST}Allow host`])
     await owner.page.getByRole("button", { name: "Allow cakes.example" }).click()
     await owner.page.getByRole("button", { name: "Allow cakes.example" }).waitFor({ state: "detached", ...SOON })
-    // What was refused stays refused: the next one counts.
+    // A rejected event stays rejected; the next one counts.
     expect((await lines(owner.page)).slice(0, 3)).toEqual([SCRIPT, NO_EVENT, NO_HOST])
 
-    // The dashboard may take the place of the check any moment from then on.
+    // From then on the dashboard may replace the check at any moment.
     const heard = both.map((page) => page.locator(".check-list", { hasText: "Event pageview on cakes.example/menu" }).waitFor(SOON))
     const ended = owner.page.waitForFunction(
       (wanted) =>
@@ -102,11 +102,11 @@ test.skipIf(noBrowser)("what pages of the site do is told line by line while one
     )
     await visitor.goto(`http://cakes.example:${pages.port}/menu`)
     await Promise.all([...heard, ended])
-    // The figures above follow at once, the cards a little later, and nobody has loaded anything anew.
+    // The figures update immediately and the cards a little later, without a reload.
     for (const page of both) {
       await page.getByRole("button", { name: /^Visitors 1/ }).waitFor(SOON)
       await page.getByRole("heading", { name: "Sources" }).waitFor({ timeout: 20_000 })
-      // At least the one that came from a stranger.
+      // At least the event from the unknown host.
       await page.getByRole("button", { name: /^\d dropped$/ }).waitFor(SOON)
       expect(await page.evaluate(() => "isSamePage" in window)).toBe(true)
     }
@@ -118,7 +118,7 @@ test.skipIf(noBrowser)("what pages of the site do is told line by line while one
   }
 })
 
-test.skipIf(noBrowser)("a visit to localhost counts with the offered snippet, and the check says why it doesn't without", async () => {
+test.skipIf(noBrowser)("counts a visit on localhost with the suggested snippet, and explains why it fails with another one", async () => {
   const { sites } = stand.instance.app.instance
   const site = await sites.create(stand.instance.site.organization_id, { name: "Local", hosts: ["localhost"], timezone: "Europe/Berlin" })
   await using owner = await watch(site.id, "owner")
@@ -134,7 +134,7 @@ test.skipIf(noBrowser)("a visit to localhost counts with the offered snippet, an
     )
     const offered = (await owner.page.getByRole("tabpanel", { name: "HTML" }).locator("pre").first().textContent())!
     expect(offered).toContain(" data-local>")
-    // The instance has another base URL than the port it listens on here.
+    // The instance's base URL differs from the port it listens on here.
     pages.snippet = offered.replace(/src="[^"]+"/, `src="${stand.origin}/js/script.js"`)
     const heard = owner.page.locator(".check-list", { hasText: "Event pageview on localhost/start" }).waitFor(SOON)
     await visitor.goto(`http://localhost:${pages.port}/start`)
@@ -147,7 +147,7 @@ test.skipIf(noBrowser)("a visit to localhost counts with the offered snippet, an
   }
 })
 
-test.skipIf(noBrowser)("the check names a wrong tracking id, and a local address that is no host of the site", async () => {
+test.skipIf(noBrowser)("the check reports a wrong tracking id, and a local address that the site does not list", async () => {
   const site = await newSite("florist")
   await using owner = await watch(site.id, "owner")
   const pages = openPages("00000000-0000-4000-8000-000000000000")

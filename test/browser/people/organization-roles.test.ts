@@ -17,7 +17,7 @@ const SECTIONS = ["members", "invitations", "membership", "keys", "mcp", "usage"
 const TOPICS = ["begin", "events", "visitors", "filters", "keyboard", "exporting", "api", "mcp"]
 const PATHS = [...SECTIONS.map((section) => `/org/1/${section}`), ...TOPICS.map((topic) => `/help/${topic}`)]
 
-test.skipIf(noBrowser)("on phones every section and topic fits, and logs nothing", async () => {
+test.skipIf(noBrowser)("on phones every section fits and logs nothing", async () => {
   await using stand = await openDashboard(browser)
   await using watched = await stand.look({ width: 375, cookie: await stand.signIn() })
   const { page } = watched
@@ -33,7 +33,7 @@ test.skipIf(noBrowser)("on phones every section and topic fits, and logs nothing
   expect({ tooWide, faults: watched.faults, refusals: watched.refusals }).toEqual({ tooWide: [], faults: [], refusals: [] })
 })
 
-test.skipIf(noBrowser)("each role is shown what it may see, and no more; a deep link says what is missing", async () => {
+test.skipIf(noBrowser)("shows each role only what it may see, and a deep link names the missing permission", async () => {
   await using stand = await openDashboard(browser)
   await stand.signIn()
   const railOf = async (as: SignInAs, closed: readonly string[]) => {
@@ -70,7 +70,7 @@ test.skipIf(noBrowser)("each role is shown what it may see, and no more; a deep 
   ])
 })
 
-test.skipIf(noBrowser)("owners are out of reach for an admin, who reaches everybody else", async () => {
+test.skipIf(noBrowser)("an admin can manage everyone except owners", async () => {
   await using stand = await openDashboard(browser)
   await stand.signIn()
   await stand.signIn({ role: "viewer" })

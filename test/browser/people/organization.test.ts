@@ -13,15 +13,15 @@ afterAll(async () => {
 })
 
 const HOUR_MS = 3_600_000
-/** Ada's organization; the stand's own one is the first. */
+/** Ada's organization. The first one belongs to the test instance. */
 const ORG = "/org/2"
 
-/** Ada at her organization with one site; all addresses that her browser asks for are kept. */
-async function openAda(stand: AccessStand): Promise<{ page: Page; asked: string[] }> {
+/** Opens Ada's organization, which has one site, and records all URLs that the browser requests. */
+async function openAda(stand: AccessStand): Promise<{ page: Page; urls: string[] }> {
   await stand.setUp()
   const { page } = await stand.someone()
-  const asked: string[] = []
-  page.on("request", (request) => void asked.push(request.url()))
+  const urls: string[] = []
+  page.on("request", (request) => void urls.push(request.url()))
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   const made = await page.evaluate(async () => {
@@ -30,10 +30,10 @@ async function openAda(stand: AccessStand): Promise<{ page: Page; asked: string[
       .status
   })
   expect(made).toBe(201)
-  return { page, asked }
+  return { page, urls }
 }
 
-/** What a key is told of the sites it reaches. */
+/** Lists the sites that a key can access. */
 async function sitesBy(stand: AccessStand, key: string): Promise<{ status: number; names?: string[] }> {
   const { status, body } = await stand.instance.api.get("/api/public/v1/sites", key)
   return status === 200 ? { status, names: (body as { data: { name: string }[] }).data.map(({ name }) => name) } : { status }
@@ -42,10 +42,10 @@ async function sitesBy(stand: AccessStand, key: string): Promise<{ status: numbe
 const shownSecret = (page: Page, label: string): Promise<string> => page.getByLabel(label, { exact: true }).inputValue()
 
 test.skipIf(noBrowser)(
-  "a key is made by keys alone, works at once, and stands in no address; rotated, the old secret has a day",
+  "creates an API key by keyboard that works immediately and appears in no URL; after a rotation the old secret works for a day",
   async () => {
     await using stand = await openAccess(browser)
-    const { page, asked } = await openAda(stand)
+    const { page, urls } = await openAda(stand)
     const { keyboard } = page
     await page.goto(`${ORG}/keys`)
     await page.getByText("No API keys yet").waitFor()
@@ -63,7 +63,7 @@ test.skipIf(noBrowser)(
     await page.getByRole("heading", { name: "API key Assistant of Ada" }).waitFor()
     const first = await shownSecret(page, "API key")
     expect(first).toMatch(/^ff_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
-    // It is selected: one more key press copies it.
+    // The secret is selected, so one more key press copies it.
     expect(await page.evaluate(() => getSelection()?.toString())).toBe(first)
     expect(await page.locator("pre").allInnerTexts()).toEqual([
       `curl -H "Authorization: Bearer ${first}" \\\n  "${stand.origin}/api/public/v1/sites/2/stats/summary?period=7d"`,
@@ -90,11 +90,11 @@ test.skipIf(noBrowser)(
     expect([(await sitesBy(stand, first)).status, (await sitesBy(stand, second)).status]).toEqual([401, 200])
 
     for (const secret of [first, second].map((key) => key.slice(12)))
-      expect([...asked, page.url()].filter((url) => url.includes(secret))).toEqual([])
+      expect([...urls, page.url()].filter((url) => url.includes(secret))).toEqual([])
   },
 )
 
-test.skipIf(noBrowser)("a key that is wider than what it is for says so; revoked, it is refused", async () => {
+test.skipIf(noBrowser)("warns about a key with more permissions than its purpose needs, and rejects it after its revocation", async () => {
   await using stand = await openAccess(browser)
   const { page } = await openAda(stand)
   await page.goto(`${ORG}/keys`)
@@ -122,10 +122,10 @@ test.skipIf(noBrowser)("a key that is wider than what it is for says so; revoked
 })
 
 test.skipIf(noBrowser)(
-  "Test connection holds the real dialogue of MCP and lists the seven tools; a wrong key is refused in words",
+  "Test connection uses the real MCP protocol and lists the seven tools, or explains the rejection of a wrong key",
   async () => {
     await using stand = await openAccess(browser)
-    const { page, asked } = await openAda(stand)
+    const { page, urls } = await openAda(stand)
     await page.goto(`${ORG}/mcp`)
     await page.getByLabel("API key").fill("ff_wrong")
     await page.getByRole("button", { name: "Test connection" }).click()
@@ -146,11 +146,11 @@ test.skipIf(noBrowser)(
     expect(await page.locator("pre").textContent()).toBe(
       `claude mcp add --transport http footfall ${stand.origin}/api/public/v1/mcp \\\n  --header "Authorization: Bearer ${key}"`,
     )
-    expect(asked.filter((url) => url.includes(key))).toEqual([])
+    expect(urls.filter((url) => url.includes(key))).toEqual([])
   },
 )
 
-test.skipIf(noBrowser)("somebody is invited by a link, becomes editor after a fresh proof, and the audit log tells all of it", async () => {
+test.skipIf(noBrowser)("invites a member by link, makes them an editor after confirming the identity, and audits every step", async () => {
   await using stand = await openAccess(browser)
   const { page } = await openAda(stand)
   await page.goto(`${ORG}/members`)
@@ -201,14 +201,14 @@ test.skipIf(noBrowser)("somebody is invited by a link, becomes editor after a fr
   await page.getByLabel("Action", { exact: true }).selectOption({ label: "Invitations" })
   await page.getByRole("button", { name: "Apply filters" }).click()
   await changed.waitFor({ state: "detached" })
-  // A locator that finds two would throw.
+  // A locator that matches two elements would throw.
   await page.getByRole("row", { name: /Invitation created/ }).waitFor()
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "NDJSON" }).click()])
   const lines = (await Bun.file(await file.path()).text()).trim().split("\n")
   expect(lines.map((line) => JSON.parse(line).action).toSorted()).toEqual(["accounts.invitation.accept", "accounts.invitation.create"])
 })
 
-test.skipIf(noBrowser)("the organization is renamed, its policy changed, and it is deleted only by its name", async () => {
+test.skipIf(noBrowser)("renames the organization, changes its policy, and deletes it only after its name is entered", async () => {
   await using stand = await openAccess(browser)
   const { page } = await openAda(stand)
   await page.goto(`${ORG}/settings`)
@@ -233,38 +233,41 @@ test.skipIf(noBrowser)("the organization is renamed, its policy changed, and it 
   expect(await page.evaluate(async () => (await fetch("/api/private/organizations/2")).status)).toBe(404)
 })
 
-test.skipIf(noBrowser)("an identity provider is added with what it must be told, and a domain with the record that proves it", async () => {
-  await using stand = await openAccess(browser)
-  const { page } = await openAda(stand)
-  await page.goto(`${ORG}/providers`)
-  await page.getByRole("button", { name: "Add provider" }).click()
-  await page.getByLabel("Name").fill("Company login")
-  await page.getByLabel("Issuer").fill("https://login.example.org?x=1")
-  await page.getByLabel("Client ID").fill("footfall")
-  await page.getByLabel("Client secret").fill("not to be told")
-  await page.getByRole("button", { name: "Add group" }).click()
-  await page.getByLabel("Group", { exact: true }).fill("staff")
-  await page.getByLabel("Enabled", { exact: true }).uncheck()
-  await page.getByRole("dialog").getByRole("button", { name: "Add provider" }).click()
-  await page.getByText("must be a public URL without query and f").first().waitFor()
-  await page.getByLabel("Issuer").fill("https://login.example.org")
-  await page.getByRole("dialog").getByRole("button", { name: "Add provider" }).click()
-  await page.getByRole("heading", { name: "Company login" }).waitFor()
-  const [provider] = (await page.evaluate(async () => (await fetch("/api/private/organizations/2/providers")).json())).data
-  expect(provider).toMatchObject({ enabled: false, role_map: { staff: { role: "viewer" } }, client_secret: { set: true } })
-  await page.getByText(provider.redirect_uri, { exact: true }).waitFor()
-  expect(await page.content()).not.toContain("not to be told")
+test.skipIf(noBrowser)(
+  "adds an identity provider with the values to enter there, and a domain with the record that proves it",
+  async () => {
+    await using stand = await openAccess(browser)
+    const { page } = await openAda(stand)
+    await page.goto(`${ORG}/providers`)
+    await page.getByRole("button", { name: "Add provider" }).click()
+    await page.getByLabel("Name").fill("Company login")
+    await page.getByLabel("Issuer").fill("https://login.example.org?x=1")
+    await page.getByLabel("Client ID").fill("footfall")
+    await page.getByLabel("Client secret").fill("not to be told")
+    await page.getByRole("button", { name: "Add group" }).click()
+    await page.getByLabel("Group", { exact: true }).fill("staff")
+    await page.getByLabel("Enabled", { exact: true }).uncheck()
+    await page.getByRole("dialog").getByRole("button", { name: "Add provider" }).click()
+    await page.getByText("must be a public URL without query and f").first().waitFor()
+    await page.getByLabel("Issuer").fill("https://login.example.org")
+    await page.getByRole("dialog").getByRole("button", { name: "Add provider" }).click()
+    await page.getByRole("heading", { name: "Company login" }).waitFor()
+    const [provider] = (await page.evaluate(async () => (await fetch("/api/private/organizations/2/providers")).json())).data
+    expect(provider).toMatchObject({ enabled: false, role_map: { staff: { role: "viewer" } }, client_secret: { set: true } })
+    await page.getByText(provider.redirect_uri, { exact: true }).waitFor()
+    expect(await page.content()).not.toContain("not to be told")
 
-  await page.goto(`${ORG}/domains`)
-  await page.getByLabel("Domain", { exact: true }).fill("Example.org")
-  await page.getByRole("button", { name: "Add domain" }).click()
-  await page.getByRole("heading", { name: "example.org" }).waitFor()
-  const [domain] = (await page.evaluate(async () => (await fetch("/api/private/organizations/2/domains")).json())).data
-  await page.getByText(domain.record.value, { exact: true }).waitFor()
-  expect(domain.record.value).toStartWith("footfall-verify=")
-})
+    await page.goto(`${ORG}/domains`)
+    await page.getByLabel("Domain", { exact: true }).fill("Example.org")
+    await page.getByRole("button", { name: "Add domain" }).click()
+    await page.getByRole("heading", { name: "example.org" }).waitFor()
+    const [domain] = (await page.evaluate(async () => (await fetch("/api/private/organizations/2/domains")).json())).data
+    await page.getByText(domain.record.value, { exact: true }).waitFor()
+    expect(domain.record.value).toStartWith("footfall-verify=")
+  },
+)
 
-test.skipIf(noBrowser)("on a phone a sentence in a table of members keeps a width that can be read", async () => {
+test.skipIf(noBrowser)("on a phone, sentences in the members table keep a readable width", async () => {
   await using stand = await openAccess(browser)
   const { page } = await openAda(stand)
   await page.setViewportSize({ width: 375, height: 812 })
@@ -272,6 +275,6 @@ test.skipIf(noBrowser)("on a phone a sentence in a table of members keeps a widt
   const note = page.getByText("The last owner can't give up the role.")
   const { width } = (await note.boundingBox())!
   expect(width).toBeGreaterThanOrEqual(120)
-  // What has no room scrolls in the table, not with the page.
+  // Wide content scrolls within the table, not with the page.
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(375)
 })

@@ -3,10 +3,10 @@ import type { Browser, Locator, Page } from "playwright-core"
 import { pages } from "../../../plugins/pages.ts"
 import type { SignInAs } from "../../kit.ts"
 import { bySize } from "../../size.ts"
-import { watchAsked } from "../asked.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "../report/dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type WatchedPage } from "../report/dashboard-stand.ts"
+import { trackRequests } from "../requests.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -15,7 +15,7 @@ let foreign: { site: number; organization: number }
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await stand.signIn()
   await fillSite(stand.instance, { days: 3 })
@@ -26,7 +26,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** A goal and a funnel on site 1, a site 2 beside it, and a site of another organization. */
+/** Creates a goal and a funnel on site 1, a second site, and a site of another organization. */
 async function fillInstance() {
   const { instance } = stand
   const { sites, goals, funnels, organizations } = instance.app.instance
@@ -52,39 +52,39 @@ const PEOPLE = {
   guest: { role: "guest", siteRole: "viewer" },
   "guest who edits": { role: "guest", siteRole: "editor" },
   "guest of another site": { role: "guest", siteRole: "viewer", siteId: 2 },
-  stranger: {},
+  "user without a role": {},
 } as const satisfies Record<string, SignInAs>
 type Person = keyof typeof PEOPLE
 const EVERYONE = Object.keys(PEOPLE) as Person[]
 
-/** Whoever may read a site may read what plugins tell of it. */
+/** Everyone who may read a site may read its plugin pages. */
 const AREAS = pages.flatMap((plugin) => plugin.area?.label ?? [])
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
 const MANAGERS: readonly Person[] = ["owner", "admin"]
 const MEMBERS: readonly Person[] = ["owner", "admin", "editor", "viewer"]
-const OF_ORGANIZATION = EVERYONE.filter((person) => person !== "stranger")
+const OF_ORGANIZATION = EVERYONE.filter((person) => person !== "user without a role")
 
 interface DeepLink {
   path: string
   open: readonly Person[]
-  /** What those get who may not open it: told what they need, or as if it did not exist. Those who do not see what it belongs to get the latter. */
+  /** People for whom the page does not exist, because they cannot see its site or organization. All others without access are told what they need. */
   hiddenFrom?: readonly Person[]
 }
 
 const OF_SITE = ["", "/details/page", "/realtime", "/events", "/campaigns", "/goals", "/funnels", "/funnels/1", "/journeys"]
 const SETTINGS = ["general", "tracking", "goals", "shields", "privacy", "access", "danger"]
 const ORGANIZATION = ["members", "invitations", "keys", "settings", "providers", "domains", "audit"]
-const NOT_OF_SITE: readonly Person[] = ["guest of another site", "stranger"]
+const NOT_OF_SITE: readonly Person[] = ["guest of another site", "user without a role"]
 const onSite = (path: string, open: readonly Person[]): DeepLink => ({ path: `/sites/1${path}`, open, hiddenFrom: NOT_OF_SITE })
 const inOrganization = (section: string, open: readonly Person[]): DeepLink => ({
   path: `/org/1/${section}`,
   open,
-  hiddenFrom: ["stranger"],
+  hiddenFrom: ["user without a role"],
 })
 
-/** Section 6 of the specification, by address. */
+/** Section 6 of the specification, by path. */
 const LINKS: readonly DeepLink[] = [
   { path: "/sites", open: EVERYONE },
   { path: "/sites/new", open: MANAGERS },
@@ -105,7 +105,7 @@ const expectedOf = (person: Person): Record<string, string> =>
     LINKS.map(({ path, open, hiddenFrom }) => [path, open.includes(person) ? "open" : hiddenFrom?.includes(person) ? "missing" : "closed"]),
   )
 
-/** What of a screen changes something, beside the rail, for those who may. To everybody else it is not there. */
+/** Controls of a screen that change something, outside the sidebar, by the people who see them. Nobody else does. */
 const OFFERED: Readonly<Record<string, { to: readonly Person[]; names: readonly string[] }[]>> = {
   "/sites": [{ to: MANAGERS, names: ["Add site"] }],
   "/sites/1": [
@@ -118,16 +118,16 @@ const OFFERED: Readonly<Record<string, { to: readonly Person[]; names: readonly 
   "/sites/1/funnels/1": [{ to: WRITERS, names: ["Delete funnel", "Edit funnel"] }],
 }
 const WRITES = /^(Add|Create|Edit|Delete|Make|Share|Block|Remove|Reset|Change|Invite|Move)\b/
-/** Screens on which everything that only reads is tried. */
+/** Screens on which all read-only controls are tried. */
 const WALKED = ["/sites", ...OF_SITE.filter((path) => !path.startsWith("/details")).map((path) => `/sites/1${path}`)]
 
 const offeredTo = (person: Person, path: string): string[] =>
   (OFFERED[path] ?? []).flatMap(({ to, names }) => (to.includes(person) ? names : [])).toSorted()
 
-interface Walker extends Watched {
-  /** Opens a path as its address typed in, and waits until everything is answered. */
+interface Walker extends WatchedPage {
+  /** Loads a path and waits until all requests are answered. */
   type(path: string): Promise<void>
-  /** Goes there without loading the page again. */
+  /** Navigates without reloading the page. */
   go(path: string): Promise<void>
   answered(): Promise<void>
 }
@@ -137,7 +137,7 @@ async function walkAs(person: Person): Promise<Walker> {
   const { page } = watched
   page.setDefaultTimeout(8_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   const type = async (path: string) => {
     await page.goto(stand.origin + path, { waitUntil: "domcontentloaded" })
     await answered()
@@ -159,7 +159,7 @@ async function outcomeOf(page: Page): Promise<string> {
   return SYSTEM[heading] ?? "open"
 }
 
-/** Tries all of a screen that only reads, and gives the names of what would change something. */
+/** Tries all read-only controls of a screen and returns the names of those that would change something. */
 async function readThrough({ page, answered }: Walker): Promise<string[]> {
   const names = await namesIn(page, "main button, main a.button")
   for (const table of (await page.locator("main table.ranked").all()).slice(0, 1))
@@ -171,7 +171,7 @@ async function readThrough({ page, answered }: Walker): Promise<string[]> {
     expect({ file: answer.url(), status: answer.status() }).toMatchObject({ status: 200 })
   }
   for (const switched of await page.locator("main [role=tab][aria-selected=false], main button[aria-pressed=false]").all()) {
-    // A tab that another one replaced is gone.
+    // Another tab may have replaced this one.
     if (!(await switched.isVisible())) continue
     await switched.click()
     await answered()
@@ -190,29 +190,29 @@ async function itemsOf(page: Page, menu: Locator, answered: () => Promise<void>)
   return names
 }
 
-/** People who walk through the screens: in the check an admin and a guest, whose roles differ most. */
+/** People who visit the screens. The check size includes an admin and a guest, whose roles differ most. */
 const WALKERS = bySize<readonly Person[]>({ check: ["admin", "guest"], full: EVERYONE, release: EVERYONE })
 
-test.skipIf(noBrowser).each(WALKERS)("%s: each screen is open, closed or missing as the roles say", async (person) => {
+test.skipIf(noBrowser).each(WALKERS)("%s: each screen is open, closed or missing according to the role", async (person) => {
   await using walker = await walkAs(person)
   const { page, type, go } = walker
   const expected = expectedOf(person)
   const found: Record<string, string> = {}
   await type("/account/profile")
   for (const { path } of LINKS) {
-    // What is not open is asked for as somebody does who was given the address.
+    // Closed pages are loaded by their URL, as with a shared link.
     await (expected[path] === "open" ? go(path) : type(path))
     found[path] = await outcomeOf(page)
     if (found[path] === "closed") expect(await page.locator("main").textContent()).toMatch(/You need the permission to .+ can grant it\./)
   }
   expect(found).toEqual(expected)
-  // The document of a page that is missing is itself a 404; nothing else may be refused.
+  // The document of a missing page is itself a 404. Nothing else may be rejected.
   const missing = LINKS.filter(({ path }) => found[path] === "missing").map(({ path }) => `404 ${path}`)
   expect(walker.refusals.filter((one) => !missing.includes(one))).toEqual([])
 })
 
 test.skipIf(noBrowser).each(WALKERS.filter((person) => ["admin", "editor", "viewer", "guest"].includes(person)))(
-  "%s: everything that reads is answered, and what would change something is there for those alone who may",
+  "%s: all read-only controls work, and controls that change something appear only with the permission",
   async (person) => {
     await using walker = await walkAs(person)
     await walker.type("/account/profile")
@@ -229,7 +229,7 @@ test.skipIf(noBrowser).each(WALKERS.filter((person) => ["admin", "editor", "view
   },
 )
 
-test.skipIf(noBrowser)("a site or an organization of others is missing as one that does not exist, to the letter", async () => {
+test.skipIf(noBrowser)("another organization and its site give exactly the same page as ones that do not exist", async () => {
   await using walker = await walkAs("owner")
   const { page, type } = walker
   const seenAt = async (path: string) => {
@@ -244,7 +244,7 @@ test.skipIf(noBrowser)("a site or an organization of others is missing as one th
   }
 })
 
-test.skipIf(noBrowser)("nobody is asked to sign in, and comes to the page that was wanted", async () => {
+test.skipIf(noBrowser)("a visitor without a session is asked to sign in, then sees the requested page", async () => {
   await using watched = await stand.look()
   for (const path of ["/sites/1?period=7d", "/sites/999", "/org/1/members", "/account/profile", "/admin"]) {
     await watched.page.goto(stand.origin + path)
@@ -254,7 +254,7 @@ test.skipIf(noBrowser)("nobody is asked to sign in, and comes to the page that w
   }
 })
 
-test.skipIf(noBrowser)("where a viewer may take nothing away, no file is offered", async () => {
+test.skipIf(noBrowser)("offers no file if viewers may not export", async () => {
   const cookie = await stand.signIn({ role: "viewer" })
   const { body: me } = await stand.instance.api.get("/api/private/me", undefined, { cookie })
   const admin = await stand.signIn({ role: "owner" })
@@ -265,7 +265,7 @@ test.skipIf(noBrowser)("where a viewer may take nothing away, no file is offered
   expect((await stand.instance.api.send("PATCH", path, change, undefined, { cookie: admin })).status).toBe(200)
   await using watched = await stand.look({ cookie })
   await watched.page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(watched.page)
+  const answered = trackRequests(watched.page)
   await watched.page.goto(`${stand.origin}/sites/1?period=7d`)
   await answered()
   expect(await watched.page.getByRole("link", { name: "CSV" }).count()).toBe(0)

@@ -13,62 +13,62 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Somebody from elsewhere, and all that their page complains of. */
-async function somebody(origin: string, locale: string, timezoneId: string): Promise<{ page: Page; complaints: string[] }> {
+/** Opens a page with a locale and time zone, and records all its errors and warnings. */
+async function openUser(origin: string, locale: string, timezoneId: string): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ baseURL: origin, locale, timezoneId })
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)
-  const complaints: string[] = []
+  const faults: string[] = []
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text())
+    if (["error", "warning"].includes(message.type())) faults.push(message.text())
   })
-  page.on("pageerror", (error) => complaints.push(String(error.stack)))
+  page.on("pageerror", (error) => faults.push(String(error.stack)))
   page.on("response", (answer) => {
-    if (answer.status() >= 400) complaints.push(`${answer.status()} ${answer.url()}`)
+    if (answer.status() >= 400) faults.push(`${answer.status()} ${answer.url()}`)
   })
-  return { page, complaints }
+  return { page, faults }
 }
 
-const tell = async (page: Page, fields: Record<string, string>): Promise<void> => {
+const submit = async (page: Page, fields: Record<string, string>): Promise<void> => {
   for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text)
   await page.keyboard.press("Enter")
 }
 
 const toAdmin = async (page: Page, token: string): Promise<void> => {
   await page.goto("/setup")
-  await tell(page, { "Setup token": token })
+  await submit(page, { "Setup token": token })
   await page.getByRole("heading", { name: "Create your account" }).waitFor()
 }
 
 const WHO = { "Your name": ADA.name, Email: ADA.email, Password: ADA.password, Organization: ADA.organization }
 
-test.skipIf(noBrowser)("no step of the set-up leaves a refusal in the console, not even where entries are wrong", async () => {
+test.skipIf(noBrowser)("no step of the set-up logs an error to the console, even for invalid input", async () => {
   await using stand = await openAccess(browser)
-  const { page, complaints } = await somebody(stand.origin, "da-DK", "Europe/Copenhagen")
+  const { page, faults } = await openUser(stand.origin, "da-DK", "Europe/Copenhagen")
   await toAdmin(page, stand.setUpToken())
-  await tell(page, { ...WHO, Password: "too short" })
+  await submit(page, { ...WHO, Password: "too short" })
   await page.getByText("Check the highlighted fields.").waitFor()
-  await tell(page, { Password: ADA.password })
+  await submit(page, { Password: ADA.password })
   await page.getByLabel("Domain").waitFor()
 
-  // What the browser tells is a guess: it can be changed.
+  // The browser's values are suggestions that can be changed.
   expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Copenhagen")
   expect(await page.getByLabel("Currency").inputValue()).toBe("DKK")
   await page.getByLabel("Currency").selectOption("NOK")
-  await tell(page, { Name: "Blog", Domain: "https://blog.example/about" })
+  await submit(page, { Name: "Blog", Domain: "https://blog.example/about" })
   await page.getByRole("heading", { name: "Installation check" }).waitFor()
   await page.getByText("Waiting for the first event.").waitFor()
   expect(await page.evaluate(async () => (await fetch("/api/private/sites/2")).json())).toMatchObject({ revenue_currency: "NOK" })
 
   await page.goto("/sites/new")
   expect(await page.getByLabel("Currency").inputValue()).toBe("DKK")
-  expect(complaints).toEqual([])
+  expect(faults).toEqual([])
   await page.context().close()
 })
 
-test.skipIf(noBrowser)("a reload keeps what was typed but for token and password, until the set-up is done", async () => {
+test.skipIf(noBrowser)("a reload keeps the input except token and password until the set-up is complete", async () => {
   await using stand = await openAccess(browser)
-  const { page, complaints } = await somebody(stand.origin, "en-GB", "Europe/London")
+  const { page, faults } = await openUser(stand.origin, "en-GB", "Europe/London")
   const token = stand.setUpToken()
   const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, history.state]))
   const valuesOf = (labels: readonly string[]) => Promise.all(labels.map((label) => page.getByLabel(label, { exact: true }).inputValue()))
@@ -79,7 +79,7 @@ test.skipIf(noBrowser)("a reload keeps what was typed but for token and password
     const onDevice = await kept()
     expect(onDevice).toContain(ADA.email)
     expect([token, ADA.password].filter((secret) => onDevice.includes(secret))).toEqual([])
-    await tell(page, { "Setup token": token })
+    await submit(page, { "Setup token": token })
     await page.getByRole("heading", { name: "Create your account" }).waitFor()
     expect(await valuesOf(["Your name", "Email", "Password", "Organization"])).toEqual([ADA.name, ADA.email, "", ADA.organization])
     await page.waitForFunction(() => document.activeElement?.getAttribute("type") === "password")
@@ -87,12 +87,12 @@ test.skipIf(noBrowser)("a reload keeps what was typed but for token and password
   await toAdmin(page, token)
   for (const [label, text] of Object.entries(WHO)) await page.getByLabel(label, { exact: true }).fill(text)
   await reload()
-  await tell(page, { Password: ADA.password })
+  await submit(page, { Password: ADA.password })
   await page.getByLabel("Name", { exact: true }).fill("Blog")
   await page.getByLabel("Domain").fill("blog.example")
   await page.getByLabel("Currency").selectOption("NOK")
   await reload()
-  await tell(page, { Password: ADA.password })
+  await submit(page, { Password: ADA.password })
   await page.getByRole("heading", { name: "Add your first site" }).waitFor()
   expect(await valuesOf(["Name", "Domain", "Time zone", "Currency"])).toEqual(["Blog", "blog.example", "Europe/London", "NOK"])
 
@@ -101,13 +101,13 @@ test.skipIf(noBrowser)("a reload keeps what was typed but for token and password
   await page.waitForFunction(() => document.activeElement?.textContent === "All sites")
   const left = await kept()
   expect([ADA.name, ADA.email, ADA.organization, "blog.example"].filter((text) => left.includes(text))).toEqual([])
-  expect(complaints).toEqual([])
+  expect(faults).toEqual([])
   await page.context().close()
 })
 
-test.skipIf(noBrowser)("what was typed is forgotten where somebody else was first", async () => {
+test.skipIf(noBrowser)("discards the input if someone else completed the set-up first", async () => {
   await using stand = await openAccess(browser)
-  const { page } = await somebody(stand.origin, "en-GB", "Europe/London")
+  const { page } = await openUser(stand.origin, "en-GB", "Europe/London")
   await toAdmin(page, stand.setUpToken())
   await page.getByLabel("Email", { exact: true }).fill("late@example.org")
   await stand.setUp()
@@ -118,14 +118,14 @@ test.skipIf(noBrowser)("what was typed is forgotten where somebody else was firs
 })
 
 test.skipIf(noBrowser).each([
-  ["a region that is not known", {}, "en", "USD"],
-  ["a region that is not known", { default_currency: "SEK" }, "en", "SEK"],
-  ["what whoever runs it has set, whatever the region", { default_currency: "SEK" }, "de-DE", "SEK"],
-])("the currency of the first site is that of %s: %p, %s", async (_, settings, locale, expected) => {
+  ["an unknown region", {}, "en", "USD"],
+  ["an unknown region with a configured default", { default_currency: "SEK" }, "en", "SEK"],
+  ["the configured default, regardless of the region", { default_currency: "SEK" }, "de-DE", "SEK"],
+])("the first site gets the currency of %s: %p, %s", async (_, settings, locale, expected) => {
   await using stand = await openAccess(browser, settings)
-  const { page } = await somebody(stand.origin, locale, "Europe/Berlin")
+  const { page } = await openUser(stand.origin, locale, "Europe/Berlin")
   await toAdmin(page, stand.setUpToken())
-  await tell(page, WHO)
+  await submit(page, WHO)
   expect(await page.getByLabel("Currency").inputValue()).toBe(expected)
   await page.context().close()
 })
@@ -139,6 +139,6 @@ test.each([
   [["en-001"], undefined],
   [["not a language"], undefined],
   [[], undefined],
-])("languages %p name the currency %p", (languages, currency) => {
+])("the languages %p suggest the currency %p", (languages, currency) => {
   expect(browserCurrency(languages)).toBe(currency as never)
 })

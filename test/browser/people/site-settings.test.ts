@@ -14,14 +14,14 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Runs the jobs to their end; time goes on until segments that were replaced may go. */
+/** Runs all jobs and advances the clock until replaced segments may be deleted. */
 async function finish({ instance: { clock, app } }: DashboardStand): Promise<void> {
   const going = setInterval(() => clock.advance(5_000), 20)
   await app.instance.jobs.drain()
   clearInterval(going)
 }
 
-test.skipIf(noBrowser)("settings are saved by section, asked for when one leaves, and never over somebody else's change", async () => {
+test.skipIf(noBrowser)("saves settings by section, warns about unsaved changes and never overwrites another user's change", async () => {
   await using stand = await openDashboard(browser)
   await using looking = await openAs(stand, "/sites/1/settings")
   const { page } = looking
@@ -43,7 +43,7 @@ test.skipIf(noBrowser)("settings are saved by section, asked for when one leaves
   await page.waitForURL("**/settings")
   expect(await section.getByLabel("Name", { exact: true }).inputValue()).toBe("Corner shop")
 
-  // Another section that was saved meanwhile is no conflict; the same field is.
+  // A change to another section is not a conflict, but one to the same field is.
   await ask(page, "/api/private/sites/1/settings", "PATCH", { min_group: 7 })
   await section.getByLabel("Name", { exact: true }).fill("Mine")
   await section.getByRole("button", { name: "Save" }).click()
@@ -68,7 +68,7 @@ test.skipIf(noBrowser)("settings are saved by section, asked for when one leaves
   expect((await ask(page, "/api/private/sites/1/settings")).body.min_group).toBe(7)
 })
 
-test.skipIf(noBrowser)("shields are made, count what they stop, rest, and go with a way back", async () => {
+test.skipIf(noBrowser)("creates shields that count what they block, disables them and deletes them with undo", async () => {
   await using stand = await openDashboard(browser)
   await using looking = await openAs(stand, "/sites/1/settings/shields")
   const { page } = looking
@@ -119,7 +119,7 @@ test.skipIf(noBrowser)("shields are made, count what they stop, rest, and go wit
     ["203.0.113.0/24", true],
     ["Noise", false],
   ])
-  // Changed elsewhere while it is open here: both versions, and mine on demand.
+  // Changed elsewhere while it is open here: shows both versions and saves mine on request.
   await page.getByRole("button", { name: "Edit Noise" }).click()
   const noise = body.data.find(({ value }: { value: string }) => value === "Noise").id
   await ask(page, `/api/private/sites/1/shields/${noise}`, "PATCH", { note: "Theirs" })
@@ -135,7 +135,7 @@ test.skipIf(noBrowser)("shields are made, count what they stop, rest, and go wit
   await page.getByRole("button", { name: "Delete 127.0.0.1" }).waitFor()
 })
 
-test.skipIf(noBrowser)("a shorter retention says in numbers what it deletes, before it is saved", async () => {
+test.skipIf(noBrowser)("a shorter retention shows what it deletes before it is saved", async () => {
   await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using looking = await openAs(stand, "/sites/1/settings/privacy")
@@ -152,79 +152,79 @@ test.skipIf(noBrowser)("a shorter retention says in numbers what it deletes, bef
   await shown(page, /^Recorded data isn't recounted/)
 })
 
-test.skipIf(noBrowser)("what is erased is counted first; a site goes by its host's name, and comes back", async () => {
-  await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
-  await fillSite(stand.instance)
-  await using looking = await openAs(stand, "/sites/1/settings/danger")
-  const { page } = looking
-  await page.getByRole("button", { name: "Add condition" }).click()
-  await page.getByLabel("Filter by", { exact: true }).selectOption("country")
-  await page.getByLabel("Value").fill("DE")
-  await page.getByRole("button", { name: "Preview deletion" }).click()
-  const filters = [{ dimension: "country", operator: "is", values: ["DE"] }]
-  const { body } = await ask(page, "/api/private/sites/1/erase/preview", "POST", { filters, period: "all" })
-  await shown(page, new RegExp(`^${body.visits} visits with ${body.events} events`))
-  const erase = page.getByRole("button", { name: `Delete ${body.events} events` })
-  expect(await erase.isDisabled()).toBe(true)
-  await page.getByLabel("Type delete to confirm").fill("delete")
-  await erase.click()
-  await shown(page, /^(Waiting to start|In progress)/)
-  await finish(stand)
-  await shown(page, "The data was deleted.")
-  const after = await ask(page, "/api/private/sites/1/erase/preview", "POST", { filters, period: "all" })
-  expect(after.body).toMatchObject({ visits: 0, events: 0 })
-
-  await page.getByRole("button", { name: "Delete site" }).click()
-  const sure = page.getByRole("dialog").getByRole("button", { name: "Delete site" })
-  expect(await sure.isDisabled()).toBe(true)
-  await page.getByLabel("Type shop.example to confirm").fill("shop.example")
-  await sure.click()
-  await page.waitForURL("**/sites")
-  await shown(page, "Shop deleted")
-  expect((await ask(page, "/api/private/sites/1")).status).toBe(404)
-  await page.getByRole("button", { name: "Undo" }).click()
-  await page.getByRole("link", { name: "Shop", exact: true }).waitFor()
-})
-
 test.skipIf(noBrowser)(
-  "a member gets a role on the site and loses it, and a public site has a view that goes with the switch",
+  "counts data before erasing it, and deletes a site after its host is entered, with a way to restore it",
   async () => {
-    await using stand = await openDashboard(browser)
-    await using looking = await openAs(stand, "/sites/1/settings/access")
+    await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+    await fillSite(stand.instance)
+    await using looking = await openAs(stand, "/sites/1/settings/danger")
     const { page } = looking
-    await shown(page, "All members are owners or admins, who already have access to every site.")
-    await using guest = await stand.look({ cookie: await stand.signIn({ role: "guest" }) })
-    await page.reload()
-    await page.getByLabel("Role on this site").selectOption("editor")
-    await page.getByRole("button", { name: "Assign role" }).click()
-    await page.getByRole("cell", { name: "Editor" }).waitFor()
-    await guest.page.goto(`${stand.origin}/sites`)
-    await guest.page.getByRole("link", { name: "Shop", exact: true }).waitFor()
-    expect(await guest.page.getByRole("link", { name: "Add site" }).count()).toBe(0)
-    // An editor reaches no settings but that of sharing, which editors have where the organization allows it.
-    await guest.page.goto(`${stand.origin}/sites/1/settings/general`)
-    await guest.page.getByRole("heading", { name: "You don't have access to this page" }).waitFor()
-    await page.getByRole("button", { name: /^Remove the role of/ }).click()
-    await page.getByRole("button", { name: "Remove role", exact: true }).click()
-    await shown(page, "No one has a site-specific role.")
-    await guest.page.goto(`${stand.origin}/sites`)
-    await shown(guest.page, "No sites yet")
+    await page.getByRole("button", { name: "Add condition" }).click()
+    await page.getByLabel("Filter by", { exact: true }).selectOption("country")
+    await page.getByLabel("Value").fill("DE")
+    await page.getByRole("button", { name: "Preview deletion" }).click()
+    const filters = [{ dimension: "country", operator: "is", values: ["DE"] }]
+    const { body } = await ask(page, "/api/private/sites/1/erase/preview", "POST", { filters, period: "all" })
+    await shown(page, new RegExp(`^${body.visits} visits with ${body.events} events`))
+    const erase = page.getByRole("button", { name: `Delete ${body.events} events` })
+    expect(await erase.isDisabled()).toBe(true)
+    await page.getByLabel("Type delete to confirm").fill("delete")
+    await erase.click()
+    await shown(page, /^(Waiting to start|In progress)/)
+    await finish(stand)
+    await shown(page, "The data was deleted.")
+    const after = await ask(page, "/api/private/sites/1/erase/preview", "POST", { filters, period: "all" })
+    expect(after.body).toMatchObject({ visits: 0, events: 0 })
 
-    await page.getByRole("link", { name: "Sharing" }).click()
-    await page.getByLabel("Make this site public").check()
-    await page.getByRole("region", { name: "Public site" }).getByRole("button", { name: "Save" }).click()
-    await shown(page, "created by Public site")
-    const { body } = await ask(page, "/api/private/sites/1/shares")
-    await guest.page.goto(`${stand.origin}/share/s/${body.data[0].slug}`)
-    await guest.page.getByRole("heading", { name: body.data[0].name, exact: true }).waitFor()
-    await page.getByLabel("Make this site public").uncheck()
-    await page.getByRole("region", { name: "Public site" }).getByRole("button", { name: "Save" }).click()
-    await shown(page, "No shared views yet.")
-    expect(looking.faults).toEqual([])
+    await page.getByRole("button", { name: "Delete site" }).click()
+    const sure = page.getByRole("dialog").getByRole("button", { name: "Delete site" })
+    expect(await sure.isDisabled()).toBe(true)
+    await page.getByLabel("Type shop.example to confirm").fill("shop.example")
+    await sure.click()
+    await page.waitForURL("**/sites")
+    await shown(page, "Shop deleted")
+    expect((await ask(page, "/api/private/sites/1")).status).toBe(404)
+    await page.getByRole("button", { name: "Undo" }).click()
+    await page.getByRole("link", { name: "Shop", exact: true }).waitFor()
   },
 )
 
-test.skipIf(noBrowser)("the whole site is packed to take along, and reset by its name", async () => {
+test.skipIf(noBrowser)("grants and removes a site-specific role, and a public site has a view as long as the switch is on", async () => {
+  await using stand = await openDashboard(browser)
+  await using looking = await openAs(stand, "/sites/1/settings/access")
+  const { page } = looking
+  await shown(page, "All members are owners or admins, who already have access to every site.")
+  await using guest = await stand.look({ cookie: await stand.signIn({ role: "guest" }) })
+  await page.reload()
+  await page.getByLabel("Role on this site").selectOption("editor")
+  await page.getByRole("button", { name: "Assign role" }).click()
+  await page.getByRole("cell", { name: "Editor" }).waitFor()
+  await guest.page.goto(`${stand.origin}/sites`)
+  await guest.page.getByRole("link", { name: "Shop", exact: true }).waitFor()
+  expect(await guest.page.getByRole("link", { name: "Add site" }).count()).toBe(0)
+  // An editor can open only the sharing settings, if the organization allows it.
+  await guest.page.goto(`${stand.origin}/sites/1/settings/general`)
+  await guest.page.getByRole("heading", { name: "You don't have access to this page" }).waitFor()
+  await page.getByRole("button", { name: /^Remove the role of/ }).click()
+  await page.getByRole("button", { name: "Remove role", exact: true }).click()
+  await shown(page, "No one has a site-specific role.")
+  await guest.page.goto(`${stand.origin}/sites`)
+  await shown(guest.page, "No sites yet")
+
+  await page.getByRole("link", { name: "Sharing" }).click()
+  await page.getByLabel("Make this site public").check()
+  await page.getByRole("region", { name: "Public site" }).getByRole("button", { name: "Save" }).click()
+  await shown(page, "created by Public site")
+  const { body } = await ask(page, "/api/private/sites/1/shares")
+  await guest.page.goto(`${stand.origin}/share/s/${body.data[0].slug}`)
+  await guest.page.getByRole("heading", { name: body.data[0].name, exact: true }).waitFor()
+  await page.getByLabel("Make this site public").uncheck()
+  await page.getByRole("region", { name: "Public site" }).getByRole("button", { name: "Save" }).click()
+  await shown(page, "No shared views yet.")
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("exports the whole site, and resets it after its name is entered", async () => {
   await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using looking = await openAs(stand, "/sites/1/settings/danger")

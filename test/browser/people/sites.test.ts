@@ -14,51 +14,48 @@ afterAll(async () => {
   await browser?.close()
 })
 
-test.skipIf(noBrowser)(
-  "a site is added by keys alone; a strange host is allowed, and the first event is seen within two seconds",
-  async () => {
-    await using stand = await openDashboard(browser)
-    await using looking = await openAs(stand, "/sites")
-    const { page } = looking
-    await page.getByRole("link", { name: "Add site" }).focus()
-    await page.keyboard.press("Enter")
-    await page.getByLabel("Name").waitFor()
-    // The cursor is in the first field.
-    await page.keyboard.type("Bakery")
-    await page.keyboard.press("Tab")
-    await page.keyboard.type("https://bakery.example/")
-    for (const _ of ["zone", "currency", "button"]) await page.keyboard.press("Tab")
-    await page.keyboard.press("Enter")
-    await page.waitForURL("**/sites/new?site=2")
-    await shown(page, "Waiting for the first event. Open a page of your site.")
-    const { body: made } = await ask(page, "/api/private/sites/2")
-    expect(made).toMatchObject({ name: "Bakery", hosts: ["bakery.example"], timezone: "Europe/Berlin" })
-    await shown(page, made.snippet)
-    await shown(page, /Time zone: Europe\/Berlin \(now \d\d:\d\d\)/)
+test.skipIf(noBrowser)("adds a site by keyboard, allows an unknown host and shows the first event within two seconds", async () => {
+  await using stand = await openDashboard(browser)
+  await using looking = await openAs(stand, "/sites")
+  const { page } = looking
+  await page.getByRole("link", { name: "Add site" }).focus()
+  await page.keyboard.press("Enter")
+  await page.getByLabel("Name").waitFor()
+  // The first field has the focus.
+  await page.keyboard.type("Bakery")
+  await page.keyboard.press("Tab")
+  await page.keyboard.type("https://bakery.example/")
+  for (const _ of ["zone", "currency", "button"]) await page.keyboard.press("Tab")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/sites/new?site=2")
+  await shown(page, "Waiting for the first event. Open a page of your site.")
+  const { body: made } = await ask(page, "/api/private/sites/2")
+  expect(made).toMatchObject({ name: "Bakery", hosts: ["bakery.example"], timezone: "Europe/Berlin" })
+  await shown(page, made.snippet)
+  await shown(page, /Time zone: Europe\/Berlin \(now \d\d:\d\d\)/)
 
-    await stand.instance.fetch(new Request(`${stand.origin}/js/script.js`, { headers: { referer: "https://bakery.example/" } }))
-    await shown(page, /^Script found at/)
-    await stand.instance.collect({ n: "pageview", d: made.tracking_id, u: "https://cakes.example/" })
-    await page.getByText("An event arrived from cakes.example, which isn't a host of this site.").waitFor({ timeout: 2_000 })
-    await page.getByRole("button", { name: "Allow cakes.example" }).press("Enter")
-    await page.getByRole("button", { name: "Allow cakes.example" }).waitFor({ state: "detached" })
-    expect((await ask(page, "/api/private/sites/2")).body.hosts).toEqual(["bakery.example", "cakes.example"])
+  await stand.instance.fetch(new Request(`${stand.origin}/js/script.js`, { headers: { referer: "https://bakery.example/" } }))
+  await shown(page, /^Script found at/)
+  await stand.instance.collect({ n: "pageview", d: made.tracking_id, u: "https://cakes.example/" })
+  await page.getByText("An event arrived from cakes.example, which isn't a host of this site.").waitFor({ timeout: 2_000 })
+  await page.getByRole("button", { name: "Allow cakes.example" }).press("Enter")
+  await page.getByRole("button", { name: "Allow cakes.example" }).waitFor({ state: "detached" })
+  expect((await ask(page, "/api/private/sites/2")).body.hosts).toEqual(["bakery.example", "cakes.example"])
 
-    const before = performance.now()
-    await stand.instance.collect({ n: "pageview", d: made.tracking_id, u: "https://cakes.example/menu" })
-    await page.getByText("Event pageview on cakes.example/menu").waitFor({ timeout: 2_000 })
-    expect(performance.now() - before).toBeLessThan(2_000)
-    await shown(page, "Domain: allowed")
+  const before = performance.now()
+  await stand.instance.collect({ n: "pageview", d: made.tracking_id, u: "https://cakes.example/menu" })
+  await page.getByText("Event pageview on cakes.example/menu").waitFor({ timeout: 2_000 })
+  expect(performance.now() - before).toBeLessThan(2_000)
+  await shown(page, "Domain: allowed")
 
-    await page.getByRole("button", { name: "Send test event" }).press("Enter")
-    await shown(page, "Event Test event on bakery.example/")
-    const mail = await page.getByRole("link", { name: "Email to a developer" }).getAttribute("href")
-    expect(decodeURIComponent(mail ?? "")).toContain(made.snippet)
-    expect(looking.faults.filter((fault) => !fault.includes("422"))).toEqual([])
-  },
-)
+  await page.getByRole("button", { name: "Send test event" }).press("Enter")
+  await shown(page, "Event Test event on bakery.example/")
+  const mail = await page.getByRole("link", { name: "Email to a developer" }).getAttribute("href")
+  expect(decodeURIComponent(mail ?? "")).toContain(made.snippet)
+  expect(looking.faults.filter((fault) => !fault.includes("422"))).toEqual([])
+})
 
-test.skipIf(noBrowser)("the live check stands on the dashboard of a new site, and finds its line again", async () => {
+test.skipIf(noBrowser)("shows the live check on the dashboard of a new site, and reconnects it", async () => {
   await using stand = await openDashboard(browser)
   await using looking = await openAs(stand, "/sites/1?period=today")
   const { page, context } = looking
@@ -75,7 +72,7 @@ test.skipIf(noBrowser)("the live check stands on the dashboard of a new site, an
   await page.getByText("Event pageview on shop.example/").waitFor({ timeout: 2_000 })
 })
 
-test.skipIf(noBrowser)("a shared view has its password, its locked filter, and the numbers of the API", async () => {
+test.skipIf(noBrowser)("a shared view has its password, its locked filter and the API's numbers", async () => {
   await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using owner = await openAs(stand, "/sites/1/settings/sharing")
@@ -121,7 +118,7 @@ test.skipIf(noBrowser)("a shared view has its password, its locked filter, and t
     await page.getByRole("link", { name: "CSV" }).first().getAttribute("href"),
   )
   expect(csv.split("\r\n")[0]).toStartWith("value,")
-  // The last card to ask: a question still under way when the rules change would be refused by the new ones.
+  // The last card to send its query. A pending query would be rejected under the new rules.
   const lastCard = page.waitForResponse((answer) => /busy-hours.*pricing/.test(answer.url()))
   await page.getByRole("link", { name: "/pricing", exact: true }).first().click()
   await page.waitForURL(/\/share\/s\/[^/]+\?.*f=page:is:\/pricing/)
@@ -133,10 +130,10 @@ test.skipIf(noBrowser)("a shared view has its password, its locked filter, and t
     allow_filters: false,
   })
   await page.goto(`${stand.origin}${path}?period=today&f=page:is:/nowhere`)
-  // The thirty days that the API takes where no range is named.
+  // The API's default range is thirty days.
   await shown(page, /^Fri, 23 Oct 2026 – Sat, 21 Nov 2026/)
   expect(await page.getByRole("button", { name: /^Period/ }).count()).toBe(0)
-  // A wrong password is refused, and the browser says so.
+  // The browser logs the rejection of a wrong password.
   expect(stranger.refusals.filter((refusal) => !refusal.endsWith("/unlock"))).toEqual([])
   expect(stranger.faults.filter((fault) => !fault.includes("401"))).toEqual([])
 
@@ -150,7 +147,7 @@ test.skipIf(noBrowser)("a shared view has its password, its locked filter, and t
   }
 })
 
-test.skipIf(noBrowser)("many sites are searched, sorted and pinned, and only those near the screen exist", async () => {
+test.skipIf(noBrowser)("searches, sorts and pins many sites, and renders only those near the viewport", async () => {
   await using stand = await openDashboard(browser)
   const { sites, organizations } = stand.instance.app.instance
   const { id } = (await organizations.list())[0]!
@@ -184,7 +181,7 @@ test.skipIf(noBrowser)("many sites are searched, sorted and pinned, and only tho
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the first visitor of all sites is one visitor", async () => {
+test.skipIf(noBrowser)("counts the first visitor across all sites as one visitor", async () => {
   await using stand = await openDashboard(browser)
   await stand.instance.collect({ n: "pageview", u: "https://shop.example/" })
   await using looking = await openAs(stand, "/sites")

@@ -6,7 +6,7 @@ import { DEFAULT_ADDRESS, type SiteAddress, STRIP_METRICS, writeSiteAddress } fr
 import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboard-stand.ts"
 
 /** Number of random states. */
 const STATES = bySize({ check: 15, full: 100, release: 500 })
@@ -17,7 +17,7 @@ let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance)
   cookie = await stand.signIn({ role: "owner" })
@@ -44,7 +44,7 @@ const filter = fc.constantFrom(...(Object.keys(VALUES) as Dimension[])).chain((d
   }),
 )
 
-/** Addresses as the dashboard itself makes them. */
+/** Generates addresses that the dashboard itself can create. */
 const address: fc.Arbitrary<SiteAddress> = fc
   .record({
     period: fc.constantFrom<SiteAddress["period"]>("today", "yesterday", "7d", "28d", "91d", "month", "12mo", "all", "custom"),
@@ -62,14 +62,14 @@ const address: fc.Arbitrary<SiteAddress> = fc
   })
   .map((given) => ({ ...DEFAULT_ADDRESS, ...given, ...(given.period === "custom" && { from: "2026-11-22", to: "2026-11-26" }) }))
 
-async function openPage(): Promise<Watched> {
+async function openPage(): Promise<WatchedPage> {
   const looking = await stand.look({ cookie })
   looking.page.setDefaultTimeout(15_000)
   await looking.page.clock.setFixedTime(stand.instance.clock.now())
   return looking
 }
 
-/** All numbers and texts of the page that come from the address. */
+/** Returns all numbers and texts of the page that depend on the address. */
 async function shown(page: Page): Promise<string[]> {
   await page.waitForFunction(
     () => document.querySelector(".card") && !document.querySelector(".skeleton, .progress-line, [aria-busy=true]"),
@@ -87,7 +87,7 @@ test.skipIf(noBrowser)(
     await walking.open("/sites/1?period=7d")
     const seen: { path: string; parts: string[] }[] = []
     for (const path of states) {
-      // As a click on a link goes: without loading the page.
+      // Navigates like a click on a link, without loading the page.
       await walking.page.evaluate((to) => history.pushState(null, "", to), path)
       await walking.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)))
       seen.push({ path, parts: await shown(walking.page) })
@@ -97,7 +97,7 @@ test.skipIf(noBrowser)(
       await fresh.page.goto(stand.origin + path, { waitUntil: "commit" })
       await fresh.page.locator(".figure").first().waitFor()
       expect({ path, parts: await shown(fresh.page) }).toEqual({ path, parts })
-      // A clean profile: nothing is remembered of the state before.
+      // A clean profile, which does not remember the previous state.
       await fresh.page.evaluate(() => localStorage.clear())
       expect(await fresh.page.evaluate(() => location.pathname + location.search)).toBe(path)
     }

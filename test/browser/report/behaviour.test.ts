@@ -1,21 +1,21 @@
-/** Realtime, events, campaigns, goals, funnels and journeys as people use them, in a real browser, by keyboard where that is sensible. */
+/** Realtime, events, campaigns, goals, funnels and journeys in a real browser, by keyboard where reasonable. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Locator, Page } from "playwright-core"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite, HOSTILE } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard, settled, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 
 let browser: Browser
 let stand: DashboardStand
-let owner: Watched
+let owner: WatchedPage
 let cookie: string
 
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock of the instance is that of the browser: what is collected is now for both.
+  // The instance uses the browser's time, so that collected events are current for both.
   stand = await openDashboard(browser, { now: new Date(Date.now() - 9 * 86_400_000).toISOString() })
   await fillSite(stand.instance, { hostile: true })
   stand.instance.app.collector.flush()
@@ -27,7 +27,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at by the tests themselves
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the answers themselves
 async function ask(path: string, body?: object): Promise<any> {
   const response = await fetch(`${stand.origin}/api/private/sites/1${path}`, {
     method: body ? "POST" : "GET",
@@ -37,7 +37,7 @@ async function ask(path: string, body?: object): Promise<any> {
   return response.json()
 }
 
-/** Presses Tab until the focus is on what has this name. */
+/** Presses Tab until the element with this role and name has the focus. */
 const tabTo = (page: Page, name: string | RegExp, role: Parameters<Page["getByRole"]>[0]): Promise<void> =>
   tabOnto(page, page.getByRole(role, { name, exact: typeof name === "string" }).first())
 
@@ -53,9 +53,9 @@ async function tabOnto(page: Page, wanted: Locator): Promise<void> {
 const rowOf = async (page: Page, name: string): Promise<string[]> =>
   (await page.getByRole("row").filter({ hasText: name }).first().getByRole("cell").allInnerTexts()).map((text) => text.trim())
 
-const expectClean = ({ faults }: Watched) => expect(faults.splice(0)).toEqual([])
+const expectClean = ({ faults }: WatchedPage) => expect(faults.splice(0)).toEqual([])
 
-test.skipIf(noBrowser)("a goal is tested and made by keyboard, and its numbers are those of the API", async () => {
+test.skipIf(noBrowser)("tests and creates a goal by keyboard, and shows the API's numbers", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
   expect(await page.getByText("No goals yet").count()).toBe(1)
@@ -82,7 +82,7 @@ test.skipIf(noBrowser)("a goal is tested and made by keyboard, and its numbers a
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("a goal leads to the dashboard filtered by it", async () => {
+test.skipIf(noBrowser)("a goal links to the dashboard filtered by it", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
   await page.getByRole("link", { name: "Bought" }).click()
@@ -90,7 +90,7 @@ test.skipIf(noBrowser)("a goal leads to the dashboard filtered by it", async () 
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("a rule is changed, one that matches nothing says so, and a deleted goal comes back", async () => {
+test.skipIf(noBrowser)("changes a rule, warns about one without matches and restores a deleted goal", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
   await page.getByRole("button", { name: "Edit Bought" }).click()
@@ -107,7 +107,7 @@ test.skipIf(noBrowser)("a rule is changed, one that matches nothing says so, and
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("a page that no page can be is refused at its field", async () => {
+test.skipIf(noBrowser)("rejects an impossible page path at its field", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
   await page.getByRole("button", { name: "Add goal" }).click()
@@ -118,11 +118,11 @@ test.skipIf(noBrowser)("a page that no page can be is refused at its field", asy
   await summary.waitFor()
   expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true)
   expect(await page.getByLabel("Page path").getAttribute("aria-invalid")).toBe("true")
-  // The refusal itself is a message of the browser.
+  // The browser logs the rejection itself.
   expect(owner.faults.splice(0)).toEqual([expect.stringContaining("422")])
 })
 
-test.skipIf(noBrowser)("a suggestion becomes a goal with one click, hostile names are text", async () => {
+test.skipIf(noBrowser)("turns a suggestion into a goal with one click, and shows hostile names as text", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
   const [{ id }] = (await ask("/goals")).data
@@ -134,7 +134,7 @@ test.skipIf(noBrowser)("a suggestion becomes a goal with one click, hostile name
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by arrow keys, and saved as the API has it", async () => {
+test.skipIf(noBrowser)("edits a funnel with live counts, moves steps by arrow keys and saves it through the API", async () => {
   const { page, open } = owner
   await open("/sites/1/funnels?period=28d")
   await page.getByRole("button", { name: "Add funnel" }).first().click()
@@ -185,7 +185,7 @@ test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("steps can be dragged", async () => {
+test.skipIf(noBrowser)("moves steps by dragging", async () => {
   const { page, open } = owner
   await open("/sites/1/funnels/1?period=28d")
   await page.getByRole("button", { name: "Edit funnel" }).click()
@@ -197,7 +197,7 @@ test.skipIf(noBrowser)("steps can be dragged", async () => {
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a funnel", async () => {
+test.skipIf(noBrowser)("explores journeys by arrow keys, pins pages and converts the path to a funnel", async () => {
   const { page, open } = owner
   await open("/sites/1/journeys?period=28d")
   const journeys = await ask("/stats/journeys", { period: "28d", start: { page: "/" } })
@@ -205,7 +205,7 @@ test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a 
   const [next] = journeys.columns[1]
   await tabOnto(page, page.locator("[data-node='0-0']"))
   expect(await named()).toBe(`/, ${journeys.sample_visits} visits, 100%, Start`)
-  // Beside the start lies the middle of the column; from there up to its top.
+  // Right of the start is the middle of the column; from there up to its top.
   await page.keyboard.press("ArrowRight")
   await page.keyboard.press("Home")
   expect(await named()).toStartWith(`${next.page}, ${next.visits} visits`)
@@ -223,7 +223,7 @@ test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a 
     .evaluateAll((nodes) => nodes.map((node) => node.querySelector("strong")?.textContent))
   expect(shown).toEqual(narrowed.columns[2].map(({ visits }: { visits: number }) => String(visits)))
   await page.getByRole("button", { name: "Show as table" }).click()
-  // Of the start the way that most visits took, leaving included, is the first row.
+  // The first row is what most visits did after the start, including leaving.
   const total = Math.max(
     ...narrowed.edges.flatMap(({ column, visits }: { column: number; visits: number }) => (column === 0 ? [visits] : [])),
     ...narrowed.dropped[0],
@@ -235,7 +235,7 @@ test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a 
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("too few visits are said", async () => {
+test.skipIf(noBrowser)("reports too few visits", async () => {
   const { page, open } = owner
   await open("/sites/1/journeys?period=today")
   const { sample_visits, sparse } = await ask("/stats/journeys", { period: "today", start: { page: "/" } })
@@ -248,7 +248,7 @@ test.skipIf(noBrowser)("too few visits are said", async () => {
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("realtime shows what comes in, pauses, and narrows its list", async () => {
+test.skipIf(noBrowser)("realtime shows new events, pauses and filters its list", async () => {
   const { page, open } = owner
   const collect = (path: string, address: string) =>
     stand.instance.collect({ n: "pageview", d: "shop.example", u: `https://shop.example${path}`, tz: "Europe/Berlin" }, { address })
@@ -269,7 +269,7 @@ test.skipIf(noBrowser)("realtime shows what comes in, pauses, and narrows its li
   expect(minute).toBe(String(now.minutes.at(-1).visitors))
   await page.getByRole("button", { name: "Pause" }).click()
   stand.instance.clock.advance(1_000)
-  // Several: of pages with as many visitors only some are listed.
+  // Several, because only some of the pages with equally many visitors are listed.
   for (const address of ["192.0.2.77", "192.0.2.78", "192.0.2.79"]) await collect("/while-paused", address)
   await Bun.sleep(3_000)
   expect(await page.getByRole("cell", { name: "/while-paused" }).count()).toBe(0)
@@ -281,12 +281,12 @@ test.skipIf(noBrowser)("realtime shows what comes in, pauses, and narrows its li
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("a lost line says so and when it is tried again", async () => {
+test.skipIf(noBrowser)("reports a lost connection and the time of the next attempt", async () => {
   await using other = await stand.look({ cookie })
   await other.page.route("**/live", (route) => route.abort("connectionrefused"))
   await other.page.goto(`${stand.origin}/sites/1/realtime`)
   await other.page.getByText("Live connection lost.").waitFor()
-  // Each wait is twice the one before. Within a long one somebody is quicker than the line itself.
+  // Each delay is twice the previous one. During a long one, the user can retry sooner.
   await other.page.getByText(/Retrying in ([4-9]|\d\d) s/).waitFor()
   await other.page.unroute("**/live")
   await other.page.getByRole("button", { name: "Retry now" }).click()
@@ -294,44 +294,36 @@ test.skipIf(noBrowser)("a lost line says so and when it is tried again", async (
   expect(other.faults.filter((fault) => !/\/live|ERR_CONNECTION_REFUSED/.test(fault))).toEqual([])
 })
 
-test.skipIf(noBrowser)(
-  "campaigns: the matrix has the numbers of the API, and the builder an address that changes with every letter",
-  async () => {
-    const { page, open } = owner
-    await open("/sites/1/campaigns?period=28d")
-    const { rows } = await ask("/stats/campaigns?period=28d")
-    expect(rows[0]).toMatchObject({ source: "newsletter", medium: "email", campaign: "autumn" })
-    expect((await rowOf(page, "newsletter")).slice(0, 4)).toEqual([
-      "email",
-      "autumn",
-      String(rows[0].visitors),
-      String(rows[0].conversions),
-    ])
-    const card = page.locator(".card", { hasText: "Source, medium and campaign" })
-    const [file] = await Promise.all([page.waitForEvent("download"), card.getByRole("button", { name: "CSV" }).click()])
-    expect(file.suggestedFilename()).toBe("campaigns.csv")
-    const lines = (await Bun.file(await file.path()).text()).trimEnd().split("\r\n")
-    expect(lines.length).toBe(1 + rows.length)
-    const { visitors, conversions, conversion_rate } = rows[0]
-    expect(lines.slice(0, 2)).toEqual([
-      "source,medium,campaign,visitors,conversions,conversion_rate",
-      `newsletter,email,autumn,${visitors},${conversions},${conversion_rate}`,
-    ])
-    await page.getByRole("row").filter({ hasText: "autumn" }).first().getByRole("link", { name: "newsletter" }).click()
-    await page.waitForURL(/f=utm_source:is:newsletter&f=utm_medium:is:email&f=utm_campaign:is:autumn/)
-    const made = page.getByLabel("Tagged URL")
-    await page.getByLabel("Page URL", { exact: true }).fill("https://shop.example/sale?a=1")
-    expect(await page.getByRole("button", { name: "Copy URL" }).count()).toBe(0)
-    const builder = page.locator(".link-builder")
-    await builder.getByLabel("Source").fill("mail")
-    await builder.getByLabel("Campaign").fill("spring & summer")
-    expect(await made.textContent()).toBe("https://shop.example/sale?a=1&utm_source=mail&utm_campaign=spring+%26+summer")
-    expect(await page.getByRole("button", { name: "Copy URL" }).count()).toBe(1)
-    expectClean(owner)
-  },
-)
+test.skipIf(noBrowser)("campaigns: the matrix shows the API's numbers, and the URL builder updates with every key", async () => {
+  const { page, open } = owner
+  await open("/sites/1/campaigns?period=28d")
+  const { rows } = await ask("/stats/campaigns?period=28d")
+  expect(rows[0]).toMatchObject({ source: "newsletter", medium: "email", campaign: "autumn" })
+  expect((await rowOf(page, "newsletter")).slice(0, 4)).toEqual(["email", "autumn", String(rows[0].visitors), String(rows[0].conversions)])
+  const card = page.locator(".card", { hasText: "Source, medium and campaign" })
+  const [file] = await Promise.all([page.waitForEvent("download"), card.getByRole("button", { name: "CSV" }).click()])
+  expect(file.suggestedFilename()).toBe("campaigns.csv")
+  const lines = (await Bun.file(await file.path()).text()).trimEnd().split("\r\n")
+  expect(lines.length).toBe(1 + rows.length)
+  const { visitors, conversions, conversion_rate } = rows[0]
+  expect(lines.slice(0, 2)).toEqual([
+    "source,medium,campaign,visitors,conversions,conversion_rate",
+    `newsletter,email,autumn,${visitors},${conversions},${conversion_rate}`,
+  ])
+  await page.getByRole("row").filter({ hasText: "autumn" }).first().getByRole("link", { name: "newsletter" }).click()
+  await page.waitForURL(/f=utm_source:is:newsletter&f=utm_medium:is:email&f=utm_campaign:is:autumn/)
+  const made = page.getByLabel("Tagged URL")
+  await page.getByLabel("Page URL", { exact: true }).fill("https://shop.example/sale?a=1")
+  expect(await page.getByRole("button", { name: "Copy URL" }).count()).toBe(0)
+  const builder = page.locator(".link-builder")
+  await builder.getByLabel("Source").fill("mail")
+  await builder.getByLabel("Campaign").fill("spring & summer")
+  expect(await made.textContent()).toBe("https://shop.example/sale?a=1&utm_source=mail&utm_campaign=spring+%26+summer")
+  expect(await page.getByRole("button", { name: "Copy URL" }).count()).toBe(1)
+  expectClean(owner)
+})
 
-test.skipIf(noBrowser)("campaigns: the file of a card holds the card's own rows, and none of the visits without the tag", async () => {
+test.skipIf(noBrowser)("campaigns: a card's file contains the card's rows and no visits without the tag", async () => {
   const { page, open } = owner
   await open("/sites/1/campaigns?period=28d")
   const card = page.getByRole("region", { name: "Campaigns", exact: true })
@@ -345,7 +337,7 @@ test.skipIf(noBrowser)("campaigns: the file of a card holds the card's own rows,
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("an event's row filters, its properties are listed, and it becomes a goal", async () => {
+test.skipIf(noBrowser)("filters by an event's row, lists its properties and turns it into a goal", async () => {
   const { page, open } = owner
   await open("/sites/1/events?period=28d")
   const { rows } = await ask("/stats/events?period=28d")
@@ -362,7 +354,7 @@ test.skipIf(noBrowser)("an event's row filters, its properties are listed, and i
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("what strangers wrote is text on all of these pages", async () => {
+test.skipIf(noBrowser)("shows visitors' input as text on all of these pages", async () => {
   const { page, open } = owner
   for (const path of [
     "events?period=28d",
@@ -380,7 +372,7 @@ test.skipIf(noBrowser)("what strangers wrote is text on all of these pages", asy
   expectClean(owner)
 })
 
-test.skipIf(noBrowser)("who may only look sees no button that writes", async () => {
+test.skipIf(noBrowser)("a viewer sees no button that changes something", async () => {
   await using viewer = await stand.look({ cookie: await stand.signIn({ role: "viewer" }) })
   const { page, open, faults } = viewer
   await open("/sites/1/goals?period=28d")

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { noBrowser, openBrowser } from "../browser.ts"
-import { type DashboardStand, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard, settled, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
 const DAY_MS = 86_400_000
-/** Days before today, and how many pages each visit of them had. In the 28 days: one day alone, then three in a row. */
+/** Days before today, and the number of pages per visit. Within the 28 days there is a single day, then three in a row. */
 const VISITS: readonly (readonly [ago: number, pages: number])[] = [
   [40, 1],
   [20, 1],
@@ -36,14 +36,14 @@ afterAll(async () => {
   await browser?.close()
 })
 
-async function open(search: string): Promise<Watched> {
+async function open(search: string): Promise<WatchedPage> {
   const watched = await stand.look({ cookie })
   await watched.page.clock.setFixedTime(stand.instance.clock.now())
   await watched.open(`/sites/1?period=28d&${search}`)
   return watched
 }
 
-/** How many points of the picture at these places of the axis, from one bucket to the next, have the colour of a series. */
+/** Counts the pixels with a series' colour, from one bucket to the next, at the given positions of the axis. */
 const inked = (page: Page, colour: string, places: readonly number[]): Promise<number[]> =>
   page.evaluate(
     ({ colour, places }) => {
@@ -65,7 +65,7 @@ const inked = (page: Page, colour: string, places: readonly number[]): Promise<n
     { colour, places },
   )
 
-test.skipIf(noBrowser)("a rate of a day without visits is a gap in the line, and a rate of 0 is none", async () => {
+test.skipIf(noBrowser)("a rate is a gap in the line on a day without visits, and a rate of 0 is not", async () => {
   await using looking = await open("metric=bounce_rate")
   const { page } = looking
   const [before, alone, empty, rising, zero, after] = await inked(page, "--series-1", [
@@ -81,7 +81,7 @@ test.skipIf(noBrowser)("a rate of a day without visits is a gap in the line, and
   const label = await page.locator(".chart-canvas").getAttribute("aria-label")
   expect(label).toStartWith("Bounce rate by day, 28 points, lowest 0%, highest 100%.")
   expect(looking.faults).toEqual([])
-  // The earlier range is drawn alike. Looked at last: the browser warns of a second look at a picture.
+  // The earlier range is drawn in the same way. Read last, because the browser warns about a second read of a canvas.
   const [dot, gap] = await inked(page, "--comparison", [15, 10.5])
   expect([dot! > 0, gap]).toEqual([true, 0])
 })
@@ -91,7 +91,7 @@ test.skipIf(noBrowser).each([
   ["visit_duration", "Visit duration", ["0s", "0s", "0s"]],
   ["views_per_visit", "Views per visit", ["1", "2", "1"]],
   ["engaged_time", "Engaged time", ["0s", "0s", "0s"]],
-])("the table and the read-out say – for %s of a day without visits", async (metric, name, known) => {
+])("the table and the tooltip show – for %s on a day without visits", async (metric, name, known) => {
   await using looking = await open(`metric=${metric}`)
   const { page } = looking
   await page.locator(".chart-canvas").focus()
@@ -112,7 +112,7 @@ test.skipIf(noBrowser).each([
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a count of a day without visits is 0, in the line too", async () => {
+test.skipIf(noBrowser)("a count is 0 on a day without visits, also in the line", async () => {
   await using looking = await open("metric=visits")
   const { page } = looking
   const [before, between] = await inked(page, "--series-1", [3.5, at(15) + 0.5])

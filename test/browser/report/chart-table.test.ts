@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "../asked.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
+import { trackRequests } from "../requests.ts"
 import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
 let browser: Browser
@@ -12,7 +12,7 @@ let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   const { instance } = stand
   await fillSite(instance, { days: 5 })
@@ -29,18 +29,18 @@ afterAll(async () => {
   await browser?.close()
 })
 
-async function open(path: string): Promise<Watched & { answered(): Promise<void> }> {
+async function open(path: string): Promise<WatchedPage & { answered(): Promise<void> }> {
   const watched = await stand.look({ cookie })
   const { page } = watched
   page.setDefaultTimeout(8_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   await page.goto(stand.origin + path)
   await answered()
   return { ...watched, answered }
 }
 
-/** Rows of a table as texts of their cells, heads included. */
+/** Returns the texts of a table's cells by row, including headers. */
 const cellsOf = (page: Page, selector: string): Promise<string[][]> =>
   page.$$eval(`${selector} tbody tr`, (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? "")))
 
@@ -50,7 +50,7 @@ test.skipIf(noBrowser).each([
   ["7d", "visitors"],
   ["28d", "bounce_rate"],
   ["today", "pageviews"],
-])("the chart of %s says at each point of %s what its table says", async (period, metric) => {
+])("the chart for %s shows the same %s at each point as its table", async (period, metric) => {
   await using looking = await open(`/sites/1?period=${period}&metric=${metric}`)
   const { page } = looking
   await page.locator(".chart-canvas").focus()
@@ -70,12 +70,12 @@ test.skipIf(noBrowser).each([
   const rows = await cellsOf(page, ".chart-table")
   expect(rows.length).toBe(points)
   expect(drawn.map((texts) => texts.map(figureIn))).toEqual(rows.map(([, now = "", before = ""]) => [now, before].map(figureIn)))
-  // Not all alike: the data of the test say something.
+  // The values differ, otherwise the test would prove nothing.
   expect(new Set(rows.map(([, now]) => now)).size).toBeGreaterThan(1)
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the bars of the last minutes say what their table says", async () => {
+test.skipIf(noBrowser)("the bars of the last minutes show the same values as their table", async () => {
   await using looking = await open("/sites/1/realtime")
   const { page } = looking
   const bars = await page.$$eval(".minute-bar title", (all) =>
@@ -89,7 +89,7 @@ test.skipIf(noBrowser)("the bars of the last minutes say what their table says",
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the bars of a funnel say what their table says", async () => {
+test.skipIf(noBrowser)("the bars of a funnel show the same values as their table", async () => {
   await using looking = await open("/sites/1/funnels/1?period=7d")
   const { page, answered } = looking
   const bars = await page.$$eval(".funnel-bars li", (all) =>
@@ -114,7 +114,7 @@ test.skipIf(noBrowser)("the bars of a funnel say what their table says", async (
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the bands of journeys say what their table says", async () => {
+test.skipIf(noBrowser)("the bands of journeys show the same values as their table", async () => {
   await using looking = await open("/sites/1/journeys?period=7d")
   const { page, answered } = looking
   const nodes = await page.$$eval(".flow-node", (all) =>
@@ -139,7 +139,7 @@ test.skipIf(noBrowser)("the bands of journeys say what their table says", async 
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the map says by rank what its list says, and speaks for keys alone", async () => {
+test.skipIf(noBrowser)("the map shows the same ranks as its list, and is announced only for keyboard users", async () => {
   await using looking = await open("/sites/1?period=7d&cards=locations:map")
   const { page, answered } = looking
   const map = page.locator(".map svg")
@@ -167,36 +167,40 @@ test.skipIf(noBrowser)("the map says by rank what its list says, and speaks for 
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("however often the count of now changes, it is told at most once in fifteen seconds", async () => {
+test.skipIf(noBrowser)("announces the number of current visitors at most once in fifteen seconds", async () => {
   await using watched = await stand.look({ cookie })
   const { page } = watched
   page.setDefaultTimeout(10_000)
   await page.clock.install({ time: stand.instance.clock.now() })
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   await page.goto(`${stand.origin}/sites/1/realtime`)
   await answered()
   await page.waitForFunction(() => document.querySelector("main [role=status]")?.textContent?.includes("visitors online"))
   await page.evaluate(() => {
-    const told: string[] = []
-    Object.assign(window, { told })
+    const announced: string[] = []
+    Object.assign(window, { announced })
     const region = document.querySelector("main [role=status]")!
-    new MutationObserver(() => told.push(region.textContent ?? "")).observe(region, { characterData: true, childList: true, subtree: true })
+    new MutationObserver(() => announced.push(region.textContent ?? "")).observe(region, {
+      characterData: true,
+      childList: true,
+      subtree: true,
+    })
   })
-  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told)
+  const announced = () => page.evaluate(() => (window as unknown as { announced: string[] }).announced)
   const figure = page.locator(".now-figure")
   const before = Number(await figure.textContent())
   for (let visitor = 1; visitor <= 3; visitor++) {
     await stand.instance.collect({ n: "pageview", d: "shop.example", u: "https://shop.example/" }, { address: `192.0.2.${visitor}` })
-    // The figures of a busy moment are asked for once in two seconds.
+    // The figures are requested at most every two seconds.
     await page.clock.runFor(2_100)
     await page.waitForFunction((wanted) => document.querySelector(".now-figure")?.textContent === wanted, String(before + visitor))
   }
-  expect(await told()).toEqual([])
+  expect(await announced()).toEqual([])
   await page.clock.runFor(15_000)
-  expect(await told()).toEqual([`${before + 3} visitors online`])
+  expect(await announced()).toEqual([`${before + 3} visitors online`])
 })
 
-test.skipIf(noBrowser)("the axis of whole figures has no fractions, however few there are", async () => {
+test.skipIf(noBrowser)("the axis of integers has no fractions, even for small numbers", async () => {
   await using looking = await open("/sites/1?period=7d&f=country:is:JP")
   const { page } = looking
   await page.addInitScript(() => {

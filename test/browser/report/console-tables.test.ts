@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const LINE_PX = 22
 
-/** Lines of text in each cell that holds nothing to press. */
+/** Counts the lines of text in each cell without controls. */
 const linesOf = (page: Page): Promise<number[]> =>
   page.locator("tbody tr > :not(:has(button))").evaluateAll((cells, line) => {
     const range = document.createRange()
@@ -45,7 +45,7 @@ test.skipIf(noBrowser).each([
   ["/admin/ingestion", 2],
   ["/org/1/members", 4],
   ["/org/1/keys", 14],
-])("on a phone no cell of %s falls apart: the table scrolls", async (path, most) => {
+])("on a phone, cells of %s keep their lines and the table scrolls", async (path, most) => {
   await using looked = await stand.look({ cookie, width: 375 })
   await looked.open(path)
   const lines = await linesOf(looked.page)
@@ -54,7 +54,7 @@ test.skipIf(noBrowser).each([
   expect(await looked.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
 })
 
-test.skipIf(noBrowser)("on a phone figures and what is said below them stay in their cells", async () => {
+test.skipIf(noBrowser)("on a phone, figures and their captions stay within their cells", async () => {
   await using looked = await stand.look({ cookie, width: 375 })
   for (const path of ["/admin", "/admin/storage", "/admin/ingestion"]) {
     await looked.open(path)
@@ -72,7 +72,7 @@ test.skipIf(noBrowser)("on a phone figures and what is said below them stay in t
   }
 })
 
-test.skipIf(noBrowser)("slow questions are counted on the overview, and told with what to do", async () => {
+test.skipIf(noBrowser)("counts slow queries on the overview, and lists them with advice", async () => {
   const { app, clock, site } = stand.instance
   await using looked = await stand.look({ cookie })
   await looked.open("/admin/questions")

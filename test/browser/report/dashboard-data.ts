@@ -10,7 +10,7 @@ const AGENTS = [
   "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0",
 ]
 
-/** What strangers can put into a payload and into what is asked about it; nothing of it may run or look like anything else. */
+/** Attacks that visitors can put into a payload or a query. None may run or appear as anything but text. */
 export const HOSTILE = [
   "<img src=x onerror=window.__hit=1>",
   '"><script>window.__hit=1</script>',
@@ -22,8 +22,8 @@ export const HOSTILE = [
 ]
 
 /**
- * Visits of ten days up to now: pages, referrers, campaigns, devices and places in turn, sign-ups with a plan, and orders
- * with revenue. With `hostile` also visits whose texts are attacks.
+ * Creates visits of the last ten days with varying pages, referrers, campaigns, devices and places, sign-ups with a plan, and
+ * orders with revenue. With `hostile`, adds visits whose texts are attacks.
  */
 export async function fillSite(instance: TestInstance, { days = 10, hostile = false } = {}): Promise<void> {
   for (let day = days - 1; day >= 0; day--) {

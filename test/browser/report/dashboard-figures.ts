@@ -1,16 +1,16 @@
 import { expect } from "bun:test"
 import type { Page } from "playwright-core"
 import type { Summary } from "../../../src/domain/report.ts"
-import type { DashboardStand, Watched } from "./dashboard-stand.ts"
+import type { DashboardStand, WatchedPage } from "./dashboard-stand.ts"
 
-/** A stand with somebody who is signed in. */
+/** An instance and the cookie of a signed-in user. */
 export interface Seen {
   stand: DashboardStand
   cookie: string
 }
 
-/** The dashboard at an address; the page's clock is that of the instance. */
-export async function openAt({ stand, cookie }: Seen, path: string, width = 1280): Promise<Watched> {
+/** Opens the dashboard at a path, with the instance's time as the page's clock. */
+export async function openAt({ stand, cookie }: Seen, path: string, width = 1280): Promise<WatchedPage> {
   const looking = await stand.look({ cookie, width })
   looking.page.setDefaultTimeout(8_000)
   await looking.page.clock.setFixedTime(stand.instance.clock.now())
@@ -18,7 +18,7 @@ export async function openAt({ stand, cookie }: Seen, path: string, width = 1280
   return looking
 }
 
-/** A report as the private API answers it to the same person. */
+/** Fetches a report from the private API as the same user. */
 export async function report<Answer>({ stand, cookie }: Seen, name: string, given: Record<string, unknown>): Promise<Answer> {
   const query = new URLSearchParams()
   for (const [key, value] of Object.entries(given))
@@ -40,7 +40,7 @@ const STRIP = {
   visit_duration: seconds,
 } as const
 
-/** The figures of the strip, by label. */
+/** Returns the figures of the strip by label. */
 export const figures = (page: Page): Promise<Record<string, string>> =>
   page.$$eval(".figure", (cells) =>
     Object.fromEntries(
@@ -52,7 +52,7 @@ const LABELS = ["Visitors", "Visits", "Views", "Views per visit", "Bounce rate",
 const money = (value: number): string => value.toLocaleString("en-GB", { style: "currency", currency: "EUR" })
 const MORE = { conversion_rate: ["Conversion rate", rate], revenue: ["Revenue", money], engaged_time: ["Engaged time", seconds] } as const
 
-/** Of a strip without a filter for goals, events or a page: the six, and two more of which there is any, now or in the range before. */
+/** Computes the figures of a strip without a filter for goals, events or pages: six, and two more if they have values in either range. */
 export async function expectedFigures(seen: Seen, given: Record<string, unknown>): Promise<Record<string, string>> {
   const metrics = Object.keys(STRIP) as (keyof typeof STRIP)[]
   const { metrics: found } = await report<Summary>(seen, "summary", { ...given, metrics })

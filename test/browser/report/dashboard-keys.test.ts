@@ -12,7 +12,7 @@ let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
@@ -22,7 +22,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-test.skipIf(noBrowser)("keys choose periods, comparison and figure, and rest while somebody types", async () => {
+test.skipIf(noBrowser)("shortcuts choose period, comparison and figure, and are inactive while typing", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking
   const search = () => new URL(page.url()).search
@@ -55,7 +55,7 @@ test.skipIf(noBrowser)("keys choose periods, comparison and figure, and rest whi
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("keys rest where the preferences switch them off", async () => {
+test.skipIf(noBrowser)("shortcuts can be disabled in the preferences", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking
   const change = (shortcuts: boolean) =>
@@ -75,51 +75,48 @@ test.skipIf(noBrowser)("keys rest where the preferences switch them off", async 
   expect(await change(true)).toBe(200)
 })
 
-test.skipIf(noBrowser)(
-  "what is on the page can be taken along: as a call that answers the same, as a prompt, a file and a picture",
-  async () => {
-    await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox|Chrome")
-    const { page, context } = looking
-    await context.grantPermissions(["clipboard-read", "clipboard-write"])
-    const take = async (name: string) => {
-      await page.getByRole("button", { name: "Export" }).click()
-      await page.getByRole("menuitem", { name }).click()
-      await page.getByText("Copied").last().waitFor()
-      return page.evaluate(() => navigator.clipboard.readText())
-    }
-    const call = await take("Copy as API call")
-    const address = /^curl -H "Authorization: Bearer \$FOOTFALL_KEY" '(.+)'$/.exec(call)?.[1] ?? ""
-    const { pathname, search } = new URL(address)
-    const { body } = await seen.stand.instance.api.get(pathname + search, seen.stand.instance.statsKey)
-    expect(String((body as Summary).metrics.visitors)).toBe((await figures(page)).Visitors!)
-    const given = JSON.parse(/get_summary with (\{.+\}) and/.exec(await take("Copy as MCP prompt"))?.[1] ?? "")
-    expect(given).toMatchObject({
-      site_id: 1,
-      period: "28d",
-      filters: [{ dimension: "browser", operator: "is", values: ["Firefox", "Chrome"] }],
-    })
+test.skipIf(noBrowser)("exports the page as an API call with the same answer, a prompt, a file and an image", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox|Chrome")
+  const { page, context } = looking
+  await context.grantPermissions(["clipboard-read", "clipboard-write"])
+  const take = async (name: string) => {
+    await page.getByRole("button", { name: "Export" }).click()
+    await page.getByRole("menuitem", { name }).click()
+    await page.getByText("Copied").last().waitFor()
+    return page.evaluate(() => navigator.clipboard.readText())
+  }
+  const call = await take("Copy as API call")
+  const address = /^curl -H "Authorization: Bearer \$FOOTFALL_KEY" '(.+)'$/.exec(call)?.[1] ?? ""
+  const { pathname, search } = new URL(address)
+  const { body } = await seen.stand.instance.api.get(pathname + search, seen.stand.instance.statsKey)
+  expect(String((body as Summary).metrics.visitors)).toBe((await figures(page)).Visitors!)
+  const given = JSON.parse(/get_summary with (\{.+\}) and/.exec(await take("Copy as MCP prompt"))?.[1] ?? "")
+  expect(given).toMatchObject({
+    site_id: 1,
+    period: "28d",
+    filters: [{ dimension: "browser", operator: "is", values: ["Firefox", "Chrome"] }],
+  })
 
-    const download = async (act: () => Promise<void>): Promise<string> => {
-      const [file] = await Promise.all([page.waitForEvent("download"), act()])
-      return Bun.file(await file.path()).text()
-    }
-    const csv = await download(async () => {
-      await page.getByRole("button", { name: "Export" }).click()
-      await page.getByRole("menuitem", { name: "Download CSV" }).click()
-    })
-    expect(csv.split("\n")[0]?.trim()).toBe("time,partial,visitors")
-    const card = await download(() => page.locator(".card", { hasText: "Sources" }).getByRole("link", { name: "CSV" }).click())
-    expect(card.split("\n")[0]).toStartWith("value,label,visitors")
-    const picture = await download(async () => {
-      await page.getByRole("button", { name: "Export" }).click()
-      await page.getByRole("menuitem", { name: "Download PNG" }).click()
-    })
-    expect(picture.slice(1, 4)).toBe("PNG")
-    expect(looking.faults).toEqual([])
-  },
-)
+  const download = async (act: () => Promise<void>): Promise<string> => {
+    const [file] = await Promise.all([page.waitForEvent("download"), act()])
+    return Bun.file(await file.path()).text()
+  }
+  const csv = await download(async () => {
+    await page.getByRole("button", { name: "Export" }).click()
+    await page.getByRole("menuitem", { name: "Download CSV" }).click()
+  })
+  expect(csv.split("\n")[0]?.trim()).toBe("time,partial,visitors")
+  const card = await download(() => page.locator(".card", { hasText: "Sources" }).getByRole("link", { name: "CSV" }).click())
+  expect(card.split("\n")[0]).toStartWith("value,label,visitors")
+  const picture = await download(async () => {
+    await page.getByRole("button", { name: "Export" }).click()
+    await page.getByRole("menuitem", { name: "Download PNG" }).click()
+  })
+  expect(picture.slice(1, 4)).toBe("PNG")
+  expect(looking.faults).toEqual([])
+})
 
-test.skipIf(noBrowser)("a first visit shows 28 days, the next one the period looked at last, a young site today", async () => {
+test.skipIf(noBrowser)("shows 28 days at first, later the last period, and today for a new site", async () => {
   await using looking = await openAt(seen, "/sites/1")
   const { page } = looking
   await page.waitForURL("**/sites/1?period=28d")
@@ -136,63 +133,58 @@ test.skipIf(noBrowser)("a first visit shows 28 days, the next one the period loo
   })
   await looking.open("/sites/2")
   await page.waitForURL("**/sites/2?period=today")
-  // Nothing has come yet: the live check stands in the place of the cards.
+  // Without events, the live check replaces the cards.
   await page.getByRole("heading", { name: "Installation check" }).waitFor()
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)(
-  "without the server figures are those of the period that is named, and say from when they are, or they are not there",
-  async () => {
-    await using looking = await openAt(seen, "/sites/1?period=7d")
-    const { page, context } = looking
-    const clock = new Date(seen.stand.instance.clock.now()).toLocaleTimeString("en-GB", { timeStyle: "short", timeZone: "Europe/Berlin" })
-    const bar = page.getByText(`Can't reach the server. Showing data from ${clock}.`)
-    const before = await figures(page)
-    // The first interaction loads what filters and empty cards need.
-    await page.keyboard.press("Shift")
-    await page.waitForLoadState("networkidle")
-    await context.setOffline(true)
-    await bar.waitFor()
-    expect(await figures(page)).toEqual(before)
+test.skipIf(noBrowser)("without the server, shows figures only for the selected period and with their age", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=7d")
+  const { page, context } = looking
+  const clock = new Date(seen.stand.instance.clock.now()).toLocaleTimeString("en-GB", { timeStyle: "short", timeZone: "Europe/Berlin" })
+  const bar = page.getByText(`Can't reach the server. Showing data from ${clock}.`)
+  const before = await figures(page)
+  // The first interaction loads what filters and empty cards need.
+  await page.keyboard.press("Shift")
+  await page.waitForLoadState("networkidle")
+  await context.setOffline(true)
+  await bar.waitFor()
+  expect(await figures(page)).toEqual(before)
 
-    // Another period: nothing of the one before stands below its name.
-    await page.keyboard.press("y")
-    await page.getByRole("button", { name: "Period: Year to date" }).waitFor()
-    await page.locator(".instrument").getByRole("alert").first().waitFor()
-    await page.waitForFunction(() => document.querySelectorAll(".figure, .chart, .card tbody tr, [aria-busy=true]").length === 0)
-    expect(await page.getByRole("alert").allTextContents()).toContain(
-      "Can't reach the server. Check your connection and try again.Try again",
-    )
+  // Another period must not show figures of the previous one.
+  await page.keyboard.press("y")
+  await page.getByRole("button", { name: "Period: Year to date" }).waitFor()
+  await page.locator(".instrument").getByRole("alert").first().waitFor()
+  await page.waitForFunction(() => document.querySelectorAll(".figure, .chart, .card tbody tr, [aria-busy=true]").length === 0)
+  expect(await page.getByRole("alert").allTextContents()).toContain("Can't reach the server. Check your connection and try again.Try again")
 
-    // The page works on: a filter, and the figures that are known of the period before.
-    await page.goBack()
-    await bar.waitFor()
-    expect(await figures(page)).toEqual(before)
-    await page.getByRole("link", { name: "Firefox", exact: true }).click()
-    await page.getByText("Browser is Firefox").waitFor()
-    await page.waitForFunction(() => document.querySelectorAll(".figure, [aria-busy=true]").length === 0)
+  // The page keeps working with a filter and the known figures of the previous period.
+  await page.goBack()
+  await bar.waitFor()
+  expect(await figures(page)).toEqual(before)
+  await page.getByRole("link", { name: "Firefox", exact: true }).click()
+  await page.getByText("Browser is Firefox").waitFor()
+  await page.waitForFunction(() => document.querySelectorAll(".figure, [aria-busy=true]").length === 0)
 
-    await context.setOffline(false)
-    await page
-      .getByText(/Can't reach the server/)
-      .first()
-      .waitFor({ state: "detached" })
-    await settled(page)
-    const filters = [{ dimension: "browser", operator: "is", values: ["Firefox"] }]
-    expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "7d", filters }))
-    expect(looking.faults.filter((fault) => !fault.includes("ERR_INTERNET_DISCONNECTED"))).toEqual([])
-  },
-)
+  await context.setOffline(false)
+  await page
+    .getByText(/Can't reach the server/)
+    .first()
+    .waitFor({ state: "detached" })
+  await settled(page)
+  const filters = [{ dimension: "browser", operator: "is", values: ["Firefox"] }]
+  expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "7d", filters }))
+  expect(looking.faults.filter((fault) => !fault.includes("ERR_INTERNET_DISCONNECTED"))).toEqual([])
+})
 
-test.skipIf(noBrowser)("on a phone nothing is wider than the screen, and a wrong part of the address is named", async () => {
+test.skipIf(noBrowser)("on a phone, nothing is wider than the screen, and invalid parts of the address are reported", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d&f=mood:is:good&cards=locations:map", 375)
   const { page } = looking
   await page.getByText("Some parts of this link were not recognized and were ignored: mood:is:good").waitFor()
   await page.locator(".map-country[data-heat]").first().waitFor({ state: "attached" })
   for (const width of [375, 320]) {
     await page.setViewportSize({ width, height: 812 })
-    // One frame, in which the chart takes its new width.
+    // Waits one frame, in which the chart takes its new width.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50))))
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
   }

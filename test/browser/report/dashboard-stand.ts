@@ -2,34 +2,34 @@ import type { Browser, BrowserContext, Page, Request } from "playwright-core"
 import { LISTENING } from "../../../src/http/server.ts"
 import { type SignInAs, type StartOptions, startInstance, type TestInstance } from "../../kit.ts"
 
-export interface Looking {
+export interface PageOptions {
   width?: number
   theme?: "light" | "dark"
-  /** The cookie of a session; nobody is signed in without it. */
+  /** Cookie of a session. Without it no user is signed in. */
   cookie?: string
   touch?: boolean
 }
 
-/** A page of the dashboard, and all that went wrong in it. */
-export interface Watched extends AsyncDisposable {
+/** A page of the dashboard and all its faults. */
+export interface WatchedPage extends AsyncDisposable {
   page: Page
   context: BrowserContext
-  /** Console messages, page errors, reports of the content policy, failed requests and those that left the origin. */
+  /** Console messages, page errors, content security policy reports, failed requests and requests to other origins. */
   faults: string[]
-  /** Answers of the server that were refusals, with their addresses. */
+  /** Error responses of the server with their URLs. */
   refusals: string[]
-  /** Opens a path and waits until nothing is asked any more. */
+  /** Opens a path and waits until no request is pending. */
   open(path: string): Promise<void>
 }
 
 export interface DashboardStand extends AsyncDisposable {
   instance: TestInstance
   origin: string
-  look(looking?: Looking): Promise<Watched>
+  look(looking?: PageOptions): Promise<WatchedPage>
   signIn(as?: SignInAs): Promise<string>
 }
 
-/** The real instance on a socket, for pages in a real browser. */
+/** Starts a real instance on a socket for pages in a real browser. */
 export async function openDashboard(browser: Browser, options: StartOptions = {}): Promise<DashboardStand> {
   const instance = await startInstance(options)
   const server = Bun.serve({
@@ -40,7 +40,7 @@ export async function openDashboard(browser: Browser, options: StartOptions = {}
   })
   const origin = `http://localhost:${server.port}`
 
-  async function look({ width = 1280, theme = "light", cookie, touch = width < 768 }: Looking = {}): Promise<Watched> {
+  async function look({ width = 1280, theme = "light", cookie, touch = width < 768 }: PageOptions = {}): Promise<WatchedPage> {
     const context = await browser.newContext({
       viewport: { width, height: width < 768 ? 812 : 900 },
       colorScheme: theme,
@@ -58,7 +58,7 @@ export async function openDashboard(browser: Browser, options: StartOptions = {}
     })
     page.on("pageerror", (error) => faults.push(`page: ${error.stack}`))
     page.on("requestfailed", (request) => {
-      // Overtaken questions are cut off on purpose.
+      // Outdated queries are cancelled on purpose.
       if (request.failure()?.errorText !== "net::ERR_ABORTED") faults.push(`request: ${request.url()} ${request.failure()?.errorText}`)
     })
     page.on("request", (request) => {
@@ -93,25 +93,25 @@ export async function openDashboard(browser: Browser, options: StartOptions = {}
   }
 }
 
-/** What a page has asked for and not yet got. */
+/** Pending requests of each page. */
 const open = new WeakMap<Page, Set<Request>>()
 
-/** Before the page asks for anything: `settled` needs it. */
+/** Tracks the requests of a page for `settled`. Call it before the first request. */
 export function watchRequests(page: Page): void {
   const requests = new Set<Request>()
   open.set(page, requests)
   page.on("request", (request) => {
-    // A line that stays open is answered as long as it lives.
+    // An event stream never finishes.
     if (request.resourceType() !== "eventsource") requests.add(request)
   })
   page.on("requestfinished", (request) => requests.delete(request))
   page.on("requestfailed", (request) => requests.delete(request))
 }
 
-/** From an answer to the question that follows from it; playwright itself would wait half a second each time. */
+/** Time between an answer and the query that follows from it. Playwright's own wait takes half a second each time. */
 const QUIET_MS = 120
 
-/** Nothing is loading, and nothing is about to: no open request, no busy part, no skeleton. */
+/** Waits until nothing is loading or about to load: no pending request, no busy element, no skeleton. */
 export async function settled(page: Page): Promise<void> {
   const requests = open.get(page)
   if (!requests) throw new Error("The requests of this page were not watched")
@@ -120,7 +120,7 @@ export async function settled(page: Page): Promise<void> {
     return true
   }
   while (!(await isQuiet())) await Bun.sleep(10)
-  // A click is drawn a frame later; until then the old page looks finished.
+  // A click is drawn one frame later; until then the old page looks finished.
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
   await page.waitForFunction(() => !document.querySelector(".skeleton, .progress-line, [aria-busy=true]"))
   if (requests.size > 0) await settled(page)

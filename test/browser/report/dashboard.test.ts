@@ -13,7 +13,7 @@ let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
@@ -25,14 +25,14 @@ afterAll(async () => {
 
 const COMPARED = { compare: "previous_period", match_weekday: true }
 
-/** Rows of a card as text: label and the first number. */
+/** Returns label and first number of a card's rows. */
 const rowsOf = (page: Page, card: string): Promise<string[]> =>
   page
     .locator(".card", { has: page.getByRole("heading", { name: card, exact: true }) })
     .locator("tbody tr")
     .evaluateAll((rows) => rows.map((row) => `${row.querySelector(".cut")?.getAttribute("title")} ${row.querySelector("td")?.title}`))
 
-test.skipIf(noBrowser)("figures, chart and cards show the numbers of the API, with their comparison", async () => {
+test.skipIf(noBrowser)("figures, chart and cards show the API's numbers with their comparison", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d")
   const { page } = looking
   expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "7d" }))
@@ -67,31 +67,34 @@ test.skipIf(noBrowser)("figures, chart and cards show the numbers of the API, wi
   expect(looking.refusals).toEqual([])
 })
 
-test.skipIf(noBrowser)("a click on a row filters everything, on the same row again no more; back and forward restore it", async () => {
-  await using looking = await openAt(seen, "/sites/1?period=28d")
-  const { page } = looking
-  const all = await figures(page)
-  await page.getByRole("link", { name: "Firefox", exact: true }).click()
-  await page.waitForURL("**f=browser:is:Firefox")
-  await settled(page)
-  const filters = [{ dimension: "browser", operator: "is", values: ["Firefox"] }]
-  const filtered = await figures(page)
-  expect(filtered).toEqual(await expectedFigures(seen, { period: "28d", filters }))
-  expect(filtered).not.toEqual(all)
-  await page.goBack()
-  await settled(page)
-  expect(await figures(page)).toEqual(all)
-  await page.goForward()
-  await settled(page)
-  expect(await figures(page)).toEqual(filtered)
-  await page.getByRole("link", { name: "Firefox", exact: true }).click()
-  await settled(page)
-  expect(new URL(page.url()).search).toBe("?period=28d")
-  expect(await figures(page)).toEqual(all)
-  expect(looking.faults).toEqual([])
-})
+test.skipIf(noBrowser)(
+  "a click on a row filters everything, a second click removes the filter, and back and forward restore it",
+  async () => {
+    await using looking = await openAt(seen, "/sites/1?period=28d")
+    const { page } = looking
+    const all = await figures(page)
+    await page.getByRole("link", { name: "Firefox", exact: true }).click()
+    await page.waitForURL("**f=browser:is:Firefox")
+    await settled(page)
+    const filters = [{ dimension: "browser", operator: "is", values: ["Firefox"] }]
+    const filtered = await figures(page)
+    expect(filtered).toEqual(await expectedFigures(seen, { period: "28d", filters }))
+    expect(filtered).not.toEqual(all)
+    await page.goBack()
+    await settled(page)
+    expect(await figures(page)).toEqual(all)
+    await page.goForward()
+    await settled(page)
+    expect(await figures(page)).toEqual(filtered)
+    await page.getByRole("link", { name: "Firefox", exact: true }).click()
+    await settled(page)
+    expect(new URL(page.url()).search).toBe("?period=28d")
+    expect(await figures(page)).toEqual(all)
+    expect(looking.faults).toEqual([])
+  },
+)
 
-test.skipIf(noBrowser)("the filter editor works by keys: several values, change by the pill, clear and undo", async () => {
+test.skipIf(noBrowser)("the filter editor works by keyboard: several values, editing a pill, clearing and undo", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking
   await page.keyboard.press("/")
@@ -126,7 +129,7 @@ test.skipIf(noBrowser)("the filter editor works by keys: several values, change 
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("filters are saved as a segment, which the page is then shown by", async () => {
+test.skipIf(noBrowser)("saves filters as a segment and applies it", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox")
   const { page } = looking
   const filtered = await figures(page)
@@ -146,7 +149,7 @@ test.skipIf(noBrowser)("filters are saved as a segment, which the page is then s
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("details are searched and sorted; closing them returns to the address and the focus", async () => {
+test.skipIf(noBrowser)("searches and sorts details, and closing them restores address and focus", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking
   const link = page.locator(".card", { has: page.getByRole("heading", { name: "Pages" }) }).getByRole("link", { name: "Details" })
@@ -175,7 +178,7 @@ test.skipIf(noBrowser)("details are searched and sorted; closing them returns to
   await dialog.getByRole("searchbox").fill("pric")
   await page.waitForFunction(() => document.querySelectorAll("dialog tbody tr").length === 1)
   expect((await shown())[0]).toStartWith("/pricing ")
-  // The first one empties the search.
+  // The first press clears the search.
   await page.keyboard.press("Escape")
   await page.keyboard.press("Escape")
   await dialog.waitFor({ state: "detached" })
@@ -184,7 +187,7 @@ test.skipIf(noBrowser)("details are searched and sorted; closing them returns to
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a note is put to a day by keys, shows in the table, and can be deleted and taken back", async () => {
+test.skipIf(noBrowser)("adds a note to a day by keyboard, shows it in the table, deletes it and undoes that", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d")
   const { page } = looking
   await page.locator(".chart-canvas").focus()
@@ -210,7 +213,7 @@ test.skipIf(noBrowser)("a note is put to a day by keys, shows in the table, and 
   await page.locator(".chart-canvas").focus()
   await page.keyboard.press("Home")
   await page.keyboard.press("Enter")
-  // The menu's first item has the focus.
+  // The first menu item has the focus.
   await page.getByRole("menuitem", { name: "Show this day" }).waitFor()
   await page.waitForFunction(() => document.activeElement?.textContent === "Show this day")
   await page.keyboard.press("Enter")
@@ -219,7 +222,7 @@ test.skipIf(noBrowser)("a note is put to a day by keys, shows in the table, and 
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the days of a custom range stand clear of the field with the focus above them", async () => {
+test.skipIf(noBrowser)("the calendar of a custom range does not overlap the focused field above it", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d")
   const { page } = looking
   await page.keyboard.press("c")
@@ -229,9 +232,9 @@ test.skipIf(noBrowser)("the days of a custom range stand clear of the field with
   expect(days.y - field.y - field.height).toBeGreaterThanOrEqual(8)
 })
 
-test.skipIf(noBrowser)("what nobody could tell is unknown, in lists, filters and the feed, and its row says why", async () => {
+test.skipIf(noBrowser)("shows missing values as unknown in lists, filters and the feed, with an explanation in the row", async () => {
   const { instance } = seen.stand
-  // Without a zone there is no country.
+  // Without a time zone there is no country.
   await instance.collect({ n: "pageview", d: "shop.example", u: "https://shop.example/far" }, { address: "192.0.2.9" })
   await using looking = await openAt(seen, "/sites/1?period=today&cards=locations:country")
   const { page } = looking
@@ -255,7 +258,7 @@ test.skipIf(noBrowser)("what nobody could tell is unknown, in lists, filters and
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the tick of the earlier value crosses no text", async () => {
+test.skipIf(noBrowser)("the tick of the earlier value overlaps no text", async () => {
   await using looking = await openAt(seen, "/sites/1?period=today")
   const crossed = await looking.page.$$eval(".ranked-label", (labels) =>
     labels.flatMap((label) => {
@@ -270,7 +273,7 @@ test.skipIf(noBrowser)("the tick of the earlier value crosses no text", async ()
   expect(crossed).not.toContain(true)
 })
 
-test.skipIf(noBrowser)("menus show keys to who has some, and none on a screen that is touched", async () => {
+test.skipIf(noBrowser)("menus show shortcuts with a keyboard, and none on a touch screen", async () => {
   for (const [width, isShown] of [
     [1280, true],
     [375, false],

@@ -12,7 +12,7 @@ let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
@@ -32,7 +32,7 @@ async function addGoals(page: Page): Promise<void> {
     await ask(page, "/api/private/sites/1/goals", "POST", { name: `Goal ${value}`, kind: "event", value })
 }
 
-/** Cells of the strip by the line they stand on, and whether anything of them is wider than they are. */
+/** Returns the number of cells per line of the strip, and the cells whose content overflows. */
 const lines = (page: Page): Promise<{ counts: number[]; cut: string[] }> =>
   page.$$eval(".strip > .figure", (cells) => {
     const tops = cells.map((cell) => cell.getBoundingClientRect().top)
@@ -42,81 +42,75 @@ const lines = (page: Page): Promise<{ counts: number[]; cut: string[] }> =>
     }
   })
 
-test.skipIf(noBrowser)(
-  "the strip has six figures, and those of what the site has set: revenue, and conversions once there are goals",
-  async () => {
-    await using looking = await openAt(seen, "/sites/1?period=28d")
-    const { page } = looking
-    expect(await labels(page)).toEqual([...SIX, "Revenue"])
-    expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "28d" }))
-    await addGoals(page)
-    await page.reload()
-    await settled(page)
-    expect(await labels(page)).toEqual([...SIX, "Conversion rate", "Revenue"])
-    expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "28d" }))
+test.skipIf(noBrowser)("the strip has six figures, plus revenue and conversions if the site has a currency and goals", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  expect(await labels(page)).toEqual([...SIX, "Revenue"])
+  expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "28d" }))
+  await addGoals(page)
+  await page.reload()
+  await settled(page)
+  expect(await labels(page)).toEqual([...SIX, "Conversion rate", "Revenue"])
+  expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "28d" }))
 
-    // Each can be drawn, and stands where there is room for it.
-    await page.getByRole("button", { name: /^Revenue/ }).click()
-    await page.waitForURL("**metric=revenue")
-    await settled(page)
-    expect(await page.locator(".figure[aria-pressed=true] .figure-label").textContent()).toBe("Revenue")
-    await page.getByRole("img", { name: /^Revenue by day/ }).waitFor()
-    for (const [width, counts] of [
-      [1280, [4, 4]],
-      [900, [4, 4]],
-      [375, [2, 2, 2, 2]],
-    ] as const) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
-      expect({ width, ...(await lines(page)) }).toEqual({ width, counts: [...counts], cut: [] })
-    }
-    // A filter for a goal has its own.
-    await page.goto(`${seen.stand.origin}/sites/1?period=28d&f=goal:is:Goal%20order`)
-    await settled(page)
-    expect(await labels(page)).toEqual(["Visitors", "Conversions", "Conversion rate", "Revenue"])
-    expect(looking.faults).toEqual([])
-  },
-)
+  // Each can be charted, and fits into its place.
+  await page.getByRole("button", { name: /^Revenue/ }).click()
+  await page.waitForURL("**metric=revenue")
+  await settled(page)
+  expect(await page.locator(".figure[aria-pressed=true] .figure-label").textContent()).toBe("Revenue")
+  await page.getByRole("img", { name: /^Revenue by day/ }).waitFor()
+  for (const [width, counts] of [
+    [1280, [4, 4]],
+    [900, [4, 4]],
+    [375, [2, 2, 2, 2]],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+    expect({ width, ...(await lines(page)) }).toEqual({ width, counts: [...counts], cut: [] })
+  }
+  // A filter by goal has its own figures.
+  await page.goto(`${seen.stand.origin}/sites/1?period=28d&f=goal:is:Goal%20order`)
+  await settled(page)
+  expect(await labels(page)).toEqual(["Visitors", "Conversions", "Conversion rate", "Revenue"])
+  expect(looking.faults).toEqual([])
+})
 
-test.skipIf(noBrowser)(
-  "what earned nothing has no revenue rather than none of it, on the dashboard, in its details and among the goals",
-  async () => {
-    await using looking = await openAt(seen, "/sites/1?period=28d")
-    const { page } = looking
-    await addGoals(page)
-    const cells = async (heads: string, row: string) => {
-      const place = (await page.locator(heads).allTextContents()).findIndex((head) => head.startsWith("Revenue"))
-      return page.locator(heads.replace("thead th", "tbody tr")).filter({ hasText: row }).locator("th, td").nth(place).textContent()
-    }
-    for (const [path, heads] of [
-      ["/sites/1?period=28d", ".card[data-full] .ranked thead th"],
-      ["/sites/1/details/goal?period=28d", "dialog thead th"],
-      ["/sites/1/goals?period=28d", "main thead th"],
-    ] as const) {
-      await looking.open(path)
-      await page.locator(heads).first().waitFor()
-      expect({ path, revenue: await cells(heads, "Goal signup") }).toEqual({ path, revenue: "–" })
-      expect(await cells(heads, "Goal order")).toStartWith("€")
-    }
-    await looking.open("/sites/1?period=28d&cards=acts:events")
-    expect(await cells(".card[data-full] .ranked thead th", "signup")).toBe("–")
-    expect(looking.faults).toEqual([])
-  },
-)
+test.skipIf(noBrowser)("shows a dash instead of 0 for rows without revenue, on the dashboard, in details and among the goals", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  await addGoals(page)
+  const cells = async (heads: string, row: string) => {
+    const place = (await page.locator(heads).allTextContents()).findIndex((head) => head.startsWith("Revenue"))
+    return page.locator(heads.replace("thead th", "tbody tr")).filter({ hasText: row }).locator("th, td").nth(place).textContent()
+  }
+  for (const [path, heads] of [
+    ["/sites/1?period=28d", ".card[data-full] .ranked thead th"],
+    ["/sites/1/details/goal?period=28d", "dialog thead th"],
+    ["/sites/1/goals?period=28d", "main thead th"],
+  ] as const) {
+    await looking.open(path)
+    await page.locator(heads).first().waitFor()
+    expect({ path, revenue: await cells(heads, "Goal signup") }).toEqual({ path, revenue: "–" })
+    expect(await cells(heads, "Goal order")).toStartWith("€")
+  }
+  await looking.open("/sites/1?period=28d&cards=acts:events")
+  expect(await cells(".card[data-full] .ranked thead th", "signup")).toBe("–")
+  expect(looking.faults).toEqual([])
+})
 
-test.skipIf(noBrowser)("a period that runs says once that it is not over, and that what it is compared with is whole", async () => {
+test.skipIf(noBrowser)("notes once that the current period is not over and that its comparison is complete", async () => {
   await using looking = await openAt(seen, "/sites/1?period=today")
   const { page } = looking
   const other = () => page.locator(".instrument .key-of-series[data-other]").textContent()
-  const says = (text: string) => page.locator(".instrument").getByText(text, { exact: true }).count()
+  const countOf = (text: string) => page.locator(".instrument").getByText(text, { exact: true }).count()
   const whole = (await other())!
   expect(whole).toEndWith(" (full day)")
   expect(await page.locator(".figure-note").first().getAttribute("title")).toBe(whole)
-  expect(await says("in progress")).toBe(1)
+  expect(await countOf("in progress")).toBe(1)
   await page.getByRole("button", { name: "in progress" }).focus()
   await page.getByRole("tooltip").getByText("the comparison will look low until it is").waitFor()
 
-  // Within a running day hours are over, days are not.
+  // During the current day, hours are complete but days are not.
   await looking.open("/sites/1?period=7d")
   await page.locator(".chart-canvas").focus()
   await page.keyboard.press("End")
@@ -128,34 +122,34 @@ test.skipIf(noBrowser)("a period that runs says once that it is not over, and th
 
   await looking.open("/sites/1?period=yesterday")
   expect(await other()).not.toContain("(full")
-  expect(await says("in progress")).toBe(0)
-  // Against another running period nothing is whole.
+  expect(await countOf("in progress")).toBe(0)
+  // Compared with another current period, nothing is complete.
   const today = new Date(seen.stand.instance.clock.now()).toISOString().slice(0, 10)
   await looking.open(`/sites/1?period=today&compare=custom&compare_from=${today}&compare_to=${today}`)
   expect(await other()).not.toContain("(full")
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the first view asks for its cards in one call, and nothing that the page came with", async () => {
+test.skipIf(noBrowser)("the first view requests its cards in one call, without data that the page already contains", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d")
   const { page } = looking
-  const asked: string[] = []
+  const paths: string[] = []
   const reports: string[] = []
   page.on("request", (request) => {
     const path = new URL(request.url()).pathname
-    if (path.startsWith("/api/private/") && !path.includes("/admin/")) asked.push(path.replace("/api/private/sites/1", ""))
+    if (path.startsWith("/api/private/") && !path.includes("/admin/")) paths.push(path.replace("/api/private/sites/1", ""))
     if (!path.endsWith("/batch")) return
     const { queries } = request.postDataJSON() as { queries: { report: string; dimension?: string }[] }
     reports.push(queries.flatMap(({ report, dimension }) => (report === "breakdown" ? [dimension] : [])).join())
   })
   await looking.open("/sites/1?period=28d")
-  expect(asked.filter((path) => !path.startsWith("/stats/")).sort()).toEqual(["/annotations", "/drops"])
+  expect(paths.filter((path) => !path.startsWith("/stats/")).sort()).toEqual(["/annotations", "/drops"])
   expect(reports.filter((dimensions) => dimensions !== "")).toEqual(["source,page,country,browser,goal"])
   expect(await page.locator(".bands > .card").count()).toBe(6)
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("without a visit there are counts of 0, and no means and no rates", async () => {
+test.skipIf(noBrowser)("without visits, counts are 0 and averages and rates are missing", async () => {
   const before = "/sites/1?period=custom&from=2020-01-01&to=2020-01-02"
   await using looking = await openAt(seen, before)
   const { page } = looking
@@ -164,7 +158,7 @@ test.skipIf(noBrowser)("without a visit there are counts of 0, and no means and 
   await looking.open(`${before}&f=page:is:/pricing`)
   expect(await figures(page)).toEqual({ ...counts, "Scroll depth": "–", "Time on page": "–", "Exit rate": "–" })
 
-  // What there was earlier does not fall by 100 percent.
+  // The earlier values are not shown as a decrease of 100 percent.
   const day = new Date(seen.stand.instance.clock.now() - 86_400_000).toISOString().slice(0, 10)
   await looking.open(`${before}&compare=custom&compare_from=${day}&compare_to=${day}`)
   const notes = await page.$$eval(".figure", (cells) => cells.map((cell) => cell.querySelector(".figure-note")?.textContent ?? ""))

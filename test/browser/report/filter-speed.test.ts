@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { CARDS } from "../../../src/ui/report/data/card-tabs.ts"
 import { temporaryFolder } from "../../kit.ts"
-import { watchAsked } from "../asked.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
+import { trackRequests } from "../requests.ts"
 import { ALPHA, BETA, openPopulations, type Population } from "../two-populations.ts"
 
 setDefaultTimeout(120_000)
@@ -22,18 +22,18 @@ const TITLES: Readonly<Record<string, string>> = {
   devices: "Devices",
   acts: "Goals and events",
 }
-/** All cards show another tab in each round, until each has shown all of its own. */
+/** Number of rounds. Each round shows another tab of every card, until all tabs were shown. */
 const ROUNDS = Math.max(...Object.values(CARDS).map(({ length }) => length))
 const tabsOf = (round: number): string[] => Object.entries(CARDS).map(([card, tabs]) => `${card}:${tabs[round % tabs.length]!.id}`)
-/** It lists nothing: the tab Country has the same as a list. */
+/** The map lists nothing; the tab Country has the same data as a list. */
 const MAP = "locations:map"
-/** What asks of events, not of visits: cards about other events of the same visits may be empty. */
+/** Filters on events rather than visits, with which cards about other events of the same visits may be empty. */
 const OF_EVENTS = ["pages:top", "pages:404", "acts:goals", "acts:events"]
 
 const cardOf = (page: Page, tab: string) =>
   page.locator(".card", { has: page.getByRole("heading", { name: TITLES[tab.split(":")[0]!]!, exact: true }) })
 
-/** Values by tab, and the people of each place where they are counted. */
+/** Returns the values by tab, and the visitor counts of figure, chart, hours and map. */
 async function shown(page: Page, tabs: readonly string[]) {
   const values: Record<string, (string | null)[]> = {}
   for (const tab of tabs)
@@ -61,13 +61,13 @@ async function shown(page: Page, tabs: readonly string[]) {
 const BOTH = { strip: [17], chart: [17, 5], days: [6, 0, 11, 0, 0, 0, 0] }
 const OF_ALPHA = { strip: [6], chart: [6, 2], days: [6, 0, 0, 0, 0, 0, 0] }
 
-/** Of each tab what all of these people gave, in order. */
+/** Returns the values of the given populations by tab, sorted. */
 const valuesOf = (tabs: readonly string[], ...populations: Population[]) =>
   Object.fromEntries(
     tabs.filter((tab) => tab !== MAP).map((tab) => [tab, [...new Set(populations.flatMap(({ rows }) => rows[tab]!))].sort()]),
   )
 
-test.skipIf(noBrowser)("a filter by any value leaves nothing of others in any card, figure, table, map or hour", async () => {
+test.skipIf(noBrowser)("a filter by any value excludes all other visits from every card, figure, table, map and hour", async () => {
   using folder = temporaryFolder()
   await using stand = await openPopulations(browser, folder.path)
   await using looking = await stand.look({ cookie: await stand.signIn() })
@@ -75,7 +75,7 @@ test.skipIf(noBrowser)("a filter by any value leaves nothing of others in any ca
   page.setDefaultTimeout(15_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
   await looking.open("/sites/2?period=7d")
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   await page.keyboard.press("t")
   await page.locator(".chart-table tbody tr").first().waitFor()
   const tried = new Set<string>()

@@ -11,7 +11,7 @@ let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner", isInstanceAdmin: true }) }
@@ -21,7 +21,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Waits until what has the focus is called so. */
+/** Waits until the element with this name has the focus. */
 const focusIsOn = (page: Page, name: string) =>
   page
     .waitForFunction((wanted) => {
@@ -41,7 +41,7 @@ const link = (page: Page, name: string) => page.getByRole("link", { name, exact:
 const scrolled = (page: Page): Promise<number> => page.evaluate(() => scrollY)
 const path = (page: Page): string => decodeURIComponent(new URL(page.url()).pathname + new URL(page.url()).search)
 
-/** Opens a dialog by keys, and closes it by its own key. */
+/** Opens a dialog by keyboard and closes it with Escape. */
 async function openAndLeave(page: Page, dialog: string): Promise<void> {
   await page.keyboard.press("Enter")
   await page.getByRole("dialog", { name: dialog }).waitFor()
@@ -53,7 +53,7 @@ async function openAndLeave(page: Page, dialog: string): Promise<void> {
 test.skipIf(noBrowser).each([
   [/^Period:/, "Custom range", "Custom range"],
   [/^Comparison:/, "Custom range", "Compare with"],
-])("a dialog that a menu has opened leads back to the menu's button: %s", async (menu, item, dialog) => {
+])("closing a dialog opened from a menu returns the focus to the menu's button: %s", async (menu, item, dialog) => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking
   await button(page, menu).focus()
@@ -64,36 +64,39 @@ test.skipIf(noBrowser).each([
   await focusIsOn(page, name)
 })
 
-test.skipIf(noBrowser)("dialogs of a row, of a point, of the notes and of the filters lead back to what has opened them", async () => {
-  await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox")
-  const { page } = looking
-  await button(page, "Actions for /pricing").focus()
-  await page.keyboard.press("Enter")
-  await page.getByRole("menuitem", { name: "View details" }).focus()
-  await openAndLeave(page, "Page")
-  await focusIsOn(page, "Actions for /pricing")
+test.skipIf(noBrowser)(
+  "closing a dialog of a row, a point, a note or a filter returns the focus to the control that opened it",
+  async () => {
+    await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox")
+    const { page } = looking
+    await button(page, "Actions for /pricing").focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("menuitem", { name: "View details" }).focus()
+    await openAndLeave(page, "Page")
+    await focusIsOn(page, "Actions for /pricing")
 
-  await page.locator(".chart-canvas").focus()
-  await page.keyboard.press("ArrowLeft")
-  await page.keyboard.press("Enter")
-  await page.getByRole("menuitem", { name: "Add note" }).focus()
-  await openAndLeave(page, "Add note")
-  await page.waitForFunction(() => document.activeElement?.ariaLabel?.startsWith("Actions for "))
+    await page.locator(".chart-canvas").focus()
+    await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("Enter")
+    await page.getByRole("menuitem", { name: "Add note" }).focus()
+    await openAndLeave(page, "Add note")
+    await page.waitForFunction(() => document.activeElement?.ariaLabel?.startsWith("Actions for "))
 
-  for (const [name, dialog] of [
-    ["Notes", "Notes"],
-    ["Filter, 1 active", "Add filter"],
-    ["Browser is Firefox", "Edit filter"],
-    ["Save as segment", "Save as segment"],
-  ] as const) {
-    await button(page, name).focus()
-    await openAndLeave(page, dialog)
-    await focusIsOn(page, name)
-  }
-  expect(looking.faults).toEqual([])
-})
+    for (const [name, dialog] of [
+      ["Notes", "Notes"],
+      ["Filter, 1 active", "Add filter"],
+      ["Browser is Firefox", "Edit filter"],
+      ["Save as segment", "Save as segment"],
+    ] as const) {
+      await button(page, name).focus()
+      await openAndLeave(page, dialog)
+      await focusIsOn(page, name)
+    }
+    expect(looking.faults).toEqual([])
+  },
+)
 
-test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on what stands in its place", async () => {
+test.skipIf(noBrowser)("if the control that opened a dialog is gone, the focus moves to its replacement", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox&f=page:is:/pricing")
   const { page } = looking
   await button(page, "Save as segment").focus()
@@ -103,7 +106,7 @@ test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on 
   await page.waitForURL("**segment=1")
   await focusIsOn(page, "Segment is Foxes")
 
-  // Its filters instead of it: the first of them.
+  // The first of the segment's filters replaces it.
   await page.keyboard.press("Enter")
   await focusIsOn(page, "Browser is Firefox")
 
@@ -118,7 +121,7 @@ test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on 
   await page.keyboard.press("Enter")
   await page.waitForFunction(() => document.activeElement?.closest(".filter-bar"))
 
-  // The whole bar goes with the last one.
+  // The whole bar disappears with the last one.
   await button(page, "Browser is Firefox").focus()
   await page.keyboard.press("Enter")
   await button(page, "Remove").focus()
@@ -126,7 +129,7 @@ test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on 
   await page.locator(".filter-bar").waitFor({ state: "detached" })
   await page.waitForFunction(() => document.activeElement?.closest("main") && document.activeElement.id !== "main")
 
-  // A dialog that is about a list of its own: what goes from the list leaves the focus inside.
+  // In a dialog with a list, removing an item keeps the focus inside.
   await page.keyboard.press("/")
   await button(page, "Delete segment Foxes").focus()
   await page.keyboard.press("Enter")
@@ -135,7 +138,7 @@ test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on 
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("in a menu arrows go round, Home and End to its ends, letters to what begins so", async () => {
+test.skipIf(noBrowser)("in a menu, arrow keys wrap around, Home and End jump to the ends, and letters to matching items", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking
   const at = () => page.evaluate(() => document.activeElement?.querySelector("span")?.textContent)
@@ -155,10 +158,10 @@ test.skipIf(noBrowser)("in a menu arrows go round, Home and End to its ends, let
   for (const [key, expected] of steps) {
     await page.keyboard.press(key)
     expect({ key, at: await at() }).toEqual({ key, at: expected })
-    // Another letter belongs to those before it for a moment.
+    // For a moment, further letters extend the search.
     if (key.length === 1) await page.waitForTimeout(600)
   }
-  // Again the same letter, after a while: the next one.
+  // After a pause, the same letter moves to the next match.
   for (const expected of ["Year to date", "Yesterday"]) {
     await page.keyboard.press("y")
     expect(await at()).toBe(expected)
@@ -173,7 +176,7 @@ test.skipIf(noBrowser)("in a menu arrows go round, Home and End to its ends, let
 })
 
 test.skipIf(noBrowser)(
-  "back and forward bring back figures, scroll and focus: after a row, after another page, after another document",
+  "back and forward restore figures, scroll position and focus after a row, another page and another document",
   async () => {
     await using looking = await openAt(seen, "/sites/1?period=28d")
     const { page } = looking
@@ -201,7 +204,7 @@ test.skipIf(noBrowser)(
     await focusIsOn(page, "Browser is Firefox")
     expect({ figures: await figures(page), top: await scrolled(page) }).toEqual({ figures: filtered, top: 40 })
 
-    // To a page of its own, which begins at its top, and back.
+    // To another page, which starts at its top, and back.
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
     const low = await scrolled(page)
     expect(low).toBeGreaterThan(first)
@@ -213,7 +216,7 @@ test.skipIf(noBrowser)(
     await page.waitForFunction((top) => scrollY === top, low)
     expect(await figures(page)).toEqual(filtered)
 
-    // To another document, which forgets this one, and back.
+    // To another document, which discards this one, and back.
     const second = await rowOf("/pricing")
     await link(page, "/pricing").focus()
     await page.goto(`${seen.stand.origin}/health`)

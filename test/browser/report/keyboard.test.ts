@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { TOTP } from "otpauth"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "../asked.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { ask, shown } from "../people/site-stand.ts"
+import { trackRequests } from "../requests.ts"
 import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboard-stand.ts"
 
-// Setting up, adding a site, making a key and making a goal by keys alone are in the files of their screens.
+// The set-up and creating a site, an API key and a goal by keyboard are tested in the files of their screens.
 setDefaultTimeout(60_000)
 let browser: Browser
 let stand: DashboardStand
@@ -15,7 +15,7 @@ let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance, { days: 3 })
   cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
@@ -25,17 +25,17 @@ afterAll(async () => {
   await browser?.close()
 })
 
-interface ByKeys extends Watched {
+interface ByKeys extends WatchedPage {
   answered(): Promise<void>
-  /** What was wrong at the places where the focus stood. */
+  /** Faults of the elements that had the focus. */
   stops: string[]
-  /** Presses Tab until the element of this name has the focus. */
+  /** Presses Tab until the element with this name has the focus. */
   tabTo(name: string | RegExp): Promise<void>
   press(...keys: string[]): Promise<void>
   type(text: string): Promise<void>
-  /** Name of what has the focus. */
+  /** Returns the name of the focused element. */
   focused(): Promise<string>
-  /** Waits until this has the focus, which comes back a moment after a dialog is gone. */
+  /** Waits until the element has the focus, which returns a moment after a dialog closes. */
   comesBackTo(name: string | RegExp): Promise<void>
 }
 
@@ -44,7 +44,7 @@ async function byKeys(path: string, width = 1280): Promise<ByKeys> {
   const { page } = watched
   page.setDefaultTimeout(8_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   await page.goto(stand.origin + path)
   await answered()
   const stops: string[] = []
@@ -76,7 +76,7 @@ async function byKeys(path: string, width = 1280): Promise<ByKeys> {
   }
 }
 
-/** What has the focus, and what is wrong with how it shows: no ring, out of sight, or something lies over it. */
+/** Returns the focused element and its visual fault: no focus ring, out of view or covered. */
 function focusOf(page: Page): Promise<{ name: string; fault: string | undefined; isNothing: boolean }> {
   return page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null
@@ -93,7 +93,7 @@ function focusOf(page: Page): Promise<{ name: string; fault: string | undefined;
 
     function faultOf(focused: HTMLElement): string | undefined {
       const style = getComputedStyle(focused)
-      // A part of a date's field shows the focus itself.
+      // The parts of a date field show the focus themselves.
       if (!focused.matches(":focus-visible") && (focused as HTMLInputElement).type === "datetime-local") return undefined
       if (!(style.outlineStyle !== "none" && Number.parseFloat(style.outlineWidth) >= 2)) return "no ring"
       const box = focused.getBoundingClientRect()
@@ -119,14 +119,14 @@ test.skipIf(noBrowser).each([
   ["/org/1/members", 1280],
   ["/account/preferences", 375],
   ["/admin/settings", 1280],
-])("%s at %d px: the focus goes over the whole page and out of it, always in sight, nothing over it", async (path, width) => {
+])("%s at %d px: the focus traverses the whole page and leaves it, always visible and uncovered", async (path, width) => {
   await using keys = await byKeys(path, width)
   const { page } = keys
   const stops: string[] = []
   for (let presses = 0; presses < 400; presses++) {
     await page.keyboard.press("Tab")
     const { name, fault, isNothing } = await focusOf(page)
-    // Behind the last element the focus leaves the page.
+    // After the last element the focus leaves the page.
     if (isNothing) break
     stops.push(name)
     if (fault) keys.stops.push(`${name}: ${fault}`)
@@ -140,7 +140,7 @@ test.skipIf(noBrowser).each([
   expect(keys.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a filter is set, kept as a segment and taken away, by keys alone", async () => {
+test.skipIf(noBrowser)("adds a filter, saves it as a segment and removes it by keyboard", async () => {
   await using keys = await byKeys("/sites/1?period=28d")
   const { page, press, tabTo, type } = keys
   await press("/")
@@ -169,13 +169,13 @@ test.skipIf(noBrowser)("a filter is set, kept as a segment and taken away, by ke
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
-test.skipIf(noBrowser)("periods are compared with the year before, and details opened and closed, by keys alone", async () => {
+test.skipIf(noBrowser)("compares with the previous year, and opens and closes details by keyboard", async () => {
   await using keys = await byKeys("/sites/1?period=28d")
   const { page, press, tabTo } = keys
   await tabTo(/^Comparison:/)
   await press("Enter")
   await page.waitForFunction(() => document.activeElement?.closest("[popover]"))
-  // The chosen one has the focus; the next one down is the year before.
+  // The selected item has the focus; the next one is the previous year.
   await press("ArrowDown", "Enter")
   await page.waitForFunction(() => location.search.includes("compare=previous_year"))
   await keys.comesBackTo("Comparison: vs previous year")
@@ -187,7 +187,7 @@ test.skipIf(noBrowser)("periods are compared with the year before, and details o
   await tabTo(/^Visitors/)
   await press("Enter")
   await page.locator("dialog [aria-sort=ascending]").waitFor()
-  // Inside, the focus goes round: nothing behind the dialog is reached.
+  // The focus cycles within the dialog and reaches nothing behind it.
   for (let presses = 0; presses < 40; presses++) {
     await press("Tab")
     expect(await page.evaluate(() => document.activeElement === document.body || !!document.activeElement?.closest("dialog"))).toBe(true)
@@ -199,7 +199,7 @@ test.skipIf(noBrowser)("periods are compared with the year before, and details o
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
-test.skipIf(noBrowser)("a funnel is made by keys alone", async () => {
+test.skipIf(noBrowser)("creates a funnel by keyboard", async () => {
   await using keys = await byKeys("/sites/1/funnels?period=28d")
   const { page, press, tabTo, type } = keys
   await tabTo("Add funnel")
@@ -228,7 +228,7 @@ test.skipIf(noBrowser)("a funnel is made by keys alone", async () => {
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
-test.skipIf(noBrowser)("a view is shared and taken away again by keys alone", async () => {
+test.skipIf(noBrowser)("creates and removes a shared view by keyboard", async () => {
   await using keys = await byKeys("/sites/1/settings/sharing")
   const { page, press, tabTo, type } = keys
   await tabTo("New shared view")
@@ -251,7 +251,7 @@ test.skipIf(noBrowser)("a view is shared and taken away again by keys alone", as
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
-test.skipIf(noBrowser)("somebody is made an editor of the organization by keys alone", async () => {
+test.skipIf(noBrowser)("makes a member an editor by keyboard", async () => {
   await stand.signIn({ role: "viewer" })
   await using keys = await byKeys("/org/1/members")
   const { page, press, tabTo, type } = keys
@@ -270,7 +270,7 @@ test.skipIf(noBrowser)("somebody is made an editor of the organization by keys a
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
-test.skipIf(noBrowser)("an authenticator app is added by keys alone", async () => {
+test.skipIf(noBrowser)("adds an authenticator app by keyboard", async () => {
   await using keys = await byKeys("/account/security")
   const { page, press, tabTo, type } = keys
   await tabTo("Add authenticator app")
@@ -286,7 +286,7 @@ test.skipIf(noBrowser)("an authenticator app is added by keys alone", async () =
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
-test.skipIf(noBrowser)("a backup is made, and what restores it opened, by keys alone", async () => {
+test.skipIf(noBrowser)("creates a backup and opens its restore dialog by keyboard", async () => {
   await using keys = await byKeys("/admin/backups")
   const { page, press, tabTo, type } = keys
   await tabTo("Create backup")
@@ -307,7 +307,7 @@ test.skipIf(noBrowser)("a backup is made, and what restores it opened, by keys a
   await tabTo(/^Type .+ to confirm$/)
   await type(/^Type (.+) to confirm$/.exec(await keys.focused())![1]!)
   await tabTo("Restore and restart")
-  // Not pressed: it would end the instance.
+  // Not pressed, because it would stop the instance.
   await press("Escape")
   await page.getByRole("dialog").waitFor({ state: "detached" })
   await keys.comesBackTo(/^More actions for/)

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { readCsv } from "../../http/public/csv.ts"
-import { watchAsked } from "../asked.ts"
+import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
+import { trackRequests } from "../requests.ts"
 import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
 
 setDefaultTimeout(180_000)
 const PAGES = 10_150
-/** The rows that paging reaches: the API answers up to 100 from the ten thousandth on. */
+/** Number of rows that pagination can reach: the API returns up to 100 rows from offset 10,000. */
 const REACHED = 10_100
 const SITES = 300
 const HEAP_BYTES = 120e6
@@ -18,14 +19,14 @@ let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   const settings = { private_rate: "100000", limit_site_events: "0" }
   stand = await openDashboard(browser, { now: "2026-11-11T12:00:00Z", settings })
   const { instance } = stand
   const { sites } = instance.app.instance
   for (let site = 1; site <= SITES; site++)
     await sites.create(instance.site.organization_id, { name: siteName(site), hosts: [`s${site}.example`] })
-  // On two days: of one day the ten thousandth value would be the last one that is kept apart.
+  // On two days, because a day keeps at most ten thousand values apart.
   await readPages(0, PAGES / 2)
   instance.clock.advance(86_400_000)
   await readPages(PAGES / 2, PAGES)
@@ -38,10 +39,10 @@ afterAll(async () => {
 
 const siteName = (site: number): string => `Site ${String(site).padStart(3, "0")}`
 const pageName = (page: number): string => `/page/${String(page).padStart(5, "0")}`
-/** The two ways of counting by which the order can be told: most pages were read once, every thousandth three times. */
+/** Returns the reads of a page. Most have one, every thousandth has three, so that the order is visible. */
 const readsOf = (page: number): number => (page % 1_000 === 0 ? 3 : 1)
 
-/** Events of a server, a thousand in a call. Each visitor reads a hundred pages. */
+/** Sends server events, a thousand per call. Each visitor reads a hundred pages. */
 async function readPages(from: number, to: number): Promise<void> {
   const { api, eventsKey } = stand.instance
   const events = Array.from({ length: to - from }, (_, index) => from + index).flatMap((page) =>
@@ -58,19 +59,19 @@ async function readPages(from: number, to: number): Promise<void> {
   }
 }
 
-/** A page of the owner, whose clock is that of the instance. */
+/** Opens a page as the owner, with the instance's time as the page's clock. */
 async function open(path: string, width: number) {
   const watched = await stand.look({ cookie, width })
   const { page } = watched
   page.setDefaultTimeout(20_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   await page.goto(stand.origin + path)
   await answered()
   return { ...watched, answered }
 }
 
-/** Bytes of live objects: what nobody needs any more is collected before. */
+/** Returns the bytes of live objects after a garbage collection. */
 async function heapOf(page: Page): Promise<number> {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send("HeapProfiler.collectGarbage")
@@ -79,12 +80,12 @@ async function heapOf(page: Page): Promise<number> {
   return metrics.find(({ name }) => name === "JSHeapUsedSize")!.value
 }
 
-/** The first column of a page of details after another, with what the pager says of each, until it ends. */
+/** Pages through the details to the end and returns the first column and the pager's text of each page. */
 const walkPages = (page: Page) =>
   page.evaluate(async () => {
     const dialog = document.querySelector("dialog")!
     const next = [...dialog.querySelectorAll("button")].find(({ textContent }) => textContent === "Next")!
-    /** Sooner than frames come: a hundred rows are drawn only when there is time for it. */
+    /** Polls more often than frames are drawn, because a hundred rows are drawn only when there is time. */
     const change = () =>
       new Promise<void>((resolve) => {
         const observer = new MutationObserver(() => {
@@ -109,7 +110,7 @@ const walkPages = (page: Page) =>
     }
   })
 
-/** Scrolls whatever scrolls to its end, as a wheel does, and says whether the last row is to be seen there. */
+/** Scrolls the scrollable container to its end, as a wheel does, and reports whether the last row is visible. */
 async function seesLast(page: Page, rows: string): Promise<boolean> {
   const last = page.locator(rows).last()
   await last.hover()
@@ -124,7 +125,7 @@ async function seesLast(page: Page, rows: string): Promise<boolean> {
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
 
 test.skipIf(noBrowser)(
-  "details of ten thousand pages are walked in order, no row twice and none lost, and the file has them all",
+  "pages through the details of ten thousand pages in order, without repeating or losing a row, and exports all of them",
   async () => {
     await using opened = await open("/sites/1/details/page?period=7d", 1280)
     const { page, answered } = opened
@@ -155,7 +156,7 @@ test.skipIf(noBrowser)(
   },
 )
 
-test.skipIf(noBrowser)("on a phone a thousand found pages are walked and scrolled to their end", async () => {
+test.skipIf(noBrowser)("on a phone, pages and scrolls through a thousand search results to the end", async () => {
   await using opened = await open("/sites/1/details/page?period=7d", 375)
   const { page, answered } = opened
   await page.getByRole("searchbox", { name: "Search page" }).fill("/page/00")
@@ -168,7 +169,7 @@ test.skipIf(noBrowser)("on a phone a thousand found pages are walked and scrolle
   expect(opened.faults).toEqual([])
 })
 
-/** Names by place in the list, as they come into sight on the way from the top to the end; and how many exist at a time. */
+/** Scrolls from top to end. Returns the names by position, and the maximum number of elements that existed at a time. */
 async function scrollThrough(page: Page): Promise<{ names: string[]; most: number }> {
   const names: string[] = []
   let most = 0
@@ -184,7 +185,7 @@ async function scrollThrough(page: Page): Promise<{ names: string[]; most: numbe
     const isEnd = await page.evaluate(async () => {
       const before = scrollY
       scrollBy(0, innerHeight)
-      // The list hears of it before the next frame and is drawn in it.
+      // The list handles the event before the next frame and is drawn in it.
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
       return scrollY === before
     })
@@ -192,34 +193,37 @@ async function scrollThrough(page: Page): Promise<{ names: string[]; most: numbe
   }
 }
 
-test.skipIf(noBrowser).each([1280, 375])("%i px: three hundred sites are scrolled, searched and walked by keys", async (width) => {
-  await using opened = await open("/sites?sort=name", width)
-  const { page, answered } = opened
-  const all = ["Shop", ...range(1, SITES + 1).map(siteName)]
-  const { names, most } = await scrollThrough(page)
-  expect(names).toEqual(all)
-  expect(most).toBeLessThan(60)
-  expect(await seesLast(page, ".site-entry")).toBe(true)
-  expect(await heapOf(page)).toBeLessThan(HEAP_BYTES)
+test.skipIf(noBrowser).each(bySize({ check: [375], full: [1280, 375], release: [1280, 375] }))(
+  "%i px: scrolls, searches and navigates three hundred sites by keyboard",
+  async (width) => {
+    await using opened = await open("/sites?sort=name", width)
+    const { page, answered } = opened
+    const all = ["Shop", ...range(1, SITES + 1).map(siteName)]
+    const { names, most } = await scrollThrough(page)
+    expect(names).toEqual(all)
+    expect(most).toBeLessThan(60)
+    expect(await seesLast(page, ".site-entry")).toBe(true)
+    expect(await heapOf(page)).toBeLessThan(HEAP_BYTES)
 
-  await page.evaluate(() => scrollTo(0, 0))
-  await page.getByRole("link", { name: "Shop", exact: true }).focus()
-  const walked: (string | null)[] = []
-  for (const _ of range(0, 60)) {
-    walked.push(await page.evaluate(() => document.activeElement!.textContent))
+    await page.evaluate(() => scrollTo(0, 0))
+    await page.getByRole("link", { name: "Shop", exact: true }).focus()
+    const walked: (string | null)[] = []
+    for (const _ of range(0, 60)) {
+      walked.push(await page.evaluate(() => document.activeElement!.textContent))
+      await page.keyboard.press("ArrowDown")
+      await page.evaluate(() => new Promise(requestAnimationFrame))
+    }
+    expect(walked).toEqual(all.slice(0, 60))
+
+    await page.getByRole("searchbox", { name: "Search sites" }).fill("s29")
+    await answered()
+    // Searches by name or host; the arrow key leads from the field to the results.
+    await page.waitForFunction(() => document.querySelectorAll(".site-entry").length === 11)
+    await page.getByRole("searchbox", { name: "Search sites" }).press("ArrowDown")
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Site 029")
     await page.keyboard.press("ArrowDown")
-    await page.evaluate(() => new Promise(requestAnimationFrame))
-  }
-  expect(walked).toEqual(all.slice(0, 60))
-
-  await page.getByRole("searchbox", { name: "Search sites" }).fill("s29")
-  await answered()
-  // By name or host, and the field leads into what is found.
-  await page.waitForFunction(() => document.querySelectorAll(".site-entry").length === 11)
-  await page.getByRole("searchbox", { name: "Search sites" }).press("ArrowDown")
-  expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Site 029")
-  await page.keyboard.press("ArrowDown")
-  await page.keyboard.press("Enter")
-  await page.waitForURL(/\/sites\/291/)
-  expect(opened.faults).toEqual([])
-})
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/sites\/291/)
+    expect(opened.faults).toEqual([])
+  },
+)

@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core"
 import { placeFileBytes } from "../../ingest/place-file.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
-import { openDashboard, settled, type Watched } from "./dashboard-stand.ts"
+import { openDashboard, settled, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -19,7 +19,7 @@ afterAll(async () => {
 const us = { iso_code: "US" }
 const OAKLAND = { country: us, city: { geoname_id: 5_378_538, names: { en: "Oakland" } } }
 
-/** A viewer's page of a site that had one visitor from each of the addresses. */
+/** Opens a site with one visitor from each of the addresses as a viewer. */
 async function placesStand(entries: Record<string, Record<string, unknown>>, from: readonly string[] = Object.keys(entries)) {
   const folder = temporaryFolder()
   const geo_db = join(folder.path, "places.mmdb")
@@ -27,7 +27,7 @@ async function placesStand(entries: Record<string, Record<string, unknown>>, fro
   const stand = await openDashboard(browser, { settings: { geo_db, private_rate: "100000" } })
   for (const address of from) await stand.instance.collect({ n: "pageview", u: "https://shop.example/" }, { address })
   const cookie = await stand.signIn({ role: "viewer" })
-  const look = async (width?: number): Promise<Watched> => {
+  const look = async (width?: number): Promise<WatchedPage> => {
     const looking = await stand.look({ cookie, ...(width !== undefined && { width }) })
     looking.page.setDefaultTimeout(20_000)
     return looking
@@ -39,7 +39,7 @@ async function placesStand(entries: Record<string, Record<string, unknown>>, fro
   return { look, [Symbol.asyncDispose]: dispose }
 }
 
-test.skipIf(noBrowser)("a city that is stored by its number has its name in the card, in the filter, and after a reload", async () => {
+test.skipIf(noBrowser)("shows the name of a city stored by number in the card, in the filter and after a reload", async () => {
   await using stand = await placesStand({ "192.0.2.1": OAKLAND }, ["192.0.2.1", "192.0.2.9"])
   await using looking = await stand.look()
   const { page, open } = looking
@@ -59,7 +59,7 @@ test.skipIf(noBrowser)("a city that is stored by its number has its name in the 
   expect(looking.faults).toEqual([])
 })
 
-test.skipIf(noBrowser).each([1280, 375])("segments say cities by their names at %i px", async (width) => {
+test.skipIf(noBrowser).each([1280, 375])("segments show cities by name at %i px", async (width) => {
   await using stand = await placesStand({ "192.0.2.1": OAKLAND })
   await using looking = await stand.look(width)
   const { page, open } = looking
@@ -80,7 +80,7 @@ test.skipIf(noBrowser).each([1280, 375])("segments say cities by their names at 
   expect(looking.faults).toEqual([])
 })
 
-/** 52 cities: one more of the same word than a filter takes, and one of another. */
+/** 52 cities: one more with the same word than a filter accepts, and one with another word. */
 const many = Object.fromEntries(
   Array.from({ length: 51 }, (_, i) => [`192.0.2.${i + 2}`, { country: us, city: { geoname_id: 9_000 + i, names: { en: `San ${i}` } } }]),
 )

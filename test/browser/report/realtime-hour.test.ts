@@ -6,11 +6,11 @@ import { BROWSER, temporaryFolder } from "../../kit.ts"
 import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 
-/** How long the realtime page stays open. */
-const SECONDS = bySize({ check: 10, full: 10, release: 3600 })
+/** Duration for which the realtime page stays open. */
+const SECONDS = bySize({ check: 5, full: 10, release: 3600 })
 const PER_SECOND = 200
 const MEASUREMENTS = 6
-/** In the second half, when everything has been drawn once: one megabyte in ten minutes, and the noise of a short run. */
+/** Allowed growth in the second half, after everything was drawn once: one megabyte in ten minutes, plus the noise of a short run. */
 const MOST_GROWTH = 1e6 * (SECONDS / 2 / 600) + 5e5
 setDefaultTimeout(90_000 + SECONDS * 2_000)
 let browser: Browser
@@ -24,7 +24,7 @@ afterAll(async () => {
 const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
 const SITE = { name: "Shop", hosts: ["shop.example"], timezone: "UTC" }
 
-/** Somebody who watches realtime of a fresh instance. */
+/** Opens realtime on a new instance. */
 async function watcher(server: Serving): Promise<Page> {
   const page = await (await browser.newContext({ locale: "en-GB" })).newPage()
   page.setDefaultTimeout(30_000)
@@ -36,7 +36,7 @@ async function watcher(server: Serving): Promise<Page> {
   return page
 }
 
-/** Two hundred events a second, in twenty portions, until it is told to end; how many were taken. */
+/** Sends two hundred events a second, in twenty batches, until `end`, which returns the number of accepted events. */
 function load(address: string): { end(): Promise<number> } {
   let isOver = false
   let taken = 0
@@ -57,7 +57,7 @@ function load(address: string): { end(): Promise<number> } {
   }
 }
 
-/** Of one of 250 visitors, on one of 700 pages: more than any list shows, and fewer than are kept apart. */
+/** Sends a pageview of one of 250 visitors on one of 700 pages: more than any list shows, and fewer than the store keeps apart. */
 async function sendView(address: string, number: number): Promise<number> {
   const headers = { "user-agent": BROWSER, "content-type": "text/plain", "x-forwarded-for": `198.18.0.${number % 250}` }
   const body = JSON.stringify({ n: "pageview", u: `https://shop.example/page-${number % 700}` })
@@ -66,7 +66,7 @@ async function sendView(address: string, number: number): Promise<number> {
   return response.status
 }
 
-/** Bytes of live objects in the page. */
+/** Returns the bytes of live objects in the page. */
 async function heapOf(devtools: CDPSession): Promise<number> {
   await devtools.send("HeapProfiler.collectGarbage")
   const { metrics } = await devtools.send("Performance.getMetrics")
@@ -94,7 +94,7 @@ test.skipIf(noBrowser)(
     console.log(`heap in MB: ${heap.map((bytes) => (bytes / 1e6).toFixed(2)).join(" ")}; ${taken} events taken`)
     expect(taken).toBeGreaterThan((SECONDS * PER_SECOND) / 4)
     expect(heap.at(-1)! - heap[MEASUREMENTS / 2]!).toBeLessThan(MOST_GROWTH)
-    // However much came, the list keeps to its length.
+    // The list keeps its length regardless of the number of events.
     expect(await page.locator("main tbody tr").count()).toBeLessThan(100)
 
     expect(await first.end("SIGTERM")).toBe(0)
@@ -102,7 +102,7 @@ test.skipIf(noBrowser)(
     await using _again = await serving(folder.path, ...flags, "--port", new URL(first.address).port)
     const begun = performance.now()
     await page.getByText("Live connection lost.").waitFor({ state: "detached" })
-    // The bar is five seconds; a busy machine may take longer to answer.
+    // The target is five seconds, but a busy machine may take longer.
     expect(performance.now() - begun).toBeLessThan(15_000)
     expect(await send(first.address, "/page-after-the-restart", 1)).toBe(202)
     await page.getByRole("cell", { name: "/page-after-the-restart" }).first().waitFor()

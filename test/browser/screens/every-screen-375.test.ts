@@ -2,7 +2,7 @@ import { bySize } from "../../size.ts"
 import { everyScreen } from "./every-screen.ts"
 import { SCREENS } from "./screens.ts"
 
-/** Phones see the same parts arranged in the same few ways; the check looks at one screen of each. */
+/** Phones have only a few layouts of the same parts. The check size tests one screen of each. */
 const NAMES = ["sign-in", "all sites", "dashboard", "dashboard with its chart as a table", "goal dialog", "organization, keys", "console"]
 const few = SCREENS.filter(({ name }) => NAMES.includes(name))
 

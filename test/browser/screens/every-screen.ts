@@ -8,7 +8,7 @@ type Theme = "light" | "dark"
 
 interface ScreenChecks {
   width: number
-  /** The first theme is the one in which a screen is opened; then the other is chosen while it stays open. */
+  /** A screen is opened in the first theme and then switched to the second. */
   themes: readonly [Theme, Theme]
   screens: readonly Screen[]
 }
@@ -28,20 +28,20 @@ export function everyScreen({ width, themes: [first, other], screens }: ScreenCh
     })
 
     test.each(screens.map((screen) => [screen.name, screen] as const))(
-      "%s: no violation, nothing beside the window, no fault, nothing from elsewhere, no text that runs",
+      "%s: no accessibility violation, overflow, fault, request to another origin or executed text",
       async (_, screen) => {
         await using watched = await stand.show(screen, { theme: first, width })
         const { page, faults, refusals } = watched
         const found = { [first]: await violations(page) }
         expect(await overflow(page)).toBe(0)
-        // No colour is on its way when it is looked at.
+        // No colour transition is running during the check.
         await page.emulateMedia({ colorScheme: other, reducedMotion: "reduce" })
         await settled(page)
-        found[other] = await violations(page)
+        found[other] = await violations(page, { onlyColours: true })
         expect(found).toEqual({ [first]: [], [other]: [] })
         expect(await overflow(page)).toBe(0)
         expect(refusals.filter((one) => !screen.refused?.includes(Number(one.slice(0, 3))))).toEqual([])
-        // A refusal that belongs to the screen is told by the console too.
+        // The console also logs an expected rejection.
         expect(faults.filter((one) => !(screen.refused && one.includes("Failed to load resource")))).toEqual([])
         expect(await page.evaluate(() => "__hit" in window)).toBe(false)
         if (width < 768) {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "../asked.ts"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { HOSTILE } from "../report/dashboard-data.ts"
+import { trackRequests } from "../requests.ts"
 import { openScreens, SCREENS, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(120_000)
@@ -21,11 +22,11 @@ afterAll(async () => {
 })
 
 const [IMAGE, SCRIPT, ADDRESS, TEMPLATE, TURNED] = HOSTILE as [string, string, string, string, string]
-/** As it is read: what would turn the direction of the text is a sign of its own. Of what visitors send it is left out. */
+/** The text as displayed: characters that change the direction become visible signs, and are removed from visitors' input. */
 const TURNED_SHOWN = TURNED.replace("\u202e", "⟨U+202E⟩")
 const TURNED_KEPT = TURNED.replace("\u202e", "")
 
-/** Everything that people name is named by attacks, besides what strangers have sent. Gives the address of a shared view. */
+/** Gives everything that users can name an attack as its name, in addition to visitors' input. Returns the URL of a shared view. */
 async function nameThings(): Promise<string> {
   const { instance } = stand
   const ask = async (method: string, path: string, body: object) => {
@@ -50,7 +51,7 @@ async function nameThings(): Promise<string> {
   await ask("POST", "/sites/1/shields", { kind: "page", value: `/${IMAGE}`, note: SCRIPT })
   await ask("POST", "/organizations/1/api-keys", { name: IMAGE, scopes: ["stats:read"], site_access: "all" })
   await ask("POST", "/organizations/1/providers", provider)
-  // Of a host that is not the site's: told among what was refused.
+  // From a host that the site does not list, which is shown among the rejected ones.
   for (const text of HOSTILE)
     await instance.collect({ n: "pageview", d: "shop.example", u: `https://evil.example/${encodeURIComponent(text)}` })
   return `/share/s/${(await ask("POST", "/sites/1/shares", { name: IMAGE })).slug}`
@@ -59,7 +60,7 @@ async function nameThings(): Promise<string> {
 const STATIC = /^\/help/
 const DATED = "?period=28d"
 const OTHER_TABS = ["sources:referrer", "sources:campaign", "sources:campaign-source", "pages:entry", "pages:exit", "acts:events"]
-/** Every screen of somebody who is signed in, with all that it can show of strangers' texts. */
+/** Every screen of a signed-in user that can show visitors' texts. */
 const PATHS = [
   ...SCREENS.filter(({ guest, after, refused, path }) => !guest && !after && !refused && !STATIC.test(path)).map(({ path }) => path),
   ...OTHER_TABS.map((tab) => `/sites/1${DATED}&cards=${tab}`),
@@ -69,7 +70,7 @@ const PATHS = [
   "/admin/organizations/1",
 ]
 
-/** Where such a text must be seen, or the rest would prove nothing. */
+/** Screens on which an attack must be visible as text, otherwise the test would prove nothing. */
 const SEEN: Readonly<Record<string, readonly string[]>> = {
   "/sites": [IMAGE],
   [`/sites/1${DATED}`]: [IMAGE, TEMPLATE],
@@ -94,7 +95,7 @@ const SEEN: Readonly<Record<string, readonly string[]>> = {
   "/admin/audit": [IMAGE, SCRIPT, TEMPLATE],
 }
 
-/** What a text has become besides text: nothing. */
+/** Returns everything other than text that an attack has become: elements, attributes or executed code. */
 const become = (page: Page) =>
   page.evaluate(() => {
     const led = [...document.querySelectorAll("[href], [src], [action]")].flatMap((element) =>
@@ -110,17 +111,17 @@ const become = (page: Page) =>
 
 const NOTHING = { ran: false, elements: 0, addresses: [], turned: [] }
 
-test.skipIf(noBrowser)("what strangers send and people name is text on every screen", async () => {
+test.skipIf(noBrowser)("visitors' input and users' names are text on every screen", async () => {
   const shared = await nameThings()
   await using looking = await stand.look({ cookie })
   const { page } = looking
   page.setDefaultTimeout(15_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
   await looking.open(`/sites/1${DATED}`)
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   const unseen: Record<string, string[]> = {}
-  for (const path of PATHS) {
-    // As a link within the dashboard leads there: a text that had run once would go on being seen.
+  for (const path of sample(PATHS)) {
+    // Navigates within the dashboard, so that the effect of executed text would remain visible.
     await page.evaluate((to) => history.pushState(null, "", to), path)
     await answered()
     expect({ path, ...(await become(page)) }).toEqual({ path, ...NOTHING })
@@ -133,7 +134,7 @@ test.skipIf(noBrowser)("what strangers send and people name is text on every scr
   expect(looking.faults).toEqual([])
   expect(looking.refusals).toEqual([])
 
-  // And loaded anew, where the server has a part in it.
+  // Reloads, because the server renders part of the page.
   await using guest = await stand.look()
   await guest.page.clock.setFixedTime(stand.instance.clock.now())
   await guest.open(shared)

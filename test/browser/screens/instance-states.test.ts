@@ -33,7 +33,7 @@ async function openPage(context: BrowserContext): Promise<Page> {
   return page
 }
 
-/** Signs in the first admin of a fresh instance with a site. */
+/** Signs in the first administrator of a new instance with a site. */
 async function firstAdmin(server: Serving): Promise<Page> {
   const context = await browser.newContext({ locale: "en-GB" })
   const { setup } = server.printed as { setup: { token: string } }
@@ -42,7 +42,7 @@ async function firstAdmin(server: Serving): Promise<Page> {
   return openPage(context)
 }
 
-/** Looks at today's dashboard anew: the bar of states, and the visitors. */
+/** Reloads today's dashboard and returns the status bar and the visitors. */
 async function look(page: Page, { address }: Serving): Promise<{ bar: string[]; visitors: string | null }> {
   await page.goto(`${address}/sites/1?period=today`)
   await page.getByRole("heading", { name: "Sources" }).waitFor()
@@ -58,15 +58,15 @@ async function look(page: Page, { address }: Serving): Promise<{ bar: string[]; 
 }
 
 const LOCKED =
-  "Another process has locked a store. Recorded data is safe, but new events are rejected until the lock is released. Find that process by fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it: writing goes on by itself."
+  "Another process has locked a store. Recorded data is safe, but new events are rejected until the lock is released. Find the process with fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it. Events are then accepted again without a restart."
 const DAMAGED =
-  "A store is damaged. Intact data is still shown. Nothing is repaired or deleted automatically. footfall backup list, then footfall backup restore <id>."
+  "A store is damaged. Intact data is still shown. Nothing is repaired or deleted automatically. Run footfall backup list, then footfall backup restore <id>."
 const FULL =
-  "The disk is full. Recorded data is safe and reports still work, but new events are rejected until there is space. Make room on the disk: it goes on by itself."
-/** Below a form that could not be sent: what is safe, and what to do. */
+  "The disk is full. Recorded data is safe and reports still work, but new events are rejected until there is space. Free disk space. Events are then accepted again without a restart."
+/** Message below a form that could not be submitted: what is safe and what to do. */
 const KEPT = "Nothing was saved. Your input is kept; try again later."
 
-/** Holds a store as another program does. */
+/** Locks a store as another program does. */
 function hold(folder: string, name: "events.db" | "catalog.db"): Disposable {
   const other = new Database(join(folder, name))
   other.run("begin immediate")
@@ -78,7 +78,7 @@ function hold(folder: string, name: "events.db" | "catalog.db"): Disposable {
   }
 }
 
-/** Half a kilobyte of one page of the file is overwritten while nobody uses it. */
+/** Overwrites half a kilobyte of a page of the file while no process uses it. */
 function damage(folder: string): void {
   const path = join(folder, "events.db")
   const db = new Database(path)
@@ -91,55 +91,52 @@ function damage(folder: string): void {
   closeSync(file)
 }
 
-test.skipIf(noBrowser)(
-  "a store that is held, and one that is damaged, are told on every page, with what is safe and what to do",
-  async () => {
-    using folder = temporaryFolder()
-    await using server = await serving(folder.path)
-    const page = await firstAdmin(server)
-    expect(await send(server.address, "/page-before", 1)).toBe(202)
-    expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
-    {
-      using _held = hold(folder.path, "events.db")
-      expect(await send(server.address, "/page-refused", 2)).toBe(503)
-      expect(await look(page, server)).toEqual({ bar: [LOCKED], visitors: "1" })
-      await page.goto(`${server.address}/admin/jobs`)
-      await page.locator(".state-bar").getByText("Another process has locked a store.").waitFor()
-    }
-    expect(await send(server.address, "/page-after", 1)).toBe(202)
-    expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
+test.skipIf(noBrowser)("reports a locked and a damaged store on every page, with what is safe and what to do", async () => {
+  using folder = temporaryFolder()
+  await using server = await serving(folder.path)
+  const page = await firstAdmin(server)
+  expect(await send(server.address, "/page-before", 1)).toBe(202)
+  expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
+  {
+    using _held = hold(folder.path, "events.db")
+    expect(await send(server.address, "/page-refused", 2)).toBe(503)
+    expect(await look(page, server)).toEqual({ bar: [LOCKED], visitors: "1" })
+    await page.goto(`${server.address}/admin/jobs`)
+    await page.locator(".state-bar").getByText("Another process has locked a store.").waitFor()
+  }
+  expect(await send(server.address, "/page-after", 1)).toBe(202)
+  expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
 
-    await page.goto(`${server.address}/sites/1/goals`)
-    await page.getByRole("button", { name: "Add goal" }).first().click()
-    const dialog = page.getByRole("dialog", { name: "Add goal" })
-    await dialog.getByLabel("Event name", { exact: true }).fill("signup")
-    {
-      using _held = hold(folder.path, "catalog.db")
-      await dialog.getByRole("button", { name: "Add goal" }).click()
-      await dialog.getByRole("alert").waitFor()
-      expect(await dialog.getByRole("alert").locator("p").allTextContents()).toEqual([
-        "A store is held by another program. What is recorded is safe. If it stays so, whoever runs Footfall has to end that program.",
-        KEPT,
-      ])
-    }
-    // What was typed is still there, and goes the same way.
+  await page.goto(`${server.address}/sites/1/goals`)
+  await page.getByRole("button", { name: "Add goal" }).first().click()
+  const dialog = page.getByRole("dialog", { name: "Add goal" })
+  await dialog.getByLabel("Event name", { exact: true }).fill("signup")
+  {
+    using _held = hold(folder.path, "catalog.db")
     await dialog.getByRole("button", { name: "Add goal" }).click()
-    await dialog.waitFor({ state: "detached" })
-    await page.getByRole("link", { name: "signup", exact: true }).waitFor()
+    await dialog.getByRole("alert").waitFor()
+    expect(await dialog.getByRole("alert").locator("p").allTextContents()).toEqual([
+      "Another program has locked a store. Recorded data is safe. If this persists, the operator of Footfall has to end that program.",
+      KEPT,
+    ])
+  }
+  // The input is kept and can be submitted again.
+  await dialog.getByRole("button", { name: "Add goal" }).click()
+  await dialog.waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "signup", exact: true }).waitFor()
 
-    await server.end("SIGKILL")
-    damage(folder.path)
-    await using again = await serving(folder.path)
-    // After a crash both stores are checked; until that is done nothing is known.
-    while ((await fetch(`${again.address}/health`)).ok) await Bun.sleep(50)
-    expect(await send(again.address, "/page-refused", 3)).toBe(503)
-    const context = await browser.newContext({ locale: "en-GB" })
-    expect((await post(context, again, "auth/login", { email: ADA.email, password: ADA.password })).status()).toBe(200)
-    expect(await look(await openPage(context), again)).toEqual({ bar: [DAMAGED], visitors: "1" })
-  },
-)
+  await server.end("SIGKILL")
+  damage(folder.path)
+  await using again = await serving(folder.path)
+  // After a crash both stores are checked; until then their state is unknown.
+  while ((await fetch(`${again.address}/health`)).ok) await Bun.sleep(50)
+  expect(await send(again.address, "/page-refused", 3)).toBe(503)
+  const context = await browser.newContext({ locale: "en-GB" })
+  expect((await post(context, again, "auth/login", { email: ADA.email, password: ADA.password })).status()).toBe(200)
+  expect(await look(await openPage(context), again)).toEqual({ bar: [DAMAGED], visitors: "1" })
+})
 
-test.skipIf(noBrowser || !canMountDisk())("a full disk is told while reports go on, and no longer when there is room", async () => {
+test.skipIf(noBrowser || !canMountDisk())("reports a full disk while reports keep working, until there is space", async () => {
   using folder = temporaryFolder()
   if (!Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", folder.path]).success)
     throw new Error("tmpfs cannot be mounted")
@@ -152,12 +149,12 @@ test.skipIf(noBrowser || !canMountDisk())("a full disk is told while reports go 
       try {
         writeFileSync(ballast, new Uint8Array(size), { flag: "a" })
       } catch {
-        // Half as much may still fit.
+        // A smaller write may still fit.
       }
     }
     let sent = 0
     while ((await send(server.address, `/page-${++sent}-x`, 1)) !== 503) expect(sent).toBeLessThan(20_000)
-    // That it is nearly full may be told as well.
+    // A warning that it is almost full may also appear.
     expect(await look(page, server)).toEqual({ bar: expect.arrayContaining([FULL]), visitors: "1" })
     rmSync(ballast)
     while ((await send(server.address, `/page-${++sent}-x`, 1)) !== 202) await Bun.sleep(50)
@@ -167,7 +164,7 @@ test.skipIf(noBrowser || !canMountDisk())("a full disk is told while reports go 
   }
 })
 
-test.skipIf(noBrowser)("a card whose part of the store is damaged says so, and the others go on", async () => {
+test.skipIf(noBrowser)("a card reports damage to its part of the store, and the others keep working", async () => {
   await using stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   const { instance } = stand
   await fillSite(instance, { days: 2 })
@@ -192,7 +189,7 @@ test.skipIf(noBrowser)("a card whose part of the store is damaged says so, and t
   }
 })
 
-test.skipIf(noBrowser)("what others save during maintenance waits, they are told why, and nothing typed is lost", async () => {
+test.skipIf(noBrowser)("maintenance blocks other users' changes with an explanation, and keeps their input", async () => {
   await using stand = await openDashboard(browser)
   const { api } = stand.instance
   const admin = await stand.signIn({ isInstanceAdmin: true })

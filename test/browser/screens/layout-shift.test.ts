@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled } from "../report/dashboard-stand.ts"
@@ -12,7 +13,7 @@ const slugs: Record<string, string> = {}
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance, { days: 3 })
   cookie = await stand.signIn({ role: "owner" })
@@ -29,7 +30,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Runs in the page before everything else: adds up how far what is on the screen moves without a person's doing. */
+/** Runs in the page before everything else: adds up layout shifts without user input. */
 function watchShifts(): void {
   const shifts: { value: number; moved: string[] }[] = []
   Object.assign(window, { shifts })
@@ -43,13 +44,13 @@ function watchShifts(): void {
   }).observe({ type: "layout-shift", buffered: true })
 }
 
-/** Layout shift while a page is loaded, with what moved. Answers of the server take their time, each a different one. */
+/** Returns the layout shift while a page loads and what moved. Each answer of the server has a different delay. */
 async function shiftOf(page: Page, path: string): Promise<{ total: number; moved: string[] }> {
   await page.clock.setFixedTime(stand.instance.clock.now())
   await page.addInitScript(watchShifts)
-  let asked = 0
+  let requests = 0
   await page.route("**/api/**", async (route) => {
-    await Bun.sleep(150 + 130 * (asked++ % 4))
+    await Bun.sleep(150 + 130 * (requests++ % 4))
     await route.continue().catch(() => {})
   })
   await page.goto(stand.origin + path)
@@ -67,7 +68,11 @@ const PAGES = [
   "/sites",
 ]
 
-test.skipIf(noBrowser).each(PAGES.flatMap((path) => [375, 768, 1280].map((width) => [path, width] as const)))(
+const WIDTHS = [375, 1280, 768]
+const EACH_WIDTH = PAGES.flatMap((path) => WIDTHS.map((width) => [path, width] as const))
+const EACH_ONCE = PAGES.map((path, index) => [path, WIDTHS[index % WIDTHS.length]!] as const)
+
+test.skipIf(noBrowser).each(bySize({ check: EACH_ONCE, full: EACH_WIDTH, release: EACH_WIDTH }))(
   "%s at %i px doesn't move while it loads",
   async (path, width) => {
     const share = /^\/share\/s\/(.*)/.exec(path)?.[1]

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
-import { type DashboardStand, openDashboard, settled, type Watched } from "../report/dashboard-stand.ts"
+import { type DashboardStand, openDashboard, settled, type WatchedPage } from "../report/dashboard-stand.ts"
 import { overflow } from "./screens.ts"
 
 setDefaultTimeout(120_000)
@@ -12,7 +13,7 @@ let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance, { days: 3 })
   const name = "The shop that sells shoes and boots to everyone"
@@ -24,19 +25,19 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** The longest texts that the tools of a page can show. */
+/** The longest texts that a page's toolbar can show. */
 const LONG =
   "period=custom&from=2025-10-20&to=2026-11-20&compare=custom&compare_from=2024-09-20&compare_to=2025-10-19" +
   "&f=page:is_not:/a&f=page:is_not:/b&f=page:is_not:/c"
 
-async function openAt(width: number, path: string): Promise<Watched> {
+async function openAt(width: number, path: string): Promise<WatchedPage> {
   const watched = await stand.look({ width, cookie })
   await watched.page.clock.setFixedTime(stand.instance.clock.now())
   await watched.open(path)
   return watched
 }
 
-/** Pixels by which the last control of the top bar lies beyond the window. */
+/** Returns the pixels by which the last control of the top bar exceeds the window. */
 const beyond = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const edges = [...document.querySelectorAll(".top-bar > *, .top-bar .range-tools > *")].map(
@@ -45,7 +46,7 @@ const beyond = (page: Page): Promise<number> =>
     return Math.max(0, ...edges.map((right) => right - innerWidth))
   })
 
-/** Controls of the top bar that lie over one another. */
+/** Returns the controls of the top bar that overlap. */
 const covered = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const parts = [
@@ -58,7 +59,7 @@ const covered = (page: Page): Promise<string[]> =>
     })
   })
 
-test.skipIf(noBrowser).each([320, 375, 768, 900, 1024, 1099, 1280])(
+test.skipIf(noBrowser).each(sample([320, 375, 900, 768, 1024, 1099, 1280]))(
   "long names of a site, a time zone and a period stay inside the window at %i px",
   async (width) => {
     for (const path of ["/sites/1?period=24h", `/sites/1?${LONG}`, "/sites/1/realtime", `/sites/1/goals?${LONG}`]) {
@@ -73,7 +74,7 @@ test.skipIf(noBrowser).each([320, 375, 768, 900, 1024, 1099, 1280])(
   },
 )
 
-test.skipIf(noBrowser).each([320, 375, 768])("the chart as a table shows all of its columns at %i px", async (width) => {
+test.skipIf(noBrowser).each(sample([320, 375, 768]))("the chart's table shows all its columns at %i px", async (width) => {
   await using watched = await openAt(width, "/sites/1?period=28d")
   const { page } = watched
   await page.getByRole("button", { name: "Show as table" }).click()
@@ -86,18 +87,18 @@ test.skipIf(noBrowser).each([320, 375, 768])("the chart as a table shows all of 
   }
 })
 
-test.skipIf(noBrowser).each([375, 1280])("a menu whose items arrive late is inside the window, all of it, at %i px", async (width) => {
+test.skipIf(noBrowser).each([375, 1280])("a menu whose items arrive late is entirely within the window at %i px", async (width) => {
   await using watched = await stand.look({ width, cookie })
   const { page } = watched
   await page.clock.setFixedTime(stand.instance.clock.now())
-  // The items come after the menu was opened.
+  // The items arrive after the menu was opened.
   await page.route(/take-along-items/, async (route) => {
     await Bun.sleep(400)
     await route.continue()
   })
   await watched.open("/sites/1?period=28d")
   const button = page.getByRole("button", { name: "Export" })
-  // The button is at the lower edge of the window, above the bar of phones.
+  // The button is at the lower edge of the window, above the navigation bar of phones.
   await button.evaluate((element) => scrollBy(0, element.getBoundingClientRect().bottom - innerHeight + 64))
   await button.click()
   await page.getByRole("menuitem").first().waitFor()

@@ -9,11 +9,11 @@ import { overflow, violations } from "./screens.ts"
 interface PluginScreens {
   plugin: AnyPlugin
   paths: readonly string[]
-  /** Fills the plugin's tables, with attacks (`HOSTILE`) wherever people or visitors write; the first of them shows on each page. */
+  /** Fills the plugin's tables, with attacks (`HOSTILE`) in all user and visitor input. The first attack shows on each page. */
   fill(instance: DashboardStand["instance"], cookie: string): Promise<void>
 }
 
-/** What holds for every screen, for those of a plugin: in both themes, at both widths. */
+/** Applies the checks of every screen to those of a plugin, in both themes and at both widths. */
 export function pluginScreens({ plugin, paths, fill }: PluginScreens): void {
   let browser: Browser
   let stand: DashboardStand
@@ -36,7 +36,7 @@ export function pluginScreens({ plugin, paths, fill }: PluginScreens): void {
     [375, "light"],
     [375, "dark"],
   ] as const)(
-    "%i px, %s: no violation, nothing beside the window, no fault, and what others wrote is text",
+    "%i px, %s: no accessibility violation, overflow or fault, and input appears as text",
     async (width, theme) => {
       await using looked = await stand.look({ cookie, width, theme })
       const { page } = looked

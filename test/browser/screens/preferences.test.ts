@@ -10,7 +10,7 @@ let stand: DashboardStand
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance, { days: 3 })
 }, 40_000)
@@ -21,8 +21,8 @@ afterAll(async () => {
 
 const DASHBOARD = "/sites/1?period=28d&f=country:is_not:DE"
 
-/** A page of somebody new, whose browser asks for this. */
-async function asking(wanted: BrowserContextOptions): Promise<{ page: Page } & AsyncDisposable> {
+/** Opens a page of a new user whose browser has the given preferences. */
+async function openWith(wanted: BrowserContextOptions): Promise<{ page: Page } & AsyncDisposable> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted })
   const [name = "", ...value] = (await stand.signIn({ role: "owner" })).split("=")
   await context.addCookies([{ name, value: value.join("="), url: stand.origin }])
@@ -38,7 +38,7 @@ async function goTo(page: Page, path: string): Promise<void> {
   await settled(page)
 }
 
-/** Elements that move when something of them changes, in every state that the style sheets know. */
+/** Returns the elements with a transition or animation in any state of the style sheets. */
 const moving = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll("body *")]
@@ -49,21 +49,21 @@ const moving = (page: Page): Promise<string[]> =>
       .map((element) => `${element.tagName}.${element.getAttribute("class")}`),
   )
 
-test.skipIf(noBrowser)("nothing moves for those who want it so", async () => {
+test.skipIf(noBrowser)("nothing moves if the user prefers reduced motion", async () => {
   const found = async (reducedMotion: "reduce" | "no-preference") => {
-    await using asked = await asking({ reducedMotion })
-    await goTo(asked.page, DASHBOARD)
-    // A question that is not answered: the line at the top runs, and the cards are dimmed.
-    await asked.page.route("**/stats/batch", () => {})
-    await asked.page.keyboard.press("w")
-    await asked.page.locator(".progress-line").waitFor({ state: "attached" })
-    return moving(asked.page)
+    await using opened = await openWith({ reducedMotion })
+    await goTo(opened.page, DASHBOARD)
+    // A pending query shows the progress line at the top and dims the cards.
+    await opened.page.route("**/stats/batch", () => {})
+    await opened.page.keyboard.press("w")
+    await opened.page.locator(".progress-line").waitFor({ state: "attached" })
+    return moving(opened.page)
   }
   expect((await found("no-preference")).length).toBeGreaterThan(0)
   expect(await found("reduce")).toEqual([])
 })
 
-/** The colour of the middle of the left edge of what the page shows at this moment, as red, green and blue. */
+/** Returns the red, green and blue values in the middle of the page's left edge at this moment. */
 async function shownColour(page: Page): Promise<number[]> {
   const picture = `data:image/png;base64,${(await page.screenshot()).toString("base64")}`
   const reader = await browser.newPage()
@@ -89,17 +89,17 @@ test.skipIf(noBrowser).each([
   ["dark", "light", DARK],
   ["light", "dark", LIGHT],
 ] as const)(
-  "with the theme %s on a %s system the first paint, before any script, has its foundation",
+  "with the theme %s on a %s system, the first paint has its background before any script runs",
   async (theme, colorScheme, foundation) => {
-    await using asked = await asking({ colorScheme })
-    const { page } = asked
+    await using opened = await openWith({ colorScheme })
+    const { page } = opened
     await goTo(page, "/account/preferences")
     if (theme !== "auto") {
       const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH")
       await page.getByLabel(theme === "dark" ? "Dark" : "Light", { exact: true }).check()
       await saved
     }
-    // Without its scripts a page is what the server and the style sheet say: what is painted first.
+    // Without scripts, a page shows what the server and the style sheet define, which is the first paint.
     const scripts = /\.js(\?|$)/
     await page.route(scripts, (route) => route.abort())
     await page.goto(stand.origin + DASHBOARD)
@@ -111,9 +111,9 @@ test.skipIf(noBrowser).each([
   },
 )
 
-test.skipIf(noBrowser)("where colours are the system's own, controls keep their borders and the focus its ring", async () => {
-  await using asked = await asking({ forcedColors: "active" })
-  const { page } = asked
+test.skipIf(noBrowser)("with forced colours, controls keep their borders and the focus its ring", async () => {
+  await using opened = await openWith({ forcedColors: "active" })
+  const { page } = opened
   for (const path of [DASHBOARD, "/sites/1/goals", "/account/profile", "/sites/new"]) {
     await goTo(page, path)
     expect(await page.evaluate(() => matchMedia("(forced-colors: active)").matches)).toBe(true)
@@ -133,7 +133,7 @@ test.skipIf(noBrowser)("where colours are the system's own, controls keep their 
       await page.keyboard.press("Tab")
       const ring = await page.evaluate(() => {
         const { outlineStyle, outlineWidth, outlineColor, backgroundColor } = getComputedStyle(document.activeElement!)
-        // Behind the last element the focus leaves the page.
+        // After the last element the focus leaves the page.
         return {
           shown:
             document.activeElement === document.body ||
@@ -145,9 +145,9 @@ test.skipIf(noBrowser)("where colours are the system's own, controls keep their 
   }
 })
 
-test.skipIf(noBrowser)("on paper there is the report, and nothing to press", async () => {
-  await using asked = await asking({})
-  const { page } = asked
+test.skipIf(noBrowser)("prints the report without controls", async () => {
+  await using opened = await openWith({})
+  const { page } = opened
   await goTo(page, DASHBOARD)
   const seen = (selector: string) =>
     page.$$eval(selector, (all) => all.filter((element) => (element as HTMLElement).checkVisibility()).length)
@@ -161,8 +161,8 @@ test.skipIf(noBrowser)("on paper there is the report, and nothing to press", asy
 })
 
 test.skipIf(noBrowser)("the dark theme prints dark ink on white paper, without a button", async () => {
-  await using asked = await asking({ colorScheme: "dark" })
-  const { page } = asked
+  await using opened = await openWith({ colorScheme: "dark" })
+  const { page } = opened
   await goTo(page, DASHBOARD)
   expect(await shownColour(page)).toEqual(DARK)
   const line = () => page.$eval(".chart-canvas canvas", (canvas) => darkestOf(canvas as HTMLCanvasElement))
@@ -177,7 +177,7 @@ test.skipIf(noBrowser)("the dark theme prints dark ink on white paper, without a
   const ink = (selector: string) => page.$eval(selector, (element) => getComputedStyle(element).color)
   expect([await ink(".figure-value"), await ink(".ranked-link"), await ink("h1")]).toEqual(Array(3).fill("rgb(28, 27, 25)"))
   expect(await line()).toBeLessThan(20)
-  // What is left of buttons says what is shown: the period, the figures, and the marks beside them.
+  // The remaining buttons are informative: the period, the figures and their marks.
   const buttons = await page.$$eval("button, .button, select", (all) =>
     all.filter(
       (element) => (element as HTMLElement).checkVisibility() && !element.matches(".figure, .trust-mark, [role=tab], .pill > button"),
@@ -187,7 +187,7 @@ test.skipIf(noBrowser)("the dark theme prints dark ink on white paper, without a
 })
 
 declare function darkestOf(canvas: HTMLCanvasElement): number
-/** Runs in the page: the red of the darkest pixel that something was drawn on, of 255. */
+/** Runs in the page: returns the red value (0 to 255) of the darkest drawn pixel. */
 function darkest(canvas: HTMLCanvasElement): number {
   const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height)
   let least = 255
@@ -195,26 +195,23 @@ function darkest(canvas: HTMLCanvasElement): number {
   return least
 }
 
-test.skipIf(noBrowser)(
-  "keys that were switched off on the page of preferences rest, and work again when they are switched on",
-  async () => {
-    await using asked = await asking({})
-    const { page } = asked
-    const set = async (on: boolean) => {
-      await goTo(page, "/account/preferences")
-      await page.getByLabel("Keyboard shortcuts", { exact: true }).setChecked(on)
-      await page.getByRole("button", { name: "Save changes" }).click()
-      await page.getByText("Preferences saved").first().waitFor()
-      await goTo(page, "/sites/1?period=28d")
-    }
-    await set(false)
-    for (const key of ["w", "/", "?", "r"]) await page.keyboard.press(key)
-    // What a key of this page does begins in the same moment: two frames later nothing has come of any of them.
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
-    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/sites/1?period=28d")
-    expect(await page.locator("dialog").count()).toBe(0)
-    await set(true)
-    await page.keyboard.press("w")
-    await page.waitForURL("**/sites/1?period=7d")
-  },
-)
+test.skipIf(noBrowser)("shortcuts can be disabled and enabled again on the preferences page", async () => {
+  await using opened = await openWith({})
+  const { page } = opened
+  const set = async (on: boolean) => {
+    await goTo(page, "/account/preferences")
+    await page.getByLabel("Keyboard shortcuts", { exact: true }).setChecked(on)
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("Preferences saved").first().waitFor()
+    await goTo(page, "/sites/1?period=28d")
+  }
+  await set(false)
+  for (const key of ["w", "/", "?", "r"]) await page.keyboard.press(key)
+  // A shortcut takes effect immediately, so two frames are enough to see that none did.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/sites/1?period=28d")
+  expect(await page.locator("dialog").count()).toBe(0)
+  await set(true)
+  await page.keyboard.press("w")
+  await page.waitForURL("**/sites/1?period=7d")
+})

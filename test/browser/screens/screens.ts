@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { fillSite } from "../report/dashboard-data.ts"
-import { type DashboardStand, type Looking, openDashboard, settled, type Watched } from "../report/dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type PageOptions, settled, type WatchedPage } from "../report/dashboard-stand.ts"
 
-/** What a screen shows: with data, without any, or to somebody who may not see it. */
+/** A screen in one of its states: with data, without data or without permission. */
 export interface Screen {
   name: string
   path: string
@@ -11,7 +11,7 @@ export interface Screen {
   guest?: true
   /** Opens a dialog or another part of the screen. */
   after?(page: Page): Promise<unknown>
-  /** Refusals that belong to it: a shared view that is none. */
+  /** Expected rejections, such as for a shared view that does not exist. */
   refused?: readonly number[]
 }
 
@@ -29,7 +29,7 @@ const click = (name: string) => async (page: Page) => {
   await settled(page)
 }
 
-/** Every screen in its states. A new screen has a line here, and with it all that holds for every screen. */
+/** Every screen in its states. A new screen is added here and is then covered by all general checks. */
 export const SCREENS: readonly Screen[] = [
   { name: "sign-in", path: "/signin", guest: true },
   { name: "forgotten password", path: "/forgot", guest: true },
@@ -79,10 +79,10 @@ export const SCREENS: readonly Screen[] = [
 ]
 
 export interface ScreenStand extends DashboardStand {
-  show(screen: Screen, looking: Looking): Promise<Watched>
+  show(screen: Screen, looking: PageOptions): Promise<WatchedPage>
 }
 
-/** An instance with everything on it that screens can show. Its owner is an instance admin. */
+/** Opens an instance with everything that screens can show. Its owner is an instance administrator. */
 export async function openScreens(browser: Browser): Promise<ScreenStand> {
   const stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
   const { instance } = stand
@@ -114,14 +114,18 @@ export async function openScreens(browser: Browser): Promise<ScreenStand> {
 const AXE = new URL("../../../node_modules/axe-core/axe.min.js", import.meta.url).pathname
 if (!existsSync(AXE)) throw new Error("axe-core is not installed")
 
-/** What axe finds against WCAG 2 A and AA, 2.1, 2.2 AA and good practice, with the elements. */
-export async function violations(page: Page): Promise<string[]> {
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+/** The rules whose result depends on the theme. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+
+/** Returns axe's findings for WCAG 2 A and AA, 2.1, 2.2 AA and best practices, or for the rules on colours only, with the elements. */
+export async function violations(page: Page, { onlyColours = false } = {}): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await Bun.file(AXE).text())
-  const run = "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
+  const run = `axe.run(${JSON.stringify({ runOnly: onlyColours ? COLOUR_RULES : TAGS })})`
   const { violations: found } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(run)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`)
 }
 
-/** Pixels by which the page is wider than the window. */
+/** Returns the pixels by which the page is wider than the window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)

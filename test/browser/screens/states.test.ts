@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Locator, Page, Route } from "playwright-core"
-import { watchAsked } from "../asked.ts"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { ADA, openAccess } from "../people/access-stand.ts"
 import { shown } from "../people/site-stand.ts"
 import { fillSite } from "../report/dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "../report/dashboard-stand.ts"
+import { type DashboardStand, openDashboard, type WatchedPage } from "../report/dashboard-stand.ts"
+import { trackRequests } from "../requests.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -14,7 +15,7 @@ let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
-  // The clock stands still, so a bucket of requests would never fill again.
+  // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   const { instance } = stand
   await fillSite(instance, { days: 3 })
@@ -33,17 +34,17 @@ afterAll(async () => {
   await browser?.close()
 })
 
-interface Opened extends Watched {
+interface Opened extends WatchedPage {
   answered(): Promise<void>
 }
 
-/** A page of an owner; its clock is that of the instance. */
+/** Opens a page as an owner, with the instance's time as the page's clock. */
 async function open(path: string): Promise<Opened> {
   const watched = await stand.look({ cookie })
   const { page } = watched
   page.setDefaultTimeout(8_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(page)
+  const answered = trackRequests(page)
   await page.goto(stand.origin + path)
   await answered()
   return { ...watched, answered }
@@ -72,7 +73,7 @@ interface Results {
   results: Record<string, { status: number; data?: Record<string, unknown>; problem?: Failure }>
 }
 
-/** The server's answers to batches, with those of some reports changed. Gives the way to end it. */
+/** Changes the answers of some reports in the server's batches. Returns a function that stops it. */
 async function changeReports(page: Page, change: (asked: Asked, was: Results["results"][string]) => Results["results"][string]) {
   const path = "**/stats/batch"
   await page.route(path, async (route) => {
@@ -88,10 +89,10 @@ async function changeReports(page: Page, change: (asked: Asked, was: Results["re
 const cardOf = (page: Page, title: string) => page.locator(".card", { has: page.getByRole("heading", { name: title, exact: true }) })
 const rowsOf = (page: Page, title: string): Promise<number> => cardOf(page, title).locator("tbody tr").count()
 
-/** Sentences of an alert, and its buttons. */
-const saidBy = (alert: Locator): Promise<string[]> => alert.locator("p, button").allTextContents()
+/** Returns the sentences and buttons of an alert. */
+const textsOf = (alert: Locator): Promise<string[]> => alert.locator("p, button").allTextContents()
 
-/** Cards by the question they ask. */
+/** Cards by their query. */
 const CARDS: readonly (readonly [title: string, report: string, dimension?: string])[] = [
   ["Sources", "breakdown", "source"],
   ["Pages", "breakdown", "page"],
@@ -102,18 +103,18 @@ const CARDS: readonly (readonly [title: string, report: string, dimension?: stri
 ]
 const PERIODS = ["w", "n", "m", "y", "l", "f"]
 
-test.skipIf(noBrowser)("a card that fails says what and under which number, the others stand, and trying again mends it", async () => {
+test.skipIf(noBrowser)("a failed card shows the error and the request id, the others keep working, and a retry fixes it", async () => {
   await using opened = await open("/sites/1?period=today")
   const { page, answered } = opened
   for (const [index, [title, report, dimension]] of CARDS.entries()) {
     const end = await changeReports(page, (asked, was) =>
       asked.report === report && asked.dimension === dimension ? { status: 500, problem: FAILED } : was,
     )
-    // Another period asks everything anew.
+    // Another period repeats all queries.
     await page.keyboard.press(PERIODS[index]!)
     const card = cardOf(page, title)
     await card.getByRole("alert").waitFor()
-    expect(await saidBy(card.getByRole("alert"))).toEqual([
+    expect(await textsOf(card.getByRole("alert"))).toEqual([
       "The server failed. The log contains the cause.",
       "Request req-of-the-test",
       "Try again",
@@ -130,7 +131,7 @@ test.skipIf(noBrowser)("a card that fails says what and under which number, the 
   expect(opened.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("figures and chart fail each alone, and both can be tried again", async () => {
+test.skipIf(noBrowser)("figures and chart fail independently, and both can be retried", async () => {
   await using opened = await open("/sites/1?period=today")
   const { page, answered } = opened
   const instrument = page.locator(".instrument")
@@ -151,7 +152,7 @@ test.skipIf(noBrowser)("figures and chart fail each alone, and both can be tried
   expect(opened.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a report that takes too long names the way to a faster one, after it was asked again", async () => {
+test.skipIf(noBrowser)("a report that takes too long suggests a faster one after an automatic retry", async () => {
   await using opened = await open("/sites/1?period=today")
   const { page, answered } = opened
   let times = 0
@@ -163,7 +164,7 @@ test.skipIf(noBrowser)("a report that takes too long names the way to a faster o
   await page.keyboard.press("w")
   const alert = cardOf(page, "Sources").getByRole("alert")
   await alert.waitFor({ timeout: 20_000 })
-  expect(await saidBy(alert)).toEqual([
+  expect(await textsOf(alert)).toEqual([
     "The report took too long. Choose a shorter period or fewer filters.",
     "Request req-of-the-test",
     "Try again",
@@ -176,7 +177,7 @@ test.skipIf(noBrowser)("a report that takes too long names the way to a faster o
   expect(await rowsOf(page, "Sources")).toBeGreaterThan(0)
 })
 
-/** One screen of each area. */
+/** One screen per area. */
 const SCREENS = [
   "/sites",
   "/sites/1/details/page?period=28d",
@@ -200,7 +201,7 @@ const SCREENS = [
   "/admin/users",
 ]
 
-/** Every alert's button, also of those behind a dialog. */
+/** Presses the button of every alert, including those behind a dialog. */
 const tryAllAgain = (page: Page): Promise<void> =>
   page.$$eval("[role=alert] button", (all) => {
     for (const button of all) (button as HTMLElement).click()
@@ -211,20 +212,20 @@ const KINDS: readonly (readonly [name: string, words: string, fail: (route: Rout
   ["cannot be reached", "Can't reach the server. Check your connection and try again.", (route) => route.abort("connectionrefused")],
 ]
 
-test.skipIf(noBrowser).each(KINDS)("a screen whose server %s says so in words, and can be tried again", async (_, words, fail) => {
+test.skipIf(noBrowser).each(KINDS)("a screen explains that the server %s, and can be retried", async (_, words, fail) => {
   await using opened = await open("/account/profile")
   const { page, answered } = opened
   const told: Record<string, unknown> = {}
   const wanted: Record<string, unknown> = {}
   const isAsked = (url: URL) => url.pathname.startsWith("/api/private/") && !/\/(me|state)$/.test(url.pathname)
-  for (const path of SCREENS) {
+  for (const path of sample(SCREENS)) {
     await page.route(isAsked, fail)
     await page.goto(stand.origin + path)
     const alert = page.getByRole("alert").first()
     await alert.waitFor().catch(() => {})
-    const said = await saidBy(alert)
+    const said = await textsOf(alert)
     await page.unroute(isAsked, fail)
-    // What is answered may stand above something else that failed.
+    // Successful parts may appear above failed ones.
     for (let round = 0; round < 2; round++) {
       await tryAllAgain(page)
       await answered()
@@ -235,7 +236,7 @@ test.skipIf(noBrowser).each(KINDS)("a screen whose server %s says so in words, a
   expect(told).toEqual(wanted)
 })
 
-test.skipIf(noBrowser)("a site where nothing was recorded says what to do next on each of its screens", async () => {
+test.skipIf(noBrowser)("each screen of a site without data explains what to do next", async () => {
   await using opened = await open("/sites/2/events?period=28d")
   const { page, answered } = opened
   const textOf = async (path: string) => {
@@ -272,7 +273,7 @@ test.skipIf(noBrowser)("a site where nothing was recorded says what to do next o
   expect([...opened.faults, ...viewer.faults]).toEqual([])
 })
 
-test.skipIf(noBrowser)("where the filters leave nothing, the card says so and one press takes them away", async () => {
+test.skipIf(noBrowser)("a card without matches for the filters says so and offers to clear them", async () => {
   await using opened = await open("/sites/1?period=28d&f=page:is:/nowhere")
   const { page, answered } = opened
   for (const title of ["Sources", "Pages", "Locations", "Devices"])
@@ -286,7 +287,7 @@ test.skipIf(noBrowser)("where the filters leave nothing, the card says so and on
   expect(opened.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a session that ends over an open dialog is renewed in place, and what was typed there is saved", async () => {
+test.skipIf(noBrowser)("a session that expires during an open dialog is renewed in place, and the dialog's input is saved", async () => {
   await using access = await openAccess(browser)
   await access.setUp()
   const { page, context } = await access.someone({ width: 1280 })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "../asked.ts"
+import { sample } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
-import type { Watched } from "../report/dashboard-stand.ts"
+import type { WatchedPage } from "../report/dashboard-stand.ts"
+import { trackRequests } from "../requests.ts"
 import { openScreens, overflow, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(60_000)
@@ -20,7 +21,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** One screen of each kind; dialogs are opened by a key or a button. */
+/** One screen of each kind. The second value names the button that opens a dialog. */
 const SCREENS: readonly (readonly [path: string, opener?: string])[] = [
   ["/sites"],
   ["/sites/new"],
@@ -49,15 +50,15 @@ const SCREENS: readonly (readonly [path: string, opener?: string])[] = [
   ["/admin/settings"],
 ]
 
-/** On a phone, or in a window of another size. */
+/** Opens each screen on a phone, or in a window of the given size. */
 async function eachScreen(look: (page: Page, name: string) => Promise<void>, size?: { width: number; height: number }): Promise<void> {
-  await using watched: Watched = await stand.look({ cookie, width: 375, touch: true })
+  await using watched: WatchedPage = await stand.look({ cookie, width: 375, touch: true })
   const { page } = watched
   if (size) await page.setViewportSize(size)
   page.setDefaultTimeout(8_000)
   await page.clock.setFixedTime(stand.instance.clock.now())
-  const answered = watchAsked(page)
-  for (const [path, opener] of SCREENS) {
+  const answered = trackRequests(page)
+  for (const [path, opener] of sample(SCREENS)) {
     await page.goto(stand.origin + path)
     await answered()
     if (opener) {
@@ -74,7 +75,7 @@ interface Target {
   height: number
 }
 
-/** What a finger cannot hit: targets under 24 px, and buttons, fields, tabs and rows under 44 px. A link in a sentence is as high as the sentence. */
+/** Returns the targets that are too small for touch: under 24 px, or 44 px for buttons, fields, tabs and rows. Links in sentences are exempt. */
 const tooSmall = (page: Page): Promise<Target[]> =>
   page.evaluate(() => {
     const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [role=tab], [role=option]")]
@@ -98,14 +99,14 @@ const tooSmall = (page: Page): Promise<Target[]> =>
         height: Math.round(height),
       }))
 
-    /** Around it stands text that is no target. */
+    /** Reports whether the element is surrounded by text. */
     function isInSentence(element: Element): boolean {
       const parent = element.parentElement!
       const around = [...parent.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim())
       return getComputedStyle(element).display === "inline" && around
     }
 
-    /** Its own box, that of its label, and what its pseudo-elements reach. */
+    /** Returns the size of the element's box, its label and its pseudo-elements together. */
     function reachOf(element: HTMLElement): { width: number; height: number } {
       element.scrollIntoView({ block: "center", inline: "center" })
       const boxes = [element, ...((element as HTMLInputElement).labels ?? [])].map((one) => one.getBoundingClientRect())
@@ -129,7 +130,7 @@ const tooSmall = (page: Page): Promise<Target[]> =>
     }
   })
 
-test.skipIf(noBrowser)("on a phone every target can be hit", async () => {
+test.skipIf(noBrowser)("on a phone, every target is large enough", async () => {
   const small: Record<string, Target[]> = {}
   await eachScreen(async (page, name) => {
     const found = await tooSmall(page)
@@ -142,7 +143,7 @@ test.skipIf(noBrowser)("on a phone every target can be hit", async () => {
   ).toEqual([])
 })
 
-/** Elements whose text does not fit into them and is not meant to be cut. */
+/** Returns the elements whose text is clipped unintentionally. */
 const clipped = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>("#app *, dialog *")]
@@ -160,27 +161,24 @@ const clipped = (page: Page): Promise<string[]> =>
       .map((element) => `${element.className}: ${element.textContent?.slice(0, 60)}`),
   )
 
-test.skipIf(noBrowser)(
-  "with the text spacing that readers set for themselves nothing is cut and nothing goes beside the window",
-  async () => {
-    const cut: Record<string, unknown> = {}
-    await eachScreen(async (page, name) => {
-      // As an extension of the browser does; WCAG 1.4.12 has the measures.
-      await page.evaluate(() => {
-        const sheet = new CSSStyleSheet()
-        sheet.replaceSync(
-          "* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }",
-        )
-        document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
-      })
-      const [texts, pixels] = [await clipped(page), await overflow(page)]
-      if (texts.length > 0 || pixels > 0) cut[name] = { texts, pixels }
+test.skipIf(noBrowser)("with increased text spacing, nothing is clipped and nothing exceeds the window", async () => {
+  const cut: Record<string, unknown> = {}
+  await eachScreen(async (page, name) => {
+    // As a browser extension does, with the values of WCAG 1.4.12.
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync(
+        "* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }",
+      )
+      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
     })
-    expect(cut).toEqual({})
-  },
-)
+    const [texts, pixels] = [await clipped(page), await overflow(page)]
+    if (texts.length > 0 || pixels > 0) cut[name] = { texts, pixels }
+  })
+  expect(cut).toEqual({})
+})
 
-/** The last button of what is in front, which only scrolling leads to, lies under nothing. */
+/** Scrolls to the last button of the topmost layer and reports whether it is uncovered. */
 async function reachesLast(page: Page): Promise<boolean> {
   const dialog = page.locator("dialog[open]")
   const front = (await dialog.count()) > 0 ? dialog.last() : page.locator("main")
@@ -191,9 +189,9 @@ async function reachesLast(page: Page): Promise<boolean> {
   )
 }
 
-test.skipIf(noBrowser)("at twice the size nothing is cut, nothing goes beside the window, and the last button is reached", async () => {
+test.skipIf(noBrowser)("at 200 % zoom, nothing is clipped, nothing exceeds the window, and the last button is reachable", async () => {
   const faults: Record<string, unknown> = {}
-  // What a window of 1,280 by 720 px holds at 200 %.
+  // The CSS pixels of a window of 1,280 by 720 px at 200 %.
   await eachScreen(
     async (page, name) => {
       const [texts, pixels, reached] = [await clipped(page), await overflow(page), await reachesLast(page)]

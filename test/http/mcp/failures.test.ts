@@ -266,9 +266,9 @@ test("a temporary failure says when to retry", () => {
     code: "unavailable",
     message: "Too many reports are waiting. Try again in 2 s.",
   })
-  const damaged = new AppError("storage_damaged", "A part of what is stored cannot be read.")
+  const damaged = new AppError("storage_damaged", "A part of the stored data cannot be read.")
   expect(failedCall(damaged, "get_summary", on({}))).toEqual({
     code: "storage_damaged",
-    message: "A part of what is stored cannot be read.",
+    message: "A part of the stored data cannot be read.",
   })
 })

@@ -149,7 +149,7 @@ test.each([
   ["for anything", "*/*", 200],
   ["for any application type", "application/*", 200],
   ["for JSON only", "application/json", 200],
-  ["that refuses JSON", "application/json;q=0, */*", 406],
+  ["that excludes JSON", "application/json;q=0, */*", 406],
   ["for HTML", "text/html", 406],
 ])("Accept %s", async (_, accept, status) => {
   expect((await mcp.post({ jsonrpc: "2.0", id: 7, method: "ping" }, { accept })).status).toBe(status)

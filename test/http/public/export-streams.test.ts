@@ -6,6 +6,7 @@ import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
 import { LISTENING } from "../../../src/http/server.ts"
 import type { ImportedVisit } from "../../../src/store/events/import.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
+import { longTest } from "../../size.ts"
 import { showImports } from "../../visible-imports.ts"
 import { recordsOf } from "./csv.ts"
 
@@ -212,31 +213,35 @@ test("allows 60 exports of raw rows per hour", async () => {
   expect(await shop.status("type=events")).toBe(429)
 })
 
-test("exporting half a million events needs no more memory than a few thousand, even if the reader pauses", async () => {
-  await using shop = await openShop(125_000, { events: 4, every: 300 })
-  // An open export keeps the worker alive, so that its cost is part of both figures.
-  const open = await shop.ask("type=visits")
-  const onFirstPages = encodeURIComponent('[{"dimension":"page","operator":"starts_with","values":["/shop/page-1"]}]')
-  const few = await growthWhile(() => shop.read(`type=events&filters=${onFirstPages}`))
-  const began = performance.now()
-  const all = await growthWhile(() => shop.read("type=events"))
-  const took = performance.now() - began
-  const paused = await growthWhile(async () => {
-    const socket = await shop.connect("type=events")
-    // Long enough to produce the whole file, if the server did not wait for the reader.
-    await Bun.sleep(2 * took)
-    const held = process.memoryUsage.rss()
-    socket.destroy()
-    return held
-  })
-  await open.body?.cancel()
-  expect(few.result).toBeLessThan(25 * MIB)
-  expect(all.result).toBeGreaterThan(85 * MIB)
-  // A server that buffered the file would use at least as much more memory as the file is longer.
-  const difference = all.result - few.result
-  expect(paused.result - paused.before).toBeLessThan(difference)
-  expect(all.growth - few.growth).toBeLessThan(difference)
-}, 120_000)
+longTest(
+  "exporting half a million events needs no more memory than a few thousand, even if the reader pauses",
+  async () => {
+    await using shop = await openShop(125_000, { events: 4, every: 300 })
+    // An open export keeps the worker alive, so that its cost is part of both figures.
+    const open = await shop.ask("type=visits")
+    const onFirstPages = encodeURIComponent('[{"dimension":"page","operator":"starts_with","values":["/shop/page-1"]}]')
+    const few = await growthWhile(() => shop.read(`type=events&filters=${onFirstPages}`))
+    const began = performance.now()
+    const all = await growthWhile(() => shop.read("type=events"))
+    const took = performance.now() - began
+    const paused = await growthWhile(async () => {
+      const socket = await shop.connect("type=events")
+      // Long enough to produce the whole file, if the server did not wait for the reader.
+      await Bun.sleep(2 * took)
+      const held = process.memoryUsage.rss()
+      socket.destroy()
+      return held
+    })
+    await open.body?.cancel()
+    expect(few.result).toBeLessThan(25 * MIB)
+    expect(all.result).toBeGreaterThan(85 * MIB)
+    // A server that buffered the file would use at least as much more memory as the file is longer.
+    const difference = all.result - few.result
+    expect(paused.result - paused.before).toBeLessThan(difference)
+    expect(all.growth - few.growth).toBeLessThan(difference)
+  },
+  120_000,
+)
 
 /** Returns the result of `work`, and the peak growth of this process's memory while it ran. */
 async function growthWhile<T>(work: () => Promise<T>): Promise<{ result: T; before: number; growth: number }> {

@@ -164,7 +164,7 @@ describe("the native payload", () => {
   })
 })
 
-describe("refuses", () => {
+describe("rejects", () => {
   test.each([
     ["no body", "", [" invalid_type"]],
     ["text that is not JSON", "{", [" invalid_type"]],

@@ -51,7 +51,7 @@ test.each([
   expect(readServerEvent({ ...VIEW, timestamp })).toMatchObject({ timestamp: expected })
 })
 
-describe("refuses", () => {
+describe("rejects", () => {
   test.each([
     ["a number", 5, "invalid_type"],
     ["null", null, "invalid_type"],

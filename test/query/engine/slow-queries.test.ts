@@ -44,7 +44,7 @@ function openSlow() {
   return { ...slow, clock, take }
 }
 
-test("a question is kept by its shape, its site and its days, and by nothing that it filtered by", () => {
+test("keeps a slow query's kind, site and number of days, but none of its filters", () => {
   const { take, list } = openSlow()
   take(aggregate([]), 1_000)
   take(aggregate([{ by: "time", interval: "day" }]), 2_000)
@@ -59,7 +59,7 @@ test("a question is kept by its shape, its site and its days, and by nothing tha
   expect(JSON.stringify(list())).not.toMatch(/private|secret|page/)
 })
 
-test("the last hundred are kept, quicker ones not at all", () => {
+test("keeps the last hundred slow queries and no fast ones", () => {
   const { take, list } = openSlow()
   take(lastMatch(1), 999)
   expect(list()).toEqual([])
@@ -68,7 +68,7 @@ test("the last hundred are kept, quicker ones not at all", () => {
   expect([list()[0]!.siteId, list().at(-1)!.siteId]).toEqual([101, 2])
 })
 
-test("waiting for a worker is told apart from work, and so is how it ended", async () => {
+test("distinguishes waiting from execution, and records how a query ended", async () => {
   const { watch, list, clock } = openSlow()
   const pool = new Pool({
     workerUrl: new URL("./scripted-worker.ts", import.meta.url).href,
@@ -85,7 +85,7 @@ test("waiting for a worker is told apart from work, and so is how it ended", asy
   running.abort()
   await Promise.allSettled(answers)
   pool.close()
-  const told = (siteId: number, waitedMs: number, ending: Ending): SlowQuery => ({
+  const entry = (siteId: number, waitedMs: number, ending: Ending): SlowQuery => ({
     at: NOW + 2_000,
     kind: "last_match",
     siteId,
@@ -95,13 +95,13 @@ test("waiting for a worker is told apart from work, and so is how it ended", asy
     ending,
   })
   expect(list().toReversed()).toEqual([
-    told(UNTIL_STOPPED, 2_000, "left"),
-    told(UNTIL_STOPPED, 0, "left"),
-    told(AT_ONCE, 2_000, "answered"),
+    entry(UNTIL_STOPPED, 2_000, "left"),
+    entry(UNTIL_STOPPED, 0, "left"),
+    entry(AT_ONCE, 2_000, "answered"),
   ])
 })
 
-test("one whose time is over is called late", async () => {
+test("marks a query that timed out as late", async () => {
   const { watch, list, clock } = openSlow()
   const workerUrl = new URL("./scripted-worker.ts", import.meta.url).href
   const pool = new Pool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, timeoutMs: 50, watch })

@@ -111,11 +111,11 @@ test("a key belongs to one organization", async () => {
   await using services = await withOrganization()
   const { keys, organizations, organizationId } = services
   await keys.create(organizationId, reader)
-  const stranger = await organizations.create({ name: "Stranger" })
-  expect(await faultsOf(keys.revoke(stranger.id, 1))).toBe("api_key_not_found")
+  const otherOrganization = await organizations.create({ name: "Stranger" })
+  expect(await faultsOf(keys.revoke(otherOrganization.id, 1))).toBe("api_key_not_found")
   expect(await faultsOf(keys.revoke(organizationId, "x"))).toBe("api_key_not_found")
-  expect(await keys.list(stranger.id)).toEqual([])
-  expect(await faultsOf(keys.create(stranger.id, { ...reader, site_access: "list", site_ids: [1] }))).toEqual([
+  expect(await keys.list(otherOrganization.id)).toEqual([])
+  expect(await faultsOf(keys.create(otherOrganization.id, { ...reader, site_access: "list", site_ids: [1] }))).toEqual([
     "/site_ids/0 invalid_choice",
   ])
 })

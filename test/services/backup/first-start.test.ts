@@ -88,6 +88,17 @@ test("never replaces a missing event store by an empty one unless the operator r
   await instance.close()
 })
 
+test("never starts with a new catalog beside an event store that is in use", async () => {
+  using folder = temporaryFolder()
+  await (await openWithSite(folder.path)).close()
+  for (const part of ["", "-wal", "-shm"]) rmSync(join(folder.path, `catalog.db${part}`), { force: true })
+  const refusal = { exit: "damaged", message: expect.stringMatching(/catalog\.db is missing.*backup restore.*use an empty folder/) }
+  await expect(openInstance(optionsFor(folder.path))).rejects.toMatchObject(refusal)
+  expect(existsSync(join(folder.path, "catalog.db"))).toBe(false)
+  writeFileSync(join(folder.path, "catalog.db"), "", { mode: 0o600 })
+  await expect(openInstance(optionsFor(folder.path))).rejects.toMatchObject(refusal)
+})
+
 test("an interrupted first start leaves no files behind", async () => {
   using folder = temporaryFolder()
   const left = [".probe-4711", "run.json.new", "secret.key.new", "node.id.new", ".swap.json.new"]

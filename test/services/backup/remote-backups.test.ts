@@ -132,16 +132,16 @@ test("sets a bucket in the console and never returns its secret", async () => {
     status: 422,
     body: { errors: [{ pointer: "/s3", code: "required" }] },
   })
-  const told = await admin.send("PUT", "/backups/schedule", { ...PLAN, target: "s3", s3 })
-  expect(told).toMatchObject({
+  const saved = await admin.send("PUT", "/backups/schedule", { ...PLAN, target: "s3", s3 })
+  expect(saved).toMatchObject({
     status: 200,
     body: { target: "s3", source: "db", s3: { prefix: "footfall/", secret: { set: true, hint: "…4711" } } },
   })
-  expect(JSON.stringify(told.body)).not.toContain(S3_KEY.secret)
+  expect(JSON.stringify(saved.body)).not.toContain(S3_KEY.secret)
   expect(await admin.done("/backups")).toMatchObject({ state: "done" })
   expect(server.objects.size).toBe(4)
   // The body of GET can be sent back unchanged and keeps the secret.
-  expect((await admin.send("PUT", "/backups/schedule", told.body)).status).toBe(200)
+  expect((await admin.send("PUT", "/backups/schedule", saved.body)).status).toBe(200)
   expect(await instance.app.instance.remoteBackups.list()).toHaveLength(1)
   const rows = await instance.app.instance.catalog.all<object>(raw("select changes_json, value_json from audit_log, settings"))
   expect(JSON.stringify(rows)).not.toContain(S3_KEY.secret)

@@ -72,10 +72,10 @@ test("passes the first remaining local day to the retention hooks of plugins", a
   using folder = temporaryFolder()
   await using upkeep = await openUpkeep(folder.path)
   const { instance, clock, options, run } = upkeep
-  const told: unknown[] = []
+  const received: unknown[] = []
   options.hooks = {
     onRetention: async (...given) => {
-      told.push(given)
+      received.push(given)
       return { links_clicks: 2 }
     },
   }
@@ -84,7 +84,7 @@ test("passes the first remaining local day to the retention hooks of plugins", a
   await run("retain")
   clock.advance(DAY)
   await run("retain")
-  expect(told).toEqual([
+  expect(received).toEqual([
     [1, "2026-11-19"],
     [1, "2026-11-20"],
   ])
@@ -128,7 +128,7 @@ test("a disk that fails during shutdown leaves the folder unlocked and complete"
       throw new StoreFault("fsync", "made up")
     }
   }
-  expect(log.lines).toMatchObject([{ level: "warn", message: "a store could not be brought to one file" }])
+  expect(log.lines).toMatchObject([{ level: "warn", message: "the log of a store could not be moved into its file" }])
   await using _again = await openWithSite(folder.path)
   expect(storedEvents(folder.path)).toBe(1)
 })

@@ -76,13 +76,18 @@ test("retries a job that throws with increasing delays, then fails it with a pub
   let tries = 0
   const run = async () => {
     tries++
-    throw tries < 3 ? new Error("secret of the house") : new AppError("limit_reached", "There are too many of them.")
+    throw tries < 3 ? new Error("an internal detail") : new AppError("limit_reached", "There are too many of them.")
   }
   await using queue = await openQueue({ "a.try-it": { run, attempts: 3 } })
   const { jobs, clock, log } = queue
   await jobs.enqueue({ kind: "a.try-it" })
   await jobs.drain()
-  const first = { state: "queued", attempts: 1, error_code: "internal_error", error_message: "The cause is in the server's log." }
+  const first = {
+    state: "queued",
+    attempts: 1,
+    error_code: "internal_error",
+    error_message: "An internal error occurred. See the log of the instance.",
+  }
   expect(await jobs.get(1)).toMatchObject(first)
   clock.advance(29_000)
   await jobs.drain()
@@ -237,16 +242,16 @@ test("joins a queued job of the same key and runs a slot once", async () => {
 })
 
 test("reports progress immediately and stores it at intervals, including the last one", async () => {
-  const told: number[] = []
+  const reported: number[] = []
   const run: JobKind["run"] = async ({ progress }) => {
     for (let done = 1; done <= 100; done++) progress({ phase: "reading", done, total: 100 })
   }
   await using queue = await openQueue({ "a.do-it": { run } })
   await queue.jobs.enqueue({ kind: "a.do-it" })
-  const unwatch = queue.jobs.watch(1, ({ progress }) => void told.push(progress?.done ?? 0))
+  const unwatch = queue.jobs.watch(1, ({ progress }) => void reported.push(progress?.done ?? 0))
   await queue.jobs.drain()
   unwatch()
-  expect(told).toEqual([...Array.from({ length: 100 }, (_, i) => i + 1), 100])
+  expect(reported).toEqual([...Array.from({ length: 100 }, (_, i) => i + 1), 100])
   expect((await queue.open().get(1))?.progress).toEqual({ phase: "reading", done: 100, total: 100 })
 })
 

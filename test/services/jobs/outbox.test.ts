@@ -148,5 +148,5 @@ test("deletes rows after a month, once all enabled consumers have received them"
 
 test("rejects two consumers with the same name", async () => {
   await using store = await openOutbox()
-  expect(() => store.open(recorder([]), recorder([]))).toThrow("Two consumers are called a")
+  expect(() => store.open(recorder([]), recorder([]))).toThrow("Two consumers have the name a")
 })

@@ -213,5 +213,5 @@ test.each([
 ])("rejects a key file with %s", (_, text) => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "secret.key"), text, { mode: 0o600 })
-  expect(() => secretKeys(folder.path, { key: undefined, previous: undefined }, () => new Uint8Array(32))).toThrow("does not hold a key")
+  expect(() => secretKeys(folder.path, { key: undefined, previous: undefined }, () => new Uint8Array(32))).toThrow("does not contain a key")
 })

@@ -56,8 +56,8 @@ test("a failed backup raises a notice, a product event and one email a day until
     },
   ])
   expect(await events()).toEqual([{ event: "backup.failed", organization_id: 1 }])
-  expect(box.letters.length).toBe(1)
-  expect(box.letters[0]!.text).toContain("Fix it, then create a backup")
+  expect(box.emails.length).toBe(1)
+  expect(box.emails[0]!.text).toContain("Fix it, then create a backup")
   expect((await given.get("/system/health")).body).toMatchObject({
     checks: expect.arrayContaining([
       {
@@ -71,7 +71,7 @@ test("a failed backup raises a notice, a product event and one email a day until
   instance.clock.advance(24 * HOUR)
   await fails("back-up")
   await deliverMail(given)
-  expect(box.letters.length).toBe(2)
+  expect(box.emails.length).toBe(2)
   rmSync(blockedPath(instance.dataDir))
   await run("back-up")
   expect(await notices()).toEqual([])
@@ -108,7 +108,7 @@ test("emails after two days without a good backup, and clears the alarm with the
   await given.run("watch-backups")
   await deliverMail(given)
   expect(await given.notices()).toMatchObject([{ kind: "backup_stale", detail: { last_good: null } }])
-  expect(box.letters.map(({ text }) => text.includes("No good backup in the last two days"))).toEqual([true])
+  expect(box.emails.map(({ text }) => text.includes("No good backup in the last two days"))).toEqual([true])
   await given.instance.app.instance.backups.create("manual")
   await given.run("watch-backups")
   expect(await given.notices()).toEqual([])
@@ -142,16 +142,16 @@ test("retries the copy of an automatic backup an hour later without making the b
 
 const RELEASE = { version: "1.2.0", released_at: "2026-11-20", notes: "Faster.\u001b[31m", changes_schema: true, more: "x" }
 function releases(answer: () => Response) {
-  const asked: { url: string; headers: string[] }[] = []
+  const requests: { url: string; headers: string[] }[] = []
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
-      asked.push({ url: new URL(request.url).search, headers: [...request.headers.keys()].sort() })
+      requests.push({ url: new URL(request.url).search, headers: [...request.headers.keys()].sort() })
       return answer()
     },
   })
-  return { asked, url: `http://127.0.0.1:${server.port}/latest.json`, [Symbol.dispose]: () => server.stop(true) }
+  return { requests, url: `http://127.0.0.1:${server.port}/latest.json`, [Symbol.dispose]: () => server.stop(true) }
 }
 
 test("the update check sends only the version and reports what it found", async () => {
@@ -163,7 +163,9 @@ test("the update check sends only the version and reports what it found", async 
   const { body } = await given.post("/updates/check")
   const latest = { version: "1.2.0", released_at: "2026-11-20", notes: "Faster. [31m", changes_schema: true }
   expect(body).toMatchObject({ checked_at: "2026-11-21T03:00:00Z", latest, is_newer: true })
-  expect(server.asked).toEqual([{ url: "?version=0.0.0-test", headers: ["accept", "accept-encoding", "connection", "host", "user-agent"] }])
+  expect(server.requests).toEqual([
+    { url: "?version=0.0.0-test", headers: ["accept", "accept-encoding", "connection", "host", "user-agent"] },
+  ])
   expect(await given.notices()).toMatchObject([{ kind: "update_available", detail: { latest: "1.2.0" } }])
   expect((await given.get("/updates")).body).toEqual(body as object)
 })
@@ -187,13 +189,13 @@ test("checks for updates only if enabled, once a day", async () => {
   const { tasks, settings } = given.instance.app.console
   const task = tasks.find(({ name }) => name === "check-updates")!
   await task.run(new AbortController().signal)
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
   await settings.change({ kind: "cli", email: "root", ipPrefix: "", userAgent: "", requestId: "" }, { changes: { updates_check: true } })
   for (let hour = 0; hour < 30; hour++) {
     await task.run(new AbortController().signal)
     given.instance.clock.advance(HOUR)
   }
-  expect(server.asked.length).toBe(2)
+  expect(server.requests.length).toBe(2)
 })
 
 test.each([

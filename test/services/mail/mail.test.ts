@@ -10,7 +10,7 @@ const settings = (port: number, more: Record<string, string> = {}) => ({
   smtp_security: "none",
   ...more,
 })
-const letter = {
+const email = {
   to: "bob@example.org",
   subject: "Grüße an Bob",
   text: "Hello <Bob> & all,\n\nopen this:\nhttps://stats.example.org/reset/abc_-\n\nBye",
@@ -21,12 +21,12 @@ test("delivers an email as text and HTML from the configured sender", async () =
   const more = { smtp_user: "footfall", smtp_password: "s3cret", mail_from: "stats@example.org" }
   await using instance = await startInstance({ settings: settings(server.port, more) })
   const { mail } = instance.app.instance.accounts
-  await mail.send(letter)
+  await mail.send(email)
   await mail.deliver()
   const [received] = server.mails
   expect(received).toMatchObject({ from: "stats@example.org", to: ["bob@example.org"] })
   expect(received!.headers.get("subject")).toBe("=?UTF-8?Q?Gr=C3=BC=C3=9Fe_an_Bob?=")
-  expect(received!.text.trim()).toBe(letter.text)
+  expect(received!.text.trim()).toBe(email.text)
   expect(received!.html).toContain("Hello &lt;Bob&gt; &amp; all,")
   expect(received!.html).toContain('<a href="https://stats.example.org/reset/abc_-">https://stats.example.org/reset/abc_-</a>')
   expect(server.mails).toHaveLength(1)
@@ -37,7 +37,7 @@ test("retries after a temporary failure and gives up after a day", async () => {
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
   server.refuse("451 try later", 2)
-  await mail.send(letter)
+  await mail.send(email)
   await mail.deliver()
   await mail.deliver()
   expect(server.mails).toEqual([])
@@ -51,7 +51,7 @@ test("retries after a temporary failure and gives up after a day", async () => {
   expect(server.mails).toHaveLength(1)
 
   server.refuse("451 never", 10)
-  await mail.send(letter)
+  await mail.send(email)
   for (let hour = 0; hour < 48; hour++) {
     await mail.deliver()
     instance.clock.advance(3_600_000)
@@ -65,7 +65,7 @@ test("does not retry after a permanent failure", async () => {
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
   server.refuse("550 no such mailbox")
-  await mail.send(letter)
+  await mail.send(email)
   await mail.deliver()
   instance.clock.advance(86_400_000)
   await mail.deliver()
@@ -82,7 +82,7 @@ test("keeps an email queued while the server rejects the login", async () => {
   await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
   await using instance = await startInstance({ settings: settings(server.port, { smtp_user: "footfall", smtp_password: "old" }) })
   const { accounts, catalog } = instance.app.instance
-  await accounts.mail.send(letter)
+  await accounts.mail.send(email)
   await accounts.mail.deliver()
   expect(server.mails).toEqual([])
   expect(await catalog.all(sql`select attempts from mails`)).toEqual([{ attempts: 1 }])
@@ -93,7 +93,7 @@ test("resends an email after a lost connection, and keeps the queue while the se
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
   server.cutOff()
-  await mail.send(letter)
+  await mail.send(email)
   await mail.deliver()
   instance.clock.advance(60_000)
   await mail.deliver()
@@ -105,7 +105,7 @@ test("commits or rolls back an email together with the link it contains", async 
   await using instance = await startInstance({ settings: settings(server.port) })
   const { catalog, accounts } = instance.app.instance
   const failing = catalog.transaction(async (statements) => {
-    await accounts.mail.post(statements, letter)
+    await accounts.mail.post(statements, email)
     throw new Error("no")
   })
   await expect(failing).rejects.toThrow("no")
@@ -116,7 +116,7 @@ test("commits or rolls back an email together with the link it contains", async 
 test("seals queued emails", async () => {
   await using instance = await startInstance({ settings: settings(1) })
   const { catalog, accounts } = instance.app.instance
-  await catalog.transaction((statements) => accounts.mail.post(statements, letter))
+  await catalog.transaction((statements) => accounts.mail.post(statements, email))
   await catalog.checkpoint("truncate")
   await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
   const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
@@ -131,7 +131,7 @@ test.each<[string, string]>([
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
   const { mail } = instance.app.instance.accounts
-  await mail.send({ ...letter, subject })
+  await mail.send({ ...email, subject })
   await mail.deliver()
   expect(server.mails[0]!.to).toEqual(["bob@example.org"])
   expect([...server.mails[0]!.headers.keys()]).not.toContain("bcc")
@@ -141,7 +141,7 @@ test("queues nothing without a mail server", async () => {
   await using instance = await startInstance()
   const { mail } = instance.app.instance.accounts
   expect(mail.isOn()).toBe(false)
-  await mail.send(letter)
+  await mail.send(email)
   expect(await instance.app.instance.catalog.all(sql`select id from mails`)).toEqual([])
 })
 
@@ -150,7 +150,7 @@ test("never falls back to a plain connection if TLS is required: neither email n
   const more = { smtp_security: "starttls", smtp_user: "footfall", smtp_password: "s3cret" }
   await using instance = await startInstance({ settings: settings(server.port, more) })
   const { mail } = instance.app.instance.accounts
-  await mail.send(letter)
+  await mail.send(email)
   await mail.deliver()
   expect(server.mails).toEqual([])
   expect(server.said.map((line) => line.split(" ")[0])).toEqual(["EHLO", "STARTTLS"])

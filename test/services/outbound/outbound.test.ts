@@ -8,14 +8,14 @@ const STRICT: OutboundSettings = { enabled: true, allowHttp: false, ports: [80, 
 
 /** Creates a client with a fixed table of names that records its look-ups. */
 function client(settings: Partial<OutboundSettings>, names: Record<string, readonly string[]> = {}, ca?: string) {
-  const asked: string[] = []
+  const lookups: string[] = []
   const resolve = async (name: string) => {
-    asked.push(name)
+    lookups.push(name)
     const addresses = names[name]
     if (!addresses) throw new Error("ENOTFOUND")
     return addresses
   }
-  return { asked, ...createOutbound({ settings: { ...STRICT, ...settings }, clock, resolve, ...(ca !== undefined && { ca }) }) }
+  return { lookups, ...createOutbound({ settings: { ...STRICT, ...settings }, clock, resolve, ...(ca !== undefined && { ca }) }) }
 }
 
 /** A server that no request may reach. It counts the requests it receives. */
@@ -157,7 +157,7 @@ test.each([
 })
 
 test("a URL is checked on saving by the rules that need no look-up", () => {
-  const { check, asked } = client({})
+  const { check, lookups } = client({})
   const refused = (url: string) => {
     try {
       check(url)
@@ -171,7 +171,7 @@ test("a URL is checked on saving by the rules that need no look-up", () => {
   expect(["http://hooks.example/", "https://hooks.example:22/", "https://a@hooks.example/", "https://x.local./", "x"].map(refused)).toEqual(
     Array(5).fill("blocked_address"),
   )
-  expect(asked).toEqual([])
+  expect(lookups).toEqual([])
 })
 
 test("allows exactly the plain HTTP, ports and ranges that the operator configured", async () => {
@@ -303,11 +303,11 @@ test("gives up a look-up that never ends when the request times out", async () =
 
 test("looks up and sends nothing when outbound requests are off", async () => {
   using server = canary()
-  const { fetch, asked, enabled } = client({ ...open(server.port), enabled: false }, { "a.example": ["127.0.0.1"] })
+  const { fetch, lookups, enabled } = client({ ...open(server.port), enabled: false }, { "a.example": ["127.0.0.1"] })
   expect(enabled).toBe(false)
   expect(await codeOf(fetch(`http://a.example:${server.port}/`))).toBe("outbound_disabled")
   expect(await codeOf(fetch(`http://127.0.0.1:${server.port}/`, { byOperator: true }))).toBe("outbound_disabled")
-  expect({ asked, calls: server.calls() }).toEqual({ asked: [], calls: 0 })
+  expect({ lookups, calls: server.calls() }).toEqual({ lookups: [], calls: 0 })
 })
 
 test("trusts an address from the operator's configuration, but not its redirects", async () => {

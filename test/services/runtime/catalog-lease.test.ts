@@ -23,7 +23,7 @@ test("a second node gets the lease only when the first releases it or stops rene
   await using services = await openServices()
   const { start, age } = nodesOn(services.catalog)
   const first = await start("a")
-  await expect(start("b")).rejects.toMatchObject({ exit: "inUse", message: expect.stringMatching(/pid \d+, until 2\d{3}-.* at least/) })
+  await expect(start("b")).rejects.toMatchObject({ exit: "inUse", message: expect.stringMatching(/pid \d+\) until at least 2\d{3}-/) })
   await age(29)
   await first.renew()
   await age(29)
@@ -36,7 +36,7 @@ test("a second node gets the lease only when the first releases it or stops rene
   await expect(second.renew()).rejects.toMatchObject({
     exit: "inUse",
     message: expect.stringMatching(
-      /^The lease of the catalog was lost; it is held by .+, pid \d+\. .*stop that one before this one starts again/,
+      /^The lease on the catalog was lost\. It is held by .+, pid \d+\. .*Stop the other one before you start this one/,
     ),
   })
   await third.renew()
@@ -70,19 +70,19 @@ test("ends the node when the server does not answer for longer than a lease last
   advance(30_000)
   lease.watch()
   advance(1)
-  expect(lease.watch).toThrow("not reachable for 30 s")
+  expect(lease.watch).toThrow("could not be reached for 30 s")
   await lease.renew()
   lease.watch()
 })
 
 test("waits for an unreachable server, then reports it without its token", async () => {
-  const nobody = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
-  const address = `127.0.0.1:${nobody.port}`
-  await nobody.stop(true)
+  const closedServer = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
+  const address = `127.0.0.1:${closedServer.port}`
+  await closedServer.stop(true)
   const remote = { url: `libsql://${address}?tls=0&authToken=hidden`, authToken: undefined }
   await expect(openRemoteCatalog(remote, () => {}, 300)).rejects.toMatchObject({
     exit: "unavailable",
-    message: `The catalog server ${address} was not reachable for 30 s: start it`,
+    message: `The catalog server ${address} could not be reached for 30 s. Start it`,
   })
 })
 

@@ -33,7 +33,7 @@ test("creates a data folder that only its owner can access", () => {
 test.each([0o755, 0o775, 0o750])("restricts an empty folder of mode %o, as mkdir creates it, and logs that once", (mode) => {
   using folder = temporaryFolder()
   chmodSync(folder.path, mode)
-  expect(prepareDataFolder(folder.path)).toEqual([`${folder.path} was empty and could be reached by other users: its mode is 0700 now`])
+  expect(prepareDataFolder(folder.path)).toEqual([`${folder.path} was empty and accessible to other users: its mode is now 0700`])
   expect(statSync(folder.path).mode & 0o777).toBe(0o700)
   expect(prepareDataFolder(folder.path)).toEqual([])
 })
@@ -44,7 +44,7 @@ test("rejects a data folder that others can access, and leaves it unchanged", ()
   chmodSync(folder.path, 0o750)
   expect(faultOf(() => prepareDataFolder(folder.path))).toEqual({
     exit: "ownership",
-    message: `${folder.path} can be reached by other users: chmod 0700 ${folder.path}`,
+    message: `Other users can access ${folder.path}. Run chmod 0700 ${folder.path}`,
   })
   expect(statSync(folder.path).mode & 0o777).toBe(0o750)
 })
@@ -73,7 +73,7 @@ test("tells a second process which one holds the lock", () => {
   expect(first.afterCrash).toBe(false)
   expect(faultOf(() => takeLock(folder.path, { pid: 43, started_at: "2026-11-21T12:01:00.000Z", version: "1.0.0" }))).toEqual({
     exit: "inUse",
-    message: `Another Footfall holds ${folder.path}: pid 42, started 2026-11-21T12:00:00.000Z. Stop it, or use another --data-dir`,
+    message: `Another Footfall process uses ${folder.path} (pid 42, started 2026-11-21T12:00:00.000Z). Stop it, or use another --data-dir`,
   })
   expect(readRun(folder.path)).toEqual({ pid: 42, started_at: "2026-11-21T12:00:00.000Z", version: "1.0.0" })
   first.release()

@@ -551,9 +551,11 @@ describe("on the day of a change of the identity mode", () => {
     "the hours up to now": { period: "24h" },
     "the days before": { from: "2026-11-15", to: "2026-11-20" },
   }
-  const windows = (shop: Awaited<ReturnType<typeof openShop>>, asked: Record<string, Record<string, string>> = ranges) =>
+  const windows = (shop: Awaited<ReturnType<typeof openShop>>, periods: Record<string, Record<string, string>> = ranges) =>
     Promise.all(
-      Object.values(asked).map(async (given) => (await shop.stats.summary(shop.sites.directory.byId(shop.site.id)!, given)).visitor_window),
+      Object.values(periods).map(
+        async (given) => (await shop.stats.summary(shop.sites.directory.byId(shop.site.id)!, given)).visitor_window,
+      ),
     )
 
   test.each<[string, ...(string | undefined)[]]>([
@@ -582,14 +584,14 @@ describe("on the day of a change of the identity mode", () => {
     await shop.sites.configure(shop.site.id, { identity_mode: "identified" })
     shop.clock.advance(10 * 86_400_000)
     const days = (from: string, to: string) => ({ from, to })
-    const asked = {
+    const periods = {
       "until the first change": days("2026-11-18", "2026-11-20"),
       "with the first change": days("2026-11-20", "2026-11-21"),
       "between the changes": days("2026-11-22", "2026-11-23"),
       "with the second change": days("2026-11-23", "2026-11-24"),
       "after the changes": days("2026-11-30", "2026-12-02"),
     }
-    expect(await windows(shop, asked)).toEqual(["day", "mixed", "week", "mixed", "identified"])
+    expect(await windows(shop, periods)).toEqual(["day", "mixed", "week", "mixed", "identified"])
   })
 
   test("a change of only the time zone mixes nothing", async () => {

@@ -133,12 +133,12 @@ test("delays writes, not reads, while another process has locked the file", asyn
 test("reports a file that stays locked to the fault listener", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
-  const told: string[] = []
-  const catalog = await openCatalog(catalogUrl(path), { onFault: ({ kind }) => told.push(kind) })
+  const faults: string[] = []
+  const catalog = await openCatalog(catalogUrl(path), { onFault: ({ kind }) => faults.push(kind) })
   await catalog.script("create table t (n integer) strict")
   const other = await holdLock(path)
   await expect(catalog.run(sql`insert into t values (1)`)).rejects.toMatchObject({ name: "StoreFault", kind: "locked" })
-  expect(told).toEqual(["locked"])
+  expect(faults).toEqual(["locked"])
   await other.release()
   await catalog.run(sql`insert into t values (1)`)
   await catalog.close()

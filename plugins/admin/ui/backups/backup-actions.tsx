@@ -3,9 +3,9 @@ import {
   Button,
   Confirm,
   CopyButton,
+  confirmIdentity,
   Dialog,
   Form,
-  freshProof,
   MenuItem,
   Popover,
   post,
@@ -14,19 +14,20 @@ import {
   timeText,
   toast,
 } from "#plugin/ui"
-import { useAction } from "../act.tsx"
-import type { Backup, Job } from "../answers.ts"
+import type { BackupResponse, JobResponse } from "../../responses.ts"
+import { useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
 /** Actions on a backup: verify, download, restore, delete. */
-export function BackupActions({ backup, onJob }: { backup: Backup; onJob(id: number): void }) {
+export function BackupActions({ backup, onJob }: { backup: BackupResponse; onJob(id: number): void }) {
   const [open, setOpen] = useState<"restore" | "delete">()
   const [busy, act] = useAction()
   const refresh = useRefresh()
   const path = `${ADMIN}/backups/${backup.id}`
-  const verify = (full: boolean) => act(() => post<Job>(`${path}/verify`, { full }).then(({ id }) => onJob(id)), "Verification started")
+  const verify = (full: boolean) =>
+    act(() => post<JobResponse>(`${path}/verify`, { full }).then(({ id }) => onJob(id)), "Verification started")
   const download = async () => {
-    await freshProof()
+    await confirmIdentity()
     location.assign(`${path}/download`)
   }
   const close = () => setOpen(undefined)
@@ -80,7 +81,7 @@ export function BackupActions({ backup, onJob }: { backup: Backup; onJob(id: num
 }
 
 /** Dialog that replaces the current stores by a backup. It also shows the command for an instance that is stopped. */
-export function RestoreBackup({ backup, onJob, onClose }: { backup: Backup; onJob(id: number): void; onClose(): void }) {
+export function RestoreBackup({ backup, onJob, onClose }: { backup: BackupResponse; onJob(id: number): void; onClose(): void }) {
   const [typed, setTyped] = useState("")
   const [passphrase, setPassphrase] = useState("")
   const command = `footfall backup restore ${backup.id}`
@@ -88,7 +89,7 @@ export function RestoreBackup({ backup, onJob, onClose }: { backup: Backup; onJo
     <Dialog title="Restore backup" onClose={onClose}>
       <Form
         submit={async () => {
-          const { id } = await post<Job>(`${ADMIN}/backups/${backup.id}/restore`, {
+          const { id } = await post<JobResponse>(`${ADMIN}/backups/${backup.id}/restore`, {
             confirm: typed.trim(),
             ...(backup.encrypted && { passphrase }),
           })

@@ -1,37 +1,23 @@
 import { useState } from "preact/hooks"
-import { Answer, Button, Choice, Form, put, SelectField, TextField, toast } from "#plugin/ui"
+import { Button, Checkbox, Form, put, QueryResult, SelectField, TextField, toast } from "#plugin/ui"
+import type { PlanResponse } from "../../responses.ts"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
-interface Bucket {
-  endpoint: string
-  bucket: string
-  prefix: string
-  region: string
-  key_id: string
-  secret: { set: boolean; hint?: string }
-}
-
-interface Plan {
-  cron: string | null
-  keep: { daily: number; weekly: number }
-  target: "local" | "s3"
-  s3?: Bucket
-  source: "env" | "file" | "db" | "default"
-}
+type Bucket = NonNullable<PlanResponse["s3"]>
 
 /** Form for the backup schedule, the number of backups to keep and the copies in a bucket. */
 export function BackupPlanForm() {
-  const plan = useAdmin<Plan>("backups/schedule")
+  const plan = useAdmin<PlanResponse>("backups/schedule")
   return (
-    <Answer of={plan} rows={4}>
+    <QueryResult of={plan} rows={4}>
       {(shown) => <PlanFields key={JSON.stringify(shown)} plan={shown} />}
-    </Answer>
+    </QueryResult>
   )
 }
 
 const NO_BUCKET: Bucket = { endpoint: "", bucket: "", prefix: "", region: "us-east-1", key_id: "", secret: { set: false } }
 
-function PlanFields({ plan }: { plan: Plan }) {
+function PlanFields({ plan }: { plan: PlanResponse }) {
   const [isOn, setOn] = useState(plan.cron !== null)
   const [cron, setCron] = useState(plan.cron ?? "0 3 * * *")
   const [daily, setDaily] = useState(String(plan.keep.daily))
@@ -52,12 +38,12 @@ function PlanFields({ plan }: { plan: Plan }) {
   return (
     <Form
       submit={async () => {
-        const { secret: kept, ...place } = bucket
+        const { secret: stored, ...place } = bucket
         await put(`${ADMIN}/backups/schedule`, {
           cron: isOn ? cron.trim() : null,
           keep: { daily: Number(daily), weekly: Number(weekly) },
           target,
-          ...(target === "s3" && { s3: { ...place, ...(secret !== "" ? { secret } : kept.set && { secret: kept }) } }),
+          ...(target === "s3" && { s3: { ...place, ...(secret !== "" ? { secret } : stored.set && { secret: stored }) } }),
         })
         await refresh("backups")
         toast("Backup settings saved")
@@ -65,7 +51,7 @@ function PlanFields({ plan }: { plan: Plan }) {
     >
       {({ busy, errorOf }) => (
         <>
-          <Choice label="Back up automatically" checked={isOn} onChange={setOn} />
+          <Checkbox label="Back up automatically" checked={isOn} onChange={setOn} />
           {isOn && (
             <TextField
               label="Schedule (cron)"

@@ -1,24 +1,24 @@
 import { useState } from "preact/hooks"
 import {
-  Answer,
   Button,
   bytesText,
-  Choice,
+  Checkbox,
   type Column,
   DataTable,
   Dialog,
   EmptyState,
   Field,
   Form,
-  Moment,
   Page,
   post,
+  QueryResult,
   TextField,
+  TimeAgo,
   timeText,
   toast,
   visible,
 } from "#plugin/ui"
-import type { Backup, Job } from "../answers.ts"
+import type { BackupResponse, JobResponse } from "../../responses.ts"
 import { JobLine } from "../jobs/job-state.tsx"
 import { Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
@@ -27,7 +27,7 @@ import { BackupPlanForm } from "./backup-plan.tsx"
 
 /** Page for creating, verifying, downloading and restoring backups of both stores. */
 export default function Backups() {
-  const backups = useAdmin<{ data: Backup[]; hindrance?: string }>("backups")
+  const backups = useAdmin<{ data: BackupResponse[]; hindrance?: string }>("backups")
   const [open, setOpen] = useState<"create" | "upload">()
   const [job, setJob] = useState<number>()
   const refresh = useRefresh()
@@ -44,7 +44,7 @@ export default function Backups() {
       }
     >
       {job !== undefined && <JobLine id={job} onOver={() => void refresh("backups", "notices", "system")} />}
-      <Answer of={backups} rows={4}>
+      <QueryResult of={backups} rows={4}>
         {({ data, hindrance }) => (
           <div class="stack">
             {hindrance !== undefined && <p class="down">The bucket couldn't be read: {visible(hindrance)}</p>}
@@ -55,7 +55,7 @@ export default function Backups() {
             )}
           </div>
         )}
-      </Answer>
+      </QueryResult>
       <Part title="Automatic backups">
         <BackupPlanForm />
       </Part>
@@ -72,7 +72,7 @@ const STATES = {
   damaged: { text: "damaged", dot: "bad" },
 } as const
 
-const columnsOf = (onJob: (id: number) => void): Column<Backup>[] => [
+const columnsOf = (onJob: (id: number) => void): Column<BackupResponse>[] => [
   {
     id: "id",
     label: "Backup",
@@ -100,7 +100,7 @@ const columnsOf = (onJob: (id: number) => void): Column<Backup>[] => [
           <>
             <br />
             <span class="small quiet">
-              <Moment at={verified_at} />
+              <TimeAgo at={verified_at} />
             </span>
           </>
         )}
@@ -130,7 +130,7 @@ export function CreateBackup({ onJob, onClose }: { onJob(id: number): void; onCl
     <Dialog title="Create backup" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<Job>(`${ADMIN}/backups`, {
+          const { id } = await post<JobResponse>(`${ADMIN}/backups`, {
             ...(label.trim() !== "" && { label: label.trim() }),
             include: withConfig ? ["db", "config"] : ["db"],
             ...(isEncrypted && { encrypt: { passphrase } }),
@@ -147,8 +147,8 @@ export function CreateBackup({ onJob, onClose }: { onJob(id: number): void; onCl
               <code>footfall secrets export-key</code>
             </p>
             <TextField label="Label (optional)" value={label} onValue={setLabel} error={errorOf("/label")} autofocus />
-            <Choice label="Include settings" note="Secrets are not included." checked={withConfig} onChange={setWithConfig} />
-            <Choice label="Encrypt" checked={isEncrypted} onChange={setEncrypted} />
+            <Checkbox label="Include settings" note="Secrets are not included." checked={withConfig} onChange={setWithConfig} />
+            <Checkbox label="Encrypt" checked={isEncrypted} onChange={setEncrypted} />
             {isEncrypted && (
               <TextField
                 label="Passphrase"

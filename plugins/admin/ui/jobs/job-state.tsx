@@ -2,27 +2,23 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
 import { Link } from "wouter"
 import { Button, duration, exact, get, post, visible } from "#plugin/ui"
-import { ConfirmedAction, useAction } from "../act.tsx"
-import type { Job, Line } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import type { JobResponse, WholeJobResponse } from "../../responses.ts"
+import { ConfirmedAction, sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
-/** A job with its log entries, as `GET /admin/jobs/{id}` answers it. */
-export type WholeJob = Job & { lines: Line[] }
-
-export const isOpen = ({ state }: Job): boolean => state === "queued" || state === "running"
+export const isOpen = ({ state }: JobResponse): boolean => state === "queued" || state === "running"
 
 /** Fetches a job every second until it has finished. */
 export const useJob = (id: number | undefined) =>
   useQuery({
     queryKey: ["admin", `jobs/${id}`],
-    queryFn: ({ signal }) => get<WholeJob>(`${ADMIN}/jobs/${id}`, signal),
+    queryFn: ({ signal }) => get<WholeJobResponse>(`${ADMIN}/jobs/${id}`, signal),
     enabled: id !== undefined,
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1_000 : false),
   })
 
 /** State of a job; while it runs, its phase, progress and remaining time. */
-export function JobProgress({ job }: { job: Job }) {
+export function JobProgress({ job }: { job: JobResponse }) {
   const { state, progress } = job
   if (state !== "running" || !progress) return <>{sentenceCase(state)}</>
   const { phase, done, total, fraction, eta_s } = progress
@@ -39,7 +35,7 @@ export function JobProgress({ job }: { job: Job }) {
 }
 
 /** Button that cancels a waiting or running job, or retries one that failed or was cancelled. */
-export function JobActions({ job }: { job: Job }) {
+export function JobActions({ job }: { job: JobResponse }) {
   const refresh = useRefresh()
   const [busy, act] = useAction()
   const path = `${ADMIN}/jobs/${job.id}`

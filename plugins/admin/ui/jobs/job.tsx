@@ -1,8 +1,9 @@
 import { Link, useParams } from "wouter"
-import { EmptyState, ErrorState, Facts, Moment, Page, Skeleton, timeText, visible } from "#plugin/ui"
+import { DescriptionList, EmptyState, ErrorState, Page, Skeleton, TimeAgo, timeText, visible } from "#plugin/ui"
+import type { WholeJobResponse } from "../../responses.ts"
 import { Part } from "../parts.tsx"
 import { LineTable } from "../system/logs.tsx"
-import { JobActions, JobProgress, useJob, type WholeJob } from "./job-state.tsx"
+import { JobActions, JobProgress, useJob } from "./job-state.tsx"
 
 /** Page of one job with its log entries. */
 export default function JobPage() {
@@ -18,16 +19,16 @@ export default function JobPage() {
   )
 }
 
-const Shown = ({ job }: { job: WholeJob }) => (
+const Shown = ({ job }: { job: WholeJobResponse }) => (
   <>
-    <Facts
+    <DescriptionList
       of={[
         ["State", <JobProgress key="state" job={job} />],
         ["Job ID", String(job.id)],
         ["Key", job.key === "" ? "none" : visible(job.key)],
         ["Site", job.site_id === null ? "none" : String(job.site_id)],
         ["Started", job.started_at === null ? `not before ${timeText(job.run_at)}` : timeText(job.started_at)],
-        ["Finished", <Moment key="finished" at={job.finished_at} none="not yet" />],
+        ["Finished", <TimeAgo key="finished" at={job.finished_at} none="not yet" />],
         ["Attempts", String(job.attempts)],
         ...(job.error_message === null ? [] : [["Error", `${visible(job.error_message)} (${job.error_code})`] as const]),
       ]}

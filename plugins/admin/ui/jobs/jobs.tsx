@@ -1,9 +1,9 @@
 import { Link } from "wouter"
-import { type Column, FilterRow, Moment, Page, Rows, SearchField, SelectField, useFilters, visible } from "#plugin/ui"
-import type { Job } from "../answers.ts"
+import { type Column, FilterRow, Page, PagedTable, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
+import type { JobResponse } from "../../responses.ts"
+import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { withAny } from "../parts.tsx"
 import { useRows } from "../queries.ts"
-import { SiteField, siteText, useSiteNames } from "../sites/site-field.tsx"
 import { isOpen, JobActions, JobProgress } from "./job-state.tsx"
 
 const STATES = ["queued", "running", "done", "failed", "cancelled"] as const
@@ -12,7 +12,7 @@ const [SOON_MS, LATER_MS] = [2_000, 15_000]
 /** Page of all background jobs, of the core and of plugins. */
 export default function Jobs() {
   const [filters, setFilters] = useFilters(["state", "kind", "site"])
-  const jobs = useRows<Job>("jobs", filters, { refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : LATER_MS) })
+  const jobs = useRows<JobResponse>("jobs", filters, { refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : LATER_MS) })
   return (
     <Page title="Jobs">
       <FilterRow label="Jobs">
@@ -20,12 +20,18 @@ export default function Jobs() {
         <SearchField label="Job name" value={filters.kind ?? ""} onValue={(kind) => setFilters({ kind })} />
         <SiteField value={filters.site ?? ""} onValue={(site) => setFilters({ site })} />
       </FilterRow>
-      <Rows of={jobs} caption="Jobs" columns={columnsOf(useSiteNames())} keyOf={({ id }) => id} empty="No jobs match these filters." />
+      <PagedTable
+        of={jobs}
+        caption="Jobs"
+        columns={columnsOf(useSiteNames())}
+        keyOf={({ id }) => id}
+        empty="No jobs match these filters."
+      />
     </Page>
   )
 }
 
-const columnsOf = (names: ReadonlyMap<number, string>): Column<Job>[] => [
+const columnsOf = (names: ReadonlyMap<number, string>): Column<JobResponse>[] => [
   {
     id: "kind",
     label: "Job",
@@ -37,8 +43,8 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<Job>[] => [
   },
   { id: "state", label: "State", cell: (job) => <JobProgress job={job} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => site_id !== null && <span class="whole">{siteText(names, site_id)}</span> },
-  { id: "started", label: "Started", cell: ({ started_at }) => <Moment at={started_at} none="not yet" /> },
-  { id: "finished", label: "Finished", cell: ({ finished_at }) => <Moment at={finished_at} none="" /> },
+  { id: "started", label: "Started", cell: ({ started_at }) => <TimeAgo at={started_at} none="not yet" /> },
+  { id: "finished", label: "Finished", cell: ({ finished_at }) => <TimeAgo at={finished_at} none="" /> },
   {
     id: "error",
     label: "Error",

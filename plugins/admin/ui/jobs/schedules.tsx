@@ -1,27 +1,40 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Answer, Button, Choice, type Column, DataTable, Dialog, Form, Moment, Page, patch, post, TextField, timeText } from "#plugin/ui"
-import { useAction } from "../act.tsx"
-import type { Job, Schedule } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import {
+  Button,
+  Checkbox,
+  type Column,
+  DataTable,
+  Dialog,
+  Form,
+  Page,
+  patch,
+  post,
+  QueryResult,
+  TextField,
+  TimeAgo,
+  timeText,
+} from "#plugin/ui"
+import type { JobResponse, ScheduleResponse } from "../../responses.ts"
+import { sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page of the schedules by which jobs start. */
 export default function Schedules() {
-  const schedules = useAdmin<{ data: Schedule[] }>("schedules")
-  const [changing, setChanging] = useState<Schedule>()
+  const schedules = useAdmin<{ data: ScheduleResponse[] }>("schedules")
+  const [changing, setChanging] = useState<ScheduleResponse>()
   return (
     <Page title="Schedules">
       <p class="quiet">Backups have their own schedule on the Backups page.</p>
-      <Answer of={schedules} rows={4}>
+      <QueryResult of={schedules} rows={4}>
         {({ data }) => <DataTable caption="Schedules" columns={columnsOf(setChanging)} rows={data} keyOf={({ name }) => name} />}
-      </Answer>
+      </QueryResult>
       {changing && <ChangeSchedule schedule={changing} onClose={() => setChanging(undefined)} />}
     </Page>
   )
 }
 
-const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => [
+const columnsOf = (change: (schedule: ScheduleResponse) => void): Column<ScheduleResponse>[] => [
   { id: "name", label: "Job", cell: ({ name }) => <span class="whole">{name}</span> },
   {
     id: "cron",
@@ -35,7 +48,7 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
         "off"
       ),
   },
-  { id: "last", label: "Last run", cell: ({ last_run_at }) => <Moment at={last_run_at} /> },
+  { id: "last", label: "Last run", cell: ({ last_run_at }) => <TimeAgo at={last_run_at} /> },
   { id: "outcome", label: "Result", cell: ({ last_state }) => (last_state === null ? "" : sentenceCase(last_state)) },
   {
     id: "next",
@@ -56,10 +69,10 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
   },
 ]
 
-function RunNow({ schedule: { name } }: { schedule: Schedule }) {
+function RunNow({ schedule: { name } }: { schedule: ScheduleResponse }) {
   const [busy, act] = useAction()
   const [, navigate] = useLocation()
-  const run = () => post<Job>(`${ADMIN}/schedules/${name}/run`, undefined).then(({ id }) => navigate(`/admin/jobs/${id}`))
+  const run = () => post<JobResponse>(`${ADMIN}/schedules/${name}/run`, undefined).then(({ id }) => navigate(`/admin/jobs/${id}`))
   return (
     <Button busy={busy} aria-label={`Run now: ${name}`} onClick={() => void act(run, `${name} started`)}>
       Run now
@@ -67,7 +80,7 @@ function RunNow({ schedule: { name } }: { schedule: Schedule }) {
   )
 }
 
-function ChangeSchedule({ schedule, onClose }: { schedule: Schedule; onClose(): void }) {
+function ChangeSchedule({ schedule, onClose }: { schedule: ScheduleResponse; onClose(): void }) {
   const [cron, setCron] = useState(schedule.cron)
   const [isOn, setOn] = useState(schedule.enabled)
   const refresh = useRefresh()
@@ -82,7 +95,7 @@ function ChangeSchedule({ schedule, onClose }: { schedule: Schedule; onClose(): 
       >
         {({ busy, errorOf }) => (
           <>
-            <Choice label="Run on schedule" checked={isOn} onChange={setOn} />
+            <Checkbox label="Run on schedule" checked={isOn} onChange={setOn} />
             <TextField
               label="Schedule (cron)"
               value={cron}

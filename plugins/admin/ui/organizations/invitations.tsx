@@ -1,26 +1,14 @@
 import { Link } from "wouter"
-import { type Column, FilterRow, Moment, Page, Rows, remove, SearchField, useFilters, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
-import type { Named } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
+import type { InvitationResponse } from "../../responses.ts"
+import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
-
-interface Invitation {
-  id: number
-  organization: Named
-  email: string
-  role: string
-  has_account: boolean
-  created_at: string
-  expires_at: string
-  sent_at: string | null
-}
 
 /** Page of the open invitations of all organizations. */
 export default function Invitations() {
   const [filters, setFilters] = useFilters(["q"])
   const refresh = useRefresh()
-  const withdraw = async ({ id }: Invitation) => {
+  const withdraw = async ({ id }: InvitationResponse) => {
     await remove(`${ADMIN}/invitations/${id}`)
     await refresh("invitations", "users")
   }
@@ -29,8 +17,8 @@ export default function Invitations() {
       <FilterRow label="Invitations">
         <SearchField label="Email or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
-      <Rows
-        of={useRows<Invitation>("invitations", filters)}
+      <PagedTable
+        of={useRows<InvitationResponse>("invitations", filters)}
         caption="Invitations"
         columns={columnsOf(withdraw)}
         keyOf={({ id }) => id}
@@ -44,7 +32,7 @@ export default function Invitations() {
   )
 }
 
-const columnsOf = (withdraw: (invitation: Invitation) => Promise<void>): Column<Invitation>[] => [
+const columnsOf = (withdraw: (invitation: InvitationResponse) => Promise<void>): Column<InvitationResponse>[] => [
   {
     id: "email",
     label: "Email",
@@ -60,9 +48,9 @@ const columnsOf = (withdraw: (invitation: Invitation) => Promise<void>): Column<
     cell: ({ organization }) => <Link href={`/admin/organizations/${organization.id}`}>{visible(organization.name)}</Link>,
   },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
-  { id: "created", label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
-  { id: "sent", label: "Emailed", cell: ({ sent_at }) => <Moment at={sent_at} none="no, link only" /> },
-  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { id: "created", label: "Created", cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { id: "sent", label: "Emailed", cell: ({ sent_at }) => <TimeAgo at={sent_at} none="no, link only" /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
   {
     id: "withdraw",
     label: "Actions",

@@ -1,30 +1,14 @@
 import { Link } from "wouter"
-import { type Column, FilterRow, Moment, Page, post, Rows, SearchField, SelectField, useFilters, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
-import type { Named } from "../answers.ts"
-import { sentenceCase, withAny } from "../parts.tsx"
+import { type Column, FilterRow, Page, PagedTable, post, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
+import type { KeyResponse } from "../../responses.ts"
+import { ConfirmedAction, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
-
-interface Key {
-  id: number
-  organization: Named
-  name: string
-  prefix: string
-  last4: string
-  scopes: string[]
-  site_ids: number[] | null
-  owner_email: string | null
-  state: string
-  created_at: string
-  expires_at: string | null
-  last_used_at: string | null
-}
 
 /** Page of the API keys of all organizations. Shows only the prefix and the last four characters of a key. */
 export default function Keys() {
   const [filters, setFilters] = useFilters(["q", "state"])
   const refresh = useRefresh()
-  const revoke = async ({ id }: Key) => {
+  const revoke = async ({ id }: KeyResponse) => {
     await post(`${ADMIN}/api-keys/${id}/revoke`, undefined)
     await refresh("api-keys")
   }
@@ -39,8 +23,8 @@ export default function Keys() {
           onValue={(state) => setFilters({ state })}
         />
       </FilterRow>
-      <Rows
-        of={useRows<Key>("api-keys", filters)}
+      <PagedTable
+        of={useRows<KeyResponse>("api-keys", filters)}
         caption="API keys"
         columns={columnsOf(revoke)}
         keyOf={({ id }) => id}
@@ -54,7 +38,7 @@ export default function Keys() {
   )
 }
 
-const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
+const columnsOf = (revoke: (key: KeyResponse) => Promise<void>): Column<KeyResponse>[] => [
   {
     id: "name",
     label: "Name",
@@ -84,8 +68,8 @@ const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
     cell: ({ site_ids }) => (site_ids === null ? "all" : site_ids.length === 0 ? "none" : site_ids.join(", ")),
   },
   { id: "state", label: "State", cell: ({ state }) => sentenceCase(state) },
-  { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
-  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => <TimeAgo at={last_used_at} /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <TimeAgo at={expires_at} none="never" /> },
   {
     id: "revoke",
     label: "Actions",

@@ -5,34 +5,34 @@ import {
   Button,
   bytesText,
   type Column,
+  DescriptionList,
   Dialog,
   ErrorState,
   exact,
-  Facts,
   Form,
   get,
-  Moment,
   Page,
+  PagedTable,
+  type PrivatePage,
   patch,
   put,
   queryOf,
-  Rows,
   remove,
   SelectField,
   Skeleton,
   TextField,
+  TimeAgo,
   toast,
   visible,
 } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
-import type { Listed, Member, Organization, User } from "../answers.ts"
-import { Part, ROLES, sentenceCase } from "../parts.tsx"
+import type { MemberResponse, OrganizationResponse, UserResponse } from "../../responses.ts"
+import { ConfirmedAction, Part, ROLES, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 
 /** Page of one organization: members, name and deletion. */
 export default function OrganizationPage() {
   const { organization: id } = useParams<{ organization: string }>()
-  const { data, error, refetch } = useAdmin<Organization>(`organizations/${id}`)
+  const { data, error, refetch } = useAdmin<OrganizationResponse>(`organizations/${id}`)
   return (
     <Page title={data ? visible(data.name) : "Organization"}>
       <p>
@@ -49,13 +49,13 @@ export default function OrganizationPage() {
   )
 }
 
-function Shown({ organization }: { organization: Organization }) {
+function Shown({ organization }: { organization: OrganizationResponse }) {
   const { id, name, owners, members, sites, keys, events_30d, bytes, created_at } = organization
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   return (
     <>
-      <Facts
+      <DescriptionList
         of={[
           ["Members", `${exact(members)}, ${owners === 1 ? "one owner" : `${exact(owners)} owners`}`],
           [
@@ -67,7 +67,7 @@ function Shown({ organization }: { organization: Organization }) {
           ["API keys", exact(keys)],
           ["Events, 30 days", exact(events_30d)],
           ["Size", bytesText(bytes)],
-          ["Created", <Moment key="created" at={created_at} />],
+          ["Created", <TimeAgo key="created" at={created_at} />],
         ]}
       />
       <Part title="Members">
@@ -99,7 +99,7 @@ function Shown({ organization }: { organization: Organization }) {
   )
 }
 
-function Rename({ organization }: { organization: Organization }) {
+function Rename({ organization }: { organization: OrganizationResponse }) {
   const [name, setName] = useState(organization.name)
   const refresh = useRefresh()
   return (
@@ -127,18 +127,18 @@ function Rename({ organization }: { organization: Organization }) {
 type Change = { user: { id: number; email: string }; role: string }
 
 /** Members of an organization. Instance admins can also change owners. */
-export function Members({ organization }: { organization: Organization }) {
+export function Members({ organization }: { organization: OrganizationResponse }) {
   const path = `organizations/${organization.id}/members`
   const [changing, setChanging] = useState<Change | "new">()
   const refresh = useRefresh()
-  const removeMember = async ({ user }: Member) => {
+  const removeMember = async ({ user }: MemberResponse) => {
     await remove(`${ADMIN}/${path}/${user.id}`)
     await refresh("organizations", "users")
   }
   return (
     <>
-      <Rows
-        of={useRows<Member>(path)}
+      <PagedTable
+        of={useRows<MemberResponse>(path)}
         caption="Members"
         columns={columnsOf(setChanging, removeMember)}
         keyOf={({ user }) => user.id}
@@ -154,7 +154,7 @@ export function Members({ organization }: { organization: Organization }) {
   )
 }
 
-const columnsOf = (change: (member: Change) => void, removeMember: (member: Member) => Promise<void>): Column<Member>[] => [
+const columnsOf = (change: (member: Change) => void, removeMember: (member: MemberResponse) => Promise<void>): Column<MemberResponse>[] => [
   {
     id: "email",
     label: "Email",
@@ -167,7 +167,7 @@ const columnsOf = (change: (member: Change) => void, removeMember: (member: Memb
   { id: "name", label: "Name", cell: ({ user }) => <span class="whole">{visible(user.name)}</span> },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
   { id: "mfa", label: "Second factor", cell: ({ mfa }) => (mfa ? "yes" : "no") },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
   {
     id: "change",
     label: "Actions",
@@ -243,7 +243,7 @@ function RoleDialog({ path, changing, onClose }: { path: string; changing: Chang
 function useUserLike(email: string): { id: number; name: string; email: string } | undefined {
   const { data } = useQuery({
     queryKey: ["admin", "users", "like", email],
-    queryFn: ({ signal }) => get<Listed<User>>(`${ADMIN}/users${queryOf({ q: email, limit: "10" })}`, signal),
+    queryFn: ({ signal }) => get<PrivatePage<UserResponse>>(`${ADMIN}/users${queryOf({ q: email, limit: "10" })}`, signal),
     enabled: email.includes("@"),
   })
   const found = data?.data.find((user) => user.email.toLowerCase() === email.toLowerCase())

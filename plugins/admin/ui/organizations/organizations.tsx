@@ -8,16 +8,16 @@ import {
   exact,
   FilterRow,
   Form,
-  Moment,
   Page,
+  PagedTable,
   post,
-  Rows,
   SearchField,
   TextField,
+  TimeAgo,
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { Organization } from "../answers.ts"
+import type { OrganizationResponse } from "../../responses.ts"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 /** Page of all organizations with their members, sites, events and size. */
@@ -36,8 +36,8 @@ export default function Organizations() {
       <FilterRow label="Organizations">
         <SearchField label="Name" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
-      <Rows
-        of={useRows<Organization>("organizations", filters)}
+      <PagedTable
+        of={useRows<OrganizationResponse>("organizations", filters)}
         caption="Organizations"
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -48,14 +48,14 @@ export default function Organizations() {
   )
 }
 
-const COLUMNS: Column<Organization>[] = [
+const COLUMNS: Column<OrganizationResponse>[] = [
   { id: "name", label: "Name", cell: ({ id, name }) => <Link href={`/admin/organizations/${id}`}>{visible(name)}</Link> },
   { id: "members", label: "Members", number: true, cell: ({ members }) => exact(members) },
   { id: "sites", label: "Sites", number: true, cell: ({ sites }) => exact(sites) },
   { id: "keys", label: "API keys", number: true, cell: ({ keys }) => exact(keys) },
   { id: "events", label: "Events, 30 days", number: true, cell: ({ events_30d }) => exact(events_30d) },
   { id: "bytes", label: "Size", number: true, cell: ({ bytes }) => bytesText(bytes) },
-  { id: "created", label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+  { id: "created", label: "Created", cell: ({ created_at }) => <TimeAgo at={created_at} /> },
 ]
 
 function NewOrganization({ onClose }: { onClose(): void }) {
@@ -66,7 +66,7 @@ function NewOrganization({ onClose }: { onClose(): void }) {
     <Dialog title="New organization" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<Organization>(`${ADMIN}/organizations`, { name: name.trim() })
+          const { id } = await post<OrganizationResponse>(`${ADMIN}/organizations`, { name: name.trim() })
           await refresh("organizations")
           navigate(`/admin/organizations/${id}`)
         }}

@@ -1,21 +1,17 @@
 import { useState } from "preact/hooks"
 import { Button, type Column, DataTable, Form, post, TextField, useMe, visible } from "#plugin/ui"
+import type { MailTestResponse, ProviderTestResponse } from "../../responses.ts"
 import { Part } from "../parts.tsx"
 import { ADMIN } from "../queries.ts"
-
-interface Dialogue {
-  ok: boolean
-  steps: { name: string; sent: string; received: string; ms: number }[]
-}
 
 /** Sends a test email and shows the dialogue with the mail server. */
 export function MailTest() {
   const me = useMe()
   const [to, setTo] = useState(me?.user.email ?? "")
-  const [result, setResult] = useState<Dialogue>()
+  const [result, setResult] = useState<MailTestResponse>()
   return (
     <Part title="Test the mail server">
-      <Form submit={async () => setResult(await post<Dialogue>(`${ADMIN}/settings/smtp/test`, { to: to.trim() }))}>
+      <Form submit={async () => setResult(await post<MailTestResponse>(`${ADMIN}/settings/smtp/test`, { to: to.trim() }))}>
         {({ busy, errorOf }) => (
           <>
             <TextField label="To" type="email" value={to} onValue={setTo} error={errorOf("/to")} />
@@ -42,26 +38,20 @@ export function MailTest() {
   )
 }
 
-const DIALOGUE: Column<Dialogue["steps"][number] & { index: number }>[] = [
+const DIALOGUE: Column<MailTestResponse["steps"][number] & { index: number }>[] = [
   { id: "name", label: "Step", cell: ({ name }) => visible(name) },
   { id: "sent", label: "Sent", cell: ({ sent }) => <code>{visible(sent)}</code> },
   { id: "received", label: "Received", cell: ({ received }) => <code>{visible(received)}</code> },
   { id: "ms", label: "ms", number: true, cell: ({ ms }) => ms },
 ]
 
-interface TestResult {
-  ok: boolean
-  steps: { name: string; ok: boolean; detail: string; ms: number }[]
-  claims: { name: string; needed: boolean; offered: boolean | null }[]
-}
-
 /** Checks whether an identity provider offers what sign-in needs. */
 export function ProviderTest() {
   const [provider, setProvider] = useState("oidc")
-  const [result, setResult] = useState<TestResult>()
+  const [result, setResult] = useState<ProviderTestResponse>()
   return (
     <Part title="Test an identity provider">
-      <Form submit={async () => setResult(await post<TestResult>(`${ADMIN}/settings/oidc/test`, { provider: provider.trim() }))}>
+      <Form submit={async () => setResult(await post<ProviderTestResponse>(`${ADMIN}/settings/oidc/test`, { provider: provider.trim() }))}>
         {({ busy, errorOf }) => (
           <>
             <TextField
@@ -91,13 +81,13 @@ export function ProviderTest() {
   )
 }
 
-const CHECKS: Column<TestResult["steps"][number]>[] = [
+const CHECKS: Column<ProviderTestResponse["steps"][number]>[] = [
   { id: "name", label: "Step", cell: ({ name }) => visible(name) },
   { id: "ok", label: "Result", cell: ({ ok }) => (ok ? "ok" : <strong class="down">failed</strong>) },
   { id: "detail", label: "Detail", cell: ({ detail }) => visible(detail) },
 ]
 
-const CLAIMS: Column<TestResult["claims"][number]>[] = [
+const CLAIMS: Column<ProviderTestResponse["claims"][number]>[] = [
   { id: "name", label: "Claim", cell: ({ name }) => <code>{name}</code> },
   { id: "needed", label: "Required", cell: ({ needed }) => (needed ? "yes" : "no") },
   { id: "offered", label: "Offered", cell: ({ offered }) => (offered === null ? "unknown" : offered ? "yes" : "no") },

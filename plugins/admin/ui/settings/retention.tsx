@@ -1,41 +1,30 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Answer, Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, TextField, toast, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
-import type { Job, Preview } from "../answers.ts"
-import { Part } from "../parts.tsx"
+import { Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, QueryResult, TextField, toast, visible } from "#plugin/ui"
+import type { JobResponse, PreviewResponse, RetentionResponse } from "../../responses.ts"
+import { PreviewTable } from "../fields.tsx"
+import { ConfirmedAction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
-import { PreviewTable } from "../sites/preview-table.tsx"
 
-export interface SiteRetention {
-  site_id: number
-  name: string
-  retention_days: number | null
-  source: "default" | "site"
-}
-
-interface Retention {
-  default_days: number | null
-  sites: SiteRetention[]
-}
+export type SiteRetention = RetentionResponse["sites"][number]
 
 /** Page for the retention of events: the default, each site's own value, and applying them now. */
 export default function RetentionPage() {
-  const retention = useAdmin<Retention>("retention")
+  const retention = useAdmin<RetentionResponse>("retention")
   const [changing, setChanging] = useState<SiteRetention>()
   return (
     <Page title="Retention">
       <Part title="Default">
-        <Answer of={retention} rows={2}>
+        <QueryResult of={retention} rows={2}>
           {({ default_days }) => <DefaultDays key={String(default_days)} days={default_days} />}
-        </Answer>
+        </QueryResult>
       </Part>
       <Part title="By site">
-        <Answer of={retention} rows={4}>
+        <QueryResult of={retention} rows={4}>
           {({ sites }) => (
             <DataTable caption="Retention by site" columns={columnsOf(setChanging)} rows={sites} keyOf={({ site_id }) => site_id} />
           )}
-        </Answer>
+        </QueryResult>
       </Part>
       <Removal />
       {changing && <RetentionDialog site={changing} onClose={() => setChanging(undefined)} />}
@@ -96,7 +85,7 @@ function DefaultDays({ days }: { days: number | null }) {
 /** Form that previews which events a retention would delete, and then deletes exactly those. */
 function Removal() {
   const [days, setDays] = useState("")
-  const [counted, setCounted] = useState<{ days: string; preview: Preview }>()
+  const [counted, setCounted] = useState<{ days: string; preview: PreviewResponse }>()
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   const body = days === "" ? {} : { retention_days: Number(days) }
@@ -104,7 +93,7 @@ function Removal() {
   const events = counted?.preview.by.reduce((sum, row) => sum + row.events, 0) ?? 0
   return (
     <Part title="Apply retention now">
-      <Form submit={async () => setCounted({ days, preview: await post<Preview>(`${ADMIN}/retention/preview`, body) })}>
+      <Form submit={async () => setCounted({ days, preview: await post<PreviewResponse>(`${ADMIN}/retention/preview`, body) })}>
         {({ busy, errorOf }) => (
           <>
             <TextField
@@ -135,7 +124,7 @@ function Removal() {
                 act={`Delete ${exact(events)} events`}
                 name="delete"
                 onConfirm={async () => {
-                  const { id } = await post<Job>(`${ADMIN}/retention/run`, { ...body, at: counted.preview.at })
+                  const { id } = await post<JobResponse>(`${ADMIN}/retention/run`, { ...body, at: counted.preview.at })
                   await refresh("jobs", "storage")
                   navigate(`/admin/jobs/${id}`)
                 }}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import {
   Button,
-  Choice,
+  Checkbox,
   type Column,
   DataTable,
   Form,
@@ -14,17 +14,17 @@ import {
   useUnsaved,
   visible,
 } from "#plugin/ui"
-import type { Setting, SettingSchema, Settings } from "../answers.ts"
+import type { SettingResponse, SettingsResponse } from "../../responses.ts"
 import { sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
 /** Form for one group of settings, saved together. If another admin has saved meanwhile, the save fails and the new values are shown next to the input. */
-export function SettingForm({ settings, version }: { settings: readonly Setting[]; version: number }) {
+export function SettingForm({ settings, version }: { settings: readonly SettingResponse[]; version: number }) {
   const [changes, setChanges] = useState<Readonly<Record<string, unknown>>>({})
   const refresh = useRefresh()
   const isDirty = Object.keys(changes).length > 0
   useUnsaved(isDirty)
-  const change = ({ key, value: stored }: Setting, value: unknown) => {
+  const change = ({ key, value: stored }: SettingResponse, value: unknown) => {
     const { [key]: _, ...others } = changes
     setChanges(JSON.stringify(value) === JSON.stringify(stored) ? others : { ...others, [key]: value })
   }
@@ -32,7 +32,7 @@ export function SettingForm({ settings, version }: { settings: readonly Setting[
     <Form
       submit={async () => {
         try {
-          await patch<Settings>(`${ADMIN}/settings`, { changes: changesToSend(settings, changes), version })
+          await patch<SettingsResponse>(`${ADMIN}/settings`, { changes: changesToSend(settings, changes), version })
         } finally {
           await refresh("settings")
         }
@@ -65,7 +65,7 @@ export function SettingForm({ settings, version }: { settings: readonly Setting[
 }
 
 /** Returns the changes to send. A value that equals the default is sent as null, so that the setting follows the default. */
-const changesToSend = (settings: readonly Setting[], changes: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const changesToSend = (settings: readonly SettingResponse[], changes: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(changes).map(([key, value]) => {
       const fallback = settings.find((setting) => setting.key === key)?.default
@@ -74,12 +74,21 @@ const changesToSend = (settings: readonly Setting[], changes: Readonly<Record<st
   )
 
 interface SettingFieldProps {
-  setting: Setting
+  setting: SettingResponse
   value: unknown
   onValue(value: unknown): void
   /** Whether the value is not saved yet. */
   isChanged: boolean
   error: string | undefined
+}
+
+/** JSON Schema of a setting, limited to the forms that settings use. */
+interface SettingSchema {
+  type?: "string" | "boolean" | "integer" | "array" | "null"
+  const?: string
+  anyOf?: SettingSchema[]
+  minimum?: number
+  maximum?: number
 }
 
 /** A setting in the control that fits its schema, with the source of its value. */
@@ -108,7 +117,8 @@ interface ControlProps extends Pick<SettingFieldProps, "setting" | "value" | "on
   shared: { label: string; note: ComponentChildren; error: string | undefined }
 }
 
-function Control({ setting: { schema = {} }, value, onValue, shared }: ControlProps) {
+function Control({ setting, value, onValue, shared }: ControlProps) {
+  const schema = (setting.schema ?? {}) as SettingSchema // the server describes settings in these forms only
   const choices = choicesOf(schema)
   if (choices.length > 0)
     return (
@@ -122,7 +132,7 @@ function Control({ setting: { schema = {} }, value, onValue, shared }: ControlPr
   if (schema.type === "boolean")
     return (
       <>
-        <Choice label={shared.label} note={shared.note} checked={value === true} onChange={onValue} />
+        <Checkbox label={shared.label} note={shared.note} checked={value === true} onChange={onValue} />
         {shared.error && <span class="field-error">{shared.error}</span>}
       </>
     )
@@ -183,14 +193,14 @@ function wordFor(value: unknown): string {
 }
 
 /** Settings that can only be changed outside of the console, each with its source. */
-export const OperatorTable = ({ settings }: { settings: readonly Setting[] }) => (
+export const OperatorTable = ({ settings }: { settings: readonly SettingResponse[] }) => (
   <div class="stack">
     <p class="quiet">Set these in the environment or the configuration file. Changes take effect after a restart.</p>
     <DataTable caption="Settings of the operator" columns={OPERATOR_COLUMNS} rows={settings} keyOf={({ key }) => key} />
   </div>
 )
 
-const OPERATOR_COLUMNS: Column<Setting>[] = [
+const OPERATOR_COLUMNS: Column<SettingResponse>[] = [
   {
     id: "key",
     label: "Setting",
@@ -209,13 +219,13 @@ const OPERATOR_COLUMNS: Column<Setting>[] = [
 /** Renders text between backticks as code. */
 const withCode = (text: string) => text.split("`").map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))
 
-function shownValue({ value, secret }: Setting): string {
+function shownValue({ value, secret }: SettingResponse): string {
   if (secret) return secret.set ? "set" : "not set"
   return value === null ? "not set" : visible(typeof value === "string" ? value : JSON.stringify(value))
 }
 
 /** Describes where a value comes from and where it can be changed. */
-export function sourceText({ source, key, editable }: Setting) {
+export function sourceText({ source, key, editable }: SettingResponse) {
   const name = <code>FOOTFALL_{key.toUpperCase()}</code>
   if (source === "env") return <>environment or command line: {name}</>
   if (source === "file")

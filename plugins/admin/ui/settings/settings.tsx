@@ -1,6 +1,6 @@
 import { Link, useParams } from "wouter"
-import { Answer, EmptyState, Page, UnsavedGuard } from "#plugin/ui"
-import type { Setting, Settings } from "../answers.ts"
+import { EmptyState, Page, QueryResult, UnsavedGuard } from "#plugin/ui"
+import type { SettingResponse, SettingsResponse } from "../../responses.ts"
 import { useAdmin } from "../queries.ts"
 import { MailTest, ProviderTest } from "./connection-tests.tsx"
 import { OperatorTable, SettingForm } from "./setting-form.tsx"
@@ -9,13 +9,13 @@ interface Group {
   id: string
   label: string
   /** Whether a setting belongs to this group. */
-  includes(setting: Setting): boolean
+  includes(setting: SettingResponse): boolean
 }
 
-const inGroup = (group: string) => (setting: Setting) => setting.group === group
-const isOperatorSetting = (setting: Setting) => setting.group === "operator"
-const isMail = ({ key }: Setting) => key.startsWith("smtp_") || key === "mail_from"
-const isSignOn = ({ key }: Setting) => key.startsWith("oidc_")
+const inGroup = (group: string) => (setting: SettingResponse) => setting.group === group
+const isOperatorSetting = (setting: SettingResponse) => setting.group === "operator"
+const isMail = ({ key }: SettingResponse) => key.startsWith("smtp_") || key === "mail_from"
+const isSignOn = ({ key }: SettingResponse) => key.startsWith("oidc_")
 
 const GROUPS: readonly Group[] = [
   { id: "sign-up", label: "Sign-up", includes: inGroup("sign-up") },
@@ -32,7 +32,7 @@ const GROUPS: readonly Group[] = [
 /** Page of all settings with their values and sources. */
 export default function SettingsPage() {
   const { group = GROUPS[0]!.id } = useParams<{ group?: string }>()
-  const settings = useAdmin<Settings>("settings")
+  const settings = useAdmin<SettingsResponse>("settings")
   const chosen = GROUPS.find(({ id }) => id === group)
   return (
     <Page title="Settings">
@@ -44,9 +44,9 @@ export default function SettingsPage() {
         ))}
       </nav>
       {chosen ? (
-        <Answer of={settings} rows={6}>
+        <QueryResult of={settings} rows={6}>
           {(shown) => <GroupShown key={chosen.id} group={chosen} settings={shown} />}
-        </Answer>
+        </QueryResult>
       ) : (
         <EmptyState>This group of settings doesn't exist.</EmptyState>
       )}
@@ -55,7 +55,7 @@ export default function SettingsPage() {
   )
 }
 
-function GroupShown({ group, settings }: { group: Group; settings: Settings }) {
+function GroupShown({ group, settings }: { group: Group; settings: SettingsResponse }) {
   const members = settings.data.filter(group.includes)
   const here = members.filter(({ editable }) => editable)
   const elsewhere = members.filter(({ editable }) => !editable)

@@ -7,8 +7,8 @@ import {
   FilterRow,
   Form,
   Page,
+  PagedTable,
   put,
-  Rows,
   remove,
   SearchField,
   SelectField,
@@ -16,29 +16,15 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
+import type { DisputeResponse } from "../../responses.ts"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
-interface Claimant {
-  id: number
-  name: string
-  sites: { id: number; name: string }[]
-  listed_at: string
-  has_events: boolean
-  is_proved: boolean
-}
-
-/** A row of `GET /api/private/admin/host-disputes`. */
-interface Dispute {
-  host: string
-  organizations: Claimant[]
-  owner: { organization_id: number; reason: "decided" | "proved" | "listed_first" } | null
-  decision: { organization_id: number; decided_at: string } | null
-}
+type Claimant = DisputeResponse["organizations"][number]
 
 /** Hosts that sites of several organizations claim. Instance admins can choose the owner. */
 export default function HostDisputes() {
   const [filters, setFilters] = useFilters(["q"])
-  const [deciding, setDeciding] = useState<Dispute>()
+  const [deciding, setDeciding] = useState<DisputeResponse>()
   return (
     <Page title="Host disputes">
       <p class="quiet">
@@ -48,8 +34,8 @@ export default function HostDisputes() {
       <FilterRow label="Host disputes">
         <SearchField label="Host or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
-      <Rows
-        of={useRows<Dispute>("host-disputes", filters)}
+      <PagedTable
+        of={useRows<DisputeResponse>("host-disputes", filters)}
         caption="Host disputes"
         columns={columnsOf(setDeciding)}
         keyOf={({ host }) => host}
@@ -62,7 +48,7 @@ export default function HostDisputes() {
 
 const REASONS = { decided: "decided by an admin", proved: "proved by DNS", listed_first: "listed first" } as const
 
-const columnsOf = (decide: (dispute: Dispute) => void): Column<Dispute>[] => [
+const columnsOf = (decide: (dispute: DisputeResponse) => void): Column<DisputeResponse>[] => [
   { id: "host", label: "Host", cell: ({ host }) => <div>{visible(host)}</div> },
   {
     id: "owner",
@@ -108,7 +94,7 @@ const factsOf = ({ listed_at, has_events, is_proved }: Claimant): string[] => [
 ]
 
 /** Dialog that sets the owner of a host, or returns to the automatic rule. */
-function Decision({ dispute, onClose }: { dispute: Dispute; onClose(): void }) {
+function Decision({ dispute, onClose }: { dispute: DisputeResponse; onClose(): void }) {
   const { host, organizations, decision } = dispute
   const decided = decision === null ? "" : String(decision.organization_id)
   const [chosen, setChosen] = useState(decided)

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, Confirm, Dialog, dayText, exact, Form, MenuItem, Popover, post, remove, TextField, timeText, toast } from "#plugin/ui"
-import { useAction } from "../act.tsx"
-import type { Job, Named, Preview, Site } from "../answers.ts"
-import { OrganizationField } from "../organizations/organization-field.tsx"
+import type { JobResponse, PreviewResponse, SiteResponse, TransferResponse } from "../../responses.ts"
+import { OrganizationField, PreviewTable } from "../fields.tsx"
+import { useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
-import { PreviewTable } from "./preview-table.tsx"
 
 /** Actions on a site. A deleted site can only be restored. */
-export function SiteActions({ site }: { site: Site }) {
+export function SiteActions({ site }: { site: SiteResponse }) {
   const [open, setOpen] = useState<"transfer" | "purge" | "delete">()
   const refresh = useRefresh()
   const [busy, act] = useAction()
@@ -61,21 +60,17 @@ export function SiteActions({ site }: { site: Site }) {
   )
 }
 
-interface Moved {
-  detached: { api_keys: Named[]; site_members: { user_id: number; email: string; role: string }[] }
-}
-
 /** Dialog that moves a site to another organization and then lists the keys and members that lost access. */
-export function TransferSite({ site, onClose }: { site: Site; onClose(): void }) {
+export function TransferSite({ site, onClose }: { site: SiteResponse; onClose(): void }) {
   const [organization, setOrganization] = useState<number>()
-  const [moved, setMoved] = useState<Moved>()
+  const [moved, setMoved] = useState<TransferResponse>()
   const refresh = useRefresh()
   if (moved) return <MovedShown site={site} moved={moved} onClose={onClose} />
   return (
     <Dialog title={`Transfer ${site.name}`} onClose={onClose} small>
       <Form
         submit={async () => {
-          const answer = await post<Moved>(`${ADMIN}/sites/${site.id}/transfer`, { organization_id: organization })
+          const answer = await post<TransferResponse>(`${ADMIN}/sites/${site.id}/transfer`, { organization_id: organization })
           await refresh("sites", "organizations")
           setMoved(answer)
         }}
@@ -108,7 +103,7 @@ export function TransferSite({ site, onClose }: { site: Site; onClose(): void })
   )
 }
 
-const MovedShown = ({ site, moved: { detached }, onClose }: { site: Site; moved: Moved; onClose(): void }) => (
+const MovedShown = ({ site, moved: { detached }, onClose }: { site: SiteResponse; moved: TransferResponse; onClose(): void }) => (
   <Dialog title={`${site.name} was transferred`} onClose={onClose} small>
     <div class="stack">
       <p>
@@ -136,9 +131,9 @@ const MovedShown = ({ site, moved: { detached }, onClose }: { site: Site; moved:
 )
 
 /** Dialog that deletes the visits before a day, after a preview. */
-export function PurgeSite({ site, onClose }: { site: Site; onClose(): void }) {
+export function PurgeSite({ site, onClose }: { site: SiteResponse; onClose(): void }) {
   const [before, setBefore] = useState("")
-  const [counted, setCounted] = useState<{ before: string; preview: Preview }>()
+  const [counted, setCounted] = useState<{ before: string; preview: PreviewResponse }>()
   const [typed, setTyped] = useState("")
   const refresh = useRefresh()
   const [, navigate] = useLocation()
@@ -149,8 +144,8 @@ export function PurgeSite({ site, onClose }: { site: Site; onClose(): void }) {
     <Dialog title={`Delete old visits of ${site.name}`} onClose={onClose}>
       <Form
         submit={async () => {
-          if (!isCounted) return setCounted({ before, preview: await post<Preview>(path, { before, dry_run: true }) })
-          const { id } = await post<Job>(path, { before })
+          if (!isCounted) return setCounted({ before, preview: await post<PreviewResponse>(path, { before, dry_run: true }) })
+          const { id } = await post<JobResponse>(path, { before })
           await refresh("jobs", "sites")
           navigate(`/admin/jobs/${id}`)
         }}

@@ -1,6 +1,6 @@
-import { bytesText, type Column, exact, FilterRow, Moment, Page, Rows, SearchField, useFilters, visible } from "#plugin/ui"
-import type { Site } from "../answers.ts"
-import { OrganizationField } from "../organizations/organization-field.tsx"
+import { bytesText, type Column, exact, FilterRow, Page, PagedTable, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
+import type { SiteResponse } from "../../responses.ts"
+import { OrganizationField } from "../fields.tsx"
 import { useRows } from "../queries.ts"
 import { SiteActions } from "./site-actions.tsx"
 
@@ -18,8 +18,8 @@ export default function Sites() {
           onValue={(id) => setFilters({ organization: id === undefined ? "" : String(id) })}
         />
       </FilterRow>
-      <Rows
-        of={useRows<Site>("sites", filters)}
+      <PagedTable
+        of={useRows<SiteResponse>("sites", filters)}
         caption="Sites"
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -34,7 +34,7 @@ export default function Sites() {
 /** Sorts names ascending, sizes and counts descending. */
 const shownSort = (sort = "id"): string => (sort === "name" || sort === "id" ? sort : `-${sort}`)
 
-const COLUMNS: Column<Site>[] = [
+const COLUMNS: Column<SiteResponse>[] = [
   {
     id: "name",
     label: "Site",
@@ -51,7 +51,7 @@ const COLUMNS: Column<Site>[] = [
   { id: "day", label: "Events, 24 h", number: true, cell: ({ events_24h }) => exact(events_24h) },
   { id: "month", label: "Events, 30 days", number: true, sort: "events_30d", cell: ({ events_30d }) => exact(events_30d) },
   { id: "bytes", label: "Size", number: true, sort: "bytes", cell: ({ bytes }) => bytesText(bytes) },
-  { id: "last", label: "Last event", cell: ({ last_event_at }) => <Moment at={last_event_at} /> },
+  { id: "last", label: "Last event", cell: ({ last_event_at }) => <TimeAgo at={last_event_at} /> },
   {
     id: "retention",
     label: "Retention",

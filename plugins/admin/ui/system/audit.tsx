@@ -1,37 +1,37 @@
 import { useState } from "preact/hooks"
+import type { AuditRowResponse } from "#plugin"
 import {
   Button,
   type Column,
   DataTable,
+  DescriptionList,
   Dialog,
   EmptyState,
-  Facts,
+  errorText,
   FilterRow,
   get,
-  NOTHING,
+  NO_VALUE,
   Page,
+  PagedTable,
   queryOf,
-  Rows,
   SearchField,
   SelectField,
-  sentenceOf,
   TextField,
   timeText,
   toast,
   useFilters,
   visible,
 } from "#plugin/ui"
-import { OrganizationField } from "../organizations/organization-field.tsx"
+import { OrganizationField, SiteField } from "../fields.tsx"
 import { withAny } from "../parts.tsx"
 import { ADMIN, useRows } from "../queries.ts"
-import { SiteField } from "../sites/site-field.tsx"
 
 const NAMES = ["actor", "action", "target", "organization", "site", "from", "to", "ip", "outcome"]
 
 /** Page of the audit log of the whole instance, with filters, export and verification. */
 export default function Audit() {
   const [filters, setFilters] = useFilters(NAMES)
-  const [shown, setShown] = useState<AuditRow>()
+  const [shown, setShown] = useState<AuditRowResponse>()
   const search = (label: string, name: string) => (
     <SearchField label={label} value={filters[name] ?? ""} onValue={(value) => setFilters({ [name]: value })} />
   )
@@ -60,8 +60,8 @@ export default function Audit() {
           onValue={(outcome) => setFilters({ outcome })}
         />
       </FilterRow>
-      <Rows
-        of={useRows<AuditRow>("audit", filters)}
+      <PagedTable
+        of={useRows<AuditRowResponse>("audit", filters)}
         caption="Audit"
         columns={columnsOf(setShown)}
         keyOf={({ id }) => id}
@@ -81,7 +81,7 @@ function Tools({ query }: { query: string }) {
       const { ok, rows, first_broken_id } = await get<{ ok: boolean; rows: number; first_broken_id?: number }>(`${ADMIN}/audit/verify`)
       toast(ok ? `Audit log verified: ${rows} entries are unchanged` : `Audit log verification failed at entry ${first_broken_id}`)
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }
@@ -101,7 +101,7 @@ function Tools({ query }: { query: string }) {
   )
 }
 
-const columnsOf = (show: (row: AuditRow) => void): Column<AuditRow>[] => [
+const columnsOf = (show: (row: AuditRowResponse) => void): Column<AuditRowResponse>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <time dateTime={at}>{timeText(at)}</time> },
   {
     id: "actor",
@@ -135,30 +135,8 @@ const columnsOf = (show: (row: AuditRow) => void): Column<AuditRow>[] => [
 
 const fieldsText = (count: number): string => (count === 0 ? "Details" : count === 1 ? "1 field" : `${count} fields`)
 
-export interface AuditRow {
-  id: number
-  at: string
-  actor_kind: string
-  actor_id: number | null
-  actor_email: string
-  impersonator_id: number | null
-  impersonator_email: string | null
-  action: string
-  target_type: string
-  target_id: string
-  target_label: string
-  organization_id: number | null
-  site_id: number | null
-  outcome: string
-  ip_prefix: string
-  user_agent: string
-  request_id: string
-  /** Values before and after the change, by field. */
-  changes: Record<string, readonly [before: unknown, after: unknown]>
-}
-
 /** Dialog with one audit entry: the changed fields before and after, and the origin of the request. */
-export const AuditDetails = ({ row, onClose }: { row: AuditRow; onClose(): void }) => {
+export const AuditDetails = ({ row, onClose }: { row: AuditRowResponse; onClose(): void }) => {
   const changes = Object.entries(row.changes).map(([field, [before, after]]) => ({ field, before, after }))
   return (
     <Dialog title={row.action} onClose={onClose} wide>
@@ -168,7 +146,7 @@ export const AuditDetails = ({ row, onClose }: { row: AuditRow; onClose(): void 
         ) : (
           <DataTable caption="Changes" columns={CHANGE_COLUMNS} rows={changes} keyOf={({ field }) => field} />
         )}
-        <Facts
+        <DescriptionList
           of={[
             ["Time", timeText(row.at)],
             ["Actor", visible(`${row.actor_email || row.actor_kind}${row.actor_id === null ? "" : ` (${row.actor_id})`}`)],
@@ -195,4 +173,4 @@ const CHANGE_COLUMNS: Column<{ field: string; before: unknown; after: unknown }>
 ]
 
 const valueText = (value: unknown): string =>
-  value === null || value === undefined ? NOTHING : visible(typeof value === "string" ? value : JSON.stringify(value))
+  value === null || value === undefined ? NO_VALUE : visible(typeof value === "string" ? value : JSON.stringify(value))

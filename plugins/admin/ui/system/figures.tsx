@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
 import { exact, timeText } from "#plugin/ui"
-import type { Ingestion, IngestionMinute } from "../answers.ts"
+import type { IngestionMinute, IngestionResponse } from "../../responses.ts"
 
 export interface Figure {
   label: string
@@ -33,7 +33,7 @@ export const rejectedOf = ({ dropped, refused_storage, refused_queue }: Omit<Ing
 const RECENT_MINUTES = 5
 
 /** Returns the mean rate of the last complete minutes. The current minute is left out, because it would lower the rate. */
-export function acceptedPerSecond({ data }: Ingestion): string {
+export function acceptedPerSecond({ data }: IngestionResponse): string {
   const recent = data.slice(-RECENT_MINUTES - 1, -1)
   const accepted = recent.reduce((sum, minute) => sum + minute.accepted, 0)
   const rate = accepted / Math.max(1, recent.length * 60)

@@ -1,14 +1,8 @@
 import { Link } from "wouter"
 import { counted, Icon } from "#plugin/ui"
+import type { CheckResponse } from "../../responses.ts"
 import { sentenceCase } from "../parts.tsx"
 import { CHECK_TEXTS } from "./health-texts.ts"
-
-export interface Check {
-  name: string
-  status: "ok" | "warn" | "fail"
-  detail: string
-  fix: string
-}
 
 const STATUS_TEXTS = { ok: "OK", warn: "Needs attention", fail: "Failed" } as const
 const ORDER = { fail: 0, warn: 1, ok: 2 } as const
@@ -17,7 +11,7 @@ const SHOWN = { ok: "visually-hidden", warn: "warn", fail: "down" } as const
 const DOTS = { ok: undefined, warn: "warn", fail: "bad" } as const
 
 /** All checks, the worst first, below a summary. Checks that did not pass come with their meaning and remedy. */
-export const HealthList = ({ checks }: { checks: readonly Check[] }) => (
+export const HealthList = ({ checks }: { checks: readonly CheckResponse[] }) => (
   <>
     <p>{summaryText(checks)}</p>
     <ul class="health-list">
@@ -33,15 +27,15 @@ export const HealthList = ({ checks }: { checks: readonly Check[] }) => (
   </>
 )
 
-function summaryText(checks: readonly Check[]): string {
-  const count = (status: Check["status"]) => checks.filter((check) => check.status === status).length
+function summaryText(checks: readonly CheckResponse[]): string {
+  const count = (status: CheckResponse["status"]) => checks.filter((check) => check.status === status).length
   const [failed, warned] = [count("fail"), count("warn")]
   if (failed + warned === 0) return `All ${checks.length} checks passed.`
   const attention = warned > 0 && `${counted(warned, "check")} ${warned === 1 ? "needs" : "need"} attention`
   return `${[failed > 0 && `${counted(failed, "check")} failed`, attention, `${count("ok")} passed`].filter(Boolean).join(", ")}.`
 }
 
-function CheckText({ name, status, detail, fix }: Check) {
+function CheckText({ name, status, detail, fix }: CheckResponse) {
   const { title, meaning, instructions, more } = CHECK_TEXTS[name] ?? { title: sentenceCase(name) }
   return (
     <span>

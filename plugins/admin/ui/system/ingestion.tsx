@@ -1,34 +1,24 @@
 import {
-  Answer,
   type Column,
   DataTable,
+  DROP_REASON_LABELS,
   EmptyState,
   exact,
   FilterRow,
-  Moment,
   Page,
+  QueryResult,
   queryOf,
-  REASON_WORDS,
   SelectField,
+  TimeAgo,
   timeText,
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { Ingestion, IngestionMinute } from "../answers.ts"
+import type { IngestionMinute, IngestionResponse, SampleResponse } from "../../responses.ts"
+import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { Part } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
-import { SiteField, siteText, useSiteNames } from "../sites/site-field.tsx"
 import { acceptedPerSecond, Figures, IngestChart, rejectedOf } from "./figures.tsx"
-
-interface Sample {
-  at: string
-  site_id: number
-  reason: string
-  host: string
-  page: string
-  browser_family: string
-  country: string
-}
 
 const HOURS = ["1", "6", "24"] as const
 const HOUR_MS = 3_600_000
@@ -40,7 +30,7 @@ export default function IngestionPage() {
   // Rounded to the minute so that the query key stays stable. The last hour is the server's default.
   const from = hours === "1" ? "" : new Date(Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000 + 1) * 60_000).toISOString()
   const site = /^\d+$/.test(filters.site ?? "") ? filters.site! : ""
-  const ingestion = useAdmin<Ingestion>(`ingestion${queryOf({ from, site })}`, { refetchMs: 30_000 })
+  const ingestion = useAdmin<IngestionResponse>(`ingestion${queryOf({ from, site })}`, { refetchMs: 30_000 })
   return (
     <Page title="Ingestion">
       <FilterRow label="Events">
@@ -52,19 +42,19 @@ export default function IngestionPage() {
         />
         <SiteField value={site} onValue={(value) => setFilters({ site: value })} />
       </FilterRow>
-      <Answer of={ingestion} rows={6}>
+      <QueryResult of={ingestion} rows={6}>
         {(shown) => <Shown ingestion={shown} />}
-      </Answer>
+      </QueryResult>
       <Samples reason={filters.reason ?? ""} onReason={(reason) => setFilters({ reason })} />
     </Page>
   )
 }
 
-function Shown({ ingestion }: { ingestion: Ingestion }) {
+function Shown({ ingestion }: { ingestion: IngestionResponse }) {
   const { totals, queue_depth, commit, oldest_unsealed_at, data } = ingestion
   const outcomes = [
     { outcome: "Accepted", count: totals.accepted },
-    ...Object.entries(totals.dropped).map(([reason, count]) => ({ outcome: REASON_WORDS[reason] ?? reason, count })),
+    ...Object.entries(totals.dropped).map(([reason, count]) => ({ outcome: DROP_REASON_LABELS[reason] ?? reason, count })),
     { outcome: "Refused: storage full", count: totals.refused_storage },
     { outcome: "Refused: queue full", count: totals.refused_queue },
   ]
@@ -78,7 +68,7 @@ function Shown({ ingestion }: { ingestion: Ingestion }) {
           { label: "Waiting events", value: exact(queue_depth) },
           { label: "Commit time (p50)", value: commit ? `${exact(Math.round(commit.p50_ms))} ms` : "–" },
           { label: "Commit time (p99)", value: commit ? `${exact(Math.round(commit.p99_ms))} ms` : "–" },
-          { label: "Oldest unsealed event", value: <Moment at={oldest_unsealed_at} none="none" /> },
+          { label: "Oldest unsealed event", value: <TimeAgo at={oldest_unsealed_at} none="none" /> },
         ]}
       />
       <IngestChart minutes={data} />
@@ -103,7 +93,7 @@ const OUTCOMES: Column<{ outcome: string; count: number }>[] = [
 
 const reasonsText = ({ dropped }: IngestionMinute): string =>
   Object.entries(dropped)
-    .map(([reason, count]) => `${REASON_WORDS[reason] ?? reason} ${exact(count)}`)
+    .map(([reason, count]) => `${DROP_REASON_LABELS[reason] ?? reason} ${exact(count)}`)
     .join(", ")
 
 const MINUTES: Column<IngestionMinute>[] = [
@@ -115,15 +105,15 @@ const MINUTES: Column<IngestionMinute>[] = [
 
 /** The latest dropped events of all sites, without data that identifies a visitor. */
 function Samples({ reason, onReason }: { reason: string; onReason(reason: string): void }) {
-  const samples = useAdmin<{ data: Sample[] }>(`ingestion/rejected/sample${queryOf({ reason })}`)
+  const samples = useAdmin<{ data: SampleResponse[] }>(`ingestion/rejected/sample${queryOf({ reason })}`)
   const names = useSiteNames()
-  const reasons = Object.entries(REASON_WORDS).map(([value, label]) => ({ value, label }))
+  const reasons = Object.entries(DROP_REASON_LABELS).map(([value, label]) => ({ value, label }))
   return (
     <Part title="Recently dropped">
       <FilterRow label="Dropped events">
         <SelectField label="Reason" value={reason} options={[{ value: "", label: "Any" }, ...reasons]} onValue={onReason} />
       </FilterRow>
-      <Answer of={samples} rows={4}>
+      <QueryResult of={samples} rows={4}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No recently dropped events{reason !== "" && " for this reason"}.</EmptyState>
@@ -131,15 +121,15 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
             <DataTable caption="Dropped events" columns={samplesOf(names)} rows={data} keyOf={(sample) => JSON.stringify(sample)} />
           )
         }
-      </Answer>
+      </QueryResult>
     </Part>
   )
 }
 
-const samplesOf = (names: ReadonlyMap<number, string>): Column<Sample>[] => [
-  { id: "at", label: "Time", cell: ({ at }) => <Moment at={at} /> },
+const samplesOf = (names: ReadonlyMap<number, string>): Column<SampleResponse>[] => [
+  { id: "at", label: "Time", cell: ({ at }) => <TimeAgo at={at} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span> },
-  { id: "reason", label: "Reason", cell: ({ reason }) => <div>{REASON_WORDS[reason] ?? reason}</div> },
+  { id: "reason", label: "Reason", cell: ({ reason }) => <div>{DROP_REASON_LABELS[reason] ?? reason}</div> },
   { id: "host", label: "Host", cell: ({ host }) => visible(host) },
   { id: "page", label: "Page", cell: ({ page }) => visible(page) },
   { id: "browser", label: "Browser", cell: ({ browser_family }) => visible(browser_family) },

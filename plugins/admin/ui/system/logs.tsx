@@ -1,11 +1,11 @@
 import {
-  Answer,
   Button,
   type Column,
   DataTable,
   EmptyState,
   FilterRow,
   Page,
+  QueryResult,
   queryOf,
   SearchField,
   SelectField,
@@ -13,7 +13,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { Line } from "../answers.ts"
+import type { LogLineResponse } from "../../responses.ts"
 import { ADMIN, useAdmin } from "../queries.ts"
 
 const LEVELS = [
@@ -28,7 +28,7 @@ const LIMITS = ["200", "1000", "10000"] as const
 export default function Logs() {
   const [filters, setFilters] = useFilters(["level", "q", "limit"])
   const limit = LIMITS.find((one) => one === filters.limit) ?? LIMITS[0]
-  const lines = useAdmin<{ data: Line[] }>(`logs${queryOf({ ...filters, limit })}`)
+  const lines = useAdmin<{ data: LogLineResponse[] }>(`logs${queryOf({ ...filters, limit })}`)
   return (
     <Page
       title="Logs"
@@ -57,19 +57,19 @@ export default function Logs() {
           onValue={(value) => setFilters({ limit: value })}
         />
       </FilterRow>
-      <Answer of={lines} rows={9}>
+      <QueryResult of={lines} rows={9}>
         {({ data }) => (data.length === 0 ? <EmptyState>No log entries match these filters.</EmptyState> : <LineTable lines={data} />)}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
 
 /** Table of log entries, newest first. */
-export const LineTable = ({ lines }: { lines: readonly Line[] }) => (
+export const LineTable = ({ lines }: { lines: readonly LogLineResponse[] }) => (
   <DataTable caption="Log" columns={COLUMNS} rows={lines.map((line, index) => ({ ...line, index }))} keyOf={({ index }) => index} />
 )
 
-const COLUMNS: Column<Line & { index: number }>[] = [
+const COLUMNS: Column<LogLineResponse & { index: number }>[] = [
   { id: "at", label: "Time", cell: ({ at }) => <time dateTime={at}>{timeText(at)}</time> },
   { id: "level", label: "Level", cell: ({ level }) => (level === "error" ? <strong class="down">error</strong> : level) },
   { id: "message", label: "Message", cell: ({ message }) => <div>{visible(message)}</div> },

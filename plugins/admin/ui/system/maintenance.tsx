@@ -1,26 +1,26 @@
 import { useState } from "preact/hooks"
-import { Answer, Button, Form, Page, post, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
-import { useAction } from "../act.tsx"
-import type { Mode } from "../answers.ts"
+import { Button, Form, Page, post, QueryResult, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
+import type { ModeResponse } from "../../responses.ts"
+import { useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page that switches maintenance mode on and off. */
 export default function Maintenance() {
-  const mode = useAdmin<Mode>("maintenance")
+  const mode = useAdmin<ModeResponse>("maintenance")
   return (
     <Page title="Maintenance">
       <p>
         During maintenance, events are still collected and reports work. Only instance admins can make changes; API writes fail and jobs
         pause. Others see your message.
       </p>
-      <Answer of={mode} rows={4}>
+      <QueryResult of={mode} rows={4}>
         {(shown) => (shown.enabled ? <ActiveMaintenance mode={shown} /> : <StartMaintenance />)}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
 
-function ActiveMaintenance({ mode: { message, until } }: { mode: Mode }) {
+function ActiveMaintenance({ mode: { message, until } }: { mode: ModeResponse }) {
   const refresh = useRefresh()
   const [busy, act] = useAction()
   const end = () => post(`${ADMIN}/maintenance`, { enabled: false }).then(() => refresh("maintenance"))

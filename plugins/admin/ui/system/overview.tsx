@@ -1,50 +1,47 @@
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
 import {
-  Answer,
   Button,
   bytesText,
   CopyButton,
+  DescriptionList,
   duration,
   ErrorState,
+  errorText,
   exact,
-  Facts,
   Page,
+  type PrivatePage,
   post,
+  QueryResult,
   Skeleton,
-  sentenceOf,
   timeText,
   toast,
   visible,
 } from "#plugin/ui"
-import type { Backup, Ingestion, Job, Listed, Storage } from "../answers.ts"
+import type {
+  BackupResponse,
+  CheckResponse,
+  IngestionResponse,
+  JobResponse,
+  NoticeResponse,
+  SlowQueriesResponse,
+  StorageResponse,
+  SystemResponse,
+  UpdateResponse,
+} from "../../responses.ts"
 import { Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 import { acceptedPerSecond, type Figure, Figures, IngestChart, rejectedOf } from "./figures.tsx"
-import { type Check, HealthList } from "./health.tsx"
-import type { SlowQueries } from "./slow-queries.tsx"
-
-interface System {
-  version: string
-  commit: string | null
-  bun: string
-  started_at: string
-  uptime_s: number
-  data_dir: string
-  base_url: string | null
-  catalog: { kind: string; bytes: number | null; wal_bytes: number | null }
-  events: { bytes: number; wal_bytes: number; segments: number; hot_rows: number }
-  memory: { rss: number }
-}
+import { HealthList } from "./health.tsx"
 
 const SOON_MS = 15_000
 const LATER_MS = 60_000
 
 /** Overview page: notices, key figures, events of the last hour, health checks and the running version. */
 export default function Overview() {
-  const health = useAdmin<{ status: string; checks: Check[] }>("system/health", { refetchMs: LATER_MS })
-  const system = useAdmin<System>("system", { refetchMs: SOON_MS })
-  const ingestion = useAdmin<Ingestion>("ingestion", { refetchMs: SOON_MS })
+  const health = useAdmin<{ status: string; checks: CheckResponse[] }>("system/health", { refetchMs: LATER_MS })
+  const system = useAdmin<SystemResponse>("system", { refetchMs: SOON_MS })
+  const ingestion = useAdmin<IngestionResponse>("ingestion", { refetchMs: SOON_MS })
   return (
     <Page title="Overview">
       <Notices />
@@ -64,21 +61,21 @@ export default function Overview() {
         )}
       </Part>
       <Part title="Health">
-        <Answer of={health} rows={6}>
+        <QueryResult of={health} rows={6}>
           {({ checks }) => <HealthList checks={checks} />}
-        </Answer>
+        </QueryResult>
       </Part>
       <Part title="About this instance">
-        <Answer of={system} rows={6}>
-          {(shown) => <Facts of={factsOf(shown)} />}
-        </Answer>
+        <QueryResult of={system} rows={6}>
+          {(shown) => <DescriptionList of={factsOf(shown)} />}
+        </QueryResult>
         <UpdateNote />
       </Part>
     </Page>
   )
 }
 
-const factsOf = ({ version, commit, bun, started_at, data_dir, base_url, memory, events }: System) =>
+const factsOf = ({ version, commit, bun, started_at, data_dir, base_url, memory, events }: SystemResponse) =>
   [
     ["Version", commit === null ? version : `${version} (${commit.slice(0, 12)})`],
     ["Runtime", `Bun ${bun}`],
@@ -91,11 +88,11 @@ const factsOf = ({ version, commit, bun, started_at, data_dir, base_url, memory,
   ] as const
 
 /** Key figures of the instance. */
-function FigureStrip({ system, ingestion }: { system: System | undefined; ingestion: Ingestion | undefined }) {
-  const storage = useAdmin<Storage>("storage", { refetchMs: LATER_MS })
-  const backups = useAdmin<{ data: Backup[] }>("backups", { refetchMs: LATER_MS })
-  const failed = useAdmin<Listed<Job>>("jobs?state=failed&limit=1&count=true", { refetchMs: LATER_MS })
-  const slowQueries = useAdmin<SlowQueries>("system/slow-questions", { refetchMs: LATER_MS })
+function FigureStrip({ system, ingestion }: { system: SystemResponse | undefined; ingestion: IngestionResponse | undefined }) {
+  const storage = useAdmin<StorageResponse>("storage", { refetchMs: LATER_MS })
+  const backups = useAdmin<{ data: BackupResponse[] }>("backups", { refetchMs: LATER_MS })
+  const failed = useAdmin<PrivatePage<JobResponse>>("jobs?state=failed&limit=1&count=true", { refetchMs: LATER_MS })
+  const slowQueries = useAdmin<SlowQueriesResponse>("system/slow-questions", { refetchMs: LATER_MS })
   const verified = backups.data?.data
     .flatMap(({ verified_at }) => verified_at ?? [])
     .sort()
@@ -160,27 +157,17 @@ const longText = (seconds: number): string => (seconds < 172_800 ? duration(Math
 export const forecastText = (days: number | null): string =>
   days === null ? "no forecast yet" : `full in ${days > 3_650 ? "over ten years" : `${exact(days)} days`}`
 
-interface Notice {
-  id: number
-  kind: string
-  title: string
-  remedy: string
-  detail: Record<string, string | number | null>
-  first_at: string
-  last_at: string
-}
-
 /** Notices about problems, shown until the problem is resolved or an admin dismisses the notice. */
 export function Notices() {
-  const { data } = useAdmin<{ data: Notice[] }>("notices")
+  const { data } = useAdmin<{ data: NoticeResponse[] }>("notices")
   const refresh = useRefresh()
   if (!data || data.data.length === 0) return null
-  const dismiss = async ({ id }: Notice) => {
+  const dismiss = async ({ id }: NoticeResponse) => {
     try {
       await post(`${ADMIN}/notices/${id}/dismiss`, undefined)
       await refresh("notices")
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
   }
   return (
@@ -206,19 +193,9 @@ export function Notices() {
   )
 }
 
-interface Updates {
-  current: string
-  is_possible: boolean
-  is_automatic: boolean
-  checked_at: string | null
-  failure: string | null
-  latest: { version: string; released_at: string | null; notes: string; changes_schema: boolean } | null
-  is_newer: boolean
-}
-
 /** Shows whether a newer version exists, with a button to check for one. */
 export function UpdateNote() {
-  const { data } = useAdmin<Updates>("updates")
+  const { data } = useAdmin<UpdateResponse>("updates")
   const refresh = useRefresh()
   const [busy, setBusy] = useState(false)
   if (!data) return null
@@ -234,7 +211,7 @@ export function UpdateNote() {
       await post(`${ADMIN}/updates/check`, undefined)
       await refresh("updates", "notices")
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }

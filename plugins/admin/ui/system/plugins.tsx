@@ -1,6 +1,6 @@
-import { Answer, Button, type Column, DataTable, exact, Page, patch, useRefreshMe } from "#plugin/ui"
-import { ConfirmedAction, useAction } from "../act.tsx"
-import type { Area } from "../answers.ts"
+import { Button, type Column, DataTable, exact, Page, patch, QueryResult, useRefreshMe } from "#plugin/ui"
+import type { PluginResponse } from "../../responses.ts"
+import { ConfirmedAction, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** The console itself, which can't be disabled: there would be no way to enable it again. */
@@ -8,18 +8,18 @@ const CONSOLE = "admin"
 
 /** Page of the plugins with a button to enable or disable each. */
 export default function Plugins() {
-  const areas = useAdmin<{ data: Area[] }>("plugins")
+  const areas = useAdmin<{ data: PluginResponse[] }>("plugins")
   return (
     <Page title="Plugins">
       <p class="quiet">Disabled plugins keep their data but do nothing. Retention still applies.</p>
-      <Answer of={areas} rows={4}>
+      <QueryResult of={areas} rows={4}>
         {({ data }) => <DataTable caption="Plugins" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
 
-const COLUMNS: Column<Area>[] = [
+const COLUMNS: Column<PluginResponse>[] = [
   { id: "title", label: "Plugin", cell: ({ title }) => title },
   { id: "state", label: "State", cell: ({ enabled }) => (enabled ? "enabled" : "disabled") },
   { id: "tables", label: "Tables", number: true, cell: ({ tables }) => exact(tables.length) },
@@ -28,7 +28,7 @@ const COLUMNS: Column<Area>[] = [
   { id: "actions", label: "Actions", cell: (area) => (area.id === CONSOLE ? "always enabled" : <Switch area={area} />) },
 ]
 
-function Switch({ area: { id, title, enabled, version } }: { area: Area }) {
+function Switch({ area: { id, title, enabled, version } }: { area: PluginResponse }) {
   const refresh = useRefresh()
   const refreshMe = useRefreshMe()
   const [busy, act] = useAction()

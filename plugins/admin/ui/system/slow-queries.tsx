@@ -1,35 +1,21 @@
-import { Answer, type Column, DataTable, EmptyState, exact, Moment, Page, queryOf, useFilters } from "#plugin/ui"
+import { type Column, DataTable, EmptyState, exact, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
+import type { SlowQueriesResponse, SlowQueryResponse } from "../../responses.ts"
+import { siteText, useSiteNames } from "../fields.tsx"
 import { sentenceCase } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
-import { siteText, useSiteNames } from "../sites/site-field.tsx"
-
-interface SlowQuery {
-  at: string
-  kind: string
-  site_id: number | null
-  range_days: number | null
-  waited_ms: number
-  took_ms: number
-  ending: string
-}
-
-export interface SlowQueries {
-  last_hour: number
-  data: SlowQuery[]
-}
 
 const REFETCH_MS = 30_000
 
 /** Page of the latest slow queries, with advice on how to make them faster. */
 export default function SlowQueriesPage() {
   const [filters, setFilters] = useFilters(["sort"])
-  const queries = useAdmin<SlowQueries>(`system/slow-questions${queryOf(filters)}`, { refetchMs: REFETCH_MS })
+  const queries = useAdmin<SlowQueriesResponse>(`system/slow-questions${queryOf(filters)}`, { refetchMs: REFETCH_MS })
   const names = useSiteNames()
   const sort = `-${filters.sort ?? "at"}`
   return (
     <Page title="Slow queries">
       <p class="quiet">The latest 100 queries that took a second or more since the last start. Their filters are not recorded.</p>
-      <Answer of={queries} rows={6}>
+      <QueryResult of={queries} rows={6}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No slow queries since the last start.</EmptyState>
@@ -47,7 +33,7 @@ export default function SlowQueriesPage() {
             </div>
           )
         }
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
@@ -87,14 +73,14 @@ const ENDINGS: Readonly<Record<string, string>> = {
   failed: "failed; see the log",
 }
 
-const columnsOf = (names: ReadonlyMap<number, string>): Column<SlowQuery>[] => [
+const columnsOf = (names: ReadonlyMap<number, string>): Column<SlowQueryResponse>[] => [
   { id: "kind", label: "Query", cell: ({ kind }) => <span class="whole">{KINDS[kind] ?? sentenceCase(kind)}</span> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === null ? "none" : siteText(names, site_id)}</span> },
   { id: "range", label: "Days", number: true, cell: ({ range_days }) => (range_days === null ? "–" : exact(range_days)) },
   { id: "took", label: "Duration", number: true, sort: "took_ms", cell: ({ took_ms }) => secondsText(took_ms) },
   { id: "waited", label: "Waiting", number: true, cell: ({ waited_ms }) => secondsText(waited_ms) },
   { id: "ending", label: "Result", cell: ({ ending }) => ENDINGS[ending] ?? "answered" },
-  { id: "at", label: "Time", sort: "at", cell: ({ at }) => <Moment at={at} /> },
+  { id: "at", label: "Time", sort: "at", cell: ({ at }) => <TimeAgo at={at} /> },
 ]
 
 const secondsText = (ms: number) => <span class="whole">{(ms / 1_000).toFixed(1)} s</span>

@@ -1,28 +1,27 @@
 import { useLocation } from "wouter"
-import { Answer, bytesText, type Column, DataTable, EmptyState, exact, Page, post } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
-import type { Job, Storage } from "../answers.ts"
-import { Part, sentenceCase } from "../parts.tsx"
+import { bytesText, type Column, DataTable, EmptyState, exact, Page, post, QueryResult } from "#plugin/ui"
+import type { JobResponse, StorageResponse } from "../../responses.ts"
+import { siteText, useSiteNames } from "../fields.tsx"
+import { ConfirmedAction, Part, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin } from "../queries.ts"
-import { siteText, useSiteNames } from "../sites/site-field.tsx"
 import { Figures } from "./figures.tsx"
 import { forecastText } from "./overview.tsx"
 
-type Store = NonNullable<Storage["catalog"]>
+type Store = NonNullable<StorageResponse["catalog"]>
 
 /** Page of the disk space that stores, tables and sites use, with growth and forecast. */
 export default function StoragePage() {
-  const storage = useAdmin<Storage>("storage")
+  const storage = useAdmin<StorageResponse>("storage")
   return (
     <Page title="Storage">
-      <Answer of={storage} rows={9}>
+      <QueryResult of={storage} rows={9}>
         {(shown) => <Shown storage={shown} />}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
 
-const Shown = ({ storage: { catalog, events, sites, disk } }: { storage: Storage }) => (
+const Shown = ({ storage: { catalog, events, sites, disk } }: { storage: StorageResponse }) => (
   <div class="stack">
     <Figures
       label="Storage figures"
@@ -44,13 +43,13 @@ const Shown = ({ storage: { catalog, events, sites, disk } }: { storage: Storage
 const growthText = ({ bytes_per_day, wal_bytes }: Store): string =>
   `${bytes_per_day === null ? "growth not known yet" : `${bytesText(Math.max(0, bytes_per_day))} per day`}, log ${bytesText(wal_bytes)}`
 
-function SiteSizes({ sites }: Pick<Storage, "sites">) {
+function SiteSizes({ sites }: Pick<StorageResponse, "sites">) {
   const names = useSiteNames()
   if (sites.length === 0) return <EmptyState>No sealed events yet.</EmptyState>
   return <DataTable caption="Size by site" columns={columnsOf(names)} rows={sites} keyOf={({ site_id, kind }) => `${site_id} ${kind}`} />
 }
 
-const columnsOf = (names: ReadonlyMap<number, string>): Column<Storage["sites"][number]>[] => [
+const columnsOf = (names: ReadonlyMap<number, string>): Column<StorageResponse["sites"][number]>[] => [
   { id: "site", label: "Site", cell: ({ site_id }) => siteText(names, site_id) },
   { id: "kind", label: "Kind", cell: ({ kind }) => sentenceCase(kind) },
   { id: "segments", label: "Segments", number: true, cell: ({ segments }) => exact(segments) },
@@ -68,7 +67,7 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<Storage["sites"][
 function StorePart({ title, store, size }: { title: string; store: "catalog" | "events"; size: Store }) {
   const [, navigate] = useLocation()
   const start = (operation: "vacuum" | "analyze") => async () => {
-    const { id } = await post<Job>(`${ADMIN}/storage/${operation}`, { store })
+    const { id } = await post<JobResponse>(`${ADMIN}/storage/${operation}`, { store })
     navigate(`/admin/jobs/${id}`)
   }
   const tables = [...size.tables].sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || b.rows - a.rows)

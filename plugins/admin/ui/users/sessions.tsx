@@ -1,7 +1,6 @@
-import { type Column, FilterRow, Moment, Page, Rows, remove, SearchField, useFilters, visible } from "#plugin/ui"
-import { ConfirmedAction } from "../act.tsx"
-import type { Session } from "../answers.ts"
-import { sentenceCase } from "../parts.tsx"
+import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
+import type { SessionResponse } from "../../responses.ts"
+import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 /** Page of all active sessions. */
@@ -13,7 +12,7 @@ export default function Sessions() {
         <SearchField label="User, device, location or network" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <SessionRows
-        of={useRows<Session>("sessions", filters)}
+        of={useRows<SessionResponse>("sessions", filters)}
         empty={filters.q === undefined ? "No active sessions." : "No sessions match this search."}
       />
     </Page>
@@ -21,16 +20,16 @@ export default function Sessions() {
 }
 
 /** Table of sessions with a button to end each. */
-export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<Session>>; empty: string }) {
+export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<SessionResponse>>; empty: string }) {
   const refresh = useRefresh()
-  const end = async ({ id }: Session) => {
+  const end = async ({ id }: SessionResponse) => {
     await remove(`${ADMIN}/sessions/${id}`)
     await refresh("sessions", "users")
   }
-  return <Rows of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
+  return <PagedTable of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
 }
 
-const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] => [
+const columnsOf = (end: (session: SessionResponse) => Promise<void>): Column<SessionResponse>[] => [
   {
     id: "user",
     label: "User",
@@ -53,8 +52,8 @@ const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] 
       </>
     ),
   },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
-  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
   {
     id: "end",
     label: "Actions",

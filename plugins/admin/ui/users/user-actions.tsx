@@ -2,12 +2,14 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, Dialog, Form, getAll, Problem, patch, post, remove, SelectField, TextField, toast, useMe } from "#plugin/ui"
-import { ConfirmedAction, SecretLinkDialog, useAction } from "../act.tsx"
-import type { Member, Named, Settings, User } from "../answers.ts"
+import type { MemberResponse, SettingsResponse, UserResponse } from "../../responses.ts"
+import { ConfirmedAction, SecretLinkDialog, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
+type OwnedOrganization = UserResponse["organizations"][number]
+
 /** Actions on a user. */
-export function UserActions({ user }: { user: User }) {
+export function UserActions({ user }: { user: UserResponse }) {
   const refresh = useRefresh()
   const me = useMe()
   const [busy, act] = useAction()
@@ -74,7 +76,7 @@ export function UserActions({ user }: { user: User }) {
   )
 }
 
-function AdminFlag({ user, after }: { user: User; after(): Promise<void> }) {
+function AdminFlag({ user, after }: { user: UserResponse; after(): Promise<void> }) {
   const isAdmin = user.is_instance_admin
   return (
     <ConfirmedAction
@@ -96,11 +98,11 @@ function AdminFlag({ user, after }: { user: User; after(): Promise<void> }) {
 const MINUTES = ["15", "30", "60"] as const
 
 /** Dialog that starts the impersonation of a user. The reason is recorded in the audit log. */
-export function ImpersonateUser({ user, onClose }: { user: User; onClose(): void }) {
+export function ImpersonateUser({ user, onClose }: { user: UserResponse; onClose(): void }) {
   const [reason, setReason] = useState("")
   const [minutes, setMinutes] = useState("30")
   const [mode, setMode] = useState("read_only")
-  const setting = useAdmin<Settings>("settings").data?.data.find(({ key }) => key === "impersonation")?.value
+  const setting = useAdmin<SettingsResponse>("settings").data?.data.find(({ key }) => key === "impersonation")?.value
   if (setting === "off")
     return (
       <Dialog title="Impersonate user" onClose={onClose} small>
@@ -156,9 +158,9 @@ export function ImpersonateUser({ user, onClose }: { user: User; onClose(): void
 }
 
 /** Dialog that deletes a user. Organizations of which the user is the only owner need a new owner first. */
-export function RemoveUser({ user, onClose }: { user: User; onClose(): void }) {
+export function RemoveUser({ user, onClose }: { user: UserResponse; onClose(): void }) {
   const [typed, setTyped] = useState("")
-  const [soleOwned, setSoleOwned] = useState<readonly Named[]>([])
+  const [soleOwned, setSoleOwned] = useState<readonly OwnedOrganization[]>([])
   const [newOwners, setNewOwners] = useState<Readonly<Record<number, number>>>({})
   const refresh = useRefresh()
   const [, navigate] = useLocation()
@@ -171,7 +173,7 @@ export function RemoveUser({ user, onClose }: { user: User; onClose(): void }) {
             user_id: owner,
           }))
           await remove(`$ADMIN/users/$user.id`, { body: { transfer } }).catch((error) => {
-            if (error instanceof Problem && error.code === "sole_owner") setSoleOwned(error.members.organizations as Named[])
+            if (error instanceof Problem && error.code === "sole_owner") setSoleOwned(error.members.organizations as OwnedOrganization[])
             throw error
           })
           toast(`$user.emaildeleted`)
@@ -214,8 +216,8 @@ export function RemoveUser({ user, onClose }: { user: User; onClose(): void }) {
 }
 
 interface NewOwnerFieldProps {
-  organization: Named
-  user: User
+  organization: OwnedOrganization
+  user: UserResponse
   value: number | undefined
   onValue(id: number): void
 }
@@ -224,7 +226,7 @@ interface NewOwnerFieldProps {
 function NewOwnerField({ organization, user, value, onValue }: NewOwnerFieldProps) {
   const { data } = useQuery({
     queryKey: ["admin", "organizations", organization.id, "members", "all"],
-    queryFn: ({ signal }) => getAll<Member>(`$ADMIN/organizations/$organization.id/members?`, signal),
+    queryFn: ({ signal }) => getAll<MemberResponse>(`$ADMIN/organizations/$organization.id/members?`, signal),
   })
   const others = (data ?? []).filter((member) => member.user.id !== user.id)
   return (

@@ -4,19 +4,19 @@ import {
   Button,
   type Column,
   DataTable,
+  DescriptionList,
   EmptyState,
   ErrorState,
-  Facts,
   Form,
-  Moment,
   Page,
   patch,
   Skeleton,
   TextField,
+  TimeAgo,
   toast,
   visible,
 } from "#plugin/ui"
-import type { Session, User } from "../answers.ts"
+import type { SessionResponse, UserResponse } from "../../responses.ts"
 import { Part, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 import { SessionRows } from "./sessions.tsx"
@@ -26,7 +26,7 @@ import { factorsText } from "./users.tsx"
 /** Page of one user: facts, actions, name and email, organizations and sessions. */
 export default function UserPage() {
   const { user: id } = useParams<{ user: string }>()
-  const { data, error, refetch } = useAdmin<User>(`users/${id}`)
+  const { data, error, refetch } = useAdmin<UserResponse>(`users/${id}`)
   const title = data ? visible(data.name || data.email) : "User"
   return (
     <Page title={title}>
@@ -38,11 +38,11 @@ export default function UserPage() {
   )
 }
 
-function Shown({ user }: { user: User }) {
-  const sessions = useRows<Session>("sessions", { user: String(user.id) })
+function Shown({ user }: { user: UserResponse }) {
+  const sessions = useRows<SessionResponse>("sessions", { user: String(user.id) })
   return (
     <>
-      <Facts
+      <DescriptionList
         of={[
           ["Email", visible(user.email)],
           ["Status", sentenceCase(user.status)],
@@ -50,9 +50,9 @@ function Shown({ user }: { user: User }) {
           ["Signs in with", [user.auth.password && "password", ...user.auth.oidc].filter(Boolean).join(", ") || "not set up yet"],
           ["Second factor", factorsText(user.mfa)],
           ["API keys", String(user.api_keys)],
-          ["Created", <Moment key="created" at={user.created_at} />],
-          ["Last sign-in", <Moment key="in" at={user.last_login_at} />],
-          ["Last seen", <Moment key="seen" at={user.last_seen_at} />],
+          ["Created", <TimeAgo key="created" at={user.created_at} />],
+          ["Last sign-in", <TimeAgo key="in" at={user.last_login_at} />],
+          ["Last seen", <TimeAgo key="seen" at={user.last_seen_at} />],
         ]}
       />
       <UserActions user={user} />
@@ -73,12 +73,12 @@ function Shown({ user }: { user: User }) {
   )
 }
 
-const MEMBERSHIPS: Column<User["organizations"][number]>[] = [
+const MEMBERSHIPS: Column<UserResponse["organizations"][number]>[] = [
   { id: "name", label: "Organization", cell: ({ id, name }) => <Link href={`/admin/organizations/${id}`}>{visible(name)}</Link> },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
 ]
 
-function Names({ user }: { user: User }) {
+function Names({ user }: { user: UserResponse }) {
   const [name, setName] = useState(user.name)
   const [email, setEmail] = useState(user.email)
   const refresh = useRefresh()

@@ -2,26 +2,25 @@ import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
 import {
   Button,
-  Choice,
+  Checkbox,
   type Column,
   Dialog,
   FilterRow,
   Form,
-  Moment,
   Page,
+  PagedTable,
   post,
-  Rows,
   SearchField,
   SelectField,
   TextField,
+  TimeAgo,
   toast,
   useFilters,
   visible,
 } from "#plugin/ui"
-import { SecretLinkDialog } from "../act.tsx"
-import type { Organization, User } from "../answers.ts"
-import { OrganizationField } from "../organizations/organization-field.tsx"
-import { ROLES, sentenceCase, withAny } from "../parts.tsx"
+import type { OrganizationResponse, UserResponse } from "../../responses.ts"
+import { OrganizationField } from "../fields.tsx"
+import { ROLES, SecretLinkDialog, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 const NAMES = ["q", "role", "status", "mfa", "sort", "organization"]
@@ -29,7 +28,7 @@ const NAMES = ["q", "role", "status", "mfa", "sort", "organization"]
 /** Page of all users and invited people of all organizations. */
 export default function Users() {
   const [filters, setFilters] = useFilters(NAMES)
-  const users = useRows<User>("users", filters)
+  const users = useRows<UserResponse>("users", filters)
   const [isCreating, setCreating] = useState(false)
   return (
     <Page
@@ -60,7 +59,7 @@ export default function Users() {
           onValue={(mfa) => setFilters({ mfa })}
         />
       </FilterRow>
-      <Rows
+      <PagedTable
         of={users}
         caption="Users"
         columns={COLUMNS}
@@ -77,7 +76,7 @@ export default function Users() {
 /** Sorts emails ascending, times descending. */
 const shownSort = (sort = "email"): string => (sort === "email" ? sort : `-${sort}`)
 
-const COLUMNS: Column<User>[] = [
+const COLUMNS: Column<UserResponse>[] = [
   {
     id: "email",
     label: "Email",
@@ -99,21 +98,21 @@ const COLUMNS: Column<User>[] = [
     ),
   },
   { id: "mfa", label: "Second factor", cell: ({ mfa }) => factorsText(mfa) },
-  { id: "created", label: "Created", sort: "created_at", cell: ({ created_at }) => <Moment at={created_at} /> },
-  { id: "seen", label: "Last seen", sort: "last_seen_at", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { id: "created", label: "Created", sort: "created_at", cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+  { id: "seen", label: "Last seen", sort: "last_seen_at", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
 ]
 
-export const factorsText = ({ totp, passkeys }: User["mfa"]): string =>
+export const factorsText = ({ totp, passkeys }: UserResponse["mfa"]): string =>
   [totp && "app", passkeys > 0 && (passkeys === 1 ? "passkey" : `${passkeys} passkeys`)].filter(Boolean).join(", ") || "none"
 
 /** Dialog that creates a user. The user chooses a password through a link that is sent by email or, without a mail server, shown once. */
 export function NewUser({ onClose }: { onClose(): void }) {
   const [email, setEmail] = useState("")
   const [name, setName] = useState("")
-  const [organization, setOrganization] = useState<Organization["id"]>()
+  const [organization, setOrganization] = useState<OrganizationResponse["id"]>()
   const [role, setRole] = useState("viewer")
   const [isAdmin, setAdmin] = useState(false)
-  const [created, setCreated] = useState<User & { link?: string }>()
+  const [created, setCreated] = useState<UserResponse & { link?: string }>()
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   if (created?.link !== undefined)
@@ -126,7 +125,7 @@ export function NewUser({ onClose }: { onClose(): void }) {
     <Dialog title="New user" onClose={onClose}>
       <Form
         submit={async () => {
-          const user = await post<User & { link?: string }>(`${ADMIN}/users`, {
+          const user = await post<UserResponse & { link?: string }>(`${ADMIN}/users`, {
             email: email.trim(),
             name: name.trim(),
             ...(organization !== undefined && { organization_id: organization, role }),
@@ -153,7 +152,7 @@ export function NewUser({ onClose }: { onClose(): void }) {
                 error={errorOf("/role")}
               />
             )}
-            <Choice
+            <Checkbox
               label="Instance admin"
               note="Can use this console and manage all users, organizations and sites."
               checked={isAdmin}

@@ -31,12 +31,20 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
   const selfOf = selves(options)
   return new Elysia({ prefix: "/api/private/me/passkeys" })
     .use(router)
-    .get("", async (context) => ({ data: (await ownFactors.passkeys(selfOf(context))).map(shown), has_more: false, next_cursor: null }), {
-      self: { personal: true },
-      query: NoQuery,
-      response: { 200: PasskeysResponse },
-      detail: { summary: "List your passkeys", tags },
-    })
+    .get(
+      "",
+      async (context) => ({
+        data: (await ownFactors.passkeys(selfOf(context))).map(toPasskeyResponse),
+        has_more: false,
+        next_cursor: null,
+      }),
+      {
+        self: { personal: true },
+        query: NoQuery,
+        response: { 200: PasskeysResponse },
+        detail: { summary: "List your passkeys", tags },
+      },
+    )
     .post(
       "",
       async (context) => {
@@ -46,7 +54,7 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         context.set.status = 201
         context.set.headers.location = `/api/private/me/passkeys/${passkey.id}`
         context.set.headers.etag = etagOf(passkey)
-        return shown(passkey)
+        return toPasskeyResponse(passkey)
       },
       {
         self: terms,
@@ -65,10 +73,10 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
       "/:id",
       async (context) => {
         const { body, params, request } = context
-        const found = { expected: expectedVersions(request), current: shown }
+        const found = { expected: expectedVersions(request), current: toPasskeyResponse }
         const passkey = await ownFactors.renamePasskey(selfOf(context), params.id, body.value, found)
         context.set.headers.etag = etagOf(passkey)
-        return shown(passkey)
+        return toPasskeyResponse(passkey)
       },
       {
         self: terms,
@@ -93,7 +101,7 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
     )
 }
 
-const shown = ({ id, name, algorithm, transports, backed_up, created_at, last_used_at, version }: OwnPasskey) => ({
+const toPasskeyResponse = ({ id, name, algorithm, transports, backed_up, created_at, last_used_at, version }: OwnPasskey) => ({
   id,
   name,
   algorithm: ALGORITHM_NAMES[algorithm] ?? String(algorithm),

@@ -26,7 +26,7 @@ import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { BODIES } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface ApiKeyRoutesOptions {
   keys: Keys
@@ -38,7 +38,15 @@ export const operation = (summary: string) => ({ summary, tags: ["api-keys"] })
 
 export const CAN_WRITE_KEYS = { permission: "keys:write", personal: true }
 
-const ScopesResponse = t.Object({ data: t.Array(t.Object({ scope: t.String(), title: t.String(), implies: t.Array(t.String()) })) })
+const ScopesResponse = t.Object({
+  data: t.Array(
+    t.Object({
+      scope: t.String({ description: "Name of the scope." }),
+      title: t.String({ description: "What a key with the scope can do." }),
+      implies: t.Array(t.String(), { description: "Scopes that are included." }),
+    }),
+  ),
+})
 
 /** Creates the route that lists all scopes. */
 export const scopeRoutes = (router: PrivateRouter) =>
@@ -92,7 +100,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
       "/:id",
       async ({ organization, params, set }) => {
         const key = await keys.get(organization.id, params.id)
-        return tagged(set, key, await show(key))
+        return withETag(set, key, await show(key))
       },
       { canOrganization: "keys:write", query: NoQuery, response: { 200: KeyResponse }, detail: operation("Get an API key") },
     )
@@ -106,7 +114,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
           alongside: recorded(audit, actor, keyEntry("update")),
           current: (now) => toKeyResponse({ ...before!, ...now }),
         })
-        return tagged(set, key, toKeyResponse({ ...before!, ...key }))
+        return withETag(set, key, toKeyResponse({ ...before!, ...key }))
       },
       {
         canOrganization: { ...CAN_WRITE_KEYS, find },

@@ -15,7 +15,7 @@ import { readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { BODIES } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 import { toOrganizationResponse } from "./organizations.ts"
 
 export interface MemberRoutesOptions {
@@ -53,7 +53,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
           alongside: recorded(audit, actor, auditEntry("update", organization)),
           current: (now) => toMemberResponse({ site_roles: [], ...now }),
         })
-        return tagged(set, member, toMemberResponse(member))
+        return withETag(set, member, toMemberResponse(member))
       },
       {
         canOrganization: { permission: "members:write", sudo: true, personal: true, find },
@@ -91,7 +91,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
           recorded(audit, actor, () => organizationEntry("transfer")(organization)),
         )
         const { id } = organization
-        return tagged(set, organization, toOrganizationResponse(organization, "admin", await organizations.counts(id)))
+        return withETag(set, organization, toOrganizationResponse(organization, "admin", await organizations.counts(id)))
       },
       {
         canOrganization: { permission: "org:delete", sudo: true, personal: true },

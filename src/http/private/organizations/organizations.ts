@@ -18,7 +18,7 @@ import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../pub
 import { type SiteFacts, toSiteResponse } from "../../public/responses.ts"
 import { MEMBER } from "../authorize.ts"
 import { BODIES } from "../bodies.ts"
-import { answersEmpty, ListQuery, refuses, tagged } from "../responses.ts"
+import { answersEmpty, ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface OrganizationRoutesOptions extends SiteFacts {
   organizations: Organizations
@@ -79,7 +79,7 @@ export function organizationRoutes(
         detail: { ...operation("Create an organization"), ...refuses("forbidden"), ...takes(OrganizationInput) },
       },
     )
-    .get("/:organization", async ({ organization, role, set }) => tagged(set, organization, await show(organization, role)), {
+    .get("/:organization", async ({ organization, role, set }) => withETag(set, organization, await show(organization, role)), {
       canOrganization: MEMBER,
       query: NoQuery,
       response: { 200: OrganizationResponse },
@@ -98,7 +98,7 @@ export function organizationRoutes(
           },
           current: (now) => toOrganizationResponse(now, role, counts),
         })
-        return tagged(set, changed, toOrganizationResponse(changed, role, counts))
+        return withETag(set, changed, toOrganizationResponse(changed, role, counts))
       },
       {
         canOrganization: "org:write",

@@ -13,7 +13,7 @@ import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface ProviderRoutesOptions {
   organizationProviders: OrganizationProviders
@@ -88,7 +88,7 @@ export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof 
       "/:id",
       async ({ organization, params, set }) => {
         const provider = await providers.get(organization.id, params.id)
-        return tagged(set, provider, toProviderResponse(provider))
+        return withETag(set, provider, toProviderResponse(provider))
       },
       { canOrganization: ORG_WRITE, query: NoQuery, response: { 200: ProviderResponse }, detail: operation("Get an identity provider") },
     )
@@ -100,7 +100,7 @@ export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof 
           alongside: recording({ actor, organization, user, session }, "update"),
           current: toProviderResponse,
         })
-        return tagged(set, provider, toProviderResponse(provider))
+        return withETag(set, provider, toProviderResponse(provider))
       },
       {
         canOrganization: { ...WRITES, find },

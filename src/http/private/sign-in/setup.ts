@@ -50,9 +50,9 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
       "",
       async (context) => {
         const guest = guestOf(context)
-        const { dry_run: isTrial, ...asked } = isObject(context.body.value) ? context.body.value : {}
-        if (isTrial === true) return { errors: [...(await setup.faultsOf(asked))] }
-        const made = await setup.overHttp(asked, guest)
+        const { dry_run: isDryRun, ...input } = isObject(context.body.value) ? context.body.value : {}
+        if (isDryRun === true) return { errors: [...(await setup.faultsOf(input))] }
+        const made = await setup.overHttp(input, guest)
         startSession(context, made)
         context.set.status = 201
         const { user, organization, site } = made

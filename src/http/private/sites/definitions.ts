@@ -24,24 +24,24 @@ import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, parameter, Sent, takes, takesSome } from "../../public/requests.ts"
 import { toAnnotationResponse, toFunnelResponse, toGoalResponse } from "../../public/responses.ts"
 import { bodyVersion } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
-export interface GoalRoutesOptions extends ThingRoutesOptions {
+export interface GoalRoutesOptions extends DefinitionRoutesOptions {
   goals: Goals
   goalTrials: GoalTrials
 }
 
-/** The goals of a site, what one would have counted, and which ones the events seen so far suggest. */
+/** Creates the routes for goals: the goals of a site, previews of their conversions, and suggestions from recent events. */
 export const privateGoalRoutes = (router: PrivateRouter, options: GoalRoutesOptions) => [
   goalTrialRoutes(router, options),
-  privateThingRoutes(router, options, {
+  privateDefinitionRoutes(router, options, {
     path: "goals",
     noun: "goal",
     write: "goals:write",
     things: () => options.goals,
     input: GoalInput,
-    shown: OwnGoalResponse,
-    show: toGoalResponse,
+    schema: OwnGoalResponse,
+    toResponse: toGoalResponse,
     label: ({ name }) => name,
   }),
 ]
@@ -63,40 +63,43 @@ const goalTrialRoutes = (router: PrivateRouter, { goalTrials }: GoalRoutesOption
       detail: { summary: "List goals suggested by recent events", tags: ["goals"] },
     })
 
-export interface FunnelRoutesOptions extends ThingRoutesOptions {
+export interface FunnelRoutesOptions extends DefinitionRoutesOptions {
   funnels: Funnels
 }
 
-/** The saved funnels of a site. Their reports are among the statistics. */
+/** Creates the routes for saved funnels. Their reports belong to the routes for statistics. */
 export const privateFunnelRoutes = (router: PrivateRouter, options: FunnelRoutesOptions) =>
-  privateThingRoutes(router, options, {
+  privateDefinitionRoutes(router, options, {
     path: "funnels",
     noun: "funnel",
     write: "funnels:write",
     things: () => options.funnels,
     input: FunnelInput,
-    shown: OwnFunnelResponse,
-    show: toFunnelResponse,
+    schema: OwnFunnelResponse,
+    toResponse: toFunnelResponse,
     label: ({ name }) => name,
   })
 
-export interface SegmentRoutesOptions extends ThingRoutesOptions {
+export interface SegmentRoutesOptions extends DefinitionRoutesOptions {
   segments: Segments
 }
 
 /** Creates the routes for segments: shared ones and personal ones of the caller. Personal segments only need `site:read`. */
 export const privateSegmentRoutes = (router: PrivateRouter, options: SegmentRoutesOptions) =>
-  privateThingRoutes<Segment>(router, options, {
+  privateDefinitionRoutes<Segment>(router, options, {
     path: "segments",
     noun: "segment",
     write: "site:read",
     things: (viewer) => options.segments.of(viewer),
     input: SegmentInput,
-    shown: SegmentResponse,
-    show: toSegmentResponse,
+    schema: SegmentResponse,
+    toResponse: toSegmentResponse,
     label: ({ name }) => name,
     removal: {
-      query: t.Object({ force: parameter({ type: "boolean" }) }, { additionalProperties: false }),
+      query: t.Object(
+        { force: parameter({ type: "boolean", description: "Whether to delete a segment that other items use. Default: false." }) },
+        { additionalProperties: false },
+      ),
       remove: (things, site, id, terms, { force }) => (things as ViewedSegments).remove(site, id, { ...terms, force: force === "true" }),
     },
   })
@@ -112,20 +115,20 @@ const toSegmentResponse = ({ id, site_id, name, scope, filters, owner_user_id, c
   updated_at: instantText(updated_at),
 })
 
-export interface AnnotationRoutesOptions extends ThingRoutesOptions {
+export interface AnnotationRoutesOptions extends DefinitionRoutesOptions {
   annotations: Annotations
 }
 
 /** Creates the routes for annotations: those shared on the site and personal ones of the caller. */
 export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ...options }: AnnotationRoutesOptions) =>
-  privateThingRoutes(router, options, {
+  privateDefinitionRoutes(router, options, {
     path: "annotations",
     noun: "annotation",
     write: "site:read",
     things: (viewer) => annotations.of(viewer),
     input: t.Object({ ...AnnotationInput.properties, scope: t.Optional(ScopeInput) }, { title: "ScopedAnnotationInput" }),
-    shown: ScopedAnnotationResponse,
-    show: (annotation, site) => ({
+    schema: ScopedAnnotationResponse,
+    toResponse: (annotation, site) => ({
       ...toAnnotationResponse(annotation, site),
       scope: annotation.scope,
       owner: annotation.owner_user_id,
@@ -134,7 +137,7 @@ export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ..
     listWithin: (viewer, site, days, slice) => annotations.of(viewer).listWithin(site, days, slice),
   })
 
-export interface ThingRoutesOptions {
+export interface DefinitionRoutesOptions {
   create: ReturnType<typeof creation>
   audit: Audit
 }
@@ -149,7 +152,7 @@ type Removal<Thing> = (
 ) => Promise<void>
 
 /** Kind of item that users define on a site, such as goals. */
-export interface PrivateKind<Thing> {
+export interface PrivateDefinitionKind<Thing> {
   /** Path segment of the items, and their singular for documentation and audit log. */
   path: "goals" | "funnels" | "segments" | "annotations"
   noun: string
@@ -158,8 +161,8 @@ export interface PrivateKind<Thing> {
   things(viewer: Viewer): SiteThings<Thing>
   input: TObject
   /** Schema of an item with its version. */
-  shown: TObject
-  show(thing: Thing, site: Site): object
+  schema: TObject
+  toResponse(thing: Thing, site: Site): object
   /** Returns the name of an item for the audit log. */
   label(thing: Thing): string
   /** Lists that support a range of days. */
@@ -173,20 +176,21 @@ const viewerOf = ({ user, permissions }: { user: { id: number }; permissions: Re
 })
 
 /** Creates the routes to list, create, get, update and delete one kind of item. All kinds follow the same rules. */
-export function privateThingRoutes<Thing extends Versioned & { id: number }>(
+export function privateDefinitionRoutes<Thing extends Versioned & { id: number }>(
   router: PrivateRouter,
-  { create, audit }: ThingRoutesOptions,
-  { path, noun, write, things, input, shown, show, label, listWithin, removal }: PrivateKind<Thing>,
+  { create, audit }: DefinitionRoutesOptions,
+  { path, noun, write, things, input, schema, toResponse, label, listWithin, removal }: PrivateDefinitionKind<Thing>,
 ) {
-  const versioned = (thing: Thing, site: Site) => ({ ...show(thing, site), version: thing.version })
+  const versioned = (thing: Thing, site: Site) => ({ ...toResponse(thing, site), version: thing.version })
   const find = (params: { id?: string | undefined }, { site, user, permissions }: Admitted) =>
     things(viewerOf({ user: user!, permissions: permissions! })).get(site!, params.id) // routes below a site have all of them
-  const deed = (verb: string, site: Site) => (thing: Thing) =>
+  const auditEntry = (verb: string, site: Site) => (thing: Thing) =>
     definitionEntry(`sites.${noun}.${verb}`, noun, site)({ id: thing.id, name: label(thing) })
-  const operation = (verb: string) => ({
-    summary: `${verb} ${noun}`,
+  const article = /^[aeiou]/.test(noun) ? "an" : "a"
+  const operation = (verb: "List" | "Create" | "Get" | "Update" | "Delete") => ({
+    summary: verb === "List" ? `List ${path}` : `${verb} ${article} ${noun}`,
     tags: [path],
-    ...(verb === "List" || verb === "Read" ? {} : refuses(...OWN_FAILURES[path])),
+    ...(verb === "List" || verb === "Get" ? {} : refuses(...OWN_FAILURES[path])),
   })
   const writes = { permission: write, find }
 
@@ -205,7 +209,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         const page = await privatePage(paging, read, () => countAll(things(viewer), site))
         return { ...page, data: page.data.map((thing) => versioned(thing, site)) }
       },
-      { can: "site:read", query: ListQuery, response: { 200: Listed(shown) }, detail: operation("List") },
+      { can: "site:read", query: ListQuery, response: { 200: Listed(schema) }, detail: operation("List") },
     )
     .post(
       "",
@@ -213,22 +217,22 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         create<Thing, object>(
           { ...call, user },
           (body, also) =>
-            things(viewerOf({ user, permissions })).create(site, body, recorded<Thing>(audit, actor, deed("create", site), also)),
+            things(viewerOf({ user, permissions })).create(site, body, recorded<Thing>(audit, actor, auditEntry("create", site), also)),
           (thing) => ({
             location: `/api/private/sites/${site.id}/${path}/${thing.id}`,
             etag: etagOf(thing),
             body: versioned(thing, site),
           }),
         ),
-      { can: write, query: NoQuery, body: Sent, response: { 201: shown }, detail: { ...operation("Create"), ...takes(input) } },
+      { can: write, query: NoQuery, body: Sent, response: { 201: schema }, detail: { ...operation("Create"), ...takes(input) } },
     )
     .get(
       "/:id",
       async ({ site, user, permissions, params, set }) => {
         const thing = await things(viewerOf({ user, permissions })).get(site, params.id)
-        return tagged(set, thing, versioned(thing, site))
+        return withETag(set, thing, versioned(thing, site))
       },
-      { can: "site:read", query: NoQuery, response: { 200: shown }, detail: operation("Get") },
+      { can: "site:read", query: NoQuery, response: { 200: schema }, detail: operation("Get") },
     )
     .patch(
       "/:id",
@@ -237,19 +241,19 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         const thing = await things(viewerOf({ user, permissions })).update(site, params.id, patch, {
           expected: expectedVersions(request),
           named: { version, current: (now) => versioned(now, site) },
-          alongside: recorded<Thing>(audit, actor, deed("update", site)),
+          alongside: recorded<Thing>(audit, actor, auditEntry("update", site)),
         })
-        return tagged(set, thing, versioned(thing, site))
+        return withETag(set, thing, versioned(thing, site))
       },
-      { can: writes, query: NoQuery, body: Sent, response: { 200: shown }, detail: { ...operation("Update"), ...takesSome(input) } },
+      { can: writes, query: NoQuery, body: Sent, response: { 200: schema }, detail: { ...operation("Update"), ...takesSome(input) } },
     )
     .delete(
       "/:id",
       async ({ site, user, permissions, params, query, actor, request, status }) => {
-        const terms = { expected: expectedVersions(request), alongside: recorded<Thing>(audit, actor, deed("delete", site)) }
-        const seen = things(viewerOf({ user, permissions }))
-        if (removal) await removal.remove(seen, site, params.id, terms, query)
-        else await seen.remove(site, params.id, terms)
+        const terms = { expected: expectedVersions(request), alongside: recorded<Thing>(audit, actor, auditEntry("delete", site)) }
+        const visible = things(viewerOf({ user, permissions }))
+        if (removal) await removal.remove(visible, site, params.id, terms, query)
+        else await visible.remove(site, params.id, terms)
         return status(204, undefined)
       },
       { can: { ...writes, read: readNothing }, query: removal?.query ?? NoQuery, detail: operation("Delete") },
@@ -257,7 +261,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
 }
 
 /** Returns the error codes of a kind of item, in addition to version conflicts. */
-const OWN_FAILURES: Readonly<Record<PrivateKind<unknown>["path"], readonly ErrorCode[]>> = {
+const OWN_FAILURES: Readonly<Record<PrivateDefinitionKind<unknown>["path"], readonly ErrorCode[]>> = {
   goals: ["goal_exists", "precondition_failed"],
   funnels: ["funnel_exists", "precondition_failed"],
   segments: ["segment_in_use", "forbidden", "precondition_failed"],

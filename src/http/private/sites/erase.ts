@@ -14,12 +14,13 @@ export interface EraseRoutesOptions {
   now(): number
 }
 
-const Question = {
-  filters: t.Optional(t.Array(t.Any())),
-  period: t.Optional(t.String()),
-  from: t.Optional(t.String({ format: "date" })),
-  to: t.Optional(t.String({ format: "date" })),
-  timezone: t.Optional(t.String()),
+/** Fields that select the events to delete. */
+const SELECTION = {
+  filters: t.Optional(t.Array(t.Any(), { description: "Filters as in statistics requests, which must all match. Default: no filter." })),
+  period: t.Optional(t.String({ description: "Preset range, such as `30d`. Ignored if `from` and `to` are given." })),
+  from: t.Optional(t.String({ format: "date", description: "First day, inclusive. Requires `to`." })),
+  to: t.Optional(t.String({ format: "date", description: "Last day, inclusive. Requires `from`." })),
+  timezone: t.Optional(t.String({ description: "IANA time zone of day boundaries. Default: time zone of the site." })),
 }
 
 const operation = (summary: string) => ({ summary, tags: ["erasure"] })
@@ -42,7 +43,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
       detail: {
         ...operation("Preview the deletion of data"),
         ...refuses("query_timeout"),
-        ...takes(t.Object(Question, { title: "ErasureQuestion" })),
+        ...takes(t.Object(SELECTION, { title: "ErasureSelection" })),
       },
     })
     .post(
@@ -61,7 +62,12 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
         detail: {
           ...operation("Delete the data of a preview"),
           ...refuses("token_invalid"),
-          ...takes(t.Object({ ...Question, confirm: t.String() }, { title: "Erasure" })),
+          ...takes(
+            t.Object(
+              { ...SELECTION, confirm: t.String({ description: "Token from the preview of the same selection." }) },
+              { title: "Erasure" },
+            ),
+          ),
         },
       },
     )
@@ -86,7 +92,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
         response: { 202: WorkResponse },
         detail: {
           ...operation("Delete all events and imports of a site, but keep its settings"),
-          ...takes(t.Object({ confirm: t.String() }, { title: "Reset" })),
+          ...takes(t.Object({ confirm: t.String({ description: "Current name of the site, as confirmation." }) }, { title: "Reset" })),
         },
       },
     )

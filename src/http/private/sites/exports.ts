@@ -7,10 +7,10 @@ import { EXPORTED_FILES, type ExportAnswerOptions, exportAnswers, refuseOtherFor
 import { describeRoute } from "../../openapi/route.ts"
 import { EXPORT_PARAMETERS } from "../../public/export.ts"
 import { parameters } from "../../public/stats.ts"
-import { refuseLack } from "../authorize.ts"
+import { requirePermission } from "../authorize.ts"
 import { refuses } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
-import { sightOf } from "../stats/stats.ts"
+import { reportOptionsFor } from "../stats/stats.ts"
 
 export interface ExportRoutesOptions extends ExportAnswerOptions {
   exports: Exports
@@ -27,18 +27,18 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
     "",
     async ({ site, user, session, permissions, query, request, server, set }) => {
       if (isRowType(query.type as "events")) {
-        refuseLack(permissions, "people:read")
+        requirePermission(permissions, "people:read")
         refuseDuringImpersonation(session)
       }
       // Events contain revenue.
-      if (query.type === "events") refuseLack(permissions, "revenue:read")
+      if (query.type === "events") requirePermission(permissions, "revenue:read")
       refuseOtherFormats(request, query.format)
-      const { signal: _, ...sight } = sightOf({ request, user, permissions })
+      const { signal: _, ...sight } = reportOptionsFor({ request, user, permissions })
       const opened = await exports.open(site, query, sight)
       const requestId = String(set.headers["x-request-id"])
       const watch = sessionWatch.whileSignedIn(request, session, site.id)
-      const asked = { opened, request, server, caller: `user ${user.id}`, requestId, signal: watch.signal, onEnd: watch.end }
-      return answer(asked).catch((thrown) => {
+      const wanted = { opened, request, server, caller: `user ${user.id}`, requestId, signal: watch.signal, onEnd: watch.end }
+      return answer(wanted).catch((thrown) => {
         watch.end()
         throw thrown
       })

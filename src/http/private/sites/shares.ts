@@ -14,7 +14,7 @@ import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface SharesRoutesOptions {
   shares: Shares
@@ -107,7 +107,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
     )
 
   function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): ShareResponse {
-    return tagged(set, share, show(share))
+    return withETag(set, share, show(share))
   }
 }
 

@@ -17,7 +17,7 @@ import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface ShieldRoutesOptions {
   siteShields: { of(siteId: number): SiteShields }
@@ -82,7 +82,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
           named: { version, current: (now) => show(site, now) },
           alongside: recorded<Shield>(audit, actor, shieldEntry("update", site)),
         })
-        return tagged(set, { version: versionOf(changed) }, show(site, changed))
+        return withETag(set, { version: versionOf(changed) }, show(site, changed))
       },
       {
         can,

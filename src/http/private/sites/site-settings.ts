@@ -11,7 +11,7 @@ import { type SettingsOfSites, toSettingsResponse } from "../../../services/site
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, parameter, Sent, takes } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { refuses, tagged } from "../responses.ts"
+import { refuses, withETag } from "../responses.ts"
 
 export interface SiteSettingsRoutesOptions {
   settingsOfSites: SettingsOfSites
@@ -32,7 +32,7 @@ export function siteSettingsRoutes(router: PrivateRouter, options: SiteSettingsR
 
   return new Elysia({ prefix: "/api/private/sites/:site" })
     .use(router)
-    .get("/settings", ({ site, set }) => tagged(set, site, show(site)), {
+    .get("/settings", ({ site, set }) => withETag(set, site, show(site)), {
       can: "site:read",
       query: NoQuery,
       response: { 200: SiteSettingsResponse },
@@ -47,7 +47,7 @@ export function siteSettingsRoutes(router: PrivateRouter, options: SiteSettingsR
           named: { version, current: show },
           alongside: recorded(audit, actor, siteEntry("sites.settings.update"), undefined),
         })
-        return tagged(set, changed, show(changed))
+        return withETag(set, changed, show(changed))
       },
       {
         can: "site:write",
@@ -63,7 +63,10 @@ export function siteSettingsRoutes(router: PrivateRouter, options: SiteSettingsR
     )
     .get("/retention-preview", ({ site, query, request }) => retentionPreviews.of(site, query, request.signal), {
       can: "site:write",
-      query: t.Object({ days: parameter({ type: "integer", minimum: 1 }, true) }, { additionalProperties: true }),
+      query: t.Object(
+        { days: parameter({ type: "integer", minimum: 1, description: "Proposed number of days that events are kept." }, true) },
+        { additionalProperties: true },
+      ),
       response: { 200: RetentionPreview },
       detail: operation("Preview the effect of a shorter retention"),
     })

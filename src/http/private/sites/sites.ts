@@ -15,9 +15,9 @@ import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { type SiteFacts, toSiteResponse } from "../../public/responses.ts"
 import { bodyVersion } from "../bodies.ts"
-import { ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, withETag } from "../responses.ts"
 
-export interface SiteRoutesOptions extends SeenSiteOptions {
+export interface SiteRoutesOptions extends OwnSiteOptions {
   sites: Pick<Sites, "update" | "remove" | "restore">
   siteMoves: SiteMoves
   siteOverview: SiteOverview
@@ -27,9 +27,21 @@ export interface SiteRoutesOptions extends SeenSiteOptions {
 
 const operation = (summary: string) => ({ summary, tags: ["sites"] })
 
-const SitePatch = t.Object({ name: t.Optional(t.String()), hosts: t.Optional(t.Array(t.String())) }, { title: "SitePatch" })
+const SitePatch = t.Object(
+  {
+    name: t.Optional(t.String({ description: "Name of the site." })),
+    hosts: t.Optional(t.Array(t.String(), { description: "Host names of the site. A leading `*.` includes all subdomains." })),
+    version: t.Optional(
+      t.Integer({ minimum: 1, description: "Version that you have read. If the site was changed since, the response is 409." }),
+    ),
+  },
+  { title: "SitePatch" },
+)
 
-const TransferInput = t.Object({ organization_id: t.Integer() }, { title: "SiteTransfer" })
+const TransferInput = t.Object(
+  { organization_id: t.Integer({ description: "Id of the organization that receives the site." }) },
+  { title: "SiteTransfer" },
+)
 
 /** Creates the routes for the sites that the caller has access to. Settings and data have separate routes. */
 export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
@@ -52,7 +64,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         detail: { ...operation("List your sites"), ...refuses("sso_required") },
       },
     )
-    .get("/sites/:site", async ({ site, role, user, set }) => tagged(set, site, await seenSite(site, role, user.id, options)), {
+    .get("/sites/:site", async ({ site, role, user, set }) => withETag(set, site, await ownSiteResponse(site, role, user.id, options)), {
       can: "site:read",
       query: NoQuery,
       response: { 200: OwnSiteResponse },
@@ -62,13 +74,13 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
       "/sites/:site",
       async ({ site, role, user, actor, body, request, set }) => {
         const { version, patch } = bodyVersion(body.value)
-        const before = await seenSite(site, role, user.id, options)
+        const before = await ownSiteResponse(site, role, user.id, options)
         const changed = await sites.update(site.id, readSitePatch(site, patch, Object.keys(before)), {
           expected: expectedVersions(request),
           named: { version, current: (now) => ({ ...before, ...toOwnSiteResponse(now, before, options) }) },
           alongside: recorded(audit, actor, auditEntry("update")),
         })
-        return tagged(set, changed, toOwnSiteResponse(changed, before, options))
+        return withETag(set, changed, toOwnSiteResponse(changed, before, options))
       },
       {
         can: "site:write",
@@ -97,7 +109,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
           expected: expectedVersions(request),
           alongside: recorded(audit, actor, auditEntry("restore")),
         })
-        return tagged(set, restored, await seenSite(restored, role, user.id, options))
+        return withETag(set, restored, await ownSiteResponse(restored, role, user.id, options))
       },
       {
         can: { permission: "site:delete", deleted: true, sudo: true, read: readNothing },
@@ -118,7 +130,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
             alongside: recorded(audit, actor, (after) => ({ ...auditEntry("transfer")(site), ...movedTo(site, after) })),
           },
         )
-        return tagged(set, moved, await seenSite(moved, "owner", user.id, options))
+        return withETag(set, moved, await ownSiteResponse(moved, "owner", user.id, options))
       },
       {
         can: { permission: "org:delete", sudo: true, personal: true },
@@ -174,25 +186,25 @@ export const sitePinRoutes = (router: PrivateRouter, { sitePins, audit }: SitePi
       { can: { permission: "site:read", read: readNothing }, query: NoQuery, detail: operation("Unpin a site") },
     )
 
-export interface SeenSiteOptions extends SiteFacts {
+export interface OwnSiteOptions extends SiteFacts {
   organizations: Pick<Organizations, "get">
   sitePins: Pick<SitePins, "of">
 }
 
 /** Converts a site for a user with the given role. */
-export async function seenSite(site: Site, role: string, userId: number, options: SeenSiteOptions): Promise<OwnSiteResponse> {
+export async function ownSiteResponse(site: Site, role: string, userId: number, options: OwnSiteOptions): Promise<OwnSiteResponse> {
   const organization = (await options.organizations.get(site.organization_id))! // every site has an organization
   const pinned = (await options.sitePins.of(userId)).has(site.id)
   return toOwnSiteResponse(site, { organization, role, pinned }, options)
 }
 
-export interface Owned {
+export interface OwnSiteFacts {
   organization: { id: number; name: string }
   role: string
   pinned: boolean
 }
 
-export const toOwnSiteResponse = (site: Site, { organization, role, pinned }: Owned, facts: SiteFacts): OwnSiteResponse => ({
+export const toOwnSiteResponse = (site: Site, { organization, role, pinned }: OwnSiteFacts, facts: SiteFacts): OwnSiteResponse => ({
   ...toSiteResponse(site, facts),
   organization: { id: organization.id, name: organization.name },
   role,
@@ -200,7 +212,7 @@ export const toOwnSiteResponse = (site: Site, { organization, role, pinned }: Ow
   version: site.version,
 })
 
-export function toListedSiteResponse(listed: ListedSite, organization: Owned["organization"], facts: SiteFacts): ListedSiteResponse {
+export function toListedSiteResponse(listed: ListedSite, organization: OwnSiteFacts["organization"], facts: SiteFacts): ListedSiteResponse {
   const { site, current_visitors, last_event_at, week } = listed
   return {
     ...toOwnSiteResponse(site, { ...listed, organization }, facts),

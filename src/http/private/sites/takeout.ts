@@ -9,7 +9,7 @@ import type { PrivateRouter } from "../../../web/router.ts"
 import { allowPauses } from "../../idle-timeouts.ts"
 import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent } from "../../public/requests.ts"
-import { refuseLack } from "../authorize.ts"
+import { requirePermission } from "../authorize.ts"
 import { answersFile, refuses } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
 
@@ -32,7 +32,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
     .post(
       "",
       ({ site, user, permissions, actor, ...call }) => {
-        for (const wanted of NEEDED) refuseLack(permissions, wanted)
+        for (const permission of NEEDED) requirePermission(permissions, permission)
         return create<Job, WorkResponse>(
           { ...call, user },
           (body, also) => {
@@ -53,7 +53,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
     .get(
       "/:id",
       async ({ site, permissions, params }) => {
-        for (const wanted of NEEDED) refuseLack(permissions, wanted)
+        for (const permission of NEEDED) requirePermission(permissions, permission)
         return toWorkResponse(await takeouts.get(site, params.id), now())
       },
       {
@@ -66,7 +66,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
     .get(
       "/:id/file",
       async ({ site, session, permissions, params, request, server }) => {
-        for (const wanted of NEEDED) refuseLack(permissions, wanted)
+        for (const permission of NEEDED) requirePermission(permissions, permission)
         const { path, name } = await takeouts.file(site, params.id)
         const headers = { "content-type": "application/zip", "content-disposition": `attachment; filename="${name}"` }
         if (request.method === "HEAD") return new Response(null, { headers })

@@ -5,7 +5,7 @@ import { QUERY } from "../../../domain/limits.ts"
 import type { Log } from "../../../domain/log.ts"
 import { fault, inspect, isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
-import { inTurn } from "../../../services/runtime/tasks.ts"
+import { mapConcurrent } from "../../../services/runtime/tasks.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import type { ReportOptions } from "../../../services/stats/open-report.ts"
 import type { Stats } from "../../../services/stats/stats.ts"
@@ -20,10 +20,10 @@ export interface BatchOptions {
   timeoutMs?: number
 }
 
-type Answer = (site: Site, given: Record<string, unknown>, asking: ReportOptions) => Promise<object>
+type Report = (site: Site, given: Record<string, unknown>, options: ReportOptions) => Promise<object>
 
 /** Reports that a batch can contain, by the names of their routes. */
-const reportsOf = ({ stats, insights }: BatchOptions): Readonly<Record<string, Answer>> => ({
+const reportsOf = ({ stats, insights }: BatchOptions): Readonly<Record<string, Report>> => ({
   summary: stats.summary,
   timeseries: stats.timeseries,
   breakdown: stats.breakdown,
@@ -53,8 +53,11 @@ const REPORTS = [
 ]
 
 const BatchedQuery = t.Object({
-  id: t.String({ minLength: 1, maxLength: 100 }),
-  report: t.Union(REPORTS.map((report) => t.Literal(report))),
+  id: t.String({ minLength: 1, maxLength: 100, description: "Your id of the report, which identifies its result. Unique in the batch." }),
+  report: t.Union(
+    REPORTS.map((report) => t.Literal(report)),
+    { description: "Name of the report. Its arguments are further members of this object." },
+  ),
 })
 export const BatchInput = t.Object(
   { queries: t.Array(BatchedQuery, { minItems: 1, maxItems: QUERY.batch, description: "Reports with their arguments." }) },
@@ -63,7 +66,7 @@ export const BatchInput = t.Object(
 
 interface Batch {
   site: Site
-  asking: ReportOptions
+  reportOptions: ReportOptions
   body: unknown
   set: { headers: Record<string, unknown> }
   request: Request
@@ -75,17 +78,20 @@ interface Batch {
  */
 const AT_ONCE = 4
 
-/** Runs the reports of a batch. Each fails separately, equal reports run once, and all share one time limit. Throws `validation_failed` for a malformed list. */
-export async function batchAnswer(options: BatchOptions, { site, asking, body, set, request }: Batch): Promise<BatchAnswer> {
+/**
+ * Runs the reports of a batch. Each fails separately, equal reports run once, and all share one time limit. Throws
+ * `validation_failed` for a malformed list.
+ */
+export async function batchAnswer(options: BatchOptions, { site, reportOptions, body, set, request }: Batch): Promise<BatchAnswer> {
   const queries = readBatch(body)
   const reports = reportsOf(options)
   const requestId = String(set.headers["x-request-id"])
   const problems = { ...options, baseUrl: baseUrlFor(request, options.baseUrl) }
   const late = AbortSignal.timeout(options.timeoutMs ?? QUERY.timeoutMs)
-  const inTime = { ...asking, signal: AbortSignal.any(asking.signal ? [asking.signal, late] : [late]) }
+  const inTime = { ...reportOptions, signal: AbortSignal.any(reportOptions.signal ? [reportOptions.signal, late] : [late]) }
   const named = queries.map(({ id, ...query }) => ({ id, query, name: nameOf(query) }))
   const distinct = [...new Map(named.map(({ name, query }) => [name, query]))]
-  const answers = await inTurn(distinct, AT_ONCE, async ([name, { report, given }]) => {
+  const answers = await mapConcurrent(distinct, AT_ONCE, async ([name, { report, given }]) => {
     const work = late.aborted ? Promise.reject(tooLate()) : reports[report]!(site, given, inTime)
     return [name, await settled(work.catch(lateIf(late)), problems, requestId)] as const
   })
@@ -122,11 +128,11 @@ function readBatch(body: unknown): { id: string; report: string; given: Record<s
   const read = fields.queries!.map((query, i) => ({ query, ...inspect(BatchedQuery, query, `/queries/${i}`) }))
   const ids = read.map(({ fields: { id } }) => id)
   const repeated = ids.flatMap((id, i) =>
-    id !== undefined && ids.indexOf(id) < i ? [fault(`/queries/${i}/id`, "not_unique", "stands twice")] : [],
+    id !== undefined && ids.indexOf(id) < i ? [fault(`/queries/${i}/id`, "not_unique", "is used more than once")] : [],
   )
   refuseFaults([...read.flatMap((each) => each.faults), ...repeated])
   return read.map(({ query, fields }) => {
-    const { id: _, report: __, ...given } = query as Record<string, unknown> // inspected: it is an object
+    const { id: _, report: __, ...given } = query as Record<string, unknown> // an object, as checked above
     return { id: fields.id!, report: fields.report!, given }
   })
 }

@@ -33,23 +33,26 @@ export interface PrivateStatsOptions extends BatchOptions {
   access: Pick<Access, "all">
 }
 
-/** Facts about a caller that affect the numbers. */
-interface Looking {
+/** Parts of a call that affect the result of a report. */
+interface ReportCall {
   request: Request
   user: { id: number }
   permissions: ReadonlySet<string>
 }
 
-/** Returns the options of a report: it is cancelled when the client disconnects, can use personal segments, needs a permission for revenue, and compares rows. */
-export const sightOf = ({ request, user, permissions }: Looking): Omit<ReportOptions, "form"> => ({
+/**
+ * Returns the options of a report for a user. The report is cancelled when the client disconnects, can use personal segments of the
+ * user, hides revenue without the permission, and compares rows.
+ */
+export const reportOptionsFor = ({ request, user, permissions }: ReportCall): Omit<ReportOptions, "form"> => ({
   signal: request.signal,
   userId: user.id,
   hidesRevenue: !permissions.has("revenue:read"),
   comparesRows: true,
 })
 
-const inText = (looking: Looking): ReportOptions => ({ ...sightOf(looking), form: "text" })
-const inJson = (looking: Looking): ReportOptions => ({ ...sightOf(looking), form: "json" })
+const textOptions = (call: ReportCall): ReportOptions => ({ ...reportOptionsFor(call), form: "text" })
+const jsonOptions = (call: ReportCall): ReportOptions => ({ ...reportOptionsFor(call), form: "json" })
 
 const operation = (summary: string) => ({
   summary,
@@ -58,9 +61,9 @@ const operation = (summary: string) => ({
 })
 const READ = { permission: "site:read", reads: true }
 
-const text = (description: string, isRequired = false) => parameter({ type: "string", description }, isRequired)
-const count = (bounds: { min: number; max: number; default: number }) =>
-  parameter({ type: "integer", minimum: bounds.min, maximum: bounds.max, default: bounds.default })
+const text = (description: string) => parameter({ type: "string", description })
+const count = (description: string, { min, max, default: usual }: { min: number; max: number; default: number }) =>
+  parameter({ type: "integer", minimum: min, maximum: max, default: usual, description })
 const { dimension, property, limit, offset, sort, order, metrics } = toolParameters("get_breakdown")
 const { compare, compare_from, compare_to, match_weekday } = toolParameters("get_summary")
 const COMPARED = { compare: compare!, compare_from: compare_from!, compare_to: compare_to!, match_weekday: match_weekday! }
@@ -71,80 +74,88 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
   const { stats, insights } = options
   return new Elysia({ prefix: "/api/private/sites/:site/stats" })
     .use(router)
-    .get("/summary", ({ site, query, ...looking }) => stats.summary(site, query, inText(looking)), {
+    .get("/summary", ({ site, query, ...call }) => stats.summary(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters(toolParameters("get_summary")),
       response: { 200: Summary },
       detail: operation("Get totals"),
     })
-    .get("/timeseries", ({ site, query, ...looking }) => stats.timeseries(site, query, inText(looking)), {
+    .get("/timeseries", ({ site, query, ...call }) => stats.timeseries(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters(toolParameters("get_timeseries")),
       response: { 200: Timeseries },
       detail: operation("Get metrics over time"),
     })
-    .get("/breakdown", ({ site, query, ...looking }) => stats.breakdown(site, query, inText(looking)), {
+    .get("/breakdown", ({ site, query, ...call }) => stats.breakdown(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters({ ...toolParameters("get_breakdown"), ...COMPARED }),
       response: { 200: ComparedBreakdown },
       detail: operation("Get the top values of a dimension"),
     })
-    .get("/realtime", ({ site, query, ...looking }) => insights.realtime(site, query, inText(looking)), {
+    .get("/realtime", ({ site, query, ...call }) => insights.realtime(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters(toolParameters("get_realtime")),
       response: { 200: RealtimePanel },
       detail: operation("Get current visitors, visitors per minute for 30 minutes, and the latest events"),
     })
-    .get("/goals", ({ site, query, ...looking }) => stats.goals(site, query, inText(looking)), {
+    .get("/goals", ({ site, query, ...call }) => stats.goals(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters(RANGED),
       response: { 200: GoalReport },
       detail: operation("Get goals with their conversions, and saved funnels"),
     })
-    .get("/values", ({ site, query, ...looking }) => insights.values(site, query, inText(looking)), {
+    .get("/values", ({ site, query, ...call }) => insights.values(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters({
         dimension: dimension!,
         property: property!,
-        q: text("Keep values that hold this text, in any case"),
-        limit: count(QUERY.suggestions),
+        q: text("Text that the values must contain, ignoring case. Default: any value."),
+        limit: count("Maximum number of values.", QUERY.suggestions),
         ...RANGED,
       }),
       response: { 200: Suggestions },
       detail: operation("Suggest filter values of a dimension"),
     })
-    .get("/busy-hours", ({ site, query, ...looking }) => insights.busyHours(site, query, inText(looking)), {
+    .get("/busy-hours", ({ site, query, ...call }) => insights.busyHours(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters(RANGED),
       response: { 200: BusyHours },
       detail: operation("Get visits by weekday and hour"),
     })
-    .get("/events", ({ site, query, ...looking }) => insights.events(site, query, inText(looking)), {
+    .get("/events", ({ site, query, ...call }) => insights.events(site, query, textOptions(call)), {
       can: "site:read",
       query: parameters({ ...RANGED, ...COMPARED, ...PAGED }),
       response: { 200: ComparedBreakdown },
       detail: operation("Get event names with their totals"),
     })
-    .get("/properties", ({ site, query, ...looking }) => insights.properties(site, query, inText(looking)), {
+    .get("/properties", ({ site, query, ...call }) => insights.properties(site, query, textOptions(call)), {
       can: "site:read",
-      query: parameters({ event: text("Only of events of this name"), limit: count(QUERY.propertyKeys), ...RANGED }),
+      query: parameters({
+        event: text("Name of the event. Default: all events."),
+        limit: count("Maximum number of properties.", QUERY.propertyKeys),
+        ...RANGED,
+      }),
       response: { 200: Properties },
       detail: operation("Get the properties of an event with their values"),
     })
-    .get("/campaigns", ({ site, query, ...looking }) => insights.campaigns(site, query, inText(looking)), {
+    .get("/campaigns", ({ site, query, ...call }) => insights.campaigns(site, query, textOptions(call)), {
       can: "site:read",
-      query: parameters({ limit: count(QUERY.campaigns), offset: parameter({ type: "integer", minimum: 0, default: 0 }), ...RANGED }),
+      query: parameters({
+        limit: count("Maximum number of rows.", QUERY.campaigns),
+        offset: parameter({ type: "integer", minimum: 0, default: 0, description: "Number of rows to skip." }),
+        ...RANGED,
+      }),
       response: { 200: CampaignMatrix },
-      detail: operation("Get tagged visits by source, medium and campaign"),
+      detail: operation("Get visits with campaign tags by source, medium and campaign"),
     })
-    .post("/journeys", ({ site, body, ...looking }) => insights.journeys(site, objectBody(body.value), inJson(looking)), {
+    .post("/journeys", ({ site, body, ...call }) => insights.journeys(site, objectBody(body.value), jsonOptions(call)), {
       can: READ,
       query: NoQuery,
       body: Sent,
       response: { 200: Journeys },
       detail: { ...operation("Get paths that start or end at a page"), ...takes(JourneyInput) },
     })
-    .post("/funnel", ({ site, body, ...looking }) => insights.funnel(site, objectBody(body.value), inJson(looking)), {
+    .post("/funnel", ({ site, body, ...call }) => insights.funnel(site, objectBody(body.value), jsonOptions(call)), {
       can: READ,
       query: NoQuery,
       body: Sent,
@@ -153,8 +164,8 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
     })
     .post(
       "/batch",
-      ({ site, body, set, ...looking }) =>
-        batchAnswer(options, { site, asking: inJson(looking), body: body.value, set, request: looking.request }),
+      ({ site, body, set, ...call }) =>
+        batchAnswer(options, { site, reportOptions: jsonOptions(call), body: body.value, set, request: call.request }),
       {
         can: READ,
         query: NoQuery,

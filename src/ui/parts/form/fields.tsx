@@ -111,7 +111,7 @@ export const SelectField = ({ label, note, error, onValue, options, value, ...se
   </Field>
 )
 
-interface ChoiceProps {
+interface CheckboxProps {
   label: ComponentChildren
   note?: ComponentChildren
   checked: boolean
@@ -121,7 +121,7 @@ interface ChoiceProps {
   name?: string
 }
 
-export function Choice({ label, note, checked, onChange, disabled, name }: ChoiceProps) {
+export function Checkbox({ label, note, checked, onChange, disabled, name }: CheckboxProps) {
   const id = useId()
   return (
     <div class="choice">

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { type Fault, Problem } from "../../api/api.ts"
-import { sentenceOf } from "../states.tsx"
+import type { Fault } from "../../../domain/error.ts"
+import { Problem } from "../../api/api.ts"
+import { errorText } from "../states.tsx"
 
 export interface Sent {
   /** Whether a request is running or the rate limit requires to wait. */
@@ -62,7 +63,7 @@ export function Form({ submit, children, label }: { submit(): Promise<unknown>; 
             ) : faults.length > 0 ? (
               "Check the highlighted fields."
             ) : (
-              `${closedBy(problem) === "maintenance" ? "The instance is in maintenance. " : ""}${sentenceOf(problem)}`
+              `${closedBy(problem) === "maintenance" ? "The instance is in maintenance. " : ""}${errorText(problem)}`
             )}
           </p>
           {closedBy(problem) && <p class="small">Nothing was saved. Your input is kept; try again later.</p>}

@@ -26,7 +26,7 @@ export function NewPassword({ label = "Password", value, onValue, email, error, 
       onValue={onValue}
       autofocus={autofocus}
       error={value === refused ? error : undefined}
-      note={<span aria-live="polite">{passwordWords(value, email)}</span>}
+      note={<span aria-live="polite">{passwordStrength(value, email)}</span>}
     />
   )
 }
@@ -37,7 +37,7 @@ const PASSWORD_ADVICE = `At least ${PASSWORD.min} characters. A few random words
 const MIN_DISTINCT = 7
 
 /** Describes the strength of a new password. Only the server knows whether it is a common password. */
-export function passwordWords(password: string, email = ""): string {
+export function passwordStrength(password: string, email = ""): string {
   const length = countCharacters(password)
   if (length === 0) return PASSWORD_ADVICE
   if (length < PASSWORD.min) return `Use at least ${PASSWORD.min} characters.`

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { Button } from "../button.tsx"
-import { currentOf, TwoVersions } from "../confirm.tsx"
+import { currentVersion, VersionConflict } from "../confirm.tsx"
 import { toast } from "../toasts.tsx"
 import { Form, type Sent } from "./form.tsx"
 import { useUnsaved } from "./unsaved.tsx"
@@ -50,7 +50,7 @@ export function SectionForm<Shown extends { version: number }, Values extends ob
     try {
       await save(values, shown.version)
     } catch (error) {
-      const current = currentOf<Shown>(error)
+      const current = currentVersion<Shown>(error)
       if (!current) throw error
       // A change in another section is no conflict.
       if (!isSame(pick(current), draft?.from ?? stored)) return setTheirs(current)
@@ -79,7 +79,7 @@ export function SectionForm<Shown extends { version: number }, Values extends ob
         )}
       </Form>
       {theirs && (
-        <TwoVersions
+        <VersionConflict
           mine={words(values)}
           theirs={words(pick(theirs))}
           onMine={async () => {

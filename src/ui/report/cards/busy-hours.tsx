@@ -5,7 +5,7 @@ import { Card } from "../../parts/page.tsx"
 import { dayText, exact, short } from "../../text/format.ts"
 import { addDays } from "../data/ranges.ts"
 import { useReport, useStatsSource } from "../data/reports.ts"
-import { CardAnswer, EmptyCard } from "./card-answer.tsx"
+import { CardResult, EmptyCard } from "./card-answer.tsx"
 
 /** Card of visits by weekday and hour in the site's time zone. */
 export default function BusyHours() {
@@ -14,13 +14,13 @@ export default function BusyHours() {
   const report = useReport("busy-hours", rangeArguments(address))
   return (
     <Card title="Busy hours" full marks={<span class="small quiet">Visits by start time ({timezone})</span>}>
-      <CardAnswer of={report} rows={8}>
+      <CardResult of={report} rows={8}>
         {(data) => {
           const { grid } = data as Grid // the report of this name
           const most = Math.max(...grid.flat())
           return most === 0 ? <EmptyCard /> : <HourTable grid={grid} most={most} />
         }}
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }

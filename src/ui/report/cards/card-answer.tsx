@@ -3,13 +3,13 @@ import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Problem } from "../../api/api.ts"
 import { lazyPart } from "../../parts/loading.ts"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import type { CardTab } from "../data/card-tabs.ts"
 
 const Unsupported = lazyPart(() => import("./empty-card.tsx"), "Unsupported")
 
-/** Like `Answer`, but explains in the card which metric and dimension can't be combined, without offering another attempt. */
-export function CardAnswer<Data>({
+/** Like `QueryResult`, but explains in the card which metric and dimension can't be combined, without offering another attempt. */
+export function CardResult<Data>({
   of,
   rows,
   children,
@@ -28,9 +28,9 @@ export function CardAnswer<Data>({
       </div>
     )
   return (
-    <Answer of={of} {...(rows !== undefined && { rows })}>
+    <QueryResult of={of} {...(rows !== undefined && { rows })}>
       {children}
-    </Answer>
+    </QueryResult>
   )
 }
 

@@ -23,7 +23,7 @@ import {
 } from "../data/card-tabs.ts"
 import { rowMetrics, valueText } from "../data/figures.ts"
 import { usePrefetchedReports, useReport, useStatsSource } from "../data/reports.ts"
-import { CardAnswer, EmptyCard } from "./card-answer.tsx"
+import { CardResult, EmptyCard } from "./card-answer.tsx"
 import { RankedList, type RankedRow, RowMenu } from "./ranked-list.tsx"
 
 const BusyHours = lazyPart(() => import("./busy-hours.tsx"))
@@ -40,11 +40,11 @@ const MAP: NonNullable<BreakdownCardProps["drawn"]> = {
 
 interface BreakdownCardsProps {
   /** Whether to draw nothing yet, because the content above the cards does not have its final size. */
-  waits?: boolean
+  isWaiting?: boolean
 }
 
 /** The breakdown cards of a page in two columns. A shared view shows some of them. They are fetched in one request and drawn one after the other. */
-export function BreakdownCards({ waits = false }: BreakdownCardsProps) {
+export function BreakdownCards({ isWaiting = false }: BreakdownCardsProps) {
   const { address } = useSiteAddress()
   const { shows, siteId, can } = useStatsSource()
   const { data: site } = useSite(siteId)
@@ -57,9 +57,9 @@ export function BreakdownCards({ waits = false }: BreakdownCardsProps) {
     { card: "acts", title: "Goals and events", tabs: ACT_TABS.filter(({ id }) => shows(id)), full: true },
   ]
   const cards = all.filter(({ card, tabs }) => (card === "acts" ? tabs.length > 0 : shows(card)))
-  usePrefetchedReports(cards.map((card) => askedBy(card, address, can("revenue:read"))))
-  const turns = useTurns(waits ? 0 : cards.length + 1)
-  if (waits) return null
+  usePrefetchedReports(cards.map((card) => reportOfCard(card, address, can("revenue:read"))))
+  const turns = useTurns(isWaiting ? 0 : cards.length + 1)
+  if (isWaiting) return null
   return (
     <div class="bands" aria-busy={turns <= cards.length}>
       {cards.slice(0, turns).map((card) => (
@@ -87,7 +87,7 @@ interface BreakdownCardProps {
 
 const ROWS = 9
 /** Enough for all countries on the map. */
-const MOST_ROWS = 100
+const MAX_ROWS = 100
 
 /** Returns the range, filters and dimension of a tab's query. */
 export const splitArguments = (address: SiteAddress, { dimension, property, also }: CardTab): FlatArguments => ({
@@ -101,12 +101,12 @@ export const splitArguments = (address: SiteAddress, { dimension, property, also
 })
 
 /** Returns the tab that a card shows and the arguments of its query. */
-function askedBy({ card, tabs, drawn }: BreakdownCardProps, address: SiteAddress, seesRevenue: boolean) {
+function reportOfCard({ card, tabs, drawn }: BreakdownCardProps, address: SiteAddress, seesRevenue: boolean) {
   const tab = tabs.find(({ id }) => id === address.cards[card]) ?? tabs[0]!
   const isDrawn = drawn?.tab === tab.id
   const split = splitArguments(address, tab)
   const metrics = rowMetrics(address, tab.dimension, seesRevenue)
-  const given = { ...split, ...comparisonArguments(address), metrics, limit: isDrawn ? MOST_ROWS : ROWS }
+  const given = { ...split, ...comparisonArguments(address), metrics, limit: isDrawn ? MAX_ROWS : ROWS }
   return { tab, isDrawn, split, metrics, report: "breakdown" as const, given }
 }
 
@@ -116,7 +116,7 @@ function BreakdownCard(props: BreakdownCardProps) {
   const { base, address, searchWith, go } = useSiteAddress()
   const source = useStatsSource()
   const { data: site } = useSite(source.siteId)
-  const { tab, isDrawn, split, metrics, given } = askedBy(props, address, source.can("revenue:read"))
+  const { tab, isDrawn, split, metrics, given } = reportOfCard(props, address, source.can("revenue:read"))
   const report = useReport("breakdown", given)
   const choose = (id: string) => {
     const { [card]: _, ...others } = address.cards
@@ -140,12 +140,12 @@ function BreakdownCard(props: BreakdownCardProps) {
               CSV
             </a>
           )}
-          <Versions tabs={tabs} tab={tab} onChoose={choose} />
+          <VersionsButton tabs={tabs} tab={tab} onChoose={choose} />
           {report.data && <span>{exact(report.data.total_rows)} total</span>}
         </>
       }
     >
-      <CardAnswer of={report} rows={full ? 5 : ROWS}>
+      <CardResult of={report} rows={full ? 5 : ROWS}>
         {(data) =>
           data.rows.length === 0 ? (
             <EmptyCard tab={tab} />
@@ -164,7 +164,7 @@ function BreakdownCard(props: BreakdownCardProps) {
             />
           )
         }
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }
@@ -174,12 +174,12 @@ const rowsOf = ({ rows }: Pick<ComparedBreakdown, "rows">, { dimension }: CardTa
   rows.map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
 
 /** Button that switches between a dimension and its versions, such as browser and browser version. */
-function Versions({ tabs, tab, onChoose }: { tabs: readonly CardTab[]; tab: CardTab; onChoose(id: string): void }) {
+function VersionsButton({ tabs, tab, onChoose }: { tabs: readonly CardTab[]; tab: CardTab; onChoose(id: string): void }) {
   const finer = tabs.find(({ under }) => under === tab.id)
   if (!finer && tab.under === undefined) return null
   return (
     <button type="button" class="text-button" aria-pressed={!finer} onClick={() => onChoose(finer?.id ?? tab.under!)}>
-      Versions
+      VersionsButton
     </button>
   )
 }

@@ -11,14 +11,14 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
-import { dimensionLabel } from "../../text/words.ts"
+import { dimensionLabel } from "../../text/labels.ts"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type CardTab, detailsTab, filtersAfter } from "../data/card-tabs.ts"
 import { countryName, detailsMetrics, isNoValue, rowValue, valueText } from "../data/figures.ts"
 import { useReport, useStatsSource } from "../data/reports.ts"
 import { RowNote } from "../explanations.tsx"
 import { isCoded } from "../filters/filters.ts"
-import { CardAnswer } from "./card-answer.tsx"
+import { CardResult } from "./card-answer.tsx"
 import { splitArguments } from "./cards.tsx"
 
 interface DetailsProps {
@@ -28,7 +28,7 @@ interface DetailsProps {
   onClose(): void
 }
 
-const A_PAGE = 100
+const PAGE_SIZE = 100
 const WAIT_MS = 150
 
 /** Dialog with all values of a dimension and all their metrics. */
@@ -61,7 +61,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
   const given = { ...splitArguments(sought.address, tab), metrics }
   const by = sort ?? `-${metrics[0]}`
   const ordered = { sort: by.replace("-", ""), order: by.startsWith("-") ? "desc" : "asc" }
-  const report = useReport("breakdown", { ...given, ...ordered, limit: A_PAGE, offset }, { enabled: sought.isKnown })
+  const report = useReport("breakdown", { ...given, ...ordered, limit: PAGE_SIZE, offset }, { enabled: sought.isKnown })
   const title = tab.id === "404" ? "Not found pages" : dimensionLabel(tab.dimension, tab.property && visible(tab.property))
   return (
     <Dialog title={title} onClose={onClose} wide>
@@ -83,7 +83,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
           </a>
         )}
       </div>
-      <CardAnswer of={report} rows={12}>
+      <CardResult of={report} rows={12}>
         {(data) => (
           <>
             <DetailsTable
@@ -102,7 +102,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
             <Pager offset={offset} data={data} isCut={sought.isCut} onOffset={setOffset} />
           </>
         )}
-      </CardAnswer>
+      </CardResult>
     </Dialog>
   )
 }
@@ -119,7 +119,7 @@ function Pager({
   onOffset(offset: number): void
 }) {
   const { rows, total_rows: total, has_more: hasMore } = data
-  const isLast = offset + A_PAGE > QUERY.breakdownOffset
+  const isLast = offset + PAGE_SIZE > QUERY.breakdownOffset
   return (
     <div class="pager">
       <span class="small quiet" role="status">
@@ -127,10 +127,10 @@ function Pager({
         {hasMore && isLast && ". Search or download the CSV file to see the rest."}
         {isCut && ", those with the most visitors. Type more to find others."}
       </span>
-      <Button disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - A_PAGE))}>
+      <Button disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - PAGE_SIZE))}>
         Previous
       </Button>
-      <Button disabled={!hasMore || isLast} onClick={() => onOffset(offset + A_PAGE)}>
+      <Button disabled={!hasMore || isLast} onClick={() => onOffset(offset + PAGE_SIZE)}>
         Next
       </Button>
     </div>
@@ -160,7 +160,7 @@ function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: Det
         const text = valueText(tab.dimension, value, label)
         const link = (
           <Link class="plain-link" href={`${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`}>
-            <CutText text={text} />
+            <TruncatedText text={text} />
           </Link>
         )
         if (!isNoValue(value)) return link
@@ -184,7 +184,7 @@ function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: Det
   return <DataTable caption={title} columns={columns} rows={data.rows} keyOf={({ value }) => value} sort={sort} onSort={onSort} />
 }
 
-interface Sought {
+interface SearchedAddress {
   address: SiteAddress
   /** False while the server is searching for names. */
   isKnown: boolean
@@ -193,7 +193,7 @@ interface Sought {
 }
 
 /** Returns the address with the search as an additional filter. Places are also searched by name. */
-function useSearchedAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): Sought {
+function useSearchedAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): SearchedAddress {
   const { found, isKnown, isCut } = useNamedCodes(address, { dimension, search })
   if (search === "") return { address, isKnown: true, isCut: false }
   const codes = dimension === "country" ? countryCodes(search) : found.slice(0, QUERY.flatValues)

@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type CardTab, openPage } from "../data/card-tabs.ts"
 import { isNoValue, rowValue } from "../data/figures.ts"
 
@@ -75,7 +75,7 @@ export function RankedList({ title, rows, metrics, currency, isChosen, addressOf
           const before = row.comparison?.metrics[metric]
           const value = numberOf(row, metric)
           const page = pageOf?.(row.value)
-          const text = <CutText text={row.label ?? row.value} />
+          const text = <TruncatedText text={row.label ?? row.value} />
           return (
             <tr key={row.value} data-dimmed={(anyChosen && !chosen) || undefined}>
               <th scope="row" class="ranked-label">

@@ -120,7 +120,7 @@ export function fittingIntervals(days: number): AddressInterval[] {
 }
 
 /** Periods in the order of the menu, with their keyboard shortcuts. */
-export const PERIOD_WORDS: readonly { period: SiteAddress["period"]; label: string; key?: string }[] = [
+export const PERIOD_LABELS: readonly { period: SiteAddress["period"]; label: string; key?: string }[] = [
   { period: "today", label: "Today", key: "D" },
   { period: "yesterday", label: "Yesterday", key: "E" },
   { period: "24h", label: "Last 24 hours", key: "H" },
@@ -136,11 +136,11 @@ export const PERIOD_WORDS: readonly { period: SiteAddress["period"]; label: stri
 
 /** Returns the label of a period, including those that are not in the menu. */
 export const periodLabel = (period: SiteAddress["period"]): string =>
-  PERIOD_WORDS.find((one) => one.period === period)?.label ??
+  PERIOD_LABELS.find((one) => one.period === period)?.label ??
   ({ "30d": "Last 30 days", "90d": "Last 90 days", "6mo": "Last 6 months", custom: "Custom range" } as Record<string, string>)[period] ??
   period
 
-export const COMPARISON_WORDS: readonly { compare: SiteAddress["compare"]; label: string }[] = [
+export const COMPARISON_LABELS: readonly { compare: SiteAddress["compare"]; label: string }[] = [
   { compare: "none", label: "No comparison" },
   { compare: "previous_period", label: "Previous period" },
   { compare: "previous_year", label: "A year earlier" },

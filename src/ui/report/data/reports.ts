@@ -1,6 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { createContext } from "preact"
 import { useContext, useEffect } from "preact/hooks"
+import type { BatchAnswer } from "../../../domain/insight.ts"
 import type { Breakdown, GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
 import type { FlatArguments } from "../../../domain/site-address.ts"
 import { Problem, post } from "../../api/api.ts"
@@ -68,20 +69,20 @@ export function useReport<Name extends string>(
   const source = useStatsSource()
   return useQuery({
     ...reportQuery(source, report, given),
-    initialData: () => firstAnswer(source.siteId, report, given),
+    initialData: () => embeddedReport(source.siteId, report, given),
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs,
     enabled,
   }) as UseQueryResult<Name extends keyof Reports ? Reports[Name] : unknown, Error> // `Reports` lists the shape of each report
 }
 
-interface Asked {
+interface ReportRequest {
   report: string
   given: FlatArguments
 }
 
 /** Fetches the reports of cards that are drawn later, so that all reports of a page are sent in one request. */
-export function usePrefetchedReports(all: readonly Asked[]): void {
+export function usePrefetchedReports(all: readonly ReportRequest[]): void {
   const client = useQueryClient()
   const source = useStatsSource()
   useEffect(() => {
@@ -96,7 +97,7 @@ const reportQuery = (source: StatsSource, report: string, given: FlatArguments) 
 })
 
 /** Returns the report that the server embedded in the page, unless it is outdated. */
-function firstAnswer(siteId: number | undefined, report: string, given: FlatArguments): unknown {
+function embeddedReport(siteId: number | undefined, report: string, given: FlatArguments): unknown {
   if (performance.now() > FRESH_MS) return undefined
   const wanted = JSON.stringify(given)
   return boot.reports?.find((one) => one.site === siteId && one.report === report && JSON.stringify(one.given) === wanted)?.data
@@ -108,9 +109,6 @@ interface Waiting {
   signal: AbortSignal
   resolve(data: unknown): void
   reject(error: unknown): void
-}
-interface Results {
-  results: Record<string, { status: number; data?: unknown; problem?: { code: string; detail: string } }>
 }
 
 /** Maximum number of queries per request. Further queries are sent in another request. */
@@ -137,7 +135,7 @@ export function createBatch(siteId: number): (report: string, given: FlatArgumen
 async function sendSome(siteId: number, asked: readonly Waiting[]): Promise<void> {
   const queries = asked.map(({ report, given }, index) => ({ ...given, id: String(index), report }))
   try {
-    const { results } = await post<Results>(`/api/private/sites/${siteId}/stats/batch`, { queries }, { signal: abortedWhenAll(asked) })
+    const { results } = await post<BatchAnswer>(`/api/private/sites/${siteId}/stats/batch`, { queries }, { signal: abortedWhenAll(asked) })
     for (const [index, { resolve, reject }] of asked.entries()) {
       const { status, data, problem } = results[String(index)] ?? { status: 500 }
       if (status === 200) resolve(data)

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
 import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { Operator } from "../../../domain/filter.ts"
+import type { SegmentResponse } from "../../../domain/segment.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { Problem, post, remove } from "../../api/api.ts"
 import { canOnSite, useMe } from "../../api/session.ts"
@@ -10,10 +11,10 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { toast } from "../../parts/toasts.tsx"
+import { dimensionLabel, operatorText } from "../../text/labels.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { dimensionLabel, operatorText } from "../../text/words.ts"
 import { useStatsSource } from "../data/reports.ts"
-import { isExact, operatorsOf, type SegmentShown, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
+import { addressFilters, isExact, operatorsOf, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
 import { PropertyKeyField } from "./suggestion-fields.tsx"
 import { ValuePicker } from "./value-picker.tsx"
 
@@ -111,7 +112,7 @@ function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): void })
   const { data: segments = [] } = useSegments(siteId)
   const { drop, used, setUsed } = useRemoval(siteId)
   if (segments.length === 0) return null
-  const mayDelete = ({ scope, owner }: SegmentShown) =>
+  const mayDelete = ({ scope, owner }: SegmentResponse) =>
     scope === "personal" ? owner === me?.user.id : canOnSite(me, siteId, "segments:write")
   return (
     <section class="stack saved" aria-labelledby="saved-segments">
@@ -145,8 +146,8 @@ function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): void })
   )
 }
 
-function SegmentButton({ segment, onChoose }: { segment: SegmentShown; onChoose(): void }) {
-  const texts = useFilterTexts(segment.filters)
+function SegmentButton({ segment, onChoose }: { segment: SegmentResponse; onChoose(): void }) {
+  const texts = useFilterTexts(addressFilters(segment.filters))
   return (
     <button type="button" class="text-button" title={texts.join(", ")} onClick={onChoose}>
       {visible(segment.name)}
@@ -157,8 +158,8 @@ function SegmentButton({ segment, onChoose }: { segment: SegmentShown; onChoose(
 /** Deletes a segment at once and offers *Undo*. Asks for confirmation if the segment is in use. */
 function useRemoval(siteId: number) {
   const refresh = useRefreshSegments(siteId)
-  const [used, setUsed] = useState<SegmentShown>()
-  const drop = async (segment: SegmentShown, force = false) => {
+  const [used, setUsed] = useState<SegmentResponse>()
+  const drop = async (segment: SegmentResponse, force = false) => {
     const { name, scope, filters } = segment
     try {
       await remove(`${segmentsPath(siteId)}/${segment.id}${force ? "?force=true" : ""}`)

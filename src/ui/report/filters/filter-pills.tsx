@@ -7,7 +7,7 @@ import { visible } from "../../text/safe-text.tsx"
 import { useStatsSource } from "../data/reports.ts"
 import { openDialog } from "../dialogs.tsx"
 import { clearFilters } from "./filter-bar.tsx"
-import { filterText, useFilterTexts, useSegments } from "./filters.ts"
+import { addressFilters, filterText, useFilterTexts, useSegments } from "./filters.ts"
 
 /** The active filters as pills that can be edited and removed. Calls `onShown` when drawn. */
 export default function FilterPills({ onShown }: { onShown?(): void }) {
@@ -65,13 +65,14 @@ function SegmentPill({ id }: { id: number }) {
     toast(`Segment ${id} no longer exists and was removed from the filters`)
   }, [isGone])
   const name = segment ? visible(segment.name) : String(id)
-  const texts = useFilterTexts(segment?.filters ?? [])
+  const filters = addressFilters(segment?.filters ?? [])
+  const texts = useFilterTexts(filters)
   return (
     <span class="pill">
       <button
         type="button"
         title={segment ? `Edit filters: ${texts.join(", ")}` : undefined}
-        onClick={() => segment && go({ segment: undefined, filters: [...address.filters, ...segment.filters].slice(0, 10) })}
+        onClick={() => segment && go({ segment: undefined, filters: [...address.filters, ...filters].slice(0, 10) })}
       >
         Segment is {name}
       </button>

@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks"
+import type { SegmentResponse } from "../../../domain/segment.ts"
 import { post } from "../../api/api.ts"
 import { canOnSite, useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { type SegmentShown, segmentsPath, useFilterTexts, useRefreshSegments } from "./filters.ts"
+import { segmentsPath, useFilterTexts, useRefreshSegments } from "./filters.ts"
 
 /** Dialog that saves the page's filters as a segment and applies it. */
 export default function SegmentDialog({ onClose }: { onClose(): void }) {
@@ -16,12 +17,12 @@ export default function SegmentDialog({ onClose }: { onClose(): void }) {
   const refresh = useRefreshSegments(siteId)
   const texts = useFilterTexts(address.filters)
   const [name, setName] = useState("")
-  const [scope, setScope] = useState<SegmentShown["scope"]>("personal")
+  const [scope, setScope] = useState<SegmentResponse["scope"]>("personal")
   return (
     <Dialog title="Save as segment" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<SegmentShown>(segmentsPath(siteId), { name: name.trim(), scope, filters: address.filters })
+          const { id } = await post<SegmentResponse>(segmentsPath(siteId), { name: name.trim(), scope, filters: address.filters })
           await refresh()
           go({ filters: [], segment: id })
           toast("Segment saved")
@@ -39,8 +40,8 @@ export default function SegmentDialog({ onClose }: { onClose(): void }) {
             {canOnSite(me, siteId, "segments:write") && (
               <fieldset>
                 <legend>Visible to</legend>
-                <Choice name="scope" label="Only me" checked={scope === "personal"} onChange={() => setScope("personal")} />
-                <Choice
+                <Checkbox name="scope" label="Only me" checked={scope === "personal"} onChange={() => setScope("personal")} />
+                <Checkbox
                   name="scope"
                   label="Everyone with access to this site"
                   checked={scope === "site"}

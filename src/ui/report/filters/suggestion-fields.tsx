@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks"
-import type { Suggestions } from "../../../domain/insight.ts"
+import type { Properties, Suggestions } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { useDebouncedValue } from "../../browser/hooks.ts"
@@ -46,7 +46,7 @@ export function PropertyKeyField({ value, onValue }: { value: string; onValue(ke
   const { address } = useSiteAddress()
   const list = useId()
   const { data } = useReport("properties", { ...rangeArguments({ ...address, filters: [] }), limit: 20 }, { refetchMs: false })
-  const keys = (data as { data: { property: string }[] } | undefined)?.data ?? []
+  const keys = (data as Properties | undefined)?.data ?? []
   return (
     <>
       <TextField label="Property" value={value} onValue={onValue} list={list} maxLength={300} autocomplete="off" />

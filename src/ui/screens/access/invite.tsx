@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
+import type { OfferResponse } from "../../../domain/invitation.ts"
 import { Problem, post, send } from "../../api/api.ts"
 import { boot, signOut } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
@@ -12,22 +13,13 @@ import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { AccessPage } from "./access-page.tsx"
 
-interface Offer {
-  organization: { id: number; name: string }
-  role: string
-  email: string
-  sites: { id: number; name: string }[]
-  expires_at: string
-  has_account: boolean
-}
-
 /** Shows an invitation and lets the invited person accept it, signed in, with an existing account or with a new one. */
 export default function Invite() {
   const { token = "" } = useParams<{ token: string }>()
   const path = `/api/private/invitations/${encodeURIComponent(token)}`
   const { data, error, refetch } = useQuery({
     queryKey: ["invitation", token],
-    queryFn: ({ signal }) => send<Offer>(path, { signal, isSignIn: true }),
+    queryFn: ({ signal }) => send<OfferResponse>(path, { signal, isSignIn: true }),
   })
   if (error instanceof Problem && error.code === "invitation_not_found")
     return (
@@ -51,7 +43,7 @@ export default function Invite() {
   )
 }
 
-function Offered({ offer, path, token }: { offer: Offer; path: string; token: string }) {
+function Offered({ offer, path, token }: { offer: OfferResponse; path: string; token: string }) {
   const { organization, role, email, sites, expires_at, has_account } = offer
   const accept = async (body: object) => {
     await post(`${path}/accept`, body, { isSignIn: true })

@@ -135,12 +135,7 @@ export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
             error={errorOf("/site/hosts/0")}
             autocomplete="off"
           />
-          <ZoneField
-            value={site.timezone}
-            onValue={change("timezone")}
-            error={errorOf("/site/timezone")}
-            note="Reports use this time zone, including for past data."
-          />
+          <ZoneField value={site.timezone} onValue={change("timezone")} error={errorOf("/site/timezone")} />
           <CurrencyField
             value={site.currency}
             onValue={change("currency")}

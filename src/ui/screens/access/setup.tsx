@@ -1,7 +1,7 @@
-import type { SetupResponse } from "../../../domain/sign-in-response.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
 import { hostFromInput } from "../../../domain/host.ts"
+import type { FaultsResponse, SetupCompletedResponse, SetupResponse } from "../../../domain/sign-in-response.ts"
 import { Problem, post, send } from "../../api/api.ts"
 import { boot } from "../../api/session.ts"
 import { browserCurrency, browserZone } from "../../parts/form/locale-fields.tsx"
@@ -31,11 +31,11 @@ export default function Setup() {
         <Skeleton rows={3} />
       </AccessPage>
     )
-  return data.needed ? <Steps state={data} /> : <SetUpAlready />
+  return data.needed ? <Steps state={data} /> : <AlreadySetUp />
 }
 
-function SetUpAlready() {
-  useEffect(forgetDraft, [])
+function AlreadySetUp() {
+  useEffect(removeDraft, [])
   return (
     <AccessPage title="Footfall is already set up">
       <p>Setup is complete, and the setup token can't be used again.</p>
@@ -53,19 +53,21 @@ function Steps({ state }: { state: SetupResponse }) {
   const [step, setStep] = useState(0)
   const [isUsed, setUsed] = useState(false)
   const [token, setToken] = useState("")
-  const [kept] = useState(keptDraft)
-  const [again, setAgain] = useState<TokenAgain | undefined>(kept && "reloaded")
-  const [admin, setAdmin] = useState<Admin>({ name: "", email: "", organization: "", ...kept?.admin, password: "" })
-  const [site, setSite] = useState<FirstSite>(kept?.site ?? { name: "", host: "", timezone: browserZone(), currency: currencyOf(defaults) })
-  if (isUsed) return <SetUpAlready />
+  const [saved] = useState(readDraft)
+  const [again, setAgain] = useState<TokenAgain | undefined>(saved && "reloaded")
+  const [admin, setAdmin] = useState<Admin>({ name: "", email: "", organization: "", ...saved?.admin, password: "" })
+  const [site, setSite] = useState<FirstSite>(
+    saved?.site ?? { name: "", host: "", timezone: browserZone(), currency: currencyOf(defaults) },
+  )
+  if (isUsed) return <AlreadySetUp />
 
   const typeAdmin = (next: Admin) => {
     setAdmin(next)
-    keepDraft(next, site)
+    saveDraft(next, site)
   }
   const typeSite = (next: FirstSite) => {
     setSite(next)
-    keepDraft(admin, next)
+    saveDraft(admin, next)
   }
   /** Handles a token that expired or setup that was completed meanwhile. Rethrows any other error for the form to show. */
   const handleOutdated = (error: unknown): void => {
@@ -93,9 +95,9 @@ function Steps({ state }: { state: SetupResponse }) {
     const faults = await faultsOf(whole).catch(handleOutdated)
     if (!faults) return
     refuse(faults)
-    const created = await post<{ site?: { id: number } }>(PATH, whole, { isSignIn: true }).catch(handleOutdated)
+    const created = await post<SetupCompletedResponse>(PATH, whole, { isSignIn: true }).catch(handleOutdated)
     if (!created) return
-    forgetDraft()
+    removeDraft()
     // A full page load, because the new admin is signed in from here on.
     location.assign(created.site ? `/sites/${created.site.id}` : "/sites")
   }
@@ -123,7 +125,7 @@ type Faults = NonNullable<Problem["members"]["errors"]>
 
 /** Validates the entries so far without creating anything. The token is checked first. */
 const faultsOf = async (body: object): Promise<Faults> =>
-  (await post<{ errors: Faults }>(PATH, { ...body, dry_run: true }, { isSignIn: true })).errors
+  (await post<FaultsResponse>(PATH, { ...body, dry_run: true }, { isSignIn: true })).errors
 
 function refuse(faults: Faults): void {
   if (faults.length > 0) throw new Problem(422, "validation_failed", "Check the highlighted fields.", { errors: faults })
@@ -140,7 +142,7 @@ interface SetupDraft {
 
 const KEY = "footfall.setup"
 
-function keptDraft(): SetupDraft | undefined {
+function readDraft(): SetupDraft | undefined {
   try {
     return (JSON.parse(sessionStorage.getItem(KEY) ?? "null") as SetupDraft | null) ?? undefined // written below
   } catch {
@@ -148,7 +150,7 @@ function keptDraft(): SetupDraft | undefined {
   }
 }
 
-function keepDraft({ password: _, ...admin }: Admin, site: FirstSite): void {
+function saveDraft({ password: _, ...admin }: Admin, site: FirstSite): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ admin, site } satisfies SetupDraft))
   } catch {
@@ -157,7 +159,7 @@ function keepDraft({ password: _, ...admin }: Admin, site: FirstSite): void {
 }
 
 /** Removes the draft after setup is complete. */
-function forgetDraft(): void {
+function removeDraft(): void {
   try {
     sessionStorage.removeItem(KEY)
   } catch {

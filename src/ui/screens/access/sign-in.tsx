@@ -8,14 +8,14 @@ import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { PasskeyForm } from "../../sign-in/factor-form.tsx"
 import { canUsePasskeys } from "../../sign-in/passkey.ts"
-import { keepPendingFactor, nextPage, providerAddress, refusalWords, useSignInMethods, withNext } from "../../sign-in/sign-in.ts"
+import { nextPage, providerAddress, refusalText, setPendingFactor, useSignInMethods, withNext } from "../../sign-in/sign-in.ts"
 import { AccessPage, InsecureNotice } from "./access-page.tsx"
 
 /** Signs a user in by password, passkey or identity provider. Then loads the whole page again, so that the server renders the user's data into it. */
 export default function SignIn() {
   const search = useSearch()
   const asked = new URLSearchParams(search)
-  if (asked.has("proved")) return <Proved refusal={refusalWords(asked.get("reauth_error"))} />
+  if (asked.has("proved")) return <Proved refusal={refusalText(asked.get("reauth_error"))} />
   if (boot.me && !asked.has("error")) return <Redirect to={nextPage(search)} replace />
   return (
     <AccessPage title="Sign in">
@@ -27,7 +27,7 @@ export default function SignIn() {
 }
 
 function Notices({ asked }: { asked: URLSearchParams }) {
-  const refusal = refusalWords(asked.get("error"))
+  const refusal = refusalText(asked.get("error"))
   return (
     <>
       {refusal && (
@@ -61,7 +61,7 @@ function SignInMethods({ search }: { search: string }) {
       { isSignIn: true },
     )
     if (!("mfa_required" in answer)) return enter()
-    keepPendingFactor(answer)
+    setPendingFactor(answer)
     navigate(withNext("/signin/second-factor", search))
   }
   return (

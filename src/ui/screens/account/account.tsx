@@ -15,7 +15,7 @@ import { PlainShell } from "../../shell/sections-shell.tsx"
 import { PasskeyList } from "./passkey-list.tsx"
 import { Preferences } from "./preferences.tsx"
 import { Profile } from "./profile.tsx"
-import { AuthenticatorApp, CodesShown, RecoveryCodes } from "./second-factors.tsx"
+import { AuthenticatorApp, RecoveryCodes, RecoveryCodesDialog } from "./second-factors.tsx"
 import { Part } from "./section.tsx"
 import { SessionList } from "./session-list.tsx"
 
@@ -77,7 +77,7 @@ function Security({ me }: { me: Me }) {
       <PasskeyList onAdded={reloadIfUnlocked} />
       {hasFactor && <RecoveryCodes me={me} onCodes={setCodes} />}
       {codes && (
-        <CodesShown
+        <RecoveryCodesDialog
           codes={codes}
           email={me.user.email}
           onClose={() => {

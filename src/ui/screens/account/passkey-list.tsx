@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { PasskeyResponse } from "../../../domain/account-response.ts"
+import type { PrivatePage } from "../../../domain/response.ts"
 import { get, patch, post, remove } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
@@ -8,22 +10,13 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Moment } from "../../parts/values.tsx"
+import { TimeAgo } from "../../parts/values.tsx"
 import { canUsePasskeys, makePasskey } from "../../sign-in/passkey.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { Part } from "./section.tsx"
-
-interface Passkey {
-  id: number
-  name: string
-  backed_up: boolean
-  created_at: string
-  last_used_at: string | null
-  version: number
-}
 
 const PATH = "/api/private/me/passkeys"
 const KEY = ["own-passkeys"]
@@ -36,14 +29,14 @@ function useRefreshed(): () => Promise<void> {
 
 /** Lists the user's passkeys and adds, renames or removes them. */
 export function PasskeyList({ onAdded }: { onAdded(): void }) {
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Passkey[] }>(PATH, signal) })
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<PrivatePage<PasskeyResponse>>(PATH, signal) })
   const refresh = useRefreshed()
-  const [naming, setNaming] = useState<"new" | Passkey>()
-  const [removing, setRemoving] = useState<Passkey>()
+  const [naming, setNaming] = useState<"new" | PasskeyResponse>()
+  const [removing, setRemoving] = useState<PasskeyResponse>()
   return (
     <Part title="Passkeys">
       <p class="quiet">Sign in with your fingerprint, face or PIN. No password or second step needed.</p>
-      <Answer of={list} rows={1}>
+      <QueryResult of={list} rows={1}>
         {({ data }) => (
           <div class="stack">
             {data.length > 0 && (
@@ -60,7 +53,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
             )}
           </div>
         )}
-      </Answer>
+      </QueryResult>
       {naming && (
         <Naming
           passkey={naming === "new" ? undefined : naming}
@@ -94,7 +87,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
 
 interface NamingProps {
   /** The passkey to rename, or undefined to add a new one. */
-  passkey: Passkey | undefined
+  passkey: PasskeyResponse | undefined
   onClose(): void
   onDone(): Promise<void>
 }
@@ -134,10 +127,13 @@ function Naming({ passkey, onClose, onDone }: NamingProps) {
   )
 }
 
-const columnsOf = (onRename: (passkey: Passkey) => void, onRemove: (passkey: Passkey) => void): Column<Passkey>[] => [
+const columnsOf = (
+  onRename: (passkey: PasskeyResponse) => void,
+  onRemove: (passkey: PasskeyResponse) => void,
+): Column<PasskeyResponse>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
   { id: "kept", label: "Stored", cell: ({ backed_up }) => (backed_up ? "synced" : "on one device") },
-  { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => <TimeAgo at={last_used_at} /> },
   { id: "added", label: "Added", cell: ({ created_at }) => timeText(created_at) },
   {
     id: "change",

@@ -2,9 +2,9 @@ import { useState } from "preact/hooks"
 import { patch } from "../../api/api.ts"
 import { type Me, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
-import { Choice, SelectField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { Part, useSaveProfile } from "./section.tsx"
@@ -29,7 +29,7 @@ export function Preferences({ me }: { me: Me }) {
       await patch("/api/private/me", { theme: wanted })
       await refresh()
     } catch (error) {
-      toast(`The theme couldn't be saved. ${sentenceOf(error as Error)}`)
+      toast(`The theme couldn't be saved. ${errorText(error as Error)}`)
     }
   }
   return (
@@ -37,7 +37,7 @@ export function Preferences({ me }: { me: Me }) {
       <fieldset>
         <legend>Theme</legend>
         {THEMES.map(({ id, label }) => (
-          <Choice key={id} name="theme" label={label} checked={theme === id} onChange={() => void choose(id)} />
+          <Checkbox key={id} name="theme" label={label} checked={theme === id} onChange={() => void choose(id)} />
         ))}
       </fieldset>
       <Form
@@ -49,7 +49,7 @@ export function Preferences({ me }: { me: Me }) {
       >
         {({ busy, errorOf }) => (
           <>
-            <Choice
+            <Checkbox
               label="Keyboard shortcuts"
               note="Single letters choose a period, open a page and more. Press ? on a site's page to see them all."
               checked={shortcuts}

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import type { TotpResponse } from "../../../domain/account-response.ts"
+import type { RecoveryCodesResponse, TotpResponse } from "../../../domain/account-response.ts"
 import { post } from "../../api/api.ts"
 import { type Me, useRefreshMe } from "../../api/session.ts"
 import { saveFile } from "../../browser/files.ts"
@@ -89,7 +89,7 @@ function Enrolment({ started: { secret, qr_svg, ticket }, onClose, onDone }: Enr
   const [code, setCode] = useState("")
   const confirm = async () => {
     const body = { ticket, code: code.replace(/\s/g, "") }
-    const { recovery_codes } = await post<{ recovery_codes: string[] }>("/api/private/me/totp/confirm", body)
+    const { recovery_codes } = await post<RecoveryCodesResponse>("/api/private/me/totp/confirm", body)
     await onDone(recovery_codes)
   }
   return (
@@ -152,7 +152,7 @@ export function RecoveryCodes({ me, onCodes }: RecoveryCodesProps) {
           act="Generate new codes"
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            const { recovery_codes } = await post<{ recovery_codes: string[] }>("/api/private/me/recovery-codes", undefined)
+            const { recovery_codes } = await post<RecoveryCodesResponse>("/api/private/me/recovery-codes", undefined)
             onCodes(recovery_codes)
             await refresh()
           }}
@@ -164,14 +164,14 @@ export function RecoveryCodes({ me, onCodes }: RecoveryCodesProps) {
   )
 }
 
-interface CodesShownProps {
+interface RecoveryCodesDialogProps {
   codes: readonly string[]
   email: string
   onClose(): void
 }
 
 /** Shows new recovery codes. They can't be shown again, because only their hashes are stored. */
-export function CodesShown({ codes, email, onClose }: CodesShownProps) {
+export function RecoveryCodesDialog({ codes, email, onClose }: RecoveryCodesDialogProps) {
   const text = codes.join("\n")
   return (
     <Dialog title="Your recovery codes" onClose={onClose}>

@@ -1,27 +1,18 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { OwnSessionResponse } from "../../../domain/account-response.ts"
+import type { PrivatePage } from "../../../domain/response.ts"
 import { get, post, remove } from "../../api/api.ts"
 import type { Me } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Moment } from "../../parts/values.tsx"
+import { TimeAgo } from "../../parts/values.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { Part } from "./section.tsx"
-
-interface Session {
-  id: number
-  current: boolean
-  method: string
-  device: string
-  place: string
-  ip_prefix: string
-  created_at: string
-  last_seen_at: string
-}
 
 const KEY = ["own-sessions"]
 const METHODS: Readonly<Record<string, string>> = {
@@ -35,13 +26,16 @@ const METHODS: Readonly<Record<string, string>> = {
 /** Lists the user's sessions and ends them. */
 export function SessionList(_: { me: Me }) {
   const client = useQueryClient()
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Session[] }>("/api/private/me/sessions", signal) })
-  const [ending, setEnding] = useState<"others" | Session>()
+  const list = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => get<PrivatePage<OwnSessionResponse>>("/api/private/me/sessions", signal),
+  })
+  const [ending, setEnding] = useState<"others" | OwnSessionResponse>()
   const refresh = () => client.invalidateQueries({ queryKey: KEY })
   return (
     <Part title="Sessions">
       <p class="quiet">Sessions expire after seven days of inactivity. Don't recognize one? End it and change your password.</p>
-      <Answer of={list} rows={3}>
+      <QueryResult of={list} rows={3}>
         {({ data }) => (
           <div class="stack">
             <DataTable caption="Where you are signed in" columns={columnsOf(setEnding)} rows={data} keyOf={({ id }) => id} />
@@ -54,7 +48,7 @@ export function SessionList(_: { me: Me }) {
             )}
           </div>
         )}
-      </Answer>
+      </QueryResult>
       {ending && (
         <Confirm
           title={ending === "others" ? "End all other sessions?" : "End this session?"}
@@ -74,7 +68,7 @@ export function SessionList(_: { me: Me }) {
   )
 }
 
-const columnsOf = (onEnd: (session: Session) => void): Column<Session>[] => [
+const columnsOf = (onEnd: (session: OwnSessionResponse) => void): Column<OwnSessionResponse>[] => [
   {
     id: "device",
     label: "Device and location",
@@ -86,7 +80,7 @@ const columnsOf = (onEnd: (session: Session) => void): Column<Session>[] => [
       </>
     ),
   },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at, current }) => (current ? "now" : <Moment at={last_seen_at} />) },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at, current }) => (current ? "now" : <TimeAgo at={last_seen_at} />) },
   {
     id: "since",
     label: "Signed in",

@@ -3,7 +3,7 @@ import { comparisonArguments, type FlatArguments, rangeArguments, type SiteAddre
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"
 import { Card, Page } from "../../parts/page.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { MISSING } from "../../report/data/figures.ts"
@@ -77,7 +77,7 @@ function TagCard({ card, title, tabs }: { card: string; title: string; tabs: rea
         </>
       }
     >
-      <CardAnswer of={report}>
+      <CardResult of={report}>
         {({ rows }) =>
           rows.length === 0 ? (
             <EmptyCard />
@@ -93,7 +93,7 @@ function TagCard({ card, title, tabs }: { card: string; title: string; tabs: rea
             />
           )
         }
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }

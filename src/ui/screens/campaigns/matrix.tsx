@@ -8,13 +8,13 @@ import { isFiltered, isFilteredBy, useSiteAddress } from "../../browser/address.
 import { csvText, saveFile } from "../../browser/files.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Card } from "../../parts/page.tsx"
-import { EmptyState, sentenceOf } from "../../parts/states.tsx"
+import { EmptyState, errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { exact, metricText, short } from "../../text/format.ts"
-import { CutText } from "../../text/safe-text.tsx"
+import { TruncatedText } from "../../text/safe-text.tsx"
 
 type Row = CampaignMatrix["rows"][number]
 const TAGS = [
@@ -30,7 +30,7 @@ export function Matrix() {
   const report = useReport("campaigns", { ...rangeArguments(address), limit: ROWS })
   return (
     <Card title="Source, medium and campaign" full foot={<Foot report={report.data as CampaignMatrix | undefined} />}>
-      <CardAnswer of={report} rows={6}>
+      <CardResult of={report} rows={6}>
         {(data) => {
           const { rows } = data as CampaignMatrix // the result of the campaigns report
           if (rows.length > 0)
@@ -49,7 +49,7 @@ export function Matrix() {
             </EmptyState>
           )
         }}
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }
@@ -82,7 +82,7 @@ function MatrixFile() {
       )
       saveFile("campaigns.csv", new Blob([csvText(FIELDS, rows)], { type: "text/csv" }))
     } catch (error) {
-      toast(`The export failed. ${sentenceOf(error as Error)}`)
+      toast(`The export failed. ${errorText(error as Error)}`)
     } finally {
       setBusy(false)
     }
@@ -96,8 +96,8 @@ function MatrixFile() {
 
 const COLUMNS: readonly Column<Row>[] = [
   { id: "source", label: "Source", cell: (row) => <RowLink row={row} /> },
-  { id: "medium", label: "Medium", cell: ({ medium }) => <CutText text={medium} /> },
-  { id: "campaign", label: "Campaign", cell: ({ campaign }) => <CutText text={campaign} /> },
+  { id: "medium", label: "Medium", cell: ({ medium }) => <TruncatedText text={medium} /> },
+  { id: "campaign", label: "Campaign", cell: ({ campaign }) => <TruncatedText text={campaign} /> },
   { id: "visitors", label: "Visitors", number: true, cell: ({ visitors }) => <span title={exact(visitors)}>{short(visitors)}</span> },
   {
     id: "conversions",
@@ -118,7 +118,7 @@ function RowLink({ row }: { row: Row }) {
       href={`/sites/${siteId}/campaigns${searchWith({ filters: chosen ? others : [...others, ...own] })}`}
       aria-current={chosen ? "true" : undefined}
     >
-      <CutText text={row.source} />
+      <TruncatedText text={row.source} />
     </Link>
   )
 }

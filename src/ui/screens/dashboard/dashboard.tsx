@@ -34,7 +34,7 @@ export function Dashboard() {
         <>
           <FilterBar onShown={onFilterBar} />
           <IgnoredAddressParts />
-          <Instrument waits={!hasFilterBar} onSettled={() => setSettled(true)} />
+          <Instrument isWaiting={!hasFilterBar} onSettled={() => setSettled(true)} />
           {site && !site.first_event_at ? (
             isSettled && (
               <Suspense fallback={<Skeleton />}>
@@ -43,7 +43,7 @@ export function Dashboard() {
             )
           ) : (
             <>
-              <BreakdownCards waits={!isSettled} />
+              <BreakdownCards isWaiting={!isSettled} />
               {isSettled && <Panels />}
             </>
           )}

@@ -10,8 +10,8 @@ import { Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
 import { Card, Page, Tabs } from "../../parts/page.tsx"
-import { Answer } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { QueryResult } from "../../parts/states.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { OTHER } from "../../report/data/figures.ts"
@@ -19,7 +19,7 @@ import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { collectOrigin, examplePage } from "../sites/snippets.tsx"
+import { collectOrigin, examplePage, SERVER_NOTE } from "../sites/snippets.tsx"
 import { PropertyExplorer } from "./property-explorer.tsx"
 
 const GoalDialog = lazyPart(() => import("../goals/goal-dialog.tsx"))
@@ -85,7 +85,7 @@ function EventList({ report, onGoal, onExplore }: EventListProps) {
         </>
       }
     >
-      <CardAnswer of={report}>
+      <CardResult of={report}>
         {({ rows }) =>
           rows.length === 0 ? (
             <EmptyCard />
@@ -102,7 +102,7 @@ function EventList({ report, onGoal, onExplore }: EventListProps) {
             />
           )
         }
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }
@@ -143,7 +143,7 @@ export function SendExample({ siteId }: { siteId: number }) {
   const panel = useId()
   return (
     <Card title="Send your first event" full>
-      <Answer of={site} rows={4}>
+      <QueryResult of={site} rows={4}>
         {(data) => {
           const text = exampleText(tab, data as unknown as OwnSiteResponse) // the private API returns the snippet with the site
           return (
@@ -163,7 +163,7 @@ export function SendExample({ siteId }: { siteId: number }) {
             </div>
           )
         }}
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }
@@ -178,7 +178,7 @@ type ExampleTab = (typeof EXAMPLE_TABS)[number]["id"]
 const EXAMPLE_NOTES: Readonly<Record<ExampleTab, string>> = {
   html: "Add the attributes to a clickable element or form. The tracker sends the event.",
   js: "Call it anywhere on a page with the tracker. Properties and revenue are optional.",
-  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+  server: SERVER_NOTE,
 }
 
 function exampleText(tab: ExampleTab, site: OwnSiteResponse): string {

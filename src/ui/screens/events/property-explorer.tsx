@@ -4,7 +4,7 @@ import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/addre
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Card } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { counted, exact } from "../../text/format.ts"
@@ -36,7 +36,7 @@ export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerPro
           onValue={(name) => onEvent(name === ALL ? undefined : name)}
         />
       </div>
-      <CardAnswer of={report}>
+      <CardResult of={report}>
         {(data) => {
           const { data: keys, total_properties } = data as Properties // the result of the properties report
           if (keys.length === 0)
@@ -58,7 +58,7 @@ export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerPro
             </div>
           )
         }}
-      </CardAnswer>
+      </CardResult>
     </Card>
   )
 }

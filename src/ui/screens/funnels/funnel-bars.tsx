@@ -4,9 +4,9 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { valueText } from "../../report/data/figures.ts"
-import { counted, duration, exact, NOTHING, percent, short } from "../../text/format.ts"
+import { counted, duration, exact, NO_VALUE, percent, short } from "../../text/format.ts"
+import { dimensionLabel } from "../../text/labels.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { dimensionLabel } from "../../text/words.ts"
 
 type Step = FunnelInsight["steps"][number]
 interface Stage extends Step {
@@ -69,7 +69,7 @@ export function FunnelTable({ funnel }: { funnel: FunnelInsight }) {
     text("first", "Of first step", ({ conversion_rate }) => percent(conversion_rate)),
     text("previous", "Of previous step", ({ step_conversion_rate }) => percent(step_conversion_rate)),
     text("left", "Dropped off", ({ dropoff }) => exact(dropoff)),
-    text("median", "Median time", ({ median_seconds }) => (median_seconds === undefined ? NOTHING : duration(median_seconds))),
+    text("median", "Median time", ({ median_seconds }) => (median_seconds === undefined ? NO_VALUE : duration(median_seconds))),
     ...(hasBefore
       ? [
           text("visitors-before", "Visitors, comparison", ({ before }) => exact(before?.visitors)),
@@ -102,9 +102,12 @@ export const SplitField = ({ dimension, onDimension }: SplitFieldProps) => (
 type Split = NonNullable<FunnelInsight["breakdown"]>
 type Row = Split["rows"][number]
 
+/** Empty state of a funnel that no visitor entered. */
+export const NoVisitors = () => <EmptyState>No visitors reached step 1 in this period.</EmptyState>
+
 /** Shows the funnel for each of the most frequent values. */
 export function FunnelSplit({ split, dimension }: { split: Split; dimension: Dimension }) {
-  if (split.rows.length === 0) return <EmptyState>No visitors reached step 1 in this period.</EmptyState>
+  if (split.rows.length === 0) return <NoVisitors />
   const steps = split.rows[0]?.steps ?? []
   const columns: Column<Row>[] = [
     { id: "value", label: dimensionLabel(dimension), cell: ({ value, label }) => visible(valueText(dimension, value, label)) },

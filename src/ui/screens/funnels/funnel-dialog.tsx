@@ -1,29 +1,21 @@
 import { useId, useState } from "preact/hooks"
 import { useLocation } from "wouter"
+import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import { patch, post } from "../../api/api.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import {
-  draftOf,
-  emptyDraft,
-  type FunnelDraft,
-  type FunnelShown,
-  funnelsPath,
-  inputOf,
-  reasonAgainst,
-  useRefreshFunnels,
-} from "./funnel-draft.ts"
+import { draftOf, emptyDraft, type FunnelDraft, funnelsPath, inputOf, reasonAgainst, useRefreshFunnels } from "./funnel-draft.ts"
 import { StepList, useStepCounts } from "./step-list.tsx"
 
 interface FunnelDialogProps {
   /** Funnel to edit, or undefined for a new one. */
-  funnel?: FunnelShown
+  funnel?: OwnFunnelResponse
   /** Initial values of a new funnel. */
   draft?: FunnelDraft
   onClose(): void
@@ -35,13 +27,13 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
   const [, navigate] = useLocation()
   const refresh = useRefreshFunnels(siteId)
   const [draft, setDraft] = useState<FunnelDraft>(() => (funnel ? draftOf(funnel) : (given ?? emptyDraft())))
-  const [stale, setStale] = useState<FunnelShown>()
+  const [stale, setStale] = useState<OwnFunnelResponse>()
   const counts = useStepCounts(draft)
   const save = async (version = funnel?.version) => {
     const input = inputOf(draft)
     const saved = funnel
-      ? await patch<FunnelShown>(`${funnelsPath(siteId)}/${funnel.id}`, { ...input, version })
-      : await post<FunnelShown>(funnelsPath(siteId), input)
+      ? await patch<OwnFunnelResponse>(`${funnelsPath(siteId)}/${funnel.id}`, { ...input, version })
+      : await post<OwnFunnelResponse>(funnelsPath(siteId), input)
     await refresh()
     toast(`Funnel ${visible(saved.name)} saved`)
     onClose()
@@ -49,7 +41,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
   }
   if (stale)
     return (
-      <TwoVersions
+      <VersionConflict
         mine={facts(inputOf(draft))}
         theirs={facts(stale)}
         onMine={() => save(stale.version)}
@@ -65,7 +57,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = currentOf<FunnelShown>(error)
+            const current = currentVersion<OwnFunnelResponse>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -96,11 +88,11 @@ const facts = ({ name, steps, order = "sequential", window_hours }: ReturnType<t
   [
     ["Name", visible(name)],
     ["Steps", steps.map(({ name: own, value }) => visible(own ?? value)).join(" → ")],
-    ["Order", ORDER_WORDS[order]],
+    ["Order", ORDER_LABELS[order]],
     ["Time limit", window_hours === null || window_hours === undefined ? "the whole period" : `${window_hours} h`],
   ] as const
 
-export const ORDER_WORDS: Readonly<Record<FunnelDraft["order"], string>> = {
+export const ORDER_LABELS: Readonly<Record<FunnelDraft["order"], string>> = {
   sequential: "Any order of other pages in between",
   strict: "Steps directly after one another",
 }
@@ -115,11 +107,11 @@ const Conditions = ({ draft, onDraft, error }: ConditionsProps) => (
   <>
     <fieldset>
       <legend>Order</legend>
-      {(Object.keys(ORDER_WORDS) as FunnelDraft["order"][]).map((order) => (
-        <Choice
+      {(Object.keys(ORDER_LABELS) as FunnelDraft["order"][]).map((order) => (
+        <Checkbox
           key={order}
           name="order"
-          label={ORDER_WORDS[order]}
+          label={ORDER_LABELS[order]}
           checked={draft.order === order}
           onChange={() => onDraft({ ...draft, order })}
         />

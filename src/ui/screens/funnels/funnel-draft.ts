@@ -1,20 +1,11 @@
 /** Form entries of a funnel and its request body. */
+
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { FunnelInput } from "../../../domain/funnel.ts"
+import type { FunnelInput, OwnFunnelResponse } from "../../../domain/funnel.ts"
 import { THINGS } from "../../../domain/limits.ts"
 import { getAll } from "../../api/api.ts"
 
 type Step = FunnelInput["steps"][number]
-
-/** Funnel as `GET /api/private/sites/{site}/funnels` returns it. */
-export interface FunnelShown {
-  id: number
-  name: string
-  steps: { type: Step["type"]; match: NonNullable<Step["match"]>; value: string; name: string }[]
-  order: NonNullable<FunnelInput["order"]>
-  window_hours: number | null
-  version: number
-}
 
 export interface DraftStep {
   /** Identity of the step, unchanged when it is moved. */
@@ -29,7 +20,7 @@ export interface DraftStep {
 export interface FunnelDraft {
   name: string
   steps: readonly DraftStep[]
-  order: FunnelShown["order"]
+  order: OwnFunnelResponse["order"]
   /** As typed. Empty for no limit within the period. */
   windowHours: string
 }
@@ -44,7 +35,7 @@ export const newStep = (step: Partial<Omit<DraftStep, "key">> = {}): DraftStep =
 
 export const emptyDraft = (): FunnelDraft => ({ name: "", steps: [newStep(), newStep()], order: "sequential", windowHours: "" })
 
-export const draftOf = ({ name, steps, order, window_hours }: FunnelShown): FunnelDraft => ({
+export const draftOf = ({ name, steps, order, window_hours }: OwnFunnelResponse): FunnelDraft => ({
   name,
   // A name equal to the value was not chosen, so it must follow changes of the value.
   steps: steps.map((step) => newStep({ ...step, name: step.name === step.value ? "" : step.name })),
@@ -98,10 +89,10 @@ export function moved<Item>(items: readonly Item[], from: number, to: number): I
 
 export const funnelsPath = (siteId: number): string => `/api/private/sites/${siteId}/funnels`
 
-export const useFunnels = (siteId: number): UseQueryResult<FunnelShown[], Error> =>
+export const useFunnels = (siteId: number): UseQueryResult<OwnFunnelResponse[], Error> =>
   useQuery({
     queryKey: ["funnels", siteId],
-    queryFn: ({ signal }) => getAll<FunnelShown>(`${funnelsPath(siteId)}?`, signal),
+    queryFn: ({ signal }) => getAll<OwnFunnelResponse>(`${funnelsPath(siteId)}?`, signal),
     staleTime: 60_000,
   })
 

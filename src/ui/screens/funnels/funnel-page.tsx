@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
+import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
 import { remove } from "../../api/api.ts"
@@ -9,18 +10,17 @@ import { Button } from "../../parts/button.tsx"
 import { Change } from "../../parts/change.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Card, Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { FunnelBars, FunnelSplit, FunnelTable, SplitField, splitOf } from "./funnel-bars.tsx"
-import FunnelDialog, { ORDER_WORDS } from "./funnel-dialog.tsx"
-import { type FunnelShown, funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
+import { FunnelBars, FunnelSplit, FunnelTable, NoVisitors, SplitField, splitOf } from "./funnel-bars.tsx"
+import FunnelDialog, { ORDER_LABELS } from "./funnel-dialog.tsx"
+import { funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
 
 /** Shows a saved funnel: its steps, comparison and breakdown. */
-export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
+export function FunnelPage({ funnel }: { funnel: OwnFunnelResponse }) {
   const { siteId, searchWith } = useSiteAddress()
   const { can } = useStatsSource()
   const [open, setOpen] = useState<"edit" | "delete">()
@@ -53,7 +53,7 @@ export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
   )
 }
 
-function Report({ funnel }: { funnel: FunnelShown }) {
+function Report({ funnel }: { funnel: OwnFunnelResponse }) {
   const { address } = useSiteAddress()
   const { of, choose } = usePageChoices()
   const split = splitOf(of("split"))
@@ -71,7 +71,7 @@ function Report({ funnel }: { funnel: FunnelShown }) {
         full
         marks={
           <span class="small quiet">
-            {ORDER_WORDS[funnel.order]}
+            {ORDER_LABELS[funnel.order]}
             {funnel.window_hours !== null && `, within ${funnel.window_hours} hours`}
           </span>
         }
@@ -86,30 +86,30 @@ function Report({ funnel }: { funnel: FunnelShown }) {
           </button>
         }
       >
-        <CardAnswer of={report} rows={6}>
+        <CardResult of={report} rows={6}>
           {(data) => {
             const found = data as FunnelInsight // the result of the funnel report
             return (
               <>
                 <Result funnel={found} />
-                {found.entered === 0 && <EmptyState>No visitors reached step 1 in this period.</EmptyState>}
+                {found.entered === 0 && <NoVisitors />}
                 {asTable ? <FunnelTable funnel={found} /> : <FunnelBars funnel={found} />}
               </>
             )
           }}
-        </CardAnswer>
+        </CardResult>
       </Card>
       <Card title="Breakdown" full>
         <div class="split-field">
           <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension })} />
         </div>
         {split && (
-          <CardAnswer of={report} rows={4}>
+          <CardResult of={report} rows={4}>
             {(data) => {
               const { breakdown } = data as FunnelInsight // the result of the funnel report
               return breakdown?.dimension === split ? <FunnelSplit split={breakdown} dimension={split} /> : null
             }}
-          </CardAnswer>
+          </CardResult>
         )}
       </Card>
     </div>
@@ -127,7 +127,7 @@ const Result = ({ funnel: { entered, completed, conversion_rate, comparison } }:
   </p>
 )
 
-function DeleteFunnel({ funnel, onClose }: { funnel: FunnelShown; onClose(): void }) {
+function DeleteFunnel({ funnel, onClose }: { funnel: OwnFunnelResponse; onClose(): void }) {
   const { siteId, searchWith } = useSiteAddress()
   const [, navigate] = useLocation()
   const refresh = useRefreshFunnels(siteId)

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
+import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
@@ -7,13 +8,13 @@ import { useInView } from "../../browser/hooks.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
-import { exact, NOTHING, percent } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { exact, NO_VALUE, percent } from "../../text/format.ts"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import FunnelDialog from "./funnel-dialog.tsx"
-import { type FunnelShown, useFunnels } from "./funnel-draft.ts"
+import { useFunnels } from "./funnel-draft.ts"
 import { FunnelPage } from "./funnel-page.tsx"
 
 /** Lists the funnels of the site or shows the one that the URL names. */
@@ -26,13 +27,13 @@ export default function FunnelsScreen() {
   if (found) return <FunnelPage key={found.id} funnel={found} />
   return (
     <Page title="Funnel">
-      <Answer of={funnels} rows={6}>
+      <QueryResult of={funnels} rows={6}>
         {() => (
           <EmptyState action={<ButtonLink href={`/sites/${siteId}/funnels${searchWith({ cards: {} })}`}>All funnels</ButtonLink>}>
             This funnel doesn't exist or was deleted.
           </EmptyState>
         )}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
@@ -54,7 +55,7 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
     >
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <Answer of={funnels} rows={6}>
+      <QueryResult of={funnels} rows={6}>
         {(list) =>
           list.length === 0 ? (
             <EmptyState
@@ -72,13 +73,13 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
             <FunnelTable funnels={list} />
           )
         }
-      </Answer>
+      </QueryResult>
       {isOpen && <FunnelDialog onClose={() => setOpen(false)} />}
     </Page>
   )
 }
 
-function FunnelTable({ funnels }: { funnels: readonly FunnelShown[] }) {
+function FunnelTable({ funnels }: { funnels: readonly OwnFunnelResponse[] }) {
   const { siteId, searchWith } = useSiteAddress()
   return (
     <DataTable
@@ -92,7 +93,7 @@ function FunnelTable({ funnels }: { funnels: readonly FunnelShown[] }) {
           cell: ({ id, name, steps }) => (
             <div class="goal-name">
               <Link href={`/sites/${siteId}/funnels/${id}${searchWith({ cards: {} })}`}>
-                <CutText text={name} />
+                <TruncatedText text={name} />
               </Link>
               <span class="small quiet">{steps.map((step) => visible(step.name)).join(" → ")}</span>
             </div>
@@ -118,7 +119,7 @@ function Result({ id, text }: { id: number; text(funnel: FunnelInsight): string 
   const { data, error, isPlaceholderData } = useReport("funnel", { funnel_id: id, ...rangeArguments(address) }, { enabled: seen })
   return (
     <span ref={place} aria-busy={seen && !error && (data === undefined || isPlaceholderData)} title={error?.message}>
-      {data ? text(data as FunnelInsight) : error ? NOTHING : ""}
+      {data ? text(data as FunnelInsight) : error ? NO_VALUE : ""}
     </span>
   )
 }

@@ -8,8 +8,8 @@ import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { useReport } from "../../report/data/reports.ts"
 import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
-import { exact, NOTHING } from "../../text/format.ts"
-import { MATCH_WORDS } from "../goals/goal-rule.ts"
+import { exact, NO_VALUE } from "../../text/format.ts"
+import { MATCH_LABELS } from "../goals/goal-rule.ts"
 import { countedInput, type DraftStep, type FunnelDraft, moved, newStep, STEPS } from "./funnel-draft.ts"
 
 interface StepListProps {
@@ -65,7 +65,7 @@ export function StepList({ steps, onSteps, counts, errorOf }: StepListProps) {
               error={counts.faultOf(index) ?? errorOf(`/steps/${index}/value`)}
             />
             <p class="step-count" aria-busy={counts.isCounting}>
-              <strong>{counts.visitors[index] === undefined ? NOTHING : exact(counts.visitors[index])}</strong>
+              <strong>{counts.visitors[index] === undefined ? NO_VALUE : exact(counts.visitors[index])}</strong>
               <span class="small quiet">visitors</span>
             </p>
           </li>
@@ -157,7 +157,7 @@ function StepFields({ step, index, onStep, error }: StepFieldsProps) {
       <SelectField
         label={`Match ${of}`}
         value={step.match}
-        options={Object.entries(MATCH_WORDS).map(([value, label]) => ({ value, label }))}
+        options={Object.entries(MATCH_LABELS).map(([value, label]) => ({ value, label }))}
         onValue={(match) => set({ match: match as DraftStep["match"] })}
       />
       <MatchValueField

@@ -1,21 +1,22 @@
 import { useState } from "preact/hooks"
+import type { OwnGoalResponse } from "../../../domain/goal.ts"
 import { Problem, patch, post } from "../../api/api.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { MatchValueField, PropertyKeyField } from "../../report/filters/suggestion-fields.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { goalsPath, trialText, tryGoal, useRefreshGoals } from "./goal-requests.tsx"
-import { draftOf, EMPTY_DRAFT, type GoalDraft, type GoalShown, inputOf, KIND_WORDS, MATCH_WORDS, PRESETS, ruleText } from "./goal-rule.ts"
+import { draftOf, EMPTY_DRAFT, type GoalDraft, inputOf, KIND_LABELS, MATCH_LABELS, PRESETS, ruleText } from "./goal-rule.ts"
 
 interface GoalDialogProps {
   siteId: number
   /** Goal to edit, or undefined for a new one. */
-  goal?: GoalShown
+  goal?: OwnGoalResponse
   /** Initial values of a new goal. */
   draft?: Partial<GoalDraft>
   onClose(): void
@@ -25,19 +26,19 @@ interface GoalDialogProps {
 export default function GoalDialog({ siteId, goal, draft: given, onClose }: GoalDialogProps) {
   const refresh = useRefreshGoals(siteId)
   const [draft, setDraft] = useState<GoalDraft>(goal ? draftOf(goal) : { ...EMPTY_DRAFT, ...given })
-  const [stale, setStale] = useState<GoalShown>()
+  const [stale, setStale] = useState<OwnGoalResponse>()
   const save = async (version = goal?.version) => {
     const input = inputOf(draft)
     const saved = goal
-      ? await patch<GoalShown>(`${goalsPath(siteId)}/${goal.id}`, { ...input, version })
-      : await post<GoalShown>(goalsPath(siteId), input)
+      ? await patch<OwnGoalResponse>(`${goalsPath(siteId)}/${goal.id}`, { ...input, version })
+      : await post<OwnGoalResponse>(goalsPath(siteId), input)
     await refresh()
     toast(`Goal ${visible(saved.name)} saved`)
     onClose()
   }
   if (stale)
     return (
-      <TwoVersions
+      <VersionConflict
         mine={facts({ ...goal!, ...inputOf(draft), match: draft.match })}
         theirs={facts(stale)}
         onMine={() => save(stale.version)}
@@ -53,7 +54,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = currentOf<GoalShown>(error)
+            const current = currentVersion<OwnGoalResponse>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -77,7 +78,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
   )
 }
 
-const facts = (goal: GoalShown) =>
+const facts = (goal: OwnGoalResponse) =>
   [
     ["Name", visible(goal.name)],
     ["Rule", ruleText(goal)],
@@ -103,7 +104,7 @@ function Trial({ siteId, draft }: { siteId: number; draft: GoalDraft }) {
     const text = await tryGoal(siteId, inputOf(draft)).then(trialText, (error: Error) =>
       error instanceof Problem && error.members.errors
         ? error.members.errors.map(({ detail }) => `It ${detail}.`).join(" ")
-        : sentenceOf(error),
+        : errorText(error),
     )
     setResult({ of: draft, text })
     setBusy(false)
@@ -138,15 +139,15 @@ function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) {
       <fieldset>
         <legend>Goal type</legend>
         <div class="row">
-          {(Object.keys(KIND_WORDS) as GoalDraft["kind"][]).map((one) => (
-            <Choice key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
+          {(Object.keys(KIND_LABELS) as GoalDraft["kind"][]).map((one) => (
+            <Checkbox key={one} name="kind" label={KIND_LABELS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
           ))}
         </div>
       </fieldset>
       <SelectField
         label={"Match"}
         value={match}
-        options={Object.entries(MATCH_WORDS).map(([id, label]) => ({ value: id, label }))}
+        options={Object.entries(MATCH_LABELS).map(([id, label]) => ({ value: id, label }))}
         onValue={(chosen) => set({ match: chosen as GoalDraft["match"] })}
         error={errorOf("/match")}
       />

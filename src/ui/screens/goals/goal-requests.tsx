@@ -1,19 +1,19 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { GoalInput } from "../../../domain/goal.ts"
+import type { GoalInput, GoalTrial, OwnGoalResponse } from "../../../domain/goal.ts"
 import { getAll, post, remove } from "../../api/api.ts"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { agoText } from "../../parts/values.tsx"
 import { counted } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { draftOf, type GoalShown, inputOf } from "./goal-rule.ts"
+import { draftOf, inputOf } from "./goal-rule.ts"
 
 export const goalsPath = (siteId: number): string => `/api/private/sites/${siteId}/goals`
 
-export const useGoals = (siteId: number): UseQueryResult<GoalShown[], Error> =>
+export const useGoals = (siteId: number): UseQueryResult<OwnGoalResponse[], Error> =>
   useQuery({
     queryKey: ["goals", siteId],
-    queryFn: ({ signal }) => getAll<GoalShown>(`${goalsPath(siteId)}?`, signal),
+    queryFn: ({ signal }) => getAll<OwnGoalResponse>(`${goalsPath(siteId)}?`, signal),
     staleTime: 60_000,
   })
 
@@ -30,23 +30,15 @@ export function useRefreshGoals(siteId: number): () => Promise<void> {
 }
 
 /** Returns a function that deletes a goal and offers *Undo*. Recorded events stay, so that the goal can be created again unchanged. */
-export function useDeleteGoal(siteId: number): (goal: GoalShown) => Promise<void> {
+export function useDeleteGoal(siteId: number): (goal: OwnGoalResponse) => Promise<void> {
   const refresh = useRefreshGoals(siteId)
   return async (goal) => {
     await remove(`${goalsPath(siteId)}/${goal.id}`)
     await refresh()
     toast(`Goal ${visible(goal.name)} deleted`, () => {
-      post(goalsPath(siteId), inputOf(draftOf(goal))).then(refresh, (error: Error) => toast(sentenceOf(error)))
+      post(goalsPath(siteId), inputOf(draftOf(goal))).then(refresh, (error: Error) => toast(errorText(error)))
     })
   }
-}
-
-/** What a rule would have counted, as `POST …/goals/test` returns it. */
-interface GoalTrial {
-  conversions_7d: number
-  visitors_7d: number
-  /** Time of the last match, of all time. Null if there is none. */
-  last_match_at: string | null
 }
 
 export const tryGoal = (siteId: number, input: GoalInput, signal?: AbortSignal): Promise<GoalTrial> =>

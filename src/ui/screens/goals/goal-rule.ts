@@ -1,23 +1,11 @@
 /** Rule of a goal: form entries, texts and request body. */
-import type { GoalInput } from "../../../domain/goal.ts"
+import type { GoalInput, OwnGoalResponse } from "../../../domain/goal.ts"
 import { visible } from "../../text/safe-text.tsx"
-
-/** Goal as `GET /api/private/sites/{site}/goals` returns it. */
-export interface GoalShown {
-  id: number
-  kind: GoalInput["kind"]
-  match: NonNullable<GoalInput["match"]>
-  value: string
-  name: string
-  threshold?: number
-  props?: Record<string, string>
-  version: number
-}
 
 /** Goal as entered in the form, with every field set and numbers as typed. */
 export interface GoalDraft {
-  kind: GoalShown["kind"]
-  match: GoalShown["match"]
+  kind: OwnGoalResponse["kind"]
+  match: OwnGoalResponse["match"]
   value: string
   /** Empty to name the goal after its event or page. */
   name: string
@@ -27,7 +15,7 @@ export interface GoalDraft {
 
 export const EMPTY_DRAFT: GoalDraft = { kind: "event", match: "exact", value: "", name: "", threshold: "50", props: [] }
 
-export const draftOf = ({ kind, match, value, name, threshold, props = {} }: Omit<GoalShown, "id" | "version">): GoalDraft => ({
+export const draftOf = ({ kind, match, value, name, threshold, props = {} }: Omit<OwnGoalResponse, "id" | "version">): GoalDraft => ({
   kind,
   match,
   value,
@@ -56,14 +44,14 @@ export const PRESETS: readonly { id: string; label: string; draft: GoalDraft }[]
   { id: "404", label: "404", draft: { ...EMPTY_DRAFT, value: "404", name: "Missing page" } },
 ]
 
-export const KIND_WORDS: Readonly<Record<GoalShown["kind"], string>> = { event: "Event", page: "Page", scroll: "Scroll depth" }
-export const MATCH_WORDS: Readonly<Record<GoalShown["match"], string>> = {
+export const KIND_LABELS: Readonly<Record<OwnGoalResponse["kind"], string>> = { event: "Event", page: "Page", scroll: "Scroll depth" }
+export const MATCH_LABELS: Readonly<Record<OwnGoalResponse["match"], string>> = {
   exact: "is",
   prefix: "starts with",
   contains: "contains",
   wildcard: "matches (* is a wildcard)",
 }
-const RULE_WORDS: Readonly<Record<GoalShown["match"], string>> = { ...MATCH_WORDS, wildcard: "matches" }
+const RULE_LABELS: Readonly<Record<OwnGoalResponse["match"], string>> = { ...MATCH_LABELS, wildcard: "matches" }
 
 /** Returns the rule in words, such as *Event is signup, plan is team*. */
 export function ruleText({
@@ -72,8 +60,8 @@ export function ruleText({
   value,
   threshold,
   props = {},
-}: Pick<GoalShown, "kind" | "match" | "value" | "threshold" | "props">): string {
+}: Pick<OwnGoalResponse, "kind" | "match" | "value" | "threshold" | "props">): string {
   const subject = kind === "event" ? "Event" : kind === "page" ? "Page" : `Scrolled ${threshold}% of a page that`
   const conditions = Object.entries(props).map(([key, wanted]) => `, ${visible(key)} is ${visible(wanted)}`)
-  return `${subject} ${RULE_WORDS[match]} ${visible(value)}${conditions.join("")}`
+  return `${subject} ${RULE_LABELS[match]} ${visible(value)}${conditions.join("")}`
 }

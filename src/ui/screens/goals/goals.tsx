@@ -11,13 +11,13 @@ import { Button, IconButton } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { Card, Page } from "../../parts/page.tsx"
-import { Answer, EmptyState, ErrorState } from "../../parts/states.tsx"
+import { EmptyState, ErrorState, QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Spark } from "../../parts/values.tsx"
+import { Sparkline } from "../../parts/values.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
-import { exact, metricText, NOTHING, short } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { exact, metricText, NO_VALUE, short } from "../../text/format.ts"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import GoalDialog from "./goal-dialog.tsx"
 import { goalsPath, LastMatch, useDeleteGoal, useGoals, useRefreshGoals } from "./goal-requests.tsx"
 import { draftOf, inputOf, ruleText } from "./goal-rule.ts"
@@ -51,7 +51,7 @@ export default function GoalsScreen() {
     >
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <Answer of={goals} rows={6}>
+      <QueryResult of={goals} rows={6}>
         {(list) =>
           list.length === 0 ? (
             <div class="stack">
@@ -71,7 +71,7 @@ export default function GoalsScreen() {
             </div>
           )
         }
-      </Answer>
+      </QueryResult>
       {open && <GoalDialog siteId={siteId} {...open} onClose={() => setOpen(undefined)} />}
     </Page>
   )
@@ -92,7 +92,7 @@ function GoalTable({ rows, currency, onEdit }: GoalTableProps) {
     id,
     label,
     number: true,
-    cell: ({ counts }) => <span title={counts && whole(counts)}>{counts ? text(counts) : NOTHING}</span>,
+    cell: ({ counts }) => <span title={counts && whole(counts)}>{counts ? text(counts) : NO_VALUE}</span>,
   })
   const columns: Column<GoalRow>[] = [
     { id: "name", label: "Goal", cell: (row) => <NameCell {...row} /> },
@@ -129,7 +129,7 @@ function NameCell({ goal, counts }: GoalRow) {
   return (
     <div class="goal-name">
       <Link href={`${base}${searchWith({ filters, cards: {} })}`}>
-        <CutText text={goal.name} />
+        <TruncatedText text={goal.name} />
       </Link>
       <span class="small quiet">{ruleText(goal)}</span>
       {counts?.conversions === 0 && <LastMatch siteId={siteId} input={inputOf(draftOf(goal))} />}
@@ -165,9 +165,9 @@ function GoalSpark({ name }: { name: string }) {
   return (
     <span ref={place} class="goal-spark">
       {data ? (
-        <Spark values={data.points.map((point) => Number(point.conversions ?? 0))} label="Conversions in the last 28 days" />
+        <Sparkline values={data.points.map((point) => Number(point.conversions ?? 0))} label="Conversions in the last 28 days" />
       ) : error ? (
-        NOTHING
+        NO_VALUE
       ) : null}
     </span>
   )
@@ -189,7 +189,7 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
   }
   return (
     <Card title="Suggestions" marks={<span class="small quiet">events in the last 30 days</span>}>
-      <Answer of={suggestions} rows={SHOWN}>
+      <QueryResult of={suggestions} rows={SHOWN}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>No custom events yet. You can also use a page as a goal.</EmptyState>
@@ -199,7 +199,7 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
               rows={data.slice(0, SHOWN)}
               keyOf={({ value }) => value}
               columns={[
-                { id: "name", label: "Event", cell: ({ name }) => <CutText text={name} /> },
+                { id: "name", label: "Event", cell: ({ name }) => <TruncatedText text={name} /> },
                 { id: "visitors", label: "Visitors", number: true, cell: ({ visitors_30d }) => exact(visitors_30d) },
                 { id: "events", label: "Events", number: true, cell: ({ events_30d }) => exact(events_30d) },
                 { id: "add", label: "Actions", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
@@ -207,7 +207,7 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
             />
           )
         }
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }

@@ -2,7 +2,7 @@ import { Link } from "wouter"
 import { canInOrganization, useMe } from "../../api/session.ts"
 import { CodeBlock } from "../../parts/copy.tsx"
 import { exampleRequest, McpBlocks } from "../organization/keys/examples.tsx"
-import { SCOPE_WORDS } from "../organization/keys/scopes.ts"
+import { SCOPE_LABELS } from "../organization/keys/scopes.ts"
 
 export const Exporting = () => (
   <>
@@ -69,7 +69,7 @@ export function Api() {
           the old one can stay valid for a while.
         </p>
         <dl class="facts">
-          {Object.entries(SCOPE_WORDS).map(([scope, words]) => (
+          {Object.entries(SCOPE_LABELS).map(([scope, words]) => (
             <>
               <dt>
                 <code>{scope}</code>

@@ -2,14 +2,14 @@ import type { ComponentChildren } from "preact"
 import { useMemo, useRef, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
 import { DataTable } from "../../parts/data-table.tsx"
-import { counted, exact, NOTHING, percent, short } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { counted, exact, NO_VALUE, percent, short } from "../../text/format.ts"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
-import { itemOfNode, itemText, type JourneyNode, type JourneyQuestion } from "./journey-question.ts"
+import { itemOfNode, itemText, type JourneyNode, type JourneyQuery } from "./journey-query.ts"
 
 interface FlowProps {
   journeys: Journeys
-  pins: JourneyQuestion["pins"]
+  pins: JourneyQuery["pins"]
   /** Called on Enter or a click on a node. */
   onNode(node: JourneyNode, column: number): void
 }
@@ -94,7 +94,7 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
                     onClick={() => onNode(node, column)}
                   >
                     <span class="flow-bar" style={{ height: `${box.bar}px` }} />
-                    <span class="flow-text">{itemOfNode(node) ? <CutText text={node.page} /> : nodeName(node)}</span>
+                    <span class="flow-text">{itemOfNode(node) ? <TruncatedText text={node.page} /> : nodeName(node)}</span>
                     <span class="flow-count" title={counted(node.visits, "visit")}>
                       <Unseen>, </Unseen>
                       <strong>{short(node.visits)}</strong>
@@ -138,7 +138,7 @@ export function FlowTable({ journeys }: { journeys: Journeys }) {
         { id: "step", label: "Step", cell: ({ step }) => step },
         { id: "from", label: isStart ? "From" : "To", cell: ({ from }) => from },
         { id: "to", label: isStart ? "To" : "From", cell: ({ to }) => to },
-        { id: "visits", label: "Visits", number: true, cell: ({ visits }) => (visits === undefined ? NOTHING : exact(visits)) },
+        { id: "visits", label: "Visits", number: true, cell: ({ visits }) => (visits === undefined ? NO_VALUE : exact(visits)) },
       ]}
     />
   )

@@ -6,11 +6,11 @@ import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, SelectField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField } from "../../parts/form/fields.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { Card, Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
@@ -24,12 +24,12 @@ import {
   itemOfNode,
   itemText,
   type JourneyNode,
-  type JourneyQuestion,
-  pinned,
-  readQuestion,
+  type JourneyQuery,
+  readJourneyQuery,
   STEPS,
-  writtenQuestion,
-} from "./journey-question.ts"
+  withPin,
+  writeJourneyQuery,
+} from "./journey-query.ts"
 
 const FunnelDialog = lazyPart(() => import("../funnels/funnel-dialog.tsx"))
 
@@ -37,19 +37,19 @@ const FunnelDialog = lazyPart(() => import("../funnels/funnel-dialog.tsx"))
 export default function JourneysScreen() {
   const { address } = useSiteAddress()
   const choices = usePageChoices()
-  const question = readQuestion(choices)
+  const query = readJourneyQuery(choices)
   const asTable = choices.of("view") === "table"
-  const ask = (next: JourneyQuestion) => choices.choose(writtenQuestion(next))
-  const report = useReport("journeys", { ...rangeArguments(address), ...inputOf(question) })
+  const ask = (next: JourneyQuery) => choices.choose(writeJourneyQuery(next))
+  const report = useReport("journeys", { ...rangeArguments(address), ...inputOf(query) })
   const [open, setOpen] = useState<{ node: JourneyNode; column: number }>()
   return (
     <Page title="Journeys">
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <JourneyTools question={question} onQuestion={ask} />
-      {question.pins.length > 0 && <PinnedPath question={question} onQuestion={ask} />}
+      <JourneyTools query={query} onQuery={ask} />
+      {query.pins.length > 0 && <PinnedPath query={query} onQuery={ask} />}
       <Card
-        title={`${question.mode === "start" ? "Paths starting at" : "Paths ending at"} ${visible(itemText(question.anchor))}`}
+        title={`${query.mode === "start" ? "Paths starting at" : "Paths ending at"} ${visible(itemText(query.anchor))}`}
         full
         foot={
           <>
@@ -65,7 +65,7 @@ export default function JourneysScreen() {
           </>
         }
       >
-        <CardAnswer of={report}>
+        <CardResult of={report}>
           {(data) => {
             const journeys = data as Journeys // the result of the journeys report
             if (journeys.sample_visits === 0) return <EmptyState>No visits match in this period.</EmptyState>
@@ -75,14 +75,14 @@ export default function JourneysScreen() {
                 {asTable ? (
                   <FlowTable journeys={journeys} />
                 ) : (
-                  <Flow journeys={journeys} pins={question.pins} onNode={(node, column) => setOpen({ node, column })} />
+                  <Flow journeys={journeys} pins={query.pins} onNode={(node, column) => setOpen({ node, column })} />
                 )}
               </>
             )
           }}
-        </CardAnswer>
+        </CardResult>
       </Card>
-      {open && <NodeDialog {...open} mode={question.mode} question={question} onQuestion={ask} onClose={() => setOpen(undefined)} />}
+      {open && <NodeDialog {...open} mode={query.mode} query={query} onQuery={ask} onClose={() => setOpen(undefined)} />}
     </Page>
   )
 }
@@ -98,24 +98,20 @@ function Sparse({ visits }: { visits: number }) {
 }
 
 interface PinnedPathProps {
-  question: JourneyQuestion
-  onQuestion(question: JourneyQuestion): void
+  query: JourneyQuery
+  onQuery(query: JourneyQuery): void
 }
 
 /** Shows the pins that narrow the journeys and creates a funnel from them. */
-function PinnedPath({ question, onQuestion }: PinnedPathProps) {
+function PinnedPath({ query, onQuery }: PinnedPathProps) {
   const { can } = useStatsSource()
   const [isOpen, setOpen] = useState(false)
   return (
     <div class="filter-bar" role="group" aria-label="Pinned path">
-      {question.pins.map((pin) => (
+      {query.pins.map((pin) => (
         <span class="pill" key={pin.column}>
-          <span class="pill-text">{`${columnName(pin.column, question.mode)}: ${visible(itemText(pin))}`}</span>
-          <IconButton
-            icon="close"
-            label={`Remove the pin on ${visible(itemText(pin))}`}
-            onClick={() => onQuestion(pinned(question, pin))}
-          />
+          <span class="pill-text">{`${columnName(pin.column, query.mode)}: ${visible(itemText(pin))}`}</span>
+          <IconButton icon="close" label={`Remove the pin on ${visible(itemText(pin))}`} onClick={() => onQuery(withPin(query, pin))} />
         </span>
       ))}
       {can("funnels:write") && (
@@ -125,7 +121,7 @@ function PinnedPath({ question, onQuestion }: PinnedPathProps) {
       )}
       {isOpen && (
         <Suspense fallback={<div class="progress-line" />}>
-          <FunnelDialog draft={{ ...emptyDraft(), steps: funnelSteps(question) }} onClose={() => setOpen(false)} />
+          <FunnelDialog draft={{ ...emptyDraft(), steps: funnelSteps(query) }} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </div>
@@ -133,20 +129,20 @@ function PinnedPath({ question, onQuestion }: PinnedPathProps) {
 }
 
 interface JourneyToolsProps {
-  question: JourneyQuestion
-  onQuestion(question: JourneyQuestion): void
+  query: JourneyQuery
+  onQuery(query: JourneyQuery): void
 }
 
 const COUNTS = Array.from({ length: STEPS.max - STEPS.min + 1 }, (_, index) => String(STEPS.min + index))
 
 /** Renders the choices of direction, page, depth and grouping. */
-function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
-  const { mode, anchor, steps, collapse, directories, events } = question
+function JourneyTools({ query, onQuery }: JourneyToolsProps) {
+  const { mode, anchor, steps, collapse, directories, events } = query
   const [typed, setTyped] = useState(itemText(anchor))
   useEffect(() => setTyped(itemText(anchor)), [itemText(anchor)])
   const isEvent = anchor.event !== undefined
   // Pins belong to the previous path, so they are removed.
-  const set = (change: Partial<JourneyQuestion>) => onQuestion({ ...question, pins: [], ...change })
+  const set = (change: Partial<JourneyQuery>) => onQuery({ ...query, pins: [], ...change })
   return (
     <form
       class="journey-tools"
@@ -163,22 +159,20 @@ function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
           { value: "start", label: "Paths starting at" },
           { value: "end", label: "Paths ending at" },
         ]}
-        onValue={(chosen) => set({ mode: chosen as JourneyQuestion["mode"] })}
+        onValue={(chosen) => set({ mode: chosen as JourneyQuery["mode"] })}
       />
       <MatchValueField label={isEvent ? "Event" : "Page"} of={isEvent ? "event" : "page"} value={typed} onValue={setTyped} />
       <SelectField
         label="Steps"
         value={String(steps)}
         options={COUNTS.map((count) => ({ value: count, label: count }))}
-        onValue={(count) =>
-          onQuestion({ ...question, steps: Number(count), pins: question.pins.filter(({ column }) => column < Number(count)) })
-        }
+        onValue={(count) => onQuery({ ...query, steps: Number(count), pins: query.pins.filter(({ column }) => column < Number(count)) })}
       />
       <Button type="submit">Show paths</Button>
       <div class="row journey-choices">
-        <Choice label="Ignore query parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
-        <Choice label="Group by directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
-        <Choice
+        <Checkbox label="Ignore query parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
+        <Checkbox label="Group by directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
+        <Checkbox
           label="Include custom events"
           checked={events}
           onChange={(checked) => set({ events: checked, ...(!checked && isEvent && { anchor: { page: "/" } }) })}
@@ -192,20 +186,20 @@ interface NodeDialogProps {
   node: JourneyNode
   column: number
   mode: Journeys["mode"]
-  question: JourneyQuestion
-  onQuestion(question: JourneyQuestion): void
+  query: JourneyQuery
+  onQuery(query: JourneyQuery): void
   onClose(): void
 }
 
 /** Offers the actions for a node of the journey. */
-export function NodeDialog({ node, column, mode, question, onQuestion, onClose }: NodeDialogProps) {
+export function NodeDialog({ node, column, mode, query, onQuery, onClose }: NodeDialogProps) {
   const { base, address, go } = useSiteAddress()
   const item = itemOfNode(node)
-  const change = (next: JourneyQuestion) => {
+  const change = (next: JourneyQuery) => {
     onClose()
-    onQuestion(next)
+    onQuery(next)
   }
-  const isPinned = question.pins.some((pin) => pin.column === column && itemText(pin) === node.page)
+  const isPinned = query.pins.some((pin) => pin.column === column && itemText(pin) === node.page)
   return (
     <Dialog title={nodeName(node)} onClose={onClose} small>
       <div class="stack">
@@ -216,12 +210,12 @@ export function NodeDialog({ node, column, mode, question, onQuestion, onClose }
         {item && (
           <div class="stack">
             {column > 0 && (
-              <Button icon="pin" onClick={() => change(pinned(question, { column, ...item }))}>
+              <Button icon="pin" onClick={() => change(withPin(query, { column, ...item }))}>
                 {isPinned ? "Remove pin" : "Show only visits through here"}
               </Button>
             )}
-            <Button onClick={() => change({ ...question, mode: "start", anchor: item, pins: [] })}>Show paths starting here</Button>
-            <Button onClick={() => change({ ...question, mode: "end", anchor: item, pins: [] })}>Show paths ending here</Button>
+            <Button onClick={() => change({ ...query, mode: "start", anchor: item, pins: [] })}>Show paths starting here</Button>
+            <Button onClick={() => change({ ...query, mode: "end", anchor: item, pins: [] })}>Show paths ending here</Button>
             <Button
               icon="filter"
               onClick={() => {

@@ -5,7 +5,7 @@ import { useRefreshMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { counted } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
@@ -28,7 +28,7 @@ export function Danger({ organization }: SectionProps) {
       </section>
       <section class="card stack" aria-labelledby="delete">
         <h2 id="delete">Delete organization</h2>
-        <Answer of={shown} rows={2}>
+        <QueryResult of={shown} rows={2}>
           {({ name, counts }) => (
             <div class="stack">
               <p>
@@ -58,7 +58,7 @@ export function Danger({ organization }: SectionProps) {
               )}
             </div>
           )}
-        </Answer>
+        </QueryResult>
       </section>
     </Page>
   )

@@ -10,13 +10,13 @@ import { Page } from "../../parts/page.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { McpBlocks, mcpUrl } from "./keys/examples.tsx"
 import { KeyDialog } from "./keys/key-dialog.tsx"
-import { reachWords, useApiKeys } from "./keys/keys.ts"
+import { accessText, useApiKeys } from "./keys/keys.ts"
 import { NewSecret } from "./keys/new-secret.tsx"
-import { may, type SectionProps, useOwnSites, useRefresh } from "./own-organization.ts"
+import { can, type SectionProps, useOwnSites, useRefresh } from "./own-organization.ts"
 
 /** Shows how assistants connect: endpoint URL, key, connection test and ready configurations. */
 export function Mcp({ organization }: SectionProps) {
-  const manages = may(organization, "keys:write")
+  const manages = can(organization, "keys:write")
   const keys = useApiKeys(organization.id, "active", manages)
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
@@ -48,7 +48,7 @@ export function Mcp({ organization }: SectionProps) {
           code
           autocomplete="off"
           placeholder="ff_…"
-          note={keyNote(key, known, usable) ?? (known && `This is ${visible(known.name)}. Access: ${reachWords(known, sites)}.`)}
+          note={keyNote(key, known, usable) ?? (known && `This is ${visible(known.name)}. Access: ${accessText(known, sites)}.`)}
         />
         {manages && (
           <div class="row">

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
+import type { OrganizationResponse } from "../../../domain/organization.ts"
 import { post } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
@@ -16,7 +17,7 @@ export default function NewOrganization({ onClose }: { onClose(): void }) {
     <Dialog title="New organization" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<{ id: number }>("/api/private/organizations", { name })
+          const { id } = await post<OrganizationResponse>("/api/private/organizations", { name })
           await refresh()
           onClose()
           navigate(`/org/${id}/members`)

@@ -20,7 +20,7 @@ import { Mcp } from "./mcp.tsx"
 import { Invitations } from "./members/invitations.tsx"
 import { Members } from "./members/members.tsx"
 import { OwnMembership } from "./members/own-membership.tsx"
-import { may, type OwnOrganization, type SectionProps } from "./own-organization.ts"
+import { can, type OwnOrganization, type SectionProps } from "./own-organization.ts"
 import { MailDomains } from "./providers/mail-domains.tsx"
 import { Providers } from "./providers/providers.tsx"
 import { Settings } from "./settings.tsx"
@@ -195,5 +195,5 @@ export const GROUPS = ["People", "Integrations", "Organization"] as const
 export const openSections = (organization: OwnOrganization): readonly Section[] =>
   SECTIONS.filter(({ permission }) => {
     if (permission === undefined) return true
-    return permission.name === undefined ? organization.role !== "guest" : may(organization, permission.name)
+    return permission.name === undefined ? organization.role !== "guest" : can(organization, permission.name)
   })

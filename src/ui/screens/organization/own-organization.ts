@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { OrganizationPolicy, Role } from "../../../domain/organization.ts"
+import type { MemberResponse } from "../../../domain/membership.ts"
+import type { OrganizationResponse } from "../../../domain/organization.ts"
 import { get, getAll } from "../../api/api.ts"
 import { type Me, useMe } from "../../api/session.ts"
 
@@ -11,22 +12,12 @@ export interface SectionProps {
   me: Me
 }
 
-/** `GET /api/private/organizations/{organization}`. */
-export interface OrganizationShown {
-  id: number
-  name: string
-  role: Role
-  policy: OrganizationPolicy
-  counts: { members: number; sites: number; keys: number }
-  version: number
-}
-
 export const organizationPath = (id: number): string => `/api/private/organizations/${id}`
 
-export const may = ({ permissions }: OwnOrganization, permission: string): boolean => permissions.includes(permission)
+export const can = ({ permissions }: OwnOrganization, permission: string): boolean => permissions.includes(permission)
 
-export const useOrganization = (id: number): UseQueryResult<OrganizationShown, Error> =>
-  useQuery({ queryKey: ["organization", id], queryFn: ({ signal }) => get<OrganizationShown>(organizationPath(id), signal) })
+export const useOrganization = (id: number): UseQueryResult<OrganizationResponse, Error> =>
+  useQuery({ queryKey: ["organization", id], queryFn: ({ signal }) => get<OrganizationResponse>(organizationPath(id), signal) })
 
 /** Returns a function that reloads lists of the organization and its counts. */
 export function useRefresh(id: number): (...lists: readonly string[]) => Promise<void> {
@@ -44,23 +35,10 @@ export function useOwnSites(organizationId: number): readonly OwnSite[] {
   return sites.filter((site) => site.organization_id === organizationId).toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Row of `GET …/members`. */
-export interface Member {
-  user: { id: number; name: string; email: string }
-  role: string
-  grants: string[]
-  denies: string[]
-  site_roles: { site_id: number; role: string }[]
-  mfa: boolean
-  last_seen_at: string | null
-  joined_at: string
-  version: number
-}
-
 /** Fetches all members of the organization. */
 export const useMembers = (organizationId: number, enabled = true) =>
   useQuery({
     queryKey: ["members", organizationId],
-    queryFn: ({ signal }) => getAll<Member>(`${organizationPath(organizationId)}/members?`, signal),
+    queryFn: ({ signal }) => getAll<MemberResponse>(`${organizationPath(organizationId)}/members?`, signal),
     enabled,
   })

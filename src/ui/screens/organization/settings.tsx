@@ -1,20 +1,20 @@
 import { useQueryClient } from "@tanstack/react-query"
-import type { OrganizationPolicy } from "../../../domain/organization.ts"
+import type { OrganizationPolicy, OrganizationResponse } from "../../../domain/organization.ts"
 import { patch } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
-import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Answer } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import { type OrganizationShown, organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
+import { organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
 
 /** Renders the name and policies of the organization. */
 export function Settings({ organization }: SectionProps) {
   const shown = useOrganization(organization.id)
   return (
     <Page title="Settings">
-      <Answer of={shown} rows={6}>
+      <QueryResult of={shown} rows={6}>
         {(data) => (
           <div class="stack">
             <Name shown={data} />
@@ -23,13 +23,13 @@ export function Settings({ organization }: SectionProps) {
             <Links shown={data} />
           </div>
         )}
-      </Answer>
+      </QueryResult>
     </Page>
   )
 }
 
 /** Returns functions that save changes on top of the loaded version and reload the organization and the user's permissions. */
-function useSaving({ id }: OrganizationShown) {
+function useSaving({ id }: OrganizationResponse) {
   const client = useQueryClient()
   const refreshMe = useRefreshMe()
   return {
@@ -40,10 +40,10 @@ function useSaving({ id }: OrganizationShown) {
   }
 }
 
-function Name({ shown }: { shown: OrganizationShown }) {
+function Name({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   return (
-    <SectionForm<OrganizationShown, Pick<OrganizationShown, "name">>
+    <SectionForm<OrganizationResponse, Pick<OrganizationResponse, "name">>
       title="Name"
       shown={shown}
       pick={({ name }) => ({ name })}
@@ -62,12 +62,12 @@ type Policy = Pick<OrganizationPolicy, "require_mfa" | "sso_only" | "break_glass
 const asInstance = (days: number | null): string => (days === null ? "instance default" : `${days} days`)
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
-function SignIn({ shown }: { shown: OrganizationShown }) {
+function SignIn({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   const owners = (useMembers(shown.id).data ?? []).filter(({ role }) => role === "owner")
   const nameOf = (id: number) => owners.find(({ user }) => user.id === id)?.user.name ?? `user ${id}`
   return (
-    <SectionForm<OrganizationShown, Policy>
+    <SectionForm<OrganizationResponse, Policy>
       title="Sign-in"
       shown={shown}
       pick={({ policy: { require_mfa, sso_only, break_glass_user_ids, session_idle_days, session_absolute_days } }) => ({
@@ -89,13 +89,13 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
     >
       {({ values, set, errorOf }) => (
         <>
-          <Choice
+          <Checkbox
             label="Require two-step verification"
             note="Members without a second factor can only open their account until they add one."
             checked={values.require_mfa}
             onChange={(require_mfa) => set({ require_mfa })}
           />
-          <Choice
+          <Checkbox
             label="Require single sign-on"
             note="Members must use single sign-on. Needs an active identity provider."
             checked={values.sso_only}
@@ -106,7 +106,7 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
               <legend>Owners who can still use a password</legend>
               <p class="field-note">For emergencies when the identity provider is unavailable.</p>
               {owners.map(({ user }) => (
-                <Choice
+                <Checkbox
                   key={user.id}
                   label={visible(user.name)}
                   checked={values.break_glass_user_ids.includes(user.id)}
@@ -141,10 +141,10 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
   )
 }
 
-function Keys({ shown }: { shown: OrganizationShown }) {
+function Keys({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   return (
-    <SectionForm<OrganizationShown, Pick<OrganizationPolicy, "key_default_days" | "key_max_days">>
+    <SectionForm<OrganizationResponse, Pick<OrganizationPolicy, "key_default_days" | "key_max_days">>
       title="API keys"
       shown={shown}
       pick={({ policy: { key_default_days, key_max_days } }) => ({ key_default_days, key_max_days })}
@@ -177,29 +177,29 @@ function Keys({ shown }: { shown: OrganizationShown }) {
   )
 }
 
-const LINK_WORDS = {
+const LINK_LABELS = {
   allowed: "Allowed",
   password_required: "Only with a password",
   off: "Off (existing links stop working)",
 } as const
 
-function Links({ shown }: { shown: OrganizationShown }) {
+function Links({ shown }: { shown: OrganizationResponse }) {
   const { save, refresh } = useSaving(shown)
   return (
-    <SectionForm<OrganizationShown, Pick<OrganizationPolicy, "public_links">>
+    <SectionForm<OrganizationResponse, Pick<OrganizationPolicy, "public_links">>
       title="Public links"
       shown={shown}
       pick={({ policy: { public_links } }) => ({ public_links })}
       save={(policy, version) => save({ policy }, version)}
       refresh={refresh}
-      words={({ public_links }) => [["Public links", LINK_WORDS[public_links]]]}
+      words={({ public_links }) => [["Public links", LINK_LABELS[public_links]]]}
     >
       {({ values, set, errorOf }) => (
         <SelectField
           label="Sharing of sites and dashboards by public link"
           value={values.public_links}
           onValue={(value) => set({ public_links: value as OrganizationPolicy["public_links"] })}
-          options={Object.entries(LINK_WORDS).map(([value, label]) => ({ value, label }))}
+          options={Object.entries(LINK_LABELS).map(([value, label]) => ({ value, label }))}
           note="The instance may have stricter limits."
           error={errorOf("/policy/public_links")}
         />

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import type { OwnSite } from "./own-organization.ts"
 
@@ -8,8 +8,8 @@ interface SiteChoicesProps {
   sites: readonly OwnSite[]
   chosen: readonly number[]
   onChosen(ids: readonly number[]): void
-  /** Note shown while no site is chosen. */
-  emptyNote: string
+  /** Note shown while no site is chosen. Default: a note about guests. */
+  emptyNote?: string
   error?: string | undefined
 }
 
@@ -17,7 +17,14 @@ interface SiteChoicesProps {
 const MANY = 8
 
 /** Lets the user choose some of the organization's sites. */
-export function SiteChoices({ legend, sites, chosen, onChosen, emptyNote, error }: SiteChoicesProps) {
+export function SiteChoices({
+  legend,
+  sites,
+  chosen,
+  onChosen,
+  emptyNote = "Choose at least one site. Guests only see the sites you choose.",
+  error,
+}: SiteChoicesProps) {
   const [wanted, setWanted] = useState("")
   const shown = sites.filter(({ name }) => name.toLowerCase().includes(wanted.trim().toLowerCase()))
   return (
@@ -26,7 +33,7 @@ export function SiteChoices({ legend, sites, chosen, onChosen, emptyNote, error 
       {sites.length > MANY && <TextField label="Search sites" type="search" value={wanted} onValue={setWanted} />}
       <div class="choice-list">
         {shown.map(({ id, name }) => (
-          <Choice
+          <Checkbox
             key={id}
             label={visible(name)}
             checked={chosen.includes(id)}

@@ -4,12 +4,12 @@ import { API, ORGANIZATION } from "../../../domain/limits.ts"
 import { get } from "../../api/api.ts"
 import { DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { exact, timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { sum } from "./keys/key-usage.tsx"
 import { keysPath, useApiKeys } from "./keys/keys.ts"
-import { may, type OwnOrganization, type SectionProps, useOrganization } from "./own-organization.ts"
+import { can, type OwnOrganization, type SectionProps, useOrganization } from "./own-organization.ts"
 
 /** Shows the size of the organization and the requests of its API keys. */
 export function Usage({ organization }: SectionProps) {
@@ -18,7 +18,7 @@ export function Usage({ organization }: SectionProps) {
     <Page title="Usage">
       <section class="card stack" aria-labelledby="size">
         <h2 id="size">Limits</h2>
-        <Answer of={shown} rows={3}>
+        <QueryResult of={shown} rows={3}>
           {({ counts }) => (
             <dl class="facts">
               <dt>Sites</dt>
@@ -33,9 +33,9 @@ export function Usage({ organization }: SectionProps) {
               </dd>
             </dl>
           )}
-        </Answer>
+        </QueryResult>
       </section>
-      {may(organization, "keys:write") && <RequestsOfKeys organization={organization} />}
+      {can(organization, "keys:write") && <RequestsOfKeys organization={organization} />}
     </Page>
   )
 }
@@ -69,11 +69,11 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
     <section class="card stack" aria-labelledby="requests">
       <h2 id="requests">API requests by key in the last 30 days</h2>
       {keys.data === undefined ? (
-        <Answer of={keys} rows={3}>
+        <QueryResult of={keys} rows={3}>
           {() => null}
-        </Answer>
+        </QueryResult>
       ) : (
-        <Answer of={requests} rows={3}>
+        <QueryResult of={requests} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No API requests in the last 30 days.</EmptyState>
@@ -99,7 +99,7 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
               </>
             )
           }
-        </Answer>
+        </QueryResult>
       )}
     </section>
   )

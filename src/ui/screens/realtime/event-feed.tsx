@@ -9,7 +9,7 @@ import { MISSING, UNKNOWN, valueText } from "../../report/data/figures.ts"
 import { clearFilters } from "../../report/filters/filter-bar.tsx"
 import { filterText, useFilterTexts } from "../../report/filters/filters.ts"
 import { clockText } from "../../text/format.ts"
-import { CutText, visible, webAddress } from "../../text/safe-text.tsx"
+import { TruncatedText, visible, webAddress } from "../../text/safe-text.tsx"
 
 type FeedEvent = RealtimePanel["events"][number]
 
@@ -54,9 +54,9 @@ function keys(events: readonly FeedEvent[]): (event: FeedEvent) => string {
 
 const columns = (timezone: string): Column<FeedEvent>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <time dateTime={at}>{clockText(at, timezone, true)}</time> },
-  { id: "name", label: "Event", cell: ({ name }) => <CutText text={name === "pageview" ? "View" : name} /> },
+  { id: "name", label: "Event", cell: ({ name }) => <TruncatedText text={name === "pageview" ? "View" : name} /> },
   { id: "page", label: "Page", cell: (event) => <PageCell event={event} /> },
-  { id: "source", label: "Source", cell: ({ source }) => <CutText text={source} /> },
+  { id: "source", label: "Source", cell: ({ source }) => <TruncatedText text={source} /> },
   { id: "country", label: "Country", cell: ({ country }) => visible(valueText("country", country)) },
   {
     id: "device",
@@ -69,7 +69,7 @@ function PageCell({ event: { page, hostname } }: { event: FeedEvent }) {
   const address = page.startsWith("/") ? webAddress(`https://${hostname}${page}`) : undefined
   return (
     <span class="feed-page">
-      <CutText text={page} />
+      <TruncatedText text={page} />
       {address && (
         <a
           class="open-page"

@@ -1,15 +1,16 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { getAll } from "../../api/api.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { Card, Page } from "../../parts/page.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { agoText } from "../../parts/values.tsx"
 import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { valueText } from "../../report/data/figures.ts"
-import { type LiveLine, useLiveLine } from "../../report/data/live-line.ts"
+import { type LiveConnection, useLiveEvents } from "../../report/data/live-events.ts"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { counted, exact } from "../../text/format.ts"
 import { EventFeed, FeedFilters, narrowed, narrowsFeed } from "./event-feed.tsx"
@@ -36,11 +37,11 @@ export default function RealtimeScreen() {
       <span class="visually-hidden" role="status">
         {announcement}
       </span>
-      {retryAt !== undefined && !paused && <LostLine retryAt={retryAt} onRetry={retryNow} />}
+      {retryAt !== undefined && !paused && <ConnectionLost retryAt={retryAt} onRetry={retryNow} />}
       <FeedFilters />
       <div class="bands">
         <Card title="Current visitors" full marks={<span class="small quiet">last 5 minutes</span>}>
-          <Answer of={report} rows={6}>
+          <QueryResult of={report} rows={6}>
             {(panel) => (
               <div class="now">
                 <Now panel={panel} siteId={siteId} />
@@ -49,7 +50,7 @@ export default function RealtimeScreen() {
                 </div>
               </div>
             )}
-          </Answer>
+          </QueryResult>
         </Card>
         <div class="thirds" data-full>
           <TopCard title="Pages" head="Page" dimension="page" report={report} of="pages" />
@@ -57,9 +58,9 @@ export default function RealtimeScreen() {
           <TopCard title="Countries" head="Country" dimension="country" report={report} of="countries" />
         </div>
         <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
-          <Answer of={report} rows={9}>
+          <QueryResult of={report} rows={9}>
             {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
-          </Answer>
+          </QueryResult>
         </Card>
       </div>
     </Page>
@@ -103,7 +104,7 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
   const { base, address, searchWith } = useSiteAddress()
   return (
     <Card title={title}>
-      <Answer of={report} rows={6}>
+      <QueryResult of={report} rows={6}>
         {(panel) => {
           const rows = panel[of].map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
           return rows.length === 0 ? (
@@ -118,13 +119,13 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
             />
           )
         }}
-      </Answer>
+      </QueryResult>
     </Card>
   )
 }
 
 /** Says that the live connection is lost and counts down to the next attempt. The countdown is hidden from assistive technology. */
-function LostLine({ retryAt, onRetry }: { retryAt: number; onRetry(): void }) {
+function ConnectionLost({ retryAt, onRetry }: { retryAt: number; onRetry(): void }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 500)
@@ -164,7 +165,7 @@ const MIN_INTERVAL_MS = 2_000
 const MAX_INTERVAL_MS = 15_000
 const ROWS = 10
 
-interface RealtimeFeed extends LiveLine {
+interface RealtimeFeed extends LiveConnection {
   report: UseQueryResult<RealtimePanel, Error>
 }
 
@@ -172,8 +173,11 @@ interface RealtimeFeed extends LiveLine {
 function useRealtime(siteId: number, paused: boolean): RealtimeFeed {
   const refetchMs = paused ? false : MAX_INTERVAL_MS
   const report = useReport("realtime", { limit: ROWS }, { enabled: !paused, refetchMs }) as UseQueryResult<RealtimePanel, Error> // the result of the realtime report
-  const ask = useThrottled(() => void report.refetch(), MIN_INTERVAL_MS)
-  const line = useLiveLine(siteId, { event: ask, current_visitors: ask }, !paused)
+  const refetch = useThrottled(() => {
+    // The call may be up to one interval old.
+    if (!paused) void report.refetch()
+  }, MIN_INTERVAL_MS)
+  const line = useLiveEvents(siteId, { event: refetch, current_visitors: refetch }, !paused)
   return { ...line, report }
 }
 
@@ -201,7 +205,7 @@ function useThrottled(act: () => void, everyMs: number): () => void {
 function useLastEvent(siteId: number, enabled: boolean): string | null | undefined {
   const { data } = useQuery({
     queryKey: ["sites", "names"],
-    queryFn: ({ signal }) => getAll<{ id: number; last_event_at: string | null }>("/api/private/sites?", signal),
+    queryFn: ({ signal }) => getAll<ListedSiteResponse>("/api/private/sites?", signal),
     staleTime: 60_000,
     enabled,
   })

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { useParams } from "wouter"
 import type { Realtime, Summary } from "../../../domain/report.ts"
-import type { OpenShareResponse, SharedViewResponse } from "../../../domain/share.ts"
+import type { OpenShareResponse, Section, SharedViewResponse } from "../../../domain/share.ts"
 import { type SiteAddress, summaryArguments } from "../../../domain/site-address.ts"
 import { get, Problem, post } from "../../api/api.ts"
 import { AddressPlaceContext, useSiteAddress } from "../../browser/address.ts"
@@ -30,7 +30,7 @@ export default function SharedViewPage() {
     queryFn: ({ signal }) => get<SharedViewResponse>(`/api/share/s/${encodeURIComponent(slug)}`, signal),
   })
   useSystemTheme()
-  if (error instanceof Problem && error.status === 404) return <NothingShared />
+  if (error instanceof Problem && error.status === 404) return <NoSharedView />
   if (error && !data)
     return (
       <SystemPage title="This view can't be shown right now">
@@ -38,7 +38,7 @@ export default function SharedViewPage() {
       </SystemPage>
     )
   if (!data) return <div class="progress-line" />
-  return data.password_required ? <Locked slug={slug} /> : <Shown slug={slug} view={data} />
+  return data.password_required ? <Locked slug={slug} /> : <SharedReport slug={slug} view={data} />
 }
 
 /** Uses the system's theme while a shared view is open. A theme chosen in the preferences applies to the user's own pages only. */
@@ -54,7 +54,7 @@ function useSystemTheme(): void {
 }
 
 /** Renders the same page for shared views that never existed, expired or were revoked. */
-function NothingShared() {
+function NoSharedView() {
   useEffect(() => {
     document.title = "Page not found · Footfall"
   }, [])
@@ -96,7 +96,7 @@ function Locked({ slug }: { slug: string }) {
 /** Returns whether the view is embedded in another page. Then it has no frame of its own. */
 const isEmbedded = (): boolean => window.self !== window.top
 
-function Shown({ slug, view }: { slug: string; view: OpenShareResponse }) {
+function SharedReport({ slug, view }: { slug: string; view: OpenShareResponse }) {
   const client = useQueryClient()
   const source = useMemo(
     () => sharedSource(slug, view, () => void client.invalidateQueries({ queryKey: ["share", slug] })),
@@ -106,7 +106,7 @@ function Shown({ slug, view }: { slug: string; view: OpenShareResponse }) {
     () => ({ base: `/share/s/${slug}`, key: `share ${slug}`, holds: (address: SiteAddress) => allowedAddress(view, address) }),
     [slug, view],
   )
-  const shows = (section: string) => view.sections.includes(section)
+  const shows = (section: Section) => view.sections.includes(section)
   const tools = view.allow_range && <RangeTools place="wide" />
   return (
     <AddressPlaceContext.Provider value={place}>
@@ -149,8 +149,8 @@ function Overview({ view }: { view: OpenShareResponse }) {
       {!view.allow_range && shows("summary") && <FixedRange />}
       {view.allow_filters && <FilterBar onShown={onFilterBar} />}
       <IgnoredAddressParts />
-      {shows("summary") && <Instrument waits={!hasFilterBar} onSettled={() => setFigures(true)} />}
-      <BreakdownCards waits={!hasFilterBar || !hasFigures} />
+      {shows("summary") && <Instrument isWaiting={!hasFilterBar} onSettled={() => setFigures(true)} />}
+      <BreakdownCards isWaiting={!hasFilterBar || !hasFigures} />
     </>
   )
 }

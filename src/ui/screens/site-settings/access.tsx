@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { MemberResponse } from "../../../domain/membership.ts"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { getAll, put, remove } from "../../api/api.ts"
 import { canInOrganization, useMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
@@ -7,13 +9,13 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { Person } from "../../parts/values.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import { type Member, useMembers } from "../organization/own-organization.ts"
-import { sitePath, type WholeSite } from "./settings.ts"
+import { useMembers } from "../organization/own-organization.ts"
+import { sitePath } from "./settings.ts"
 
-type SiteMember = Pick<Member, "user" | "role">
+type SiteMember = Pick<MemberResponse, "user" | "role">
 
 const ROLES = [
   { value: "viewer", label: "Viewer: views reports" },
@@ -23,7 +25,7 @@ const ROLES = [
 const roleText = (role: string): string => role.charAt(0).toUpperCase() + role.slice(1)
 
 /** Lists site-specific roles, which replace the organization role on this site, and assigns or removes them. */
-export function Access({ site }: { site: WholeSite }) {
+export function Access({ site }: { site: OwnSiteResponse }) {
   const path = `${sitePath(site.id)}/members`
   const client = useQueryClient()
   const key = ["site-members", site.id]
@@ -40,7 +42,7 @@ export function Access({ site }: { site: WholeSite }) {
           By default, members have their role in {visible(site.organization.name)}. A site-specific role replaces it on this site. Guests
           only see sites they have a role on. Owners and admins always keep their role.
         </p>
-        <Answer of={members} rows={3}>
+        <QueryResult of={members} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No one has a site-specific role.</EmptyState>
@@ -69,7 +71,7 @@ export function Access({ site }: { site: WholeSite }) {
               />
             )
           }
-        </Answer>
+        </QueryResult>
         {seesOrganization && (
           <p>
             <ButtonLink href={`/org/${site.organization.id}/members`}>View organization members</ButtonLink>
@@ -94,7 +96,7 @@ export function Access({ site }: { site: WholeSite }) {
   )
 }
 
-function AssignRole({ site, path, onDone }: { site: WholeSite; path: string; onDone(): Promise<unknown> }) {
+function AssignRole({ site, path, onDone }: { site: OwnSiteResponse; path: string; onDone(): Promise<unknown> }) {
   const people = useMembers(site.organization.id)
   const [user, setUser] = useState("")
   const [role, setRole] = useState("viewer")
@@ -103,7 +105,7 @@ function AssignRole({ site, path, onDone }: { site: WholeSite; path: string; onD
   return (
     <section class="card stack" aria-labelledby="assign-role">
       <h2 id="assign-role">Assign a role</h2>
-      <Answer of={people} rows={2}>
+      <QueryResult of={people} rows={2}>
         {() =>
           own.length === 0 ? (
             <EmptyState>All members are owners or admins, who already have access to every site.</EmptyState>
@@ -136,7 +138,7 @@ function AssignRole({ site, path, onDone }: { site: WholeSite; path: string; onD
             </Form>
           )
         }
-      </Answer>
+      </QueryResult>
     </section>
   )
 }

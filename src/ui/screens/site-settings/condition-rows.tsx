@@ -1,10 +1,11 @@
 import type { Dimension } from "../../../domain/dimension.ts"
 import { OPERATORS, type Operator } from "../../../domain/filter.ts"
+import type { SavedFilter } from "../../../domain/segment.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
+import { dimensionLabel, operatorText } from "../../text/labels.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { dimensionLabel, operatorText } from "../../text/words.ts"
 
 /** Condition as entered in the form, with its values as one text. */
 export interface DraftCondition {
@@ -15,15 +16,7 @@ export interface DraftCondition {
   values: string
 }
 
-/** Condition as the server returns it. The default operator is `is`. */
-export interface StoredCondition {
-  dimension: string
-  property?: string
-  operator?: string
-  values: readonly (string | number)[]
-}
-
-export const draftsOf = (conditions: readonly StoredCondition[]): DraftCondition[] =>
+export const draftsOf = (conditions: readonly SavedFilter[]): DraftCondition[] =>
   conditions.map(({ dimension, property = "", operator = "is", values }) => ({
     dimension: dimension as Dimension, // from the server's response
     property,
@@ -43,7 +36,7 @@ export const conditionsOf = (drafts: readonly DraftCondition[]): AddressFilter[]
       .filter((value) => value !== ""),
   }))
 
-export const conditionsText = (conditions: readonly StoredCondition[]): string =>
+export const conditionsText = (conditions: readonly SavedFilter[]): string =>
   conditions
     .map(({ dimension, property, operator = "is", values }) => {
       const label = dimensionLabel(dimension as Dimension, property) // from the server's response

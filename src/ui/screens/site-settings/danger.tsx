@@ -1,19 +1,19 @@
-import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { post, remove } from "../../api/api.ts"
 import { canOnSite, useMe, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { Erase } from "./erase.tsx"
 import { sitePath, useRefreshSite } from "./settings.ts"
-import { Takeout, useWork, WorkState } from "./work.tsx"
+import { JobState, Takeout, useJob } from "./site-export.tsx"
 
 /** Renders actions that are hard or impossible to undo, least destructive first. */
 export function Danger({ site }: { site: OwnSiteResponse }) {
@@ -83,7 +83,7 @@ function Transfer({ site, targets }: { site: OwnSiteResponse; targets: readonly 
 
 function Reset({ site }: { site: OwnSiteResponse }) {
   const [isAsked, setAsked] = useState(false)
-  const { work, follow } = useWork(`${sitePath(site.id)}/erase`)
+  const { work, follow } = useJob(`${sitePath(site.id)}/erase`)
   return (
     <section class="card stack" aria-labelledby="reset">
       <h2 id="reset">Reset statistics</h2>
@@ -93,7 +93,7 @@ function Reset({ site }: { site: OwnSiteResponse }) {
           Reset statistics
         </Button>
       </div>
-      <WorkState work={work} done="All events and imports were deleted." />
+      <JobState work={work} done="All events and imports were deleted." />
       {isAsked && (
         <Confirm
           title="Reset statistics?"
@@ -120,7 +120,7 @@ function Delete({ site }: { site: OwnSiteResponse }) {
       await post(`${sitePath(site.id)}/restore`, {})
       await refresh()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
   }
   return (

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query"
 import type { DropReport, DropSamples } from "../../../domain/insight.ts"
 import { get } from "../../api/api.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
-import { REASON_WORDS } from "../../report/drop-words.ts"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
+import { DROP_REASON_LABELS } from "../../report/drop-reasons.ts"
 import { useDrops } from "../../report/trust.tsx"
 import { dayText, exact, timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
@@ -11,7 +11,7 @@ import { sitePath } from "./settings.ts"
 
 type Row = DropReport["rows"][number]
 
-const reasonText = (reason: string): string => REASON_WORDS[reason] ?? reason
+const reasonText = (reason: string): string => DROP_REASON_LABELS[reason] ?? reason
 
 /** Shows the events dropped in the last seven days by reason and day, and the latest of them individually. */
 export function Drops({ siteId }: { siteId: number }) {
@@ -24,7 +24,7 @@ export function Drops({ siteId }: { siteId: number }) {
     <>
       <section class="card stack" aria-labelledby="dropped">
         <h2 id="dropped">Dropped in the last 7 days</h2>
-        <Answer of={drops} rows={4}>
+        <QueryResult of={drops} rows={4}>
           {({ days, rows }) => {
             const found = rows.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total)
             if (found.length === 0) return <EmptyState>No events were dropped in the last 7 days.</EmptyState>
@@ -32,14 +32,14 @@ export function Drops({ siteId }: { siteId: number }) {
               <DataTable caption="Dropped events by reason and day" rows={found} keyOf={({ reason }) => reason} columns={columnsOf(days)} />
             )
           }}
-        </Answer>
+        </QueryResult>
       </section>
       <section class="card stack" aria-labelledby="last-dropped">
         <h2 id="last-dropped">Latest dropped events</h2>
         <p class="quiet">Shown without IP addresses or anything that identifies a visitor.</p>
-        <Answer of={samples} rows={4}>
+        <QueryResult of={samples} rows={4}>
           {({ data }) => (data.length === 0 ? <EmptyState>No dropped events to show.</EmptyState> : <Samples rows={data} />)}
-        </Answer>
+        </QueryResult>
       </section>
     </>
   )

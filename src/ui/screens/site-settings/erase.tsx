@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
+import type { ErasurePreview } from "../../../domain/site-response.ts"
 import { post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
@@ -8,29 +9,22 @@ import { Form } from "../../parts/form/form.tsx"
 import { counted, rangeText } from "../../text/format.ts"
 import { ConditionRows, conditionsOf, conditionsText, type DraftCondition } from "./condition-rows.tsx"
 import { sitePath } from "./settings.ts"
-import { useWork, WorkState } from "./work.tsx"
-
-interface Preview {
-  range: { from: string; to: string }
-  visits: number
-  events: number
-  confirm: string
-}
+import { JobState, useJob } from "./site-export.tsx"
 
 const MAX_FILTERS = 10
 
 /** Deletes the visits that match, after a preview of how many there are. */
 export function Erase({ siteId }: { siteId: number }) {
   const path = `${sitePath(siteId)}/erase`
-  const { work, follow } = useWork(path)
+  const { work, follow } = useJob(path)
   const [from, setFrom] = useState("")
   const [to, setTo] = useState("")
   const [drafts, setDrafts] = useState<DraftCondition[]>([])
-  const [preview, setPreview] = useState<{ asked: object; found: Preview }>()
+  const [preview, setPreview] = useState<{ asked: object; found: ErasurePreview }>()
   const count = async () => {
     const filters = conditionsOf(drafts)
     const asked = { ...(filters.length > 0 && { filters }), ...(from === "" && to === "" ? { period: "all" } : { from, to }) }
-    setPreview({ asked, found: await post<Preview>(`${path}/preview`, asked) })
+    setPreview({ asked, found: await post<ErasurePreview>(`${path}/preview`, asked) })
   }
   const found = preview?.found
   return (
@@ -70,7 +64,7 @@ export function Erase({ siteId }: { siteId: number }) {
           </>
         )}
       </Form>
-      <WorkState work={work} done="The data was deleted." />
+      <JobState work={work} done="The data was deleted." />
       {preview && found && (
         <Confirm
           title="Delete this data?"

@@ -1,5 +1,4 @@
-import type { OwnSiteResponse } from "../../../domain/site-response.ts"
-import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
+import type { OwnSiteResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { ButtonLink } from "../../parts/button.tsx"
@@ -43,12 +42,7 @@ export function General({ site, settings }: { site: OwnSiteResponse; settings: S
       >
         {({ values, set, errorOf }) => (
           <>
-            <ZoneField
-              value={values.timezone}
-              onValue={(timezone) => set({ timezone })}
-              error={errorOf("/timezone")}
-              note="Reports use this time zone, including for past data."
-            />
+            <ZoneField value={values.timezone} onValue={(timezone) => set({ timezone })} error={errorOf("/timezone")} />
             <CurrencyField
               value={values.revenue_currency}
               onValue={(revenue_currency) => set({ revenue_currency })}

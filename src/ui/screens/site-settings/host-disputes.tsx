@@ -1,31 +1,25 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { PrivatePage } from "../../../domain/response.ts"
+import type { HostDisputeResponse, HostProofResponse } from "../../../domain/site-response.ts"
 import { get, post, remove } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Facts } from "../../parts/values.tsx"
+import { DescriptionList } from "../../parts/values.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { type HostDispute, sitePath, useRefreshSite } from "./settings.ts"
-
-/** `GET …/settings/host-proofs`. */
-interface HostProof {
-  id: number
-  host: string
-  record: { type: "TXT"; name: string; value: string }
-  verified_at: string | null
-}
+import { sitePath, useRefreshSite } from "./settings.ts"
 
 const proofsPath = (siteId: number): string => `${sitePath(siteId)}/settings/host-proofs`
 
 /** Hosts that sites of other organizations claim as well, and the DNS records that prove them. Shows nothing without a dispute. */
-export function HostDisputes({ siteId, disputes }: { siteId: number; disputes: readonly HostDispute[] }) {
+export function HostDisputes({ siteId, disputes }: { siteId: number; disputes: readonly HostDisputeResponse[] }) {
   const proofs = useQuery({
     queryKey: ["site", siteId, "host-proofs"],
-    queryFn: ({ signal }) => get<{ data: HostProof[] }>(`${proofsPath(siteId)}?limit=200`, signal),
+    queryFn: ({ signal }) => get<PrivatePage<HostProofResponse>>(`${proofsPath(siteId)}?limit=200`, signal),
     enabled: disputes.length > 0,
   })
   if (disputes.length === 0) return null
@@ -55,7 +49,7 @@ export function HostDisputes({ siteId, disputes }: { siteId: number; disputes: r
 
 const OWNERS = { this_organization: "Yours", another_organization: "Another organization's", no_owner: "No owner" } as const
 
-function explanationOf({ belongs_to, reason, provable_host }: HostDispute): string {
+function explanationOf({ belongs_to, reason, provable_host }: HostDisputeResponse): string {
   if (belongs_to === null)
     return provable_host === null
       ? "Events that name only this host are dropped. It can't be verified by DNS, but an instance admin can decide who owns it."
@@ -71,10 +65,10 @@ function explanationOf({ belongs_to, reason, provable_host }: HostDispute): stri
 }
 
 /** Returns each host that can be proved once. `isOpen` while a proof would change its owner or secure it. */
-function provableHosts(disputes: readonly HostDispute[]): { host: string; isOpen: boolean }[] {
+function provableHosts(disputes: readonly HostDisputeResponse[]): { host: string; isOpen: boolean }[] {
   const byHost = Map.groupBy(disputes, ({ provable_host }) => provable_host)
   // A proof can't override the decision of an instance admin.
-  const isOpen = ({ belongs_to, reason }: HostDispute) =>
+  const isOpen = ({ belongs_to, reason }: HostDisputeResponse) =>
     reason !== "decided" && !(reason === "proved" && belongs_to === "this_organization")
   return [...byHost].flatMap(([host, own]) => (host === null ? [] : [{ host, isOpen: own.some(isOpen) }]))
 }
@@ -95,7 +89,7 @@ function NewProof({ siteId, host }: { siteId: number; host: string }) {
 }
 
 /** Shows the DNS record to add and checks whether it exists. */
-function Proof({ siteId, proof }: { siteId: number; proof: HostProof }) {
+function Proof({ siteId, proof }: { siteId: number; proof: HostProofResponse }) {
   const refresh = useRefreshSite(siteId)
   const [isRemoving, setRemoving] = useState(false)
   const { host } = proof
@@ -116,7 +110,7 @@ function Proof({ siteId, proof }: { siteId: number; proof: HostProof }) {
               <p>
                 To verify {visible(host)}, add this record to its DNS, then check it. A new record can take up to an hour to become visible.
               </p>
-              <Facts
+              <DescriptionList
                 of={[
                   ["Type", "TXT"],
                   ["Name", <code key="name">{visible(proof.record.name)}</code>],

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { RetentionPreview, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { get, patch } from "../../api/api.ts"
 import { useDebouncedValue } from "../../browser/hooks.ts"
-import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { counted, dayText } from "../../text/format.ts"
-import { type SettingsResponse, sitePath, useRefreshSite } from "./settings.ts"
+import { sitePath, useRefreshSite } from "./settings.ts"
 
 /** Renders how visitors are recognized and how long events are kept. */
-export function Privacy({ siteId, settings }: { siteId: number; settings: SettingsResponse }) {
+export function Privacy({ siteId, settings }: { siteId: number; settings: SiteSettingsResponse }) {
   const shared = {
     shown: settings,
     save: (values: object, version: number) => patch(`${sitePath(siteId)}/settings`, { ...values, version }),
@@ -23,7 +24,7 @@ export function Privacy({ siteId, settings }: { siteId: number; settings: Settin
 }
 
 interface Shared {
-  shown: SettingsResponse
+  shown: SiteSettingsResponse
   save(values: object, version: number): Promise<unknown>
   refresh(): Promise<unknown>
 }
@@ -69,7 +70,7 @@ const Identity = ({ save, ...shared }: Shared) => (
         <fieldset class="switches">
           <legend class="visually-hidden">Visitors are recognized</legend>
           {MODES.map(([mode, label, note]) => (
-            <Choice
+            <Checkbox
               key={mode}
               name="identity_mode"
               label={label}
@@ -95,7 +96,7 @@ const Identity = ({ save, ...shared }: Shared) => (
               onValue={(days) => set({ days })}
               error={errorOf("/persistent_days")}
             />
-            <Choice
+            <Checkbox
               label="Assume consent until it is denied"
               note="Visitors aren't asked first. Use this only where the law allows it."
               checked={values.consent_default === "granted"}
@@ -104,7 +105,7 @@ const Identity = ({ save, ...shared }: Shared) => (
           </>
         )}
         {(values.identity_mode === "persistent" || values.identity_mode === "identified") && (
-          <Choice
+          <Checkbox
             label="Store user IDs"
             note="Lets you find people by the ID you gave them. Otherwise only a key derived from it is stored."
             checked={values.store_user_ids}
@@ -116,13 +117,6 @@ const Identity = ({ save, ...shared }: Shared) => (
   </SectionForm>
 )
 
-interface Preview {
-  cutoff_day: string
-  events: number
-  visits: number
-  first_run_at: string
-}
-
 const WAIT_MS = 300
 
 /** Fetches what a retention of `days` would delete, a moment after the last change. */
@@ -130,7 +124,7 @@ function usePreview(siteId: number, days: number | null) {
   const rested = useDebouncedValue(days, WAIT_MS)
   const { data, error } = useQuery({
     queryKey: ["site", siteId, "retention-preview", rested],
-    queryFn: ({ signal }) => get<Preview>(`${sitePath(siteId)}/retention-preview?days=${rested}`, signal),
+    queryFn: ({ signal }) => get<RetentionPreview>(`${sitePath(siteId)}/retention-preview?days=${rested}`, signal),
     enabled: rested !== null && rested >= 1 && rested <= MAX_DAYS,
     staleTime: 60_000,
   })
@@ -141,7 +135,7 @@ const MAX_DAYS = 3_650
 const DEFAULT_DAYS = "365"
 
 function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
-  const pick = ({ retention_days }: SettingsResponse) => ({ days: retention_days === null ? "" : String(retention_days) })
+  const pick = ({ retention_days }: SiteSettingsResponse) => ({ days: retention_days === null ? "" : String(retention_days) })
   const [wanted, setWanted] = useState(shared.shown.retention_days)
   const { preview, error } = usePreview(siteId, wanted)
   return (
@@ -164,14 +158,14 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
           <>
             <fieldset class="switches">
               <legend class="visually-hidden">Retention</legend>
-              <Choice
+              <Checkbox
                 name="retention"
                 label="Use the instance default"
                 note="Events are kept forever unless the instance admin has set a limit."
                 checked={days === ""}
                 onChange={() => change("")}
               />
-              <Choice
+              <Checkbox
                 name="retention"
                 label="Delete events after a number of days"
                 checked={days !== ""}
@@ -208,7 +202,7 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
   )
 }
 
-const consequence = ({ events, visits, cutoff_day, first_run_at }: Preview): string =>
+const consequence = ({ events, visits, cutoff_day, first_run_at }: RetentionPreview): string =>
   events === 0
     ? `Deletes nothing for now: there are no visits before ${dayText(cutoff_day)}.`
     : `${counted(events, "event")} from ${counted(visits, "visit")} before ${dayText(cutoff_day)} will be deleted on ${dayText(first_run_at)}.`

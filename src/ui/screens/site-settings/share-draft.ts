@@ -1,11 +1,10 @@
-import type { SavedFilter } from "../../../domain/segment.ts"
-import type { ShareResponse } from "../../../domain/share.ts"
 import { useState } from "preact/hooks"
+import type { ShareFields, ShareResponse } from "../../../domain/share.ts"
 import { timeText } from "../../text/format.ts"
 import { conditionsOf, conditionsText, draftsOf } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
 
-export const SECTION_WORDS: Readonly<Record<string, string>> = {
+export const SECTION_LABELS: Readonly<Record<string, string>> = {
   summary: "Figures and chart",
   sources: "Sources",
   pages: "Pages",
@@ -19,21 +18,24 @@ export const SECTION_WORDS: Readonly<Record<string, string>> = {
 }
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
+type SharedFields = Omit<ShareFields, "expires_at" | "sections"> &
+  Pick<ShareResponse, "has_password" | "expires_at"> & { sections: readonly string[] }
+
 /** Returns the fields of a shared view in words, to compare two versions. */
-export const wordsOf = (share: Omit<ShareResponse, "id" | "url" | "is_public" | "version">) =>
+export const textOf = (share: SharedFields) =>
   [
     ["Name", share.name],
     ["Password", yesNo(share.has_password)],
     ["Expires", share.expires_at === null ? "never" : timeText(share.expires_at)],
     ["Locked filters", conditionsText(share.locked_filters)],
-    ["Sections", share.sections.map((section) => SECTION_WORDS[section] ?? section).join(", ")],
+    ["Sections", share.sections.map((section) => SECTION_LABELS[section] ?? section).join(", ")],
     ["Viewers can change the period", yesNo(share.allow_range)],
     ["Viewers can filter", yesNo(share.allow_filters)],
     ["Viewers can export CSV files", yesNo(share.allow_export)],
     ["Pages that can embed this view", share.embed_origins.join(", ")],
   ] as const
 
-const DEFAULT_SECTIONS = Object.keys(SECTION_WORDS).filter((section) => section !== "revenue")
+const DEFAULT_SECTIONS = Object.keys(SECTION_LABELS).filter((section) => section !== "revenue")
 
 /** Entries of the form for a shared view. */
 export type ShareDraft = ReturnType<typeof useShareDraft>["draft"]

@@ -1,20 +1,21 @@
 import { useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
+import type { ShareResponse } from "../../../domain/share.ts"
 import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
-import { bodyOf, SECTION_WORDS, type ShareDraft, type ShareShown, useShareDraft, wordsOf } from "./share-draft.ts"
+import { bodyOf, SECTION_LABELS, type ShareDraft, textOf, useShareDraft } from "./share-draft.ts"
 
 interface ShareFormProps {
   /** API path of the site's shared views. */
   path: string
   /** View to edit, or undefined for a new one. */
-  share: ShareShown | undefined
+  share: ShareResponse | undefined
   /** Whether the organization requires a password on every view. */
   needsPassword: boolean
   onDone(): Promise<unknown>
@@ -25,7 +26,7 @@ interface ShareFormProps {
 export function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
   const { draft, set } = useShareDraft(share)
   const body = () => bodyOf(draft, share)
-  const [theirs, setTheirs] = useState<ShareShown>()
+  const [theirs, setTheirs] = useState<ShareResponse>()
   const done = async () => {
     await onDone()
     onClose()
@@ -40,7 +41,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
       await post(path, body())
       await done()
     } catch (error) {
-      const current = currentOf<ShareShown>(error)
+      const current = currentVersion<ShareResponse>(error)
       if (!current) throw error
       setTheirs(current)
     }
@@ -67,9 +68,9 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
         )}
       </Form>
       {theirs && (
-        <TwoVersions
-          mine={wordsOf({ ...body(), has_password: draft.hasPassword })}
-          theirs={wordsOf(theirs)}
+        <VersionConflict
+          mine={textOf({ ...body(), has_password: draft.hasPassword })}
+          theirs={textOf(theirs)}
           onMine={() => change(theirs.version)}
           onTheirs={done}
           onClose={() => setTheirs(undefined)}
@@ -129,9 +130,9 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
       <SectionChoices {...fields} />
       <fieldset class="switches">
         <legend>Viewers can</legend>
-        <Choice label="Change the period" checked={draft.range} onChange={(range) => set({ range })} />
-        <Choice label="Filter the view" checked={draft.mayFilter} onChange={(mayFilter) => set({ mayFilter })} />
-        <Choice label="Export CSV files" checked={draft.mayExport} onChange={(mayExport) => set({ mayExport })} />
+        <Checkbox label="Change the period" checked={draft.range} onChange={(range) => set({ range })} />
+        <Checkbox label="Filter the view" checked={draft.mayFilter} onChange={(mayFilter) => set({ mayFilter })} />
+        <Checkbox label="Export CSV files" checked={draft.mayExport} onChange={(mayExport) => set({ mayExport })} />
       </fieldset>
       <TextArea
         label="Pages that can embed this view"
@@ -148,7 +149,7 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
 function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: PasswordProps) {
   return (
     <>
-      <Choice
+      <Checkbox
         label="Require a password"
         note={needsPassword ? "Your organization requires a password." : undefined}
         checked={draft.hasPassword}
@@ -171,13 +172,13 @@ function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: Pas
 
 function SectionChoices({ draft, set, errorOf }: DraftProps) {
   const toggle = (section: string, checked: boolean) =>
-    set({ sections: Object.keys(SECTION_WORDS).filter((one) => (one === section ? checked : draft.sections.includes(one))) })
+    set({ sections: Object.keys(SECTION_LABELS).filter((one) => (one === section ? checked : draft.sections.includes(one))) })
   return (
     <fieldset class="switches">
       <legend>Sections</legend>
       {errorOf("/sections") && <span class="field-error">{errorOf("/sections")}</span>}
-      {Object.entries(SECTION_WORDS).map(([section, label]) => (
-        <Choice key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />
+      {Object.entries(SECTION_LABELS).map(([section, label]) => (
+        <Checkbox key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />
       ))}
     </fieldset>
   )

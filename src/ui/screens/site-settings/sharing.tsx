@@ -1,21 +1,20 @@
-import type { ShareResponse } from "../../../domain/share.ts"
-import type { OwnSiteResponse } from "../../../domain/site-response.ts"
-import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { ShareResponse } from "../../../domain/share.ts"
+import type { OwnSiteResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { getAll, patch, remove } from "../../api/api.ts"
 import { canOnSite, useMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
-import { Choice } from "../../parts/form/fields.tsx"
+import { Checkbox } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { conditionsText } from "./condition-rows.tsx"
 import { sitePath, useRefreshSite } from "./settings.ts"
-import { SECTION_WORDS } from "./share-draft.ts"
+import { SECTION_LABELS } from "./share-draft.ts"
 import { ShareForm } from "./share-form.tsx"
 
 /** Manages the views of a site that anyone with their link can see. */
@@ -45,7 +44,7 @@ export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: S
           </Button>
         </div>
         <p class="quiet">Anyone with the link can see it, without an account. Small groups are hidden.</p>
-        <Answer of={shares} rows={3}>
+        <QueryResult of={shares} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No shared views yet. Shared views let people without an account see this site.</EmptyState>
@@ -57,7 +56,7 @@ export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: S
               </ul>
             )
           }
-        </Answer>
+        </QueryResult>
       </section>
       {canOnSite(me, site.id, "site:write") && (
         <SectionForm
@@ -69,7 +68,7 @@ export function Sharing({ site, settings }: { site: OwnSiteResponse; settings: S
           words={(values) => [["Public", values.public ? "yes" : "no"]]}
         >
           {({ values, set }) => (
-            <Choice
+            <Checkbox
               label="Make this site public"
               note="Creates a shared view with a random link, and revokes it when you turn this off."
               checked={values.public}
@@ -115,7 +114,9 @@ function ShareEntry({ share, onEdit, onRemove }: { share: ShareResponse; onEdit(
     allow_filters ? "" : "no filters",
     allow_export ? "CSV export" : "",
     locked_filters.length > 0 ? `only ${conditionsText(locked_filters)}` : "",
-    sections.length < Object.keys(SECTION_WORDS).length - 1 ? sections.map((section) => SECTION_WORDS[section] ?? section).join(", ") : "",
+    sections.length < Object.keys(SECTION_LABELS).length - 1
+      ? sections.map((section) => SECTION_LABELS[section] ?? section).join(", ")
+      : "",
   ].filter((fact) => fact !== "")
   return (
     <li class="stack share-entry">

@@ -1,27 +1,16 @@
 import { useState } from "preact/hooks"
+import type { SavedFilter } from "../../../domain/segment.ts"
 import { RULE_DIMENSIONS, type ShieldKind } from "../../../domain/shield.ts"
+import type { ShieldResponse } from "../../../domain/site-response.ts"
 import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
-import { currentOf, TwoVersions } from "../../parts/confirm.tsx"
+import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { ConditionRows, conditionsOf, conditionsText, draftsOf, type StoredCondition } from "./condition-rows.tsx"
+import { ConditionRows, conditionsOf, conditionsText, draftsOf } from "./condition-rows.tsx"
 
-/** Rule for dropping events, as `GET /api/private/sites/{site}/shields` returns it. */
-export interface ShieldShown {
-  id: number
-  kind: ShieldKind
-  value: string
-  conditions?: StoredCondition[]
-  note: string
-  enabled: boolean
-  /** Events dropped in the last seven days. */
-  hits_7d: number
-  version: number
-}
-
-export const KIND_WORDS: Readonly<Record<ShieldKind, { label: string; value: string; note: string }>> = {
+export const KIND_LABELS: Readonly<Record<ShieldKind, { label: string; value: string; note: string }>> = {
   ip: { label: "IP address", value: "IP address or range", note: "203.0.113.7 or 203.0.113.0/24. IPv6 works, too." },
   country: { label: "Country", value: "Country", note: "Two-letter code, such as DE." },
   page: { label: "Page", value: "Path", note: "/admin, or /admin/* for everything below it." },
@@ -36,7 +25,7 @@ interface ShieldFormProps {
   /** API path of the site's shields. */
   path: string
   /** Shield to edit, or undefined for a new one. */
-  shield: ShieldShown | undefined
+  shield: ShieldResponse | undefined
   onDone(): Promise<unknown>
   onClose(): void
 }
@@ -47,8 +36,8 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
   const [value, setValue] = useState(shield?.value ?? "")
   const [note, setNote] = useState(shield?.note ?? "")
   const [drafts, setDrafts] = useState(draftsOf(shield?.conditions ?? [{ dimension: "page", values: [] }]))
-  const words = KIND_WORDS[kind]
-  const [theirs, setTheirs] = useState<ShieldShown>()
+  const words = KIND_LABELS[kind]
+  const [theirs, setTheirs] = useState<ShieldResponse>()
   const body = { kind, ...(value !== "" && { value }), note, ...(kind === "rule" && { conditions: conditionsOf(drafts) }) }
   const done = async () => {
     await onDone()
@@ -64,7 +53,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
       await post(path, body)
       await done()
     } catch (error) {
-      const current = currentOf<ShieldShown>(error)
+      const current = currentVersion<ShieldResponse>(error)
       if (!current) throw error
       setTheirs(current)
     }
@@ -78,7 +67,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
               label="Type"
               value={kind}
               onValue={(next) => setKind(next as ShieldKind)}
-              options={Object.entries(KIND_WORDS).map(([id, { label }]) => ({ value: id, label }))}
+              options={Object.entries(KIND_LABELS).map(([id, { label }]) => ({ value: id, label }))}
             />
             <TextField
               label={words.value}
@@ -111,9 +100,9 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
         )}
       </Form>
       {theirs && (
-        <TwoVersions
-          mine={wordsOf({ value, ...body })}
-          theirs={wordsOf(theirs)}
+        <VersionConflict
+          mine={textOf({ value, ...body })}
+          theirs={textOf(theirs)}
           onMine={() => change(theirs.version)}
           onTheirs={done}
           onClose={() => setTheirs(undefined)}
@@ -123,9 +112,14 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
   )
 }
 
-const wordsOf = ({ kind, value, conditions = [], note }: Pick<ShieldShown, "kind" | "value" | "conditions" | "note">) =>
+const textOf = ({
+  kind,
+  value,
+  conditions = [],
+  note,
+}: Pick<ShieldResponse, "kind" | "value" | "note"> & { conditions?: readonly SavedFilter[] }) =>
   [
-    ["Type", KIND_WORDS[kind].label],
+    ["Type", KIND_LABELS[kind].label],
     ["Value", value],
     ["Conditions", conditionsText(conditions)],
     ["Note", note],

@@ -1,41 +1,42 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { OwnSiteResponse, ShieldResponse } from "../../../domain/site-response.ts"
 import { getAll, patch, post, remove } from "../../api/api.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
-import { Answer, EmptyState, sentenceOf } from "../../parts/states.tsx"
+import { EmptyState, errorText, QueryResult } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { examplePage } from "../sites/snippets.tsx"
 import { conditionsText } from "./condition-rows.tsx"
 import { Drops } from "./drops.tsx"
-import { sitePath, type WholeSite } from "./settings.ts"
-import { KIND_WORDS, ShieldForm, type ShieldShown } from "./shield-form.tsx"
+import { sitePath } from "./settings.ts"
+import { KIND_LABELS, ShieldForm } from "./shield-form.tsx"
 
 /** Manages the shields of a site and shows the dropped events. */
-export function Shields({ site }: { site: WholeSite }) {
+export function Shields({ site }: { site: OwnSiteResponse }) {
   const path = `${sitePath(site.id)}/shields`
   const client = useQueryClient()
   const key = ["shields", site.id]
-  const shields = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShieldShown>(`${path}?`, signal) })
-  const [edited, setEdited] = useState<{ shield: ShieldShown | undefined }>()
+  const shields = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShieldResponse>(`${path}?`, signal) })
+  const [edited, setEdited] = useState<{ shield: ShieldResponse | undefined }>()
   const refresh = () => client.invalidateQueries({ queryKey: key })
   const attempt = async (act: () => Promise<unknown>) => {
     try {
       await act()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
     await refresh()
   }
-  const deleteShield = (shield: ShieldShown) =>
+  const deleteShield = (shield: ShieldResponse) =>
     attempt(async () => {
       await remove(`${path}/${shield.id}`)
       const { id: _, hits_7d: __, version: ___, ...again } = shield
       toast(`Shield ${visible(shield.value)} deleted`, () => void attempt(() => post(path, again)))
     })
-  const toggle = ({ id, enabled, version }: ShieldShown) => attempt(() => patch(`${path}/${id}`, { enabled: !enabled, version }))
+  const toggle = ({ id, enabled, version }: ShieldResponse) => attempt(() => patch(`${path}/${id}`, { enabled: !enabled, version }))
   return (
     <>
       <section class="card stack" aria-labelledby="shields">
@@ -46,7 +47,7 @@ export function Shields({ site }: { site: WholeSite }) {
           </Button>
         </div>
         <p class="quiet">New events that match a shield are dropped. Recorded events are not affected.</p>
-        <Answer of={shields} rows={3}>
+        <QueryResult of={shields} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No shields yet. Shields drop events by IP address, country, page and more.</EmptyState>
@@ -54,7 +55,7 @@ export function Shields({ site }: { site: WholeSite }) {
               <ShieldTable rows={rows} onEdit={(shield) => setEdited({ shield })} onToggle={toggle} onDelete={deleteShield} />
             )
           }
-        </Answer>
+        </QueryResult>
       </section>
       <OwnVisits site={site} path={path} onAdded={refresh} />
       <Drops siteId={site.id} />
@@ -64,10 +65,10 @@ export function Shields({ site }: { site: WholeSite }) {
 }
 
 interface ShieldTableProps {
-  rows: readonly ShieldShown[]
-  onEdit(shield: ShieldShown): void
-  onToggle(shield: ShieldShown): Promise<unknown>
-  onDelete(shield: ShieldShown): Promise<unknown>
+  rows: readonly ShieldResponse[]
+  onEdit(shield: ShieldResponse): void
+  onToggle(shield: ShieldResponse): Promise<unknown>
+  onDelete(shield: ShieldResponse): Promise<unknown>
 }
 
 const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => (
@@ -87,7 +88,7 @@ const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => 
           </>
         ),
       },
-      { id: "kind", label: "Type", cell: ({ kind }) => KIND_WORDS[kind].label },
+      { id: "kind", label: "Type", cell: ({ kind }) => KIND_LABELS[kind].label },
       { id: "hits", label: "Dropped in 7 days", number: true, cell: ({ hits_7d }) => exact(hits_7d) },
       {
         id: "state",
@@ -112,7 +113,7 @@ const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => 
 )
 
 /** Excludes the user's own visits: by a link per host for this browser, or by a shield for their IP address. */
-function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: string; onAdded(): Promise<unknown> }) {
+function OwnVisits({ site, path, onAdded }: { site: OwnSiteResponse; path: string; onAdded(): Promise<unknown> }) {
   const [busy, setBusy] = useState(false)
   const exclude = async () => {
     setBusy(true)
@@ -122,7 +123,7 @@ function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: string; onA
       toast(`Events from ${visible(value)} are no longer counted`)
       await onAdded()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       setBusy(false)
     }
@@ -154,7 +155,7 @@ function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: string; onA
 }
 
 /** Returns the IP address of this connection as the collect route sees it. The request stores nothing. */
-async function ownAddress(site: WholeSite): Promise<string> {
+async function ownAddress(site: OwnSiteResponse): Promise<string> {
   const answer = await fetch("/api/event", {
     method: "POST",
     headers: { "content-type": "text/plain", "x-debug-request": "true" },

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import { Link, useParams } from "wouter"
 import type { SITE_SETTINGS } from "../../../domain/dashboard-path.ts"
+import type { OwnSiteResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { canInOrganization, canOnSite, useMe, useSite } from "../../api/session.ts"
 import { useSiteId } from "../../browser/address.ts"
 import { ButtonLink } from "../../parts/button.tsx"
@@ -11,7 +12,7 @@ import { Access } from "./access.tsx"
 import { Danger } from "./danger.tsx"
 import { General } from "./general.tsx"
 import { Privacy } from "./privacy.tsx"
-import { type SettingsResponse, useSettings, type WholeSite } from "./settings.ts"
+import { useSettings } from "./settings.ts"
 import { Sharing } from "./sharing.tsx"
 import { Shields } from "./shields.tsx"
 import { Tracking } from "./tracking.tsx"
@@ -35,10 +36,11 @@ export default function SiteSettings() {
   const open = useOpenSections(siteId)
   const tabs = useRef<HTMLElement>(null)
   useEffect(() => {
-    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })
+    const tab = tabs.current?.querySelector("[aria-current]")
+    if (tab) centre(tab, tabs.current!)
   }, [section])
   const chosen = open.find(({ id }) => id === section)
-  if (!chosen) return <Forbidden permission="change the settings of this site" giver="An owner or admin of the organization" />
+  if (!chosen) return <Forbidden permission="change the settings of this site" />
   return (
     <Page title="Site settings">
       <nav class="tabs section-tabs" ref={tabs} aria-label="Settings">
@@ -48,10 +50,16 @@ export default function SiteSettings() {
           </Link>
         ))}
       </nav>
-      <SectionShown key={`${siteId} ${chosen.id}`} siteId={siteId} section={chosen.id} />
+      <SettingsSection key={`${siteId} ${chosen.id}`} siteId={siteId} section={chosen.id} />
       <UnsavedGuard />
     </Page>
   )
+}
+
+/** Scrolls a row of tabs to one of them. `scrollIntoView` would also make the Tab key start behind that tab instead of at the top. */
+function centre(tab: Element, row: HTMLElement): void {
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()]
+  row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2
 }
 
 /** Returns the sections that the user may open. Access is open to those who see the organization's members and to admins of the site. */
@@ -62,11 +70,11 @@ function useOpenSections(siteId: number) {
   return SECTIONS.filter(({ id, permission }) => (id === "access" ? managesMembers : canOnSite(me, siteId, permission)))
 }
 
-function SectionShown({ siteId, section }: { siteId: number; section: SectionId }) {
+function SettingsSection({ siteId, section }: { siteId: number; section: SectionId }) {
   const site = useSite(siteId)
   const settings = useSettings(siteId)
   const error = site.error ?? settings.error
-  if (site.data && settings.data) return <Section site={site.data as WholeSite} settings={settings.data} section={section} /> // the whole response
+  if (site.data && settings.data) return <Section site={site.data as OwnSiteResponse} settings={settings.data} section={section} /> // the whole response
   if (error)
     return (
       <ErrorState
@@ -80,7 +88,7 @@ function SectionShown({ siteId, section }: { siteId: number; section: SectionId 
   return <Skeleton rows={6} />
 }
 
-function Section({ site, settings, section }: { site: WholeSite; settings: SettingsResponse; section: SectionId }) {
+function Section({ site, settings, section }: { site: OwnSiteResponse; settings: SiteSettingsResponse; section: SectionId }) {
   switch (section) {
     case "general":
       return <General site={site} settings={settings} />

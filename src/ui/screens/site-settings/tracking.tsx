@@ -1,12 +1,13 @@
+import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
-import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { linesOf, type SettingsResponse, sitePath, useRefreshSite } from "./settings.ts"
+import { linesOf, sitePath, useRefreshSite } from "./settings.ts"
 
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
 /** Renders which events are accepted or excluded and how they are counted. */
-export function Tracking({ siteId, settings }: { siteId: number; settings: SettingsResponse }) {
+export function Tracking({ siteId, settings }: { siteId: number; settings: SiteSettingsResponse }) {
   const shared = {
     shown: settings,
     save: (values: object, version: number) => patch(`${sitePath(siteId)}/settings`, { ...values, version }),
@@ -23,7 +24,7 @@ export function Tracking({ siteId, settings }: { siteId: number; settings: Setti
 }
 
 interface Shared {
-  shown: SettingsResponse
+  shown: SiteSettingsResponse
   save(values: object, version: number): Promise<unknown>
   refresh(): Promise<unknown>
 }
@@ -48,19 +49,19 @@ const Accepted = ({ save, ...shared }: Shared) => (
   >
     {({ values, set, errorOf }) => (
       <>
-        <Choice
+        <Checkbox
           label="Only accept events from the site's own pages"
           note="Blocks events sent from other origins. Servers and apps must then use the server API."
           checked={values.strict_origin}
           onChange={(strict_origin) => set({ strict_origin })}
         />
-        <Choice
+        <Checkbox
           label="Accept events from any host"
           note="For pages served from many domains. Anyone who knows the tracking ID can then send events."
           checked={values.accept_any_host}
           onChange={(accept_any_host) => set({ accept_any_host })}
         />
-        <Choice
+        <Checkbox
           label="Count hash routes as pages"
           note="For single-page apps with URLs such as #/settings."
           checked={values.hash_routing}
@@ -106,9 +107,9 @@ const IgnoredAddressParts = ({ save, ...shared }: Shared) => (
     {({ values, set }) => (
       <div class="switches">
         {DROPS.map(([name, label, note]) => (
-          <Choice key={name} label={label} note={note} checked={values[name]} onChange={(checked) => set({ [name]: checked })} />
+          <Checkbox key={name} label={label} note={note} checked={values[name]} onChange={(checked) => set({ [name]: checked })} />
         ))}
-        <Choice
+        <Checkbox
           label="Visitors who send Do Not Track or GPC"
           note="Their events are dropped. Otherwise they are counted without a persistent ID."
           checked={values.respect_gpc}

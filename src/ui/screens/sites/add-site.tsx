@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
+import type { SiteResponse } from "../../../domain/site-response.ts"
 import { post } from "../../api/api.ts"
 import { canInOrganization, canOnSite, useMe, useRefreshMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
@@ -29,7 +30,7 @@ export default function AddSite() {
       </PlainShell>
     )
   }
-  if (organizations.length === 0) return <Forbidden permission="add sites" giver="An owner or admin of the organization" />
+  if (organizations.length === 0) return <Forbidden permission="add sites" />
   return (
     <PlainShell>
       <Page title="Add site">
@@ -49,7 +50,7 @@ function SiteForm({ organizations }: { organizations: readonly { id: number; nam
   const [, navigate] = useLocation()
   const create = async () => {
     const body = { name: site.name, hosts: hostsOf(site.hosts), timezone, revenue_currency: currency }
-    const { id } = await post<{ id: number }>(`/api/private/organizations/${organization}/sites`, body)
+    const { id } = await post<SiteResponse>(`/api/private/organizations/${organization}/sites`, body)
     await refreshMe()
     void client.invalidateQueries({ queryKey: ["sites"] })
     navigate(`/sites/new?site=${id}`, { replace: true })
@@ -59,12 +60,7 @@ function SiteForm({ organizations }: { organizations: readonly { id: number; nam
       {({ busy, errorOf }) => (
         <>
           <NameAndHostsFields value={site} onValue={setSite} errorOf={errorOf} autofocus />
-          <ZoneField
-            value={timezone}
-            onValue={setTimezone}
-            error={errorOf("/timezone")}
-            note="Reports use this time zone, including for past data."
-          />
+          <ZoneField value={timezone} onValue={setTimezone} error={errorOf("/timezone")} />
           <CurrencyField value={currency} onValue={setCurrency} error={errorOf("/revenue_currency")} />
           {organizations.length > 1 && (
             <SelectField

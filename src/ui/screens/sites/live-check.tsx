@@ -8,9 +8,9 @@ import { canOnSite, useMe, useSite } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { browserZone } from "../../parts/form/locale-fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { REASON_WORDS } from "../../report/drop-words.ts"
+import { DROP_REASON_LABELS } from "../../report/drop-reasons.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
@@ -38,16 +38,15 @@ export function NewSite({ siteId }: { siteId: number }) {
 export function LiveCheck({ siteId }: { siteId: number }) {
   const { data: site } = useSite(siteId)
   if (!site) return null
-  const checked = site as OwnSiteResponse // the whole response; `OwnSiteResponse` names only what most pages need
   return (
     <div class="bands">
       <section class="card stack" aria-labelledby="put-on-pages">
         <h2 id="put-on-pages">Add this snippet to your site</h2>
-        <SnippetTabs site={checked} />
+        <SnippetTabs site={site} />
       </section>
       <section class="card stack" aria-labelledby="live-check">
         <h2 id="live-check">Installation check</h2>
-        <CheckList site={checked} />
+        <CheckList site={site} />
       </section>
     </div>
   )
@@ -76,7 +75,7 @@ function CheckList({ site }: { site: OwnSiteResponse }) {
           }
           waiting="Waiting for the first event. Open a page of your site."
         >
-          {checks.trouble && <TroubleShown trouble={checks.trouble} site={site} mayWrite={mayWrite} />}
+          {checks.trouble && <TroubleNotice trouble={checks.trouble} site={site} mayWrite={mayWrite} />}
         </Step>
         <Step state={checks.host} done="Domain: allowed" waiting="Domain: checked with the first event">
           {checks.unknownHosts.map((hostname) => (
@@ -107,7 +106,7 @@ interface TroubleProps {
 }
 
 /** Explains why events are not counted and what to do. */
-function TroubleShown({ trouble, site, mayWrite }: TroubleProps) {
+function TroubleNotice({ trouble, site, mayWrite }: TroubleProps) {
   const host = <strong>{visible(trouble.hostname)}</strong>
   if (trouble.kind === "local")
     return (
@@ -132,7 +131,7 @@ function TroubleShown({ trouble, site, mayWrite }: TroubleProps) {
   if (trouble.kind === "dropped")
     return (
       <span>
-        An event from {host} was dropped: {(REASON_WORDS[trouble.reason] ?? trouble.reason).toLowerCase()}.{" "}
+        An event from {host} was dropped: {(DROP_REASON_LABELS[trouble.reason] ?? trouble.reason).toLowerCase()}.{" "}
         {REMEDIES[trouble.reason] ?? DEFAULT_REMEDY}
       </span>
     )
@@ -173,13 +172,13 @@ interface StepProps {
   children?: ComponentChildren
 }
 
-const STATE_WORDS: Readonly<Record<StepState, string>> = { waiting: "Waiting", ok: "Done", failed: "Failed" }
+const STATE_LABELS: Readonly<Record<StepState, string>> = { waiting: "Waiting", ok: "Done", failed: "Failed" }
 
 const Step = ({ state, done, waiting, children }: StepProps) => (
   <li data-state={state}>
     <span class="check-mark">
       {state === "ok" ? <Icon name="check" /> : state === "failed" ? <Icon name="warning" /> : <span class="dot" data-state="quiet" />}
-      <span class="visually-hidden">{STATE_WORDS[state]}:</span>
+      <span class="visually-hidden">{STATE_LABELS[state]}:</span>
     </span>
     {state === "failed" ? null : <span>{state === "ok" ? done : waiting}</span>}
     {state === "failed" && children}
@@ -230,7 +229,7 @@ function useChange(siteId: number) {
     try {
       await change()
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     } finally {
       await client.invalidateQueries({ queryKey: ["site", siteId] })
       setBusy(false)

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
 import { coversHost } from "../../../domain/site.ts"
 import { needsDataLocal } from "../../../domain/snippet.ts"
-import { useLiveLine } from "../../report/data/live-line.ts"
+import { useLiveEvents } from "../../report/data/live-events.ts"
 
 export interface LiveState {
   /** When and on which host a page loaded the script. Undefined until then. */
@@ -110,7 +110,7 @@ export function useLive(siteId: number): Live {
   // The server's events have these shapes.
   const handler = (type: LiveMessage["type"]) => (data: unknown) => setState((now) => applyMessage(now, { type, data } as LiveMessage))
   const types = ["script_seen", "event", "host_refused", "event_dropped"] as const
-  const { retryAt } = useLiveLine(siteId, Object.fromEntries(types.map((type) => [type, handler(type)])))
+  const { retryAt } = useLiveEvents(siteId, Object.fromEntries(types.map((type) => [type, handler(type)])))
   useEffect(() => {
     if (state.scriptAt === undefined) return
     const timer = setTimeout(

@@ -1,11 +1,7 @@
-import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { useQuery } from "@tanstack/react-query"
+import type { PrivatePage } from "../../../domain/response.ts"
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { get } from "../../api/api.ts"
-
-interface Rows {
-  data: ListedSiteResponse[]
-  next_cursor: string | null
-}
 
 /** Maximum number of sites per page of the API. */
 const LIMIT = 200
@@ -15,7 +11,7 @@ const FRESH_MS = 60_000
 async function allSites(more: string, signal: AbortSignal): Promise<ListedSiteResponse[]> {
   const sites: ListedSiteResponse[] = []
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: Rows = await get<Rows>(
+    const page: PrivatePage<ListedSiteResponse> = await get<PrivatePage<ListedSiteResponse>>(
       `/api/private/sites?limit=${LIMIT}${more}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
       signal,
     )

@@ -1,6 +1,6 @@
-import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { canInOrganization, useMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Page } from "../../parts/page.tsx"
@@ -12,7 +12,7 @@ import { visible } from "../../text/safe-text.tsx"
 import { grouped, ordered, SORTS, type Sort, troubleOf, useSiteList } from "./site-list.ts"
 import { moveBetweenRows, SiteEntry, WindowedList } from "./windowed-list.tsx"
 
-const SORT_WORDS: Readonly<Record<Sort, string>> = { visitors: "Visitors", name: "Name", change: "Change", created: "Newest" }
+const SORT_LABELS: Readonly<Record<Sort, string>> = { visitors: "Visitors", name: "Name", change: "Change", created: "Newest" }
 /** Number of sites above which a virtual list is shown. */
 const MANY = 60
 
@@ -40,7 +40,7 @@ export default function Sites() {
         ) : list.sites.length === 0 ? (
           <NoSites mayAdd={mayAdd} />
         ) : (
-          <SitesShown sites={list.sites} isCounting={list.isCounting} />
+          <SiteEntries sites={list.sites} isCounting={list.isCounting} />
         )}
       </Page>
     </PlainShell>
@@ -78,7 +78,7 @@ function useView() {
   return { wanted: query.get("q") ?? "", sort, isList: query.get("view") === "list", change }
 }
 
-function SitesShown({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
+function SiteEntries({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
   const { wanted, sort, isList, change } = useView()
   const found = ordered(sites, wanted, sort)
   const isMany = sites.length > MANY
@@ -91,7 +91,7 @@ function SitesShown({ sites, isCounting }: { sites: readonly ListedSiteResponse[
           <select class="input" onChange={(event) => change("sort", event.currentTarget.value, "visitors")}>
             {SORTS.map((one) => (
               <option key={one} value={one} selected={one === sort}>
-                {SORT_WORDS[one]}
+                {SORT_LABELS[one]}
               </option>
             ))}
           </select>

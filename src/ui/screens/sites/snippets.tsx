@@ -1,8 +1,12 @@
 import { useId, useState } from "preact/hooks"
-import { isLocalHost } from "../../../domain/snippet.ts"
+import type { SiteResponse } from "../../../domain/site-response.ts"
+import { isDevelopmentHost } from "../../../domain/snippet.ts"
 import { ButtonLink } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Tabs } from "../../parts/page.tsx"
+
+/** The fields of a site that its snippets contain. */
+type SnippetSite = Pick<SiteResponse, "id" | "hosts" | "tracking_id" | "snippet">
 
 /** Shows the code that installs the tracker, by installation method, to copy. */
 export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id: number } } }) {
@@ -42,14 +46,6 @@ export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id
 const mailAddress = (text: string): string =>
   `mailto:?subject=${encodeURIComponent("Footfall snippet for our site")}&body=${encodeURIComponent(`Add this to every page of the site:\r\n\r\n${text.replaceAll("\n", "\r\n")}\r\n`)}`
 
-/** Fields of a site that its snippets contain. */
-export interface SnippetSite {
-  id: number
-  hosts: readonly string[]
-  tracking_id: string
-  snippet: string
-}
-
 const SNIPPET_TABS = [
   { id: "html", label: "HTML" },
   { id: "npm", label: "npm" },
@@ -63,14 +59,14 @@ type SnippetTab = (typeof SNIPPET_TABS)[number]["id"]
 const scriptAddress = ({ snippet }: SnippetSite): string => /src="([^"]+)"/.exec(snippet)?.[1] ?? ""
 
 /** Returns whether the site has a local host, where the tracker sends nothing unless it is configured to. */
-const isLocal = ({ hosts }: SnippetSite): boolean => hosts.some(isLocalHost)
+const isLocal = ({ hosts }: SnippetSite): boolean => hosts.some(isDevelopmentHost)
 
 /** Returns the origin that pages of the site send events to. */
 export const collectOrigin = (site: SnippetSite): string => URL.parse(scriptAddress(site))?.origin ?? location.origin
 
 /** Returns the URL of an example page, on the first host of the site. */
 export const examplePage = ({ hosts }: Pick<SnippetSite, "hosts">): string =>
-  `${hosts[0] && isLocalHost(hosts[0]) ? "http" : "https"}://${(hosts[0] ?? "example.com").replace(/^\*\./, "www.")}/`
+  `${hosts[0] && isDevelopmentHost(hosts[0]) ? "http" : "https"}://${(hosts[0] ?? "example.com").replace(/^\*\./, "www.")}/`
 
 export function snippetText(tab: SnippetTab, site: SnippetSite): string {
   const origin = collectOrigin(site)
@@ -106,11 +102,14 @@ init({
   }
 }
 
+/** Note next to a request that a server sends. */
+export const SERVER_NOTE = "For events recorded by your server. Needs an API key with the events:write scope."
+
 /** Where to add the code, by installation method. */
 const SNIPPET_NOTES: Readonly<Record<SnippetTab, string>> = {
   html: "Paste it into the <head> of every page.",
   npm: "For sites that use a bundler. This is Plausible's library, set up to send to this instance.",
-  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+  server: SERVER_NOTE,
   "tag-manager":
     "Add it as a custom HTML tag on all pages. Tag managers remove attributes of script elements, so this code creates the element itself.",
   wordpress: "Add it to your theme's functions.php or to a code snippets plugin.",

@@ -1,16 +1,16 @@
-import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Link } from "wouter"
+import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { put, remove } from "../../api/api.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { Change } from "../../parts/change.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
+import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { Spark } from "../../parts/values.tsx"
+import { Sparkline } from "../../parts/values.tsx"
 import { exact, short } from "../../text/format.ts"
-import { CutText, visible } from "../../text/safe-text.tsx"
+import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { troubleOf } from "./site-list.ts"
 
 interface WindowedListProps<Item> {
@@ -85,10 +85,10 @@ export function SiteEntry({ site, isCounting }: SiteEntryProps) {
     <>
       <div class="site-entry-name">
         <Link href={`/sites/${id}`} class="site-entry-link">
-          <CutText text={name} />
+          <TruncatedText text={name} />
         </Link>
         <span class="small quiet">
-          <CutText text={hosts.join(", ")} />
+          <TruncatedText text={hosts.join(", ")} />
         </span>
       </div>
       <span class="small quiet site-entry-now">
@@ -97,7 +97,7 @@ export function SiteEntry({ site, isCounting }: SiteEntryProps) {
       </span>
       <div class="site-entry-spark">
         {visitors_by_day ? (
-          <Spark values={visitors_by_day} label={`${visible(name)}, visitors in the last 7 days`} />
+          <Sparkline values={visitors_by_day} label={`${visible(name)}, visitors in the last 7 days`} />
         ) : (
           <span class="small quiet">{isCounting ? "" : "n/a"}</span>
         )}
@@ -126,7 +126,7 @@ function PinButton({ site: { id, name, pinned } }: { site: ListedSiteResponse })
       await (pinned ? remove(path) : put(path, {}))
       await client.invalidateQueries({ queryKey: ["sites"] })
     } catch (error) {
-      toast(sentenceOf(error as Error))
+      toast(errorText(error as Error))
     }
   }
   return <IconButton icon="pin" label={label} aria-pressed={pinned} onClick={toggle} />

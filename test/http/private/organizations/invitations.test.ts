@@ -302,8 +302,8 @@ test("with a mail server, the link is sent by email and not shown", async () => 
   expect(made.body).toMatchObject({ email, sent_at: "2026-11-21T12:00:00Z" })
   expect(made.body).not.toHaveProperty("link")
   await own.app.instance.accounts.mail.deliver()
-  expect(mailbox.letters.map(({ to }) => to)).toEqual([email])
-  const token = /http:\/\/localhost\/invite\/([\w-]{43})/.exec(mailbox.letters[0]!.text)?.[1] ?? ""
+  expect(mailbox.emails.map(({ to }) => to)).toEqual([email])
+  const token = /http:\/\/localhost\/invite\/([\w-]{43})/.exec(mailbox.emails[0]!.text)?.[1] ?? ""
   expect((await offer(own, token)).body).toMatchObject({ email, role: "admin" })
 
   const resend = () => boss.send("POST", `${INVITATIONS}/${made.body.id}/resend`)
@@ -313,9 +313,9 @@ test("with a mail server, the link is sent by email and not shown", async () => 
   own.clock.advance(5 * 60_000)
   expect((await resend()).status).toBe(200)
   await own.app.instance.accounts.mail.deliver()
-  expect(mailbox.letters).toHaveLength(2)
+  expect(mailbox.emails).toHaveLength(2)
   expect((await offer(own, token)).status).toBe(404)
-  const fresh = /http:\/\/localhost\/invite\/([\w-]{43})/.exec(mailbox.letters[1]!.text)?.[1] ?? ""
+  const fresh = /http:\/\/localhost\/invite\/([\w-]{43})/.exec(mailbox.emails[1]!.text)?.[1] ?? ""
   const member = await sessionIn(own, await accept(own, fresh, newcomer))
   expect((await member.get("/api/private/me")).body.user).toMatchObject({ email, email_verified: true })
 })

@@ -180,10 +180,10 @@ test("the expiry of a key is announced once 14 and once 3 days before, to its cr
   await keys.revoke(1, gone.key.id)
   await keys.create(1, { ...key, name: "By nobody", expires_at: ends(2) })
   const announce = async () => {
-    mailbox.letters.length = 0
+    mailbox.emails.length = 0
     await announceEndingKeys({ catalog, clock, mail, outbox })
     await mail.deliver()
-    return mailbox.letters.map(({ to, text }) => [to, /The API key "([^"]+)"/.exec(text)?.[1]]).sort()
+    return mailbox.emails.map(({ to, text }) => [to, /The API key "([^"]+)"/.exec(text)?.[1]]).sort()
   }
   expect(await announce()).toEqual([[owner.email, "By nobody"]])
   expect(await announce()).toEqual([])

@@ -148,7 +148,7 @@ test("after 20 wrong codes of an account in 15 minutes from all networks, notifi
   const { mail } = instance.app.instance.accounts
   const alarms = async () => {
     await mail.settled()
-    return mailbox.letters.filter(({ text }) => text.includes("20 wrong codes"))
+    return mailbox.emails.filter(({ text }) => text.includes("20 wrong codes"))
   }
   const guess = async (code: string) => {
     const { browser, ticket } = await ticketFor(instance)

@@ -110,10 +110,10 @@ test("the reports of a batch share the time limit of one", async () => {
   const insights = createInsights({ ...given, stats })
   const queries = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, report: "summary", period: "7d", timezone: ZONES[i]! }))
   const options = { stats, insights, baseUrl: "", log: instance.log, timeoutMs: 0 }
-  const asking = { form: "json" as const }
+  const reportOptions = { form: "json" as const }
   const { results } = await batchAnswer(options, {
     site: instance.site,
-    asking,
+    reportOptions,
     body: { queries },
     set: { headers: {} },
     request: new Request("http://localhost/"),

@@ -28,7 +28,7 @@ const THINGS: Readonly<Record<string, string>> = {
 }
 
 /** Describes an action: `accounts.api_key.create` as *API key created*. Unknown words are taken from the name. */
-export function actionWords(action: string): string {
+export function actionText(action: string): string {
   const [, thing = action, verb = ""] = action.split(".")
   const what = THINGS[thing] ?? thing.replaceAll(/[_-]/g, " ")
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} ${VERBS[verb] ?? verb.replaceAll(/[_-]/g, " ")}`.trim()

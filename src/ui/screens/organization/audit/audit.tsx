@@ -1,23 +1,19 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import type { AuditRowResponse } from "../../../../domain/audit.ts"
+import type { PrivatePage } from "../../../../domain/response.ts"
 import { get } from "../../../api/api.ts"
 import { saveFile } from "../../../browser/files.ts"
 import { Button } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { EmptyState, ErrorState, Skeleton, sentenceOf } from "../../../parts/states.tsx"
+import { EmptyState, ErrorState, errorText, Skeleton } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { timeText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, organizationPath, type SectionProps, useOwnSites } from "../own-organization.ts"
-import { type AuditFormat, actionWords, auditFile, changesOf, type FieldChange } from "./audit-entries.ts"
-
-interface AuditPage {
-  data: AuditRowResponse[]
-  next_cursor: string | null
-}
+import { type AuditFormat, actionText, auditFile, changesOf, type FieldChange } from "./audit-entries.ts"
 
 const PAGE_SIZE = 50
 
@@ -28,7 +24,7 @@ export function Audit({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/audit?${asQuery(filters)}`
   const list = useInfiniteQuery({
     queryKey: ["audit", organization.id, filters],
-    queryFn: ({ pageParam, signal }) => get<AuditPage>(`${path}limit=${PAGE_SIZE}${cursorOf(pageParam)}`, signal),
+    queryFn: ({ pageParam, signal }) => get<PrivatePage<AuditRowResponse>>(`${path}limit=${PAGE_SIZE}${cursorOf(pageParam)}`, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
@@ -92,7 +88,7 @@ const columnsOf = (sites: readonly OwnSite[]): Column<AuditRowResponse>[] => [
     label: "Action",
     cell: ({ action, target_label, site_id, outcome }) => (
       <>
-        <div title={action}>{actionWords(action)}</div>
+        <div title={action}>{actionText(action)}</div>
         <div>{visible(target_label)}</div>
         {site_id !== null && <div class="small quiet">{visible(sites.find(({ id }) => id === site_id)?.name ?? `site ${site_id}`)}</div>}
         {outcome === "failed" && <div class="down">failed</div>}
@@ -141,7 +137,7 @@ function ExportButtons({ path }: { path: string }) {
       saveFile(`audit.${format}`, new Blob([auditFile(rows, format)], { type: TYPES[format] }))
       if (rows.length >= MAX_ROWS) toast(`The file contains the newest ${MAX_ROWS} entries. Choose a shorter date range for older ones.`)
     } catch (error) {
-      toast(`The export failed. ${sentenceOf(error as Error)}`)
+      toast(`The export failed. ${errorText(error as Error)}`)
     } finally {
       setBusy(undefined)
     }
@@ -163,7 +159,7 @@ async function rowsOf(path: string): Promise<AuditRowResponse[]> {
   const rows: AuditRowResponse[] = []
   let cursor: string | null = null
   do {
-    const page: AuditPage = await get<AuditPage>(`${path}limit=200${cursorOf(cursor)}`)
+    const page: PrivatePage<AuditRowResponse> = await get<PrivatePage<AuditRowResponse>>(`${path}limit=200${cursorOf(cursor)}`)
     rows.push(...page.data)
     cursor = page.next_cursor
   } while (cursor !== null && rows.length < MAX_ROWS)

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { KeyResponse, SecretResponse } from "../../../../domain/key.ts"
 import { remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -7,20 +8,20 @@ import { SelectField } from "../../../parts/form/fields.tsx"
 import { Icon } from "../../../parts/icon.tsx"
 import { MenuItem, Popover } from "../../../parts/menu.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
-import { agoText, Moment } from "../../../parts/values.tsx"
+import { agoText, TimeAgo } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, type SectionProps, useOwnSites, useRefresh } from "../own-organization.ts"
 import { exampleRequest } from "./examples.tsx"
 import { KeyDialog } from "./key-dialog.tsx"
 import { KeyUsage } from "./key-usage.tsx"
-import { type ApiKey, keysPath, reachWords, useApiKeys } from "./keys.ts"
-import { NewSecret, RotateKey, type SecretShown } from "./new-secret.tsx"
-import { scopeWords, withoutImplied } from "./scopes.ts"
+import { accessText, keysPath, useApiKeys } from "./keys.ts"
+import { NewSecret, RotateKey } from "./new-secret.tsx"
+import { scopeText, withoutImplied } from "./scopes.ts"
 
-type Act = { kind: "create" } | { kind: "change" | "rotate" | "revoke" | "usage"; key: ApiKey }
+type Act = { kind: "create" } | { kind: "change" | "rotate" | "revoke" | "usage"; key: KeyResponse }
 
 export function ApiKeys({ organization }: SectionProps) {
   const [state, setState] = useState("active")
@@ -28,9 +29,9 @@ export function ApiKeys({ organization }: SectionProps) {
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
   const [act, setAct] = useState<Act>()
-  const [created, setCreated] = useState<SecretShown>()
+  const [created, setCreated] = useState<SecretResponse>()
   const close = () => setAct(undefined)
-  const onCreated = async (secret: SecretShown) => {
+  const onCreated = async (secret: SecretResponse) => {
     close()
     setCreated(secret)
     await refresh("api-keys")
@@ -60,7 +61,7 @@ export function ApiKeys({ organization }: SectionProps) {
           ]}
         />
       </div>
-      <Answer of={keys} rows={4}>
+      <QueryResult of={keys} rows={4}>
         {(rows) =>
           rows.length === 0 ? (
             state === "active" ? (
@@ -72,7 +73,7 @@ export function ApiKeys({ organization }: SectionProps) {
             <DataTable caption="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites, setAct)} />
           )
         }
-      </Answer>
+      </QueryResult>
       {act?.kind === "create" && <KeyDialog organization={organization} onCreated={onCreated} onClose={close} />}
       {act?.kind === "change" && <KeyDialog organization={organization} current={act.key} onClose={close} />}
       {act?.kind === "rotate" && <RotateKey organizationId={organization.id} apiKey={act.key} onCreated={onCreated} onClose={close} />}
@@ -106,7 +107,7 @@ const NoKeys = ({ sites }: { sites: readonly OwnSite[] }) => (
   </div>
 )
 
-const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column<ApiKey>[] => [
+const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column<KeyResponse>[] => [
   {
     id: "name",
     label: "Name",
@@ -123,9 +124,9 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   {
     id: "scopes",
     label: "Permissions",
-    cell: ({ scopes }) => withoutImplied(scopes).map((scope) => <div key={scope}>{scopeWords(scope)}</div>),
+    cell: ({ scopes }) => withoutImplied(scopes).map((scope) => <div key={scope}>{scopeText(scope)}</div>),
   },
-  { id: "sites", label: "Sites", cell: (key) => reachWords(key, sites) },
+  { id: "sites", label: "Sites", cell: (key) => accessText(key, sites) },
   {
     id: "expires",
     label: "Expires",
@@ -136,7 +137,7 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
     label: "Last used",
     cell: ({ last_used_at, last_used_ip_prefix }) => (
       <>
-        <Moment at={last_used_at} />
+        <TimeAgo at={last_used_at} />
         {last_used_ip_prefix && <div class="small quiet">{visible(last_used_ip_prefix)}</div>}
       </>
     ),
@@ -175,7 +176,7 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
 /** Number of scopes from which a key without limits is pointed out. */
 const MANY_SCOPES = 5
 
-function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, expires_at } }: { apiKey: ApiKey }) {
+function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, expires_at } }: { apiKey: KeyResponse }) {
   const isWide = site_access === "all" && expires_at === null && withoutImplied(scopes).length >= MANY_SCOPES
   const marks = [
     state === "active" ? "" : state,

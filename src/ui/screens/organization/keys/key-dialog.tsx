@@ -4,7 +4,7 @@ import type { OrganizationPolicy } from "../../../../domain/organization.ts"
 import { patch, post } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { Choice, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { dayText } from "../../../text/format.ts"
@@ -12,7 +12,7 @@ import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, useOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
 import { bodyOf, draftOf, type Expiry, type KeyDraft, keysPath, withPreset } from "./keys.ts"
-import { beyondPreset, PRESETS, type Preset, SCOPE_WORDS, SCOPES, scopePhrase } from "./scopes.ts"
+import { beyondPreset, PRESETS, type Preset, SCOPE_LABELS, SCOPES, scopePhrase } from "./scopes.ts"
 
 interface KeyDialogProps {
   organization: OwnOrganization
@@ -82,7 +82,7 @@ const PresetField = ({ draft, onPreset }: { draft: KeyDraft; onPreset(preset: Pr
     <legend>Purpose</legend>
     <div class="choice-list">
       {(Object.keys(PRESETS) as Preset[]).map((id) => (
-        <Choice
+        <Checkbox
           key={id}
           name="preset"
           label={PRESETS[id].label}
@@ -91,7 +91,7 @@ const PresetField = ({ draft, onPreset }: { draft: KeyDraft; onPreset(preset: Pr
           onChange={() => onPreset(id)}
         />
       ))}
-      <Choice
+      <Checkbox
         name="preset"
         label="Custom"
         note="Choose each permission yourself."
@@ -107,9 +107,9 @@ function ScopeFields({ draft, onDraft, error }: PartProps & { error: string | un
   const choices = (
     <div class="choice-list">
       {SCOPES.map((scope) => (
-        <Choice
+        <Checkbox
           key={scope}
-          label={SCOPE_WORDS[scope]}
+          label={SCOPE_LABELS[scope]}
           note={<code>{scope}</code>}
           checked={draft.scopes.includes(scope)}
           onChange={(checked) => onDraft({ scopes: SCOPES.filter((one) => (one === scope ? checked : draft.scopes.includes(one))) })}
@@ -143,8 +143,8 @@ function ReachFields({ draft, onDraft, organizationId, error }: PartProps & { or
       <fieldset class="stack">
         <legend>Access</legend>
         <div class="choice-list">
-          <Choice name="reach" label="Selected sites" checked={draft.reach === "list"} onChange={() => onDraft({ reach: "list" })} />
-          <Choice
+          <Checkbox name="reach" label="Selected sites" checked={draft.reach === "list"} onChange={() => onDraft({ reach: "list" })} />
+          <Checkbox
             name="reach"
             label="All sites, including future ones"
             checked={draft.reach === "all"}
@@ -209,7 +209,7 @@ const Limits = ({ draft, onDraft, isNew, errorOf }: PartProps & { isNew: boolean
         error={errorOf("/rate_limit")}
       />
       {isNew && (
-        <Choice
+        <Checkbox
           label="Personal key"
           note="Stops working when you leave the organization."
           checked={draft.personal}

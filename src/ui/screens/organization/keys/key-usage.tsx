@@ -3,7 +3,7 @@ import type { KeyResponse, UsageResponse } from "../../../../domain/key.ts"
 import { get } from "../../../api/api.ts"
 import { DataTable } from "../../../parts/data-table.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { exact, rangeText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { keysPath } from "./keys.ts"
@@ -19,12 +19,12 @@ export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: 
   const usage = useKeyUsage(organizationId, apiKey.id)
   return (
     <Dialog title={`Usage of ${visible(apiKey.name)}`} onClose={onClose} wide>
-      <Answer of={usage} rows={4}>
+      <QueryResult of={usage} rows={4}>
         {({ from, to, data }) => {
           const unused = unusedWrites(apiKey.scopes, data)
           return (
             <div class="stack">
-              <p class="small quiet">{rangeText(from, to)} (UTC). Requests of the last minute may be missing.</p>
+              <p class="small quiet">{rangeText(from, to)} (UTC). Requests of the last minute can be missing.</p>
               {unused.length > 0 && (
                 <p class="notice" data-kind="warn">
                   This key was only used for reading in this period. It can also: {unused.map(scopePhrase).join("; ")}. Removing these
@@ -49,7 +49,7 @@ export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: 
             </div>
           )
         }}
-      </Answer>
+      </QueryResult>
     </Dialog>
   )
 }

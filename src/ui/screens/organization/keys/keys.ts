@@ -17,7 +17,7 @@ export const useApiKeys = (organizationId: number, state: string, enabled = true
 const SHOWN = 3
 
 /** Describes in words which sites a key can access. */
-export function reachWords({ site_ids }: Pick<KeyResponse, "site_ids">, sites: readonly OwnSite[]): string {
+export function accessText({ site_ids }: Pick<KeyResponse, "site_ids">, sites: readonly OwnSite[]): string {
   if (site_ids === null) return "all sites, including future ones"
   if (site_ids.length === 0) return "no sites"
   const names = site_ids.map((id) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`))

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { KeyResponse, SecretResponse } from "../../../../domain/key.ts"
 import { post } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -8,13 +9,10 @@ import { SelectField } from "../../../parts/form/fields.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import type { OwnSite } from "../own-organization.ts"
 import { exampleRequest, McpBlocks } from "./examples.tsx"
-import { type ApiKey, keysPath, reachWords } from "./keys.ts"
-
-/** Key right after it was created or rotated. Only this response contains the whole key. */
-export type SecretShown = ApiKey & { key: string }
+import { accessText, keysPath } from "./keys.ts"
 
 /** Shows a new key once, with an example request and MCP configurations. */
-export function NewSecret({ created, sites, onClose }: { created: SecretShown; sites: readonly OwnSite[]; onClose(): void }) {
+export function NewSecret({ created, sites, onClose }: { created: SecretResponse; sites: readonly OwnSite[]; onClose(): void }) {
   const request = exampleRequest({ ...created, site_ids: created.site_ids ?? sites.map(({ id }) => id) })
   return (
     <Dialog title={`API key ${visible(created.name)}`} onClose={onClose} wide>
@@ -22,7 +20,7 @@ export function NewSecret({ created, sites, onClose }: { created: SecretShown; s
         <OneTimeSecret
           label="API key"
           secret={created.key}
-          note={`Copy the key now. It won't be shown again. Access: ${reachWords(created, sites)}.`}
+          note={`Copy the key now. It won't be shown again. Access: ${accessText(created, sites)}.`}
         />
         <section class="stack" aria-labelledby="try-it">
           <h3 id="try-it">Try it</h3>
@@ -56,8 +54,8 @@ const GRACE_PERIODS = [
 
 interface RotateKeyProps {
   organizationId: number
-  apiKey: ApiKey
-  onCreated(created: SecretShown): Promise<unknown>
+  apiKey: KeyResponse
+  onCreated(created: SecretResponse): Promise<unknown>
   onClose(): void
 }
 
@@ -70,7 +68,7 @@ export function RotateKey({ organizationId, apiKey, onCreated, onClose }: Rotate
       act="Rotate key"
       onClose={onClose}
       onConfirm={async () =>
-        onCreated(await post<SecretShown>(`${keysPath(organizationId)}/${apiKey.id}/rotate`, { grace_hours: Number(grace) }))
+        onCreated(await post<SecretResponse>(`${keysPath(organizationId)}/${apiKey.id}/rotate`, { grace_hours: Number(grace) }))
       }
     >
       <div class="stack">

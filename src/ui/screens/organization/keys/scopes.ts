@@ -1,7 +1,7 @@
 import type { Scope } from "../../../../domain/key.ts"
 
 /** What each scope permits, in the order of the API reference. */
-export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "sites:read": "View sites and their settings",
   "sites:write": "Edit sites; create and delete them if the key covers all sites",
   "goals:read": "View goals",
@@ -14,13 +14,13 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   "annotations:read": "View notes",
   "annotations:write": "Add and edit notes",
 }
-export const SCOPES = Object.keys(SCOPE_WORDS) as Scope[]
+export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
-export const scopeWords = (scope: string): string => SCOPE_WORDS[scope as Scope] ?? scope
+export const scopeText = (scope: string): string => SCOPE_LABELS[scope as Scope] ?? scope
 
 /** Returns what a scope permits, for use inside a sentence. */
 export const scopePhrase = (scope: string): string => {
-  const words = scopeWords(scope)
+  const words = scopeText(scope)
   return words.charAt(0).toLowerCase() + words.slice(1)
 }
 

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { InvitationResponse } from "../../../../domain/invitation.ts"
 import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -9,13 +10,13 @@ import { Dialog } from "../../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState, sentenceOf } from "../../../parts/states.tsx"
+import { EmptyState, errorText, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { agoText } from "../../../parts/values.tsx"
 import { timeText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import {
-  may,
+  can,
   type OwnOrganization,
   type OwnSite,
   organizationPath,
@@ -24,42 +25,29 @@ import {
   useRefresh,
 } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
-import { ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
-
-/** Row of `GET …/invitations`. `link` is present only right after creation, if the instance can't send email. */
-interface Invitation {
-  id: number
-  email: string
-  role: string
-  site_ids: number[]
-  created_at: string
-  expires_at: string
-  sent_at: string | null
-  state: "open" | "expired"
-  link?: string
-}
+import { ROLE_LABELS, roleLabel, rolesBelow } from "./roles.ts"
 
 export function Invitations({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/invitations`
   const list = useQuery({
     queryKey: ["invitations", organization.id],
-    queryFn: ({ signal }) => getAll<Invitation>(`${path}?`, signal),
+    queryFn: ({ signal }) => getAll<InvitationResponse>(`${path}?`, signal),
   })
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
-  const [created, setCreated] = useState<Invitation>()
-  const [revoked, setRevoked] = useState<Invitation>()
-  const writes = may(organization, "members:write")
-  const done = async (invitation: Invitation) => {
+  const [created, setCreated] = useState<InvitationResponse>()
+  const [revoked, setRevoked] = useState<InvitationResponse>()
+  const writes = can(organization, "members:write")
+  const done = async (invitation: InvitationResponse) => {
     await refresh("invitations")
     if (invitation.link) setCreated(invitation)
     else toast(`Invitation sent to ${visible(invitation.email)}`)
   }
-  const resend = async ({ id }: Invitation) => {
+  const resend = async ({ id }: InvitationResponse) => {
     try {
-      await done(await post<Invitation>(`${path}/${id}/resend`, {}))
+      await done(await post<InvitationResponse>(`${path}/${id}/resend`, {}))
     } catch (error) {
-      toast(`The invitation couldn't be resent. ${sentenceOf(error as Error)}`)
+      toast(`The invitation couldn't be resent. ${errorText(error as Error)}`)
     }
   }
   const columns = [...columnsOf(sites), ...(writes ? [actionsColumn({ onResend: (row) => void resend(row), onRevoke: setRevoked })] : [])]
@@ -68,7 +56,7 @@ export function Invitations({ organization }: SectionProps) {
       {writes && <InviteForm organization={organization} onInvited={done} />}
       <section class="stack" aria-labelledby="invitations">
         <h2 id="invitations">Pending invitations</h2>
-        <Answer of={list} rows={3}>
+        <QueryResult of={list} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No pending invitations. People who accept an invitation appear under Members.</EmptyState>
@@ -76,7 +64,7 @@ export function Invitations({ organization }: SectionProps) {
               <DataTable caption="Invitations" rows={rows} keyOf={({ id }) => id} columns={columns} />
             )
           }
-        </Answer>
+        </QueryResult>
       </section>
       {created?.link && (
         <Dialog title="Share the invitation link" onClose={() => setCreated(undefined)}>
@@ -112,7 +100,7 @@ export function Invitations({ organization }: SectionProps) {
   )
 }
 
-const columnsOf = (sites: readonly OwnSite[]): Column<Invitation>[] => [
+const columnsOf = (sites: readonly OwnSite[]): Column<InvitationResponse>[] => [
   { id: "email", label: "Email", cell: ({ email }) => visible(email) },
   {
     id: "role",
@@ -140,7 +128,10 @@ const columnsOf = (sites: readonly OwnSite[]): Column<Invitation>[] => [
   },
 ]
 
-const actionsColumn = (actions: { onResend(row: Invitation): void; onRevoke(row: Invitation): void }): Column<Invitation> => ({
+const actionsColumn = (actions: {
+  onResend(row: InvitationResponse): void
+  onRevoke(row: InvitationResponse): void
+}): Column<InvitationResponse> => ({
   id: "acts",
   label: "Actions",
   cell: (row) => (
@@ -157,7 +148,7 @@ const actionsColumn = (actions: { onResend(row: Invitation): void; onRevoke(row:
 
 interface InviteFormProps {
   organization: OwnOrganization
-  onInvited(invitation: Invitation): Promise<unknown>
+  onInvited(invitation: InvitationResponse): Promise<unknown>
 }
 
 /** Invites a person by email, or by a link to share if the instance can't send email. */
@@ -173,7 +164,7 @@ function InviteForm({ organization, onInvited }: InviteFormProps) {
       <Form
         label="Invite a member"
         submit={async () => {
-          const invitation = await post<Invitation>(`${organizationPath(organization.id)}/members/invite`, {
+          const invitation = await post<InvitationResponse>(`${organizationPath(organization.id)}/members/invite`, {
             email,
             role,
             ...(isGuest && { site_ids: chosen }),
@@ -200,7 +191,7 @@ function InviteForm({ organization, onInvited }: InviteFormProps) {
               onValue={setRole}
               options={rolesBelow(organization.role).map((one) => ({
                 value: one,
-                label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}`,
+                label: `${ROLE_LABELS[one].label}: ${ROLE_LABELS[one].description}`,
               }))}
               error={errorOf("/role")}
             />
@@ -210,7 +201,6 @@ function InviteForm({ organization, onInvited }: InviteFormProps) {
                 sites={sites}
                 chosen={chosen}
                 onChosen={setChosen}
-                emptyNote="Choose at least one site. Guests only see the sites you choose."
                 error={errorOf("/site_ids")}
               />
             )}

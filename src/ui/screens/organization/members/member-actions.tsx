@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { MemberResponse } from "../../../../domain/membership.ts"
 import { post, remove } from "../../../api/api.ts"
 import { useRefreshMe } from "../../../api/session.ts"
 import { Button } from "../../../parts/button.tsx"
@@ -7,12 +8,12 @@ import { Dialog } from "../../../parts/dialog.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
-import { type Member, type OwnOrganization, organizationPath, useRefresh } from "../own-organization.ts"
+import { type OwnOrganization, organizationPath, useRefresh } from "../own-organization.ts"
 
 interface RemoveMemberProps {
   organizationId: number
-  member: Member
-  all: readonly Member[]
+  member: MemberResponse
+  all: readonly MemberResponse[]
   onClose(): void
 }
 
@@ -54,7 +55,7 @@ export function RemoveMember({ organizationId, member, all, onClose }: RemoveMem
 
 interface TransferOwnershipProps {
   organization: OwnOrganization
-  all: readonly Member[]
+  all: readonly MemberResponse[]
   /** User ID of the current owner. */
   own: number
   onClose(): void

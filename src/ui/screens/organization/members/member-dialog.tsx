@@ -1,4 +1,5 @@
 import { useId, useState } from "preact/hooks"
+import type { MemberResponse } from "../../../../domain/membership.ts"
 import type { Role } from "../../../../domain/organization.ts"
 import { patch, put, remove } from "../../../api/api.ts"
 import { useMe, useRefreshMe } from "../../../api/session.ts"
@@ -6,15 +7,15 @@ import { Button, IconButton } from "../../../parts/button.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
-import { sentenceOf } from "../../../parts/states.tsx"
+import { errorText } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
-import { type Member, type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
-import { permissionsHeld, permissionsOfRole, permissionWords, ROLE_WORDS, roleLabel, rolesBelow } from "./roles.ts"
+import { type OwnOrganization, organizationPath, useOwnSites, useRefresh } from "../own-organization.ts"
+import { permissionsHeld, permissionsOfRole, permissionText, ROLE_LABELS, roleLabel, rolesBelow } from "./roles.ts"
 
 interface MemberDialogProps {
   organization: OwnOrganization
-  member: Member
+  member: MemberResponse
   onClose(): void
 }
 
@@ -23,7 +24,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
   const me = useMe()
   const refresh = useRefresh(organization.id)
   const refreshMe = useRefreshMe()
-  const [role, setRole] = useState(member.role)
+  const [role, setRole] = useState<string>(member.role)
   const [exceptions, setExceptions] = useState<Exceptions>({ grants: member.grants, denies: member.denies })
   // An owner can't be denied anything, and a guest's permissions come from site-specific roles.
   const hasExceptions = role !== "owner" && role !== "guest"
@@ -44,7 +45,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
               await refresh("members")
             }
             if (member.user.id === me?.user.id) await refreshMe()
-            toast(`${visible(member.user.name)} now has the ${ROLE_WORDS[role as Role].label} role`)
+            toast(`${visible(member.user.name)} now has the ${ROLE_LABELS[role as Role].label} role`)
             onClose()
           }}
         >
@@ -54,7 +55,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
                 label="Role"
                 value={role}
                 onValue={setRole}
-                options={roles.map((one) => ({ value: one, label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}` }))}
+                options={roles.map((one) => ({ value: one, label: `${ROLE_LABELS[one].label}: ${ROLE_LABELS[one].description}` }))}
                 error={errorOf("/role")}
               />
               {hasExceptions && <ExceptionsField role={role as Role} held={held} value={exceptions} onValue={setExceptions} />}
@@ -76,7 +77,7 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
 const SITE_ROLES = ["viewer", "editor", "admin"]
 
 /** Edits the site-specific roles of a member. Each change is saved immediately. */
-function SiteRoles({ organization, member }: { organization: OwnOrganization; member: Member }) {
+function SiteRoles({ organization, member }: { organization: OwnOrganization; member: MemberResponse }) {
   const id = useId()
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
@@ -89,7 +90,7 @@ function SiteRoles({ organization, member }: { organization: OwnOrganization; me
       await remove(pathOf(siteId))
       await refresh("members")
     } catch (error) {
-      toast(`The role couldn't be removed. ${sentenceOf(error as Error)}`)
+      toast(`The role couldn't be removed. ${errorText(error as Error)}`)
     }
   }
   return (
@@ -170,14 +171,14 @@ function ExceptionsField({ role, held, value, onValue }: ExceptionsFieldProps) {
         {grants.map((name) => (
           <ExceptionRow
             key={name}
-            text={`Can also ${permissionWords(name)}`}
+            text={`Can also ${permissionText(name)}`}
             onRemove={() => onValue({ grants: without(grants, name), denies })}
           />
         ))}
         {denies.map((name) => (
           <ExceptionRow
             key={name}
-            text={`Can't ${permissionWords(name)}`}
+            text={`Can't ${permissionText(name)}`}
             onRemove={() => onValue({ grants, denies: without(denies, name) })}
           />
         ))}
@@ -207,8 +208,8 @@ function offered(role: Role, held: readonly string[], { grants, denies }: Except
   const grantable = open.filter((name) => permissionsOfRole(role, name) !== true)
   const deniable = open.filter((name) => permissionsOfRole(role, name) !== false)
   return [
-    ...grantable.map((name) => ({ value: `grant ${name}`, label: `Can also ${permissionWords(name)}` })),
-    ...deniable.map((name) => ({ value: `deny ${name}`, label: `Can't ${permissionWords(name)}` })),
+    ...grantable.map((name) => ({ value: `grant ${name}`, label: `Can also ${permissionText(name)}` })),
+    ...deniable.map((name) => ({ value: `deny ${name}`, label: `Can't ${permissionText(name)}` })),
   ]
 }
 

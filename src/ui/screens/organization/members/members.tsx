@@ -1,20 +1,21 @@
 import { useState } from "preact/hooks"
+import type { MemberResponse } from "../../../../domain/membership.ts"
 import { Button, ButtonLink } from "../../../parts/button.tsx"
 import { type Column, DataTable } from "../../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
-import { Moment, Person } from "../../../parts/values.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
+import { Person, TimeAgo } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
-import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
+import { can, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
 import { RemoveMember, TransferOwnership } from "./member-actions.tsx"
 import { MemberDialog } from "./member-dialog.tsx"
-import { permissionWords, ROLES, roleLabel } from "./roles.ts"
+import { permissionText, ROLES, roleLabel } from "./roles.ts"
 
 const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
 
-export const isLastOwner = (member: Member, all: readonly Member[]): boolean =>
+export const isLastOwner = (member: MemberResponse, all: readonly MemberResponse[]): boolean =>
   member.role === "owner" && all.filter(({ role }) => role === "owner").length === 1
 
 type Act = { kind: "change" | "remove"; id: number } | { kind: "transfer" }
@@ -25,7 +26,7 @@ export function Members({ organization, me }: SectionProps) {
   const [wanted, setWanted] = useState("")
   const [role, setRole] = useState("")
   const [act, setAct] = useState<Act>()
-  const writes = may(organization, "members:write")
+  const writes = can(organization, "members:write")
   const all = members.data ?? []
   const chosen = act && "id" in act ? all.find(({ user }) => user.id === act.id) : undefined
   const close = () => setAct(undefined)
@@ -53,7 +54,7 @@ export function Members({ organization, me }: SectionProps) {
           options={[{ value: "", label: "All roles" }, ...ROLES.map((value) => ({ value, label: roleLabel(value) }))]}
         />
       </div>
-      <Answer of={members} rows={4}>
+      <QueryResult of={members} rows={4}>
         {(rows) => {
           const shown = rows.filter((member) => (role === "" || member.role === role) && isWanted(member, wanted))
           return shown.length === 0 ? (
@@ -67,7 +68,7 @@ export function Members({ organization, me }: SectionProps) {
             />
           )
         }}
-      </Answer>
+      </QueryResult>
       {act?.kind === "change" && chosen && <MemberDialog organization={organization} member={chosen} onClose={close} />}
       {act?.kind === "remove" && chosen && <RemoveMember organizationId={organization.id} member={chosen} all={all} onClose={close} />}
       {act?.kind === "transfer" && <TransferOwnership organization={organization} all={all} own={me.user.id} onClose={close} />}
@@ -75,14 +76,14 @@ export function Members({ organization, me }: SectionProps) {
   )
 }
 
-function isWanted({ user }: Member, wanted: string): boolean {
+function isWanted({ user }: MemberResponse, wanted: string): boolean {
   const text = wanted.trim().toLowerCase()
   return user.name.toLowerCase().includes(text) || user.email.toLowerCase().includes(text)
 }
 
 const lastOwnerNote = (id: number): string => `last-owner-${id}`
 
-const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Member>[] => [
+const columnsOf = (sites: readonly OwnSite[], all: readonly MemberResponse[]): Column<MemberResponse>[] => [
   { id: "user", label: "Member", cell: ({ user }) => <Person {...user} /> },
   {
     id: "role",
@@ -100,16 +101,16 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Me
     ),
   },
   { id: "mfa", label: "Two-step verification", cell: ({ mfa }) => (mfa ? "On" : "Off") },
-  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
   { id: "joined", label: "Joined", cell: ({ joined_at }) => <time dateTime={joined_at}>{dayText(joined_at)}</time> },
 ]
 
 /** Shows how the member's permissions differ from the role. */
-function Exceptions({ member, sites }: { member: Member; sites: readonly OwnSite[] }) {
+function Exceptions({ member, sites }: { member: MemberResponse; sites: readonly OwnSite[] }) {
   const nameOf = (id: number) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`)
   const lines = [
-    ...(member.grants.length > 0 ? [`can also ${member.grants.map(permissionWords).join("; ")}`] : []),
-    ...(member.denies.length > 0 ? [`can't ${member.denies.map(permissionWords).join("; ")}`] : []),
+    ...(member.grants.length > 0 ? [`can also ${member.grants.map(permissionText).join("; ")}`] : []),
+    ...(member.denies.length > 0 ? [`can't ${member.denies.map(permissionText).join("; ")}`] : []),
     ...member.site_roles.map(({ site_id, role }) => `${nameOf(site_id)}: ${roleLabel(role).toLowerCase()}`),
   ]
   return (
@@ -127,12 +128,12 @@ interface ActionsColumnOptions {
   own: number
   ownRole: string
   organizationId: number
-  all: readonly Member[]
+  all: readonly MemberResponse[]
   onAct(act: Act): void
 }
 
 /** Returns the column of actions. Only owners can edit owners. */
-const actionsColumn = ({ own, ownRole, organizationId, all, onAct }: ActionsColumnOptions): Column<Member> => ({
+const actionsColumn = ({ own, ownRole, organizationId, all, onAct }: ActionsColumnOptions): Column<MemberResponse> => ({
   id: "acts",
   label: "Actions",
   cell: (member) => {

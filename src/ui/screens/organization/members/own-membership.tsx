@@ -8,9 +8,9 @@ import { Confirm } from "../../../parts/confirm.tsx"
 import { Page } from "../../../parts/page.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
-import { may, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
+import { can, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
 import { isLastOwner } from "./members.tsx"
-import { permissionsHeld, permissionWords, ROLE_WORDS, roleLabel } from "./roles.ts"
+import { permissionsHeld, permissionText, ROLE_LABELS, roleLabel } from "./roles.ts"
 
 /** Shows the user's role and permissions in the organization and lets them leave it. */
 export function OwnMembership({ organization, me }: SectionProps) {
@@ -22,7 +22,7 @@ export function OwnMembership({ organization, me }: SectionProps) {
       <section class="card stack" aria-labelledby="own-role">
         <h2 id="own-role">{roleLabel(organization.role)}</h2>
         <p>
-          Your role in {visible(organization.name)}: {ROLE_WORDS[organization.role as Role]?.description}.
+          Your role in {visible(organization.name)}: {ROLE_LABELS[organization.role as Role]?.description}.
         </p>
         {others.length > 0 && <p>{others.map(({ name, role }) => `${visible(name)}: ${roleLabel(role).toLowerCase()}`).join(" · ")}</p>}
         <p class="quiet">
@@ -30,7 +30,7 @@ export function OwnMembership({ organization, me }: SectionProps) {
         </p>
         <ul class="permissions">
           {held.map((name) => (
-            <li key={name}>{permissionWords(name)}</li>
+            <li key={name}>{permissionText(name)}</li>
           ))}
         </ul>
       </section>
@@ -42,7 +42,7 @@ export function OwnMembership({ organization, me }: SectionProps) {
 function Leave({ organization, me }: SectionProps) {
   const isOwner = organization.role === "owner"
   // Only an owner can be the last owner, and owners can see the members.
-  const members = useMembers(organization.id, isOwner && may(organization, "members:read"))
+  const members = useMembers(organization.id, isOwner && can(organization, "members:read"))
   const own = members.data?.find(({ user }) => user.id === me.user.id)
   const isLast = isOwner && (own === undefined || isLastOwner(own, members.data ?? []))
   const [isAsking, setAsking] = useState(false)

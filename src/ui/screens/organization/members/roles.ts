@@ -4,16 +4,16 @@ import type { Me } from "../../../api/session.ts"
 import type { OwnOrganization } from "../own-organization.ts"
 
 /** Roles from highest to lowest, with descriptions. */
-export const ROLE_WORDS: Readonly<Record<Role, { label: string; description: string }>> = {
+export const ROLE_LABELS: Readonly<Record<Role, { label: string; description: string }>> = {
   owner: { label: "Owner", description: "full access, including owners and deletion" },
   admin: { label: "Admin", description: "manages members, API keys, sites and settings, but not owners" },
   editor: { label: "Editor", description: "edits goals, funnels, notes and dashboards of all sites, but no settings" },
   viewer: { label: "Viewer", description: "views the reports of all sites" },
   guest: { label: "Guest", description: "views only the sites they are given access to" },
 }
-export const ROLES = Object.keys(ROLE_WORDS) as Role[]
+export const ROLES = Object.keys(ROLE_LABELS) as Role[]
 
-export const roleLabel = (role: string): string => ROLE_WORDS[role as Role]?.label ?? role
+export const roleLabel = (role: string): string => ROLE_LABELS[role as Role]?.label ?? role
 
 /** Returns the roles that a member with this role can assign: none above their own. */
 export const rolesBelow = (role: string): readonly Role[] => ROLES.slice(Math.max(0, ROLES.indexOf(role as Role)))
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const VERBS: Readonly<Record<string, string>> = { read: "view", write: "create and edit" }
 
 /** Describes a permission. A plugin's permission is described by its name. */
-export function permissionWords(name: string): string {
+export function permissionText(name: string): string {
   const [things = name, verb = ""] = name.split(":")
   return WORDS[name] ?? `${VERBS[verb] ?? verb} ${things.replaceAll("-", " ")}`
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
+import type { DomainResponse } from "../../../../domain/mail-domain.ts"
 import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -7,24 +8,17 @@ import { CopyButton } from "../../../parts/copy.tsx"
 import { TextField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { dayText } from "../../../text/format.ts"
 import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
 
-interface MailDomain {
-  id: number
-  domain: string
-  record: { type: "TXT"; name: string; value: string }
-  verified_at: string | null
-}
-
 /** Manages the email domains that the organization has verified. Its identity provider may sign in users of these domains. */
 export function MailDomains({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/domains`
-  const list = useQuery({ queryKey: ["domains", organization.id], queryFn: ({ signal }) => getAll<MailDomain>(`${path}?`, signal) })
+  const list = useQuery({ queryKey: ["domains", organization.id], queryFn: ({ signal }) => getAll<DomainResponse>(`${path}?`, signal) })
   const refresh = useRefresh(organization.id)
-  const [removed, setRemoved] = useState<MailDomain>()
+  const [removed, setRemoved] = useState<DomainResponse>()
   const [domain, setDomain] = useState("")
   return (
     <Page title="Email domains">
@@ -60,7 +54,7 @@ export function MailDomains({ organization }: SectionProps) {
           )}
         </Form>
       </section>
-      <Answer of={list} rows={3}>
+      <QueryResult of={list} rows={3}>
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState>No email domains yet.</EmptyState>
@@ -74,7 +68,7 @@ export function MailDomains({ organization }: SectionProps) {
             </ul>
           )
         }
-      </Answer>
+      </QueryResult>
       {removed && (
         <Confirm
           title={`Remove ${removed.domain}?`}
@@ -94,7 +88,7 @@ export function MailDomains({ organization }: SectionProps) {
 }
 
 interface DomainProps {
-  row: MailDomain
+  row: DomainResponse
   path: string
   onVerified(): Promise<unknown>
   onRemove(): void

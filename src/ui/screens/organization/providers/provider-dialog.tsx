@@ -1,22 +1,23 @@
 import { useState } from "preact/hooks"
+import type { ProviderResponse } from "../../../../domain/provider-input.ts"
 import { patch, post } from "../../../api/api.ts"
 import { useMe } from "../../../api/session.ts"
 import { Button, IconButton } from "../../../parts/button.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
-import { Choice, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
+import { Checkbox, SelectField, TextArea, TextField } from "../../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../../parts/form/form.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { visible } from "../../../text/safe-text.tsx"
 import { roleLabel, rolesBelow } from "../members/roles.ts"
 import { type OwnSite, useOwnSites, useRefresh } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
-import { bodyOfProvider, draftOfProvider, EMPTY, type MappedGroup, type Provider, type ProviderDraft } from "./provider-draft.ts"
+import { bodyOfProvider, draftOfProvider, EMPTY, type MappedGroup, type ProviderDraft } from "./provider-draft.ts"
 
 interface ProviderDialogProps {
   organizationId: number
   path: string
   /** Provider to edit, or undefined to add one. */
-  current?: Provider
+  current?: ProviderResponse
   onClose(): void
 }
 
@@ -43,7 +44,7 @@ export default function ProviderDialog({ organizationId, path, current, onClose 
         {(sent) => (
           <>
             <Client draft={draft} current={current} onDraft={set} sent={sent} />
-            <Choice
+            <Checkbox
               label="Create accounts automatically"
               note="People who sign in for the first time get an account if their verified email address is at one of these domains."
               checked={draft.jit}
@@ -60,13 +61,13 @@ export default function ProviderDialog({ organizationId, path, current, onClose 
               />
             )}
             <GroupRoles groups={draft.groups} sites={sites} ownRole={ownRole} onGroups={(groups) => set({ groups })} />
-            <Choice
+            <Checkbox
               label="Require this provider"
               note="Members can't use a password for this organization while this is on."
               checked={draft.ssoOnly}
               onChange={(ssoOnly) => set({ ssoOnly })}
             />
-            <Choice
+            <Checkbox
               label="Enabled"
               note="When off, no one can sign in with this provider."
               checked={draft.enabled}
@@ -87,7 +88,7 @@ export default function ProviderDialog({ organizationId, path, current, onClose 
 
 interface ClientProps {
   draft: ProviderDraft
-  current: Provider | undefined
+  current: ProviderResponse | undefined
   onDraft(changes: Partial<ProviderDraft>): void
   sent: Sent
 }
@@ -130,7 +131,7 @@ const Client = ({ draft, current, onDraft, sent: { errorOf } }: ClientProps) => 
       autocomplete="new-password"
     />
     {current?.client_secret.set && draft.secret === "" && (
-      <Choice label="Remove secret" checked={draft.dropsSecret} onChange={(dropsSecret) => onDraft({ dropsSecret })} />
+      <Checkbox label="Remove secret" checked={draft.dropsSecret} onChange={(dropsSecret) => onDraft({ dropsSecret })} />
     )}
     <TextField
       label="Scopes"
@@ -181,7 +182,6 @@ function GroupRoles({ groups, sites, ownRole, onGroups }: GroupRolesProps) {
               sites={sites}
               chosen={siteIds}
               onChosen={(chosen) => change(index, { siteIds: chosen })}
-              emptyNote="Choose at least one site. Guests only see the sites you choose."
             />
           )}
         </div>

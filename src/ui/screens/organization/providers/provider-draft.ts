@@ -1,20 +1,4 @@
-/** Row of `GET …/providers`. The secret itself is never returned. */
-export interface Provider {
-  id: string
-  name: string
-  issuer: string
-  client_id: string
-  client_secret: { set: boolean; hint?: string }
-  scopes: string
-  allowed_domains: string[]
-  jit: boolean
-  role_map: Record<string, { role: string; site_ids?: number[] }>
-  sso_only: boolean
-  enabled: boolean
-  redirect_uri: string
-  identities: number
-  version: number
-}
+import type { ProviderResponse } from "../../../../domain/provider-input.ts"
 
 export interface MappedGroup {
   group: string
@@ -54,7 +38,7 @@ export const EMPTY: ProviderDraft = {
   enabled: true,
 }
 
-export const draftOfProvider = (provider: Provider): ProviderDraft => ({
+export const draftOfProvider = (provider: ProviderResponse): ProviderDraft => ({
   name: provider.name,
   issuer: provider.issuer,
   clientId: provider.client_id,

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
+import type { ProviderResponse, ProviderTest } from "../../../../domain/provider-input.ts"
 import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
@@ -9,22 +10,21 @@ import { Form } from "../../../parts/form/form.tsx"
 import { Icon } from "../../../parts/icon.tsx"
 import { lazyPart } from "../../../parts/loading.ts"
 import { Page } from "../../../parts/page.tsx"
-import { Answer, EmptyState } from "../../../parts/states.tsx"
+import { EmptyState, QueryResult } from "../../../parts/states.tsx"
 import { toast } from "../../../parts/toasts.tsx"
 import { exact } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
-import type { Provider } from "./provider-draft.ts"
 
 const ProviderDialog = lazyPart(() => import("./provider-dialog.tsx"))
 
 /** Manages the identity providers of the organization. */
 export function Providers({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/providers`
-  const list = useQuery({ queryKey: ["providers", organization.id], queryFn: ({ signal }) => getAll<Provider>(`${path}?`, signal) })
+  const list = useQuery({ queryKey: ["providers", organization.id], queryFn: ({ signal }) => getAll<ProviderResponse>(`${path}?`, signal) })
   const refresh = useRefresh(organization.id)
-  const [open, setOpen] = useState<Provider | "new">()
-  const [removed, setRemoved] = useState<Provider>()
+  const [open, setOpen] = useState<ProviderResponse | "new">()
+  const [removed, setRemoved] = useState<ProviderResponse>()
   return (
     <Page
       title="Identity providers"
@@ -37,7 +37,7 @@ export function Providers({ organization }: SectionProps) {
       <p class="quiet">
         Let members sign in with an existing account through OpenID Connect. A provider only gives access to this organization.
       </p>
-      <Answer of={list} rows={4}>
+      <QueryResult of={list} rows={4}>
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState>No identity providers yet. Members sign in with a password or passkey.</EmptyState>
@@ -51,7 +51,7 @@ export function Providers({ organization }: SectionProps) {
             </ul>
           )
         }
-      </Answer>
+      </QueryResult>
       {open && (
         <Suspense fallback={<div class="progress-line" />}>
           <ProviderDialog
@@ -85,7 +85,7 @@ export function Providers({ organization }: SectionProps) {
 }
 
 interface ProviderCardProps {
-  provider: Provider
+  provider: ProviderResponse
   path: string
   onChange(): void
   onRemove(): void
@@ -134,13 +134,6 @@ function ProviderCard({ provider, path, onChange, onRemove }: ProviderCardProps)
       <div role="status">{result && <ProviderSteps result={result} />}</div>
     </>
   )
-}
-
-/** `POST …/providers/{id}/test`. */
-interface ProviderTest {
-  ok: boolean
-  steps: { name: string; ok: boolean; detail: string; ms: number }[]
-  claims: { name: string; needed: boolean; offered: boolean | null }[]
 }
 
 /** Shows the result of a provider test, step by step. */

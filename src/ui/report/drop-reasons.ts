@@ -1,0 +1,20 @@
+/** Texts of the drop reasons, loaded separately because the first view shows only the number of drops. */
+export const DROP_REASON_LABELS: Readonly<Record<string, string>> = {
+  unknown_site: "Unknown site",
+  host_disputed: "Host claimed by several organizations",
+  invalid: "Invalid event",
+  rate: "Rate limit per IP address",
+  prefetch: "Prefetched by a browser",
+  bot: "Bots",
+  host: "Hosts not listed for the site",
+  ip: "Blocked IP addresses",
+  datacenter: "Data centres",
+  spam: "Spam referrers",
+  probe: "Vulnerability scans",
+  page: "Blocked pages",
+  country: "Blocked countries",
+  rule: "Your rules",
+  gpc: "Do Not Track or GPC",
+  duplicate: "Duplicates",
+  no_visit: "Engagement without a visit",
+}
