@@ -1,0 +1,223 @@
+/** Responses of the area's routes. The dashboard takes its types from here as well. */
+import { type Static, type TSchema, Type as t } from "@sinclair/typebox"
+import { Instant, instantOrNull, orNull } from "#plugin"
+import type { DaySkip, Overlap } from "./days.ts"
+import type { ImportRow } from "./rows.ts"
+
+const Id = t.Integer({ minimum: 1 })
+const count = (description: string) => t.Integer({ minimum: 0, description })
+const Day = t.String({ description: "Day in the zone of the import, YYYY-MM-DD." })
+const dayOrNull = orNull(Day)
+/** A string with a fixed set of values, which the type names. */
+const text = <Value extends string>(description: string) => t.Unsafe<Value>(t.String({ description }))
+
+/** A source that is available. */
+export const ImporterResponse = t.Object(
+  {
+    source: t.String({ description: "Id of the source, for `source`." }),
+    title: t.String({ description: "Name of the product." }),
+    kinds: t.Array(text<"rows" | "aggregate">("`rows`: each row is an event. `aggregate`: totals per day.")),
+    formats: t.Array(t.String(), { description: "File formats, such as `zip` and `csv`." }),
+    files: t.Array(t.Object({ name: t.String({ description: "Name of a file of the export." }) })),
+    columns: t.Record(
+      t.String(),
+      t.Object({
+        required: t.Array(t.String(), { description: "Columns that the file must have." }),
+        optional: t.Array(t.String(), { description: "Columns that are read if the file has them." }),
+      }),
+      { description: "Columns by the name of the file." },
+    ),
+    options_schema: t.Unsafe<OptionsSchema>(t.Any({ description: "JSON schema of the options that only this source has." })),
+    limits: t.Object({
+      json_bytes: t.Integer({ description: "Maximum size of a JSON body." }),
+      multipart_bytes: t.Integer({ description: "Maximum size of a multipart body." }),
+      upload_bytes: t.Integer({ description: "Maximum size of a staged upload." }),
+    }),
+  },
+  { title: "Importer" },
+)
+export type ImporterResponse = Static<typeof ImporterResponse>
+
+/** The part of a JSON schema that describes options. */
+export interface OptionsSchema {
+  type: "object"
+  properties: Readonly<Record<string, OptionSchema>>
+  required?: readonly string[]
+}
+export interface OptionSchema {
+  type?: string
+  title?: string
+  description?: string
+  default?: unknown
+  enum?: readonly string[]
+  anyOf?: readonly { const?: string }[]
+  maxLength?: number
+}
+
+const Skipped = t.Record(t.String(), t.Integer(), { description: "Rows that were not imported, by reason." })
+const Totals = t.Object(
+  {
+    visitors: count("Visitors, each counted once per day."),
+    visits: count("Visits."),
+    pageviews: count("Pageviews."),
+    events: count("Custom events."),
+    revenue: t.Array(
+      t.Object({
+        currency: t.String({ description: "ISO 4217 code." }),
+        amount_minor: t.Integer({ description: "Amount in minor units." }),
+        amount: t.String({ description: "Amount in major units, as decimal text." }),
+      }),
+      { description: "Revenue by currency." },
+    ),
+  },
+  { description: "Totals of what is stored." },
+)
+export type Totals = Static<typeof Totals>
+
+const range = <Properties extends Record<string, TSchema>>(properties: Properties) => t.Object({ from: Day, to: Day, ...properties })
+
+export const PreviewResponse = t.Object(
+  {
+    source: t.String(),
+    detected: t.Object({
+      source: t.String({ description: "Source by which the files were read." }),
+      confidence: t.Number({ description: "Certainty from 0 to 1." }),
+      delimiter: orNull(t.String()),
+      encoding: orNull(t.String()),
+      timezone: orNull(t.String({ description: "IANA zone of times without an offset." })),
+    }),
+    complete: t.Boolean({ description: "Whether all bytes were read. If not, the figures cover `scanned_bytes`." }),
+    scanned_bytes: count("Bytes read."),
+    files: t.Array(
+      t.Object({
+        name: t.String(),
+        table: orNull(t.String({ description: "Table of the export that the file holds. Null for ignored files." })),
+        rows: count("Rows of the file."),
+        columns: t.Array(t.String(), { description: "Columns that are read." }),
+        ignored: t.Array(t.String(), { description: "Columns that are not read." }),
+        reason: t.Optional(t.String({ description: "Code of the reason why the file is ignored. Absent for files that are read." })),
+      }),
+    ),
+    date_start: dayOrNull,
+    date_end: dayOrNull,
+    totals: Totals,
+    rows: t.Object({
+      read: count("Rows of the files."),
+      accepted: count("Rows that would be imported."),
+      rejected: count("Rows with faults."),
+      skipped: count("Rows that are left out on purpose."),
+    }),
+    skip_reasons: Skipped,
+    rejects: t.Array(t.Object({ file: t.String(), line: t.Integer(), code: t.String(), message: t.String() }), {
+      description: "The first rejected lines, at most 50.",
+    }),
+    overlap: t.Object({
+      policy: text<Overlap>("Rule for days that are already held: `native_wins`, `fill_gaps`, `import_wins_over_imports` or `allow`."),
+      native_start: orNull(t.String({ description: "First day with native visits." })),
+      days_total: count("Days with rows."),
+      days_effective: count("Days with rows that take part."),
+      days_skipped: t.Array(range({ reason: text<DaySkip>("`native`, `beyond_retention` or `in_future`.") })),
+      days_masked: t.Array(range({ import_id: Id }), { description: "Days that another import holds." }),
+    }),
+    retention: t.Object({
+      cutoff: dayOrNull,
+      days_skipped: count("Days before the cutoff."),
+    }),
+    mapping: t.Optional(t.Unsafe<Mapping>(t.Any({ description: "Mapping of columns that was used, or the proposed one with `confidence`." }))),
+    choices: t.Optional(t.Object({ website_ids: t.Optional(t.Array(t.Object({ id: t.String(), rows: t.Integer() }))) })),
+    sample: t.Array(t.Record(t.String(), t.Any()), { description: "The first rows as they would be stored, at most 20." }),
+    unsupported: t.Array(t.String(), { description: "Parts of the export that cannot be imported, such as `exit_pages`." }),
+    warnings: t.Array(t.Object({ code: t.String(), message: t.String(), file: t.Optional(t.String()) })),
+    duplicate_of: t.Optional(t.Integer({ description: "Id of an import with the same content." })),
+    estimate: t.Object({ seconds: count("Estimated duration of the run."), bytes: count("Estimated size in the event store.") }),
+    preview_hash: t.String({ description: "Send it with the run, which then does exactly what the preview shows." }),
+  },
+  { title: "ImportPreview" },
+)
+export type PreviewResponse = Static<typeof PreviewResponse>
+
+/**
+ * Mapping of `csv_generic` in the form of `options.mapping`, with every column as an object. A proposal has a confidence for each. The
+ * columns to choose from are those of the files.
+ */
+export interface Mapping {
+  readonly props?: Readonly<Record<string, MappedColumn>>
+  readonly [field: string]: MappedColumn | Readonly<Record<string, MappedColumn>> | undefined
+}
+export interface MappedColumn {
+  column: string
+  /** From 0 to 1. Absent in a mapping that was sent. */
+  confidence?: number
+  /** Format and zone of a timestamp. */
+  format?: string
+  timezone?: string
+}
+
+const Progress = t.Object({
+  phase: text<"sort" | "write" | "complete" | "undo">("`sort`, `write`, `complete` or `undo`."),
+  fraction: t.Optional(t.Number({ description: "From 0 to 1. Absent if the total is unknown." })),
+  done: count("Rows done in the phase."),
+  total: t.Optional(count("Rows of the phase.")),
+  eta_s: t.Optional(t.Integer({ description: "Estimated seconds until the end. Absent if unknown." })),
+})
+
+export const ImportResponse = t.Object(
+  {
+    id: Id,
+    source: t.String(),
+    label: t.String(),
+    kind: text<ImportRow["kind"]>("`rows`, `aggregate` or `mixed`."),
+    state: text<ImportRow["state"]>("`pending`, `running`, `completed`, `failed`, `cancelled`, `undoing` or `undone`."),
+    enabled: t.Boolean({ description: "Whether reports include the import." }),
+    overlap: text<Overlap>("Rule for days that are already held."),
+    options: t.Record(t.String(), t.Any(), { description: "Options of the run." }),
+    stream: orNull(t.String({ description: "Name of the stream that the import extends." })),
+    files: t.Array(t.Object({ name: t.String(), bytes: count("Size as sent.") })),
+    bytes: count("Size of all files as sent."),
+    rows: t.Object({
+      total: orNull(t.Integer()),
+      read: count("Rows read."),
+      imported: count("Rows imported."),
+      skipped: count("Rows left out on purpose."),
+      rejected: count("Rows with faults."),
+    }),
+    skip_reasons: Skipped,
+    totals: Totals,
+    date_start: dayOrNull,
+    date_end: dayOrNull,
+    days_effective: count("Days that reports include."),
+    days: t.Array(
+      range({
+        state: text<"effective" | "masked" | "skipped">("`effective`, `masked` by another import, or `skipped`."),
+        reason: orNull(t.String({ description: "Reason of skipped days: `native`, `beyond_retention` or `in_future`." })),
+        masked_by: orNull(Id),
+      }),
+      { description: "Days with rows, in ranges of the same state." },
+    ),
+    timezone: t.String({ description: "IANA zone of the days." }),
+    progress: orNull(Progress),
+    created_objects: t.Array(t.Object({ type: t.String(), id: t.Integer() }), { description: "Goals and others that the import created." }),
+    error: orNull(t.Object({ code: t.String(), message: t.String() }, { description: "Why the import failed." })),
+    can_retry: t.Boolean({ description: "Whether the staged files are still there, so that a failed import can be retried." }),
+    created_by: orNull(t.Integer()),
+    created_at: Instant,
+    started_at: instantOrNull,
+    finished_at: instantOrNull,
+    undone_at: instantOrNull,
+    version: t.Integer(),
+  },
+  { title: "Import" },
+)
+export type ImportResponse = Static<typeof ImportResponse>
+
+export const UploadResponse = t.Object(
+  {
+    upload_id: t.String(),
+    chunk_bytes: t.Integer({ description: "Maximum size of a chunk." }),
+    received: count("Bytes that have arrived."),
+    expires_at: Instant,
+  },
+  { title: "ImportUpload" },
+)
+export type UploadResponse = Static<typeof UploadResponse>
+export const ReceivedResponse = t.Object({ received: count("Bytes that have arrived.") }, { title: "ImportUploadReceived" })
