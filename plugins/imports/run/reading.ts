@@ -1,0 +1,121 @@
+import { MAX_UNPACKED, type UnpackedFile, unpack } from "../reading/unpack.ts"
+import { fileHead } from "../reading/text.ts"
+import { ImportFault, type InputFile, type Recognition, type Source } from "../sources/source.ts"
+import { SOURCES, sourceById } from "../sources/sources.ts"
+import type { FileReport, StageTask } from "./task.ts"
+
+/** The files of an import: unpacked, recognized by a source, and hashed while they are read. */
+export interface RecognizedFiles {
+  source: Source
+  confidence: number
+  /** Files that the source reads. */
+  inputs: readonly InputFile[]
+  /** All files, those that are ignored included. */
+  reports: FileReport[]
+  /** Returns the hash of the content, without byte order mark and with normalized line ends. */
+  hash(): Promise<string>
+  scannedBytes(): number
+}
+
+/** Unpacks and recognizes files. Throws an `ImportFault` if no source reads any of them. `onBytes` is called with every piece that is read. */
+export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) => void): Promise<RecognizedFiles> {
+  const packed = task.files.map(({ name, path }) => ({ name, content: Bun.file(path) }))
+  const files = await unpack(packed, task.isInline ? MAX_UNPACKED.inline : MAX_UNPACKED.staged)
+  const encoding = typeof task.options.encoding === "string" ? task.options.encoding : undefined
+  const heads = files.map((file) => ({ file, head: fileHead(file.name, file.head, encoding) }))
+  const candidates = task.source === undefined ? SOURCES : [sourceById(task.source)].filter((source) => source !== undefined)
+  const found = candidates.map((source) => {
+    const recognitions = heads.map(({ head }) => source.recognize(head))
+    const readable = recognitions.filter((one) => one && !one.refusal) as Recognition[] // just filtered
+    return { source, recognitions, confidence: Math.max(0, ...readable.map(({ confidence }) => confidence)), readable: readable.length }
+  })
+  const best = found.toSorted((a, b) => b.confidence - a.confidence || b.readable - a.readable)[0]
+  if (!best || best.readable === 0) throw unrecognized(found, files)
+  let scanned = 0
+  const hashes = new Map<string, string>()
+  const counted = (bytes: number) => {
+    scanned += bytes
+    onBytes(bytes)
+  }
+  const inputs = heads.flatMap(({ file, head }, at): InputFile[] => {
+    const recognition = best.recognitions[at]
+    if (!recognition || recognition.refusal) return []
+    return [{ ...head, recognition, chunks: () => hashed(file, counted, hashes) }]
+  })
+  const reports = heads.map(({ file }, at): FileReport => {
+    const recognition = best.recognitions[at]
+    const isRead = recognition !== undefined && !recognition.refusal
+    const reason = isRead ? undefined : (recognition?.refusal ?? { code: "unrecognized_source", message: `${file.name} is no file of the export.` })
+    return { name: file.name, table: recognition?.table ?? null, rows: 0, ignored: !isRead, ...(reason && { reason }) }
+  })
+  return {
+    source: best.source,
+    confidence: best.confidence,
+    inputs,
+    reports,
+    scannedBytes: () => scanned,
+    async hash() {
+      for (const input of inputs) if (!hashes.has(input.name)) for await (const _ of input.chunks());
+      const parts = inputs.map(({ name, recognition }) => `${recognition.table ?? ""} ${hashes.get(name)}`).sort()
+      return new Bun.CryptoHasher("sha256").update([best.source.id, ...parts].join("\n")).digest("hex")
+    },
+  }
+}
+
+type Found = { source: Source; recognitions: (Recognition | undefined)[] }
+
+/** Returns the fault of files that cannot be read: what a source says about them, or that no source knows them. */
+function unrecognized(found: readonly Found[], files: readonly UnpackedFile[]): ImportFault {
+  const refusals = found.flatMap(({ recognitions }) => recognitions.flatMap((one) => (one?.refusal ? [one] : [])))
+  const refusal = refusals.toSorted((a, b) => b.confidence - a.confidence)[0]?.refusal
+  if (refusal) return new ImportFault(refusal.code, refusal.message)
+  const names = files.slice(0, 5).map(({ name }) => name)
+  const [only] = found
+  const what = found.length === 1 && only ? `a file of ${only.source.title}` : `an export of ${SOURCES.map(({ title }) => title).join(", ")}`
+  return new ImportFault("unrecognized_source", `${names.join(", ") || "The input"} was not recognized as ${what}. Send the files as they were exported.`)
+}
+
+/** Yields the content of a file. The first complete pass stores its hash. */
+async function* hashed(file: UnpackedFile, onBytes: (bytes: number) => void, hashes: Map<string, string>): AsyncGenerator<Uint8Array> {
+  const hasher = hashes.has(file.name) ? undefined : normalizingHash()
+  for await (const piece of file.chunks()) {
+    onBytes(piece.length)
+    hasher?.update(piece)
+    yield piece
+  }
+  if (hasher) hashes.set(file.name, hasher.digest())
+}
+
+const RETURN = 13
+const FEED = 10
+const MARK = [0xef, 0xbb, 0xbf]
+
+/** Hashes content without byte order mark, with line feeds as line ends. */
+function normalizingHash() {
+  const hasher = new Bun.CryptoHasher("sha256")
+  let isFirst = true
+  let endsWithReturn = false
+  return {
+    update(piece: Uint8Array) {
+      let bytes = piece
+      if (isFirst && MARK.every((byte, at) => bytes[at] === byte)) bytes = bytes.subarray(MARK.length)
+      isFirst = false
+      if (endsWithReturn && bytes.length > 0 && bytes[0] !== FEED) hasher.update("\r")
+      if (bytes.length > 0) endsWithReturn = false
+      if (bytes.indexOf(RETURN) < 0) return void hasher.update(bytes)
+      const kept = new Uint8Array(bytes.length)
+      let length = 0
+      for (let at = 0; at < bytes.length; at++) {
+        const isLineEnd = bytes[at] === RETURN && (at + 1 === bytes.length || bytes[at + 1] === FEED)
+        if (!isLineEnd) kept[length++] = bytes[at]!
+      }
+      endsWithReturn = bytes.at(-1) === RETURN
+      hasher.update(kept.subarray(0, length))
+    },
+    digest(): string {
+      if (endsWithReturn) hasher.update("\r")
+      return hasher.digest("hex")
+    },
+  }
+}
+

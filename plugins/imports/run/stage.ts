@@ -1,0 +1,385 @@
+import { join } from "node:path"
+import { createEnrichment, type EnrichedEvent, IMPORTED_KINDS, type ImportedKind, type ImportedRow, openPlaces } from "#plugin"
+import { daySkips, localDay } from "../days.ts"
+import { ownOptions } from "../options.ts"
+import type { Reject } from "../rows.ts"
+import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../sources/source.ts"
+import { type RecognizedFiles, recognizeFiles } from "./reading.ts"
+import { ExternalSort, LineWriter } from "./sort.ts"
+import type { FileReport, ReadableOptions, Staged, StageProgress, StageResult, StageTask } from "./task.ts"
+import { eventKey, type SortedEvent, type StagedVisit, sortable, visitsOf } from "./visits.ts"
+
+/** A preview reads at most this much. */
+const PREVIEW_BYTES = 200_000_000
+const PREVIEW_MS = 20_000
+export const MAX_REJECTS = 10_000
+const PREVIEW_REJECTS = 50
+const SAMPLE_ROWS = 20
+const EXCERPT_CHARS = 200
+const EVENT_NAMES = 50
+const MAX_WARNINGS = 100
+const PROGRESS_MS = 500
+
+/** Ends the reading of a preview that has seen enough. */
+class PreviewEnd extends Error {}
+
+/** Reads the files of an import and stages their rows: sorted visits, and totals by kind. Runs in a worker. */
+export async function stage(task: StageTask, report: (progress: StageProgress) => void): Promise<StageResult> {
+  try {
+    return await new Stage(task, report).run()
+  } catch (error) {
+    if (error instanceof ImportFault) return { fault: { code: error.code, message: error.message, members: error.members } }
+    throw error
+  }
+}
+
+class Stage implements Sink {
+  readonly #task: StageTask
+  readonly #options: ReadableOptions
+  readonly #report: (progress: StageProgress) => void
+  readonly #startedAt = performance.now()
+  readonly #size: number
+  readonly #skipOf: ReturnType<typeof daySkips>
+  readonly #events: ExternalSort
+  readonly #writers = new Map<ImportedKind, { writer: LineWriter | undefined; lines: number }>()
+  readonly #days = new Map<string, number>()
+  readonly #rows = { read: 0, rejected: 0, skipped: 0 }
+  readonly #skips = new Map<string, number>()
+  readonly #rejects: Reject[] = []
+  readonly #sample: object[] = []
+  readonly #unsupported = new Set<string>()
+  readonly #warnings = new Map<string, Staged["warnings"][number]>()
+  readonly #choices: Staged["choices"] = {}
+  readonly #eventNames = new Set<string>()
+  readonly #revenue = new Map<string, number>()
+  readonly #totals = new Map<ImportedKind, Map<string, number>>()
+  readonly #dayOf: (at: number) => string
+  readonly #hosts: ReadonlySet<string> | undefined
+  readonly #tables: ReadonlySet<string> | undefined
+  readonly #countedRows = new Map<string, number>()
+  #enrich: ReturnType<typeof createEnrichment> | undefined
+  #mapping: object | undefined
+  #order = 0
+  #skippedLine = ""
+  #scanned = 0
+  #reportedAt = 0
+  #eventCount = 0
+
+  constructor(task: StageTask, report: (progress: StageProgress) => void) {
+    this.#task = task
+    this.#options = task.options as ReadableOptions // validated on the main thread
+    this.#report = report
+    this.#size = task.files.reduce((sum, { bytes }) => sum + bytes, 0)
+    this.#skipOf = daySkips(task.rules)
+    this.#events = new ExternalSort(join(task.folder, "events"))
+    this.#dayOf = daysBySpan(task.site.timezone)
+    const { hostnames, tables } = this.#options
+    this.#hosts = hostnames && new Set(hostnames.map((host) => host.toLowerCase()))
+    this.#tables = tables && new Set(tables)
+  }
+
+  async run(): Promise<Staged> {
+    const { task } = { task: this.#task }
+    this.#enrich = createEnrichment(task.site, await openPlaces(task.geoDb))
+    const files = await recognizeFiles(task, (bytes) => this.#count(bytes))
+    const complete = await this.#read(files)
+    const hash = complete ? await this.#hash(files) : undefined
+    const { visits, visitors, pageviews, events, staged } = this.#stageVisits()
+    for (const [kind, { writer, lines }] of this.#writers) {
+      writer?.close()
+      staged.push({ name: kind, lines })
+    }
+    const hasRows = this.#eventCount > 0
+    const kind = hasRows && this.#writers.size > 0 ? "mixed" : hasRows || files.source.kinds[0] === "rows" ? "rows" : "aggregate"
+    const totals = this.#aggregateTotals()
+    return {
+      source: files.source.id,
+      kind: this.#writers.size > 0 && !hasRows ? "aggregate" : kind,
+      confidence: files.confidence,
+      complete,
+      scannedBytes: files.scannedBytes(),
+      files: files.reports.map((file): FileReport => ({ ...file, rows: this.#countedRows.get(file.name) ?? 0 })),
+      days: [...this.#days].sort(byKey).map(([day, rows]) => {
+        const skip = this.#skipOf(day)
+        return { day, rows, ...(skip && { skip }) }
+      }),
+      totals: {
+        visitors: visitors + totals.visitors,
+        visits: visits + totals.visits,
+        pageviews: pageviews + totals.pageviews,
+        events: events + totals.events,
+        revenue: [...this.#revenue].sort(byKey).map(([currency, amount_minor]) => ({ currency, amount_minor })),
+      },
+      rows: { ...this.#rows, accepted: Math.max(0, this.#rows.read - this.#rows.rejected - this.#rows.skipped) },
+      skipReasons: Object.fromEntries([...this.#skips].sort(byKey)),
+      rejects: this.#rejects,
+      sample: this.#sample,
+      unsupported: [...this.#unsupported].sort(),
+      warnings: [...this.#warnings.values()],
+      choices: this.#choices,
+      ...(this.#mapping && { mapping: this.#mapping }),
+      eventNames: [...this.#eventNames],
+      ...(hash !== undefined && { hash }),
+      visitors,
+      staged,
+    }
+  }
+
+  /** Returns whether all files were read to their end. */
+  async #read({ source, inputs }: RecognizedFiles): Promise<boolean> {
+    const { site } = this.#task
+    const { encoding, delimiter, source_timezone } = this.#options
+    const options = {
+      timezone: source_timezone ?? site.timezone,
+      siteTimezone: site.timezone,
+      hostname: site.hosts.find((host) => !host.startsWith("*.")) ?? "",
+      currency: site.revenue_currency,
+      encoding,
+      delimiter,
+      isPreview: this.#task.do === "preview",
+      own: ownOptions(this.#options),
+    }
+    try {
+      await source.read(inputs, options, this)
+      return true
+    } catch (error) {
+      if (error instanceof PreviewEnd) return false
+      throw error
+    }
+  }
+
+  /** Reads files to their end that the source did not, unless a preview has no time left. */
+  async #hash(files: RecognizedFiles): Promise<string | undefined> {
+    try {
+      return await files.hash()
+    } catch (error) {
+      if (error instanceof PreviewEnd) return undefined
+      throw error
+    }
+  }
+
+  #count(bytes: number): void {
+    this.#scanned += bytes
+    this.check()
+  }
+
+  check(): void {
+    const now = performance.now()
+    if (this.#task.do === "preview" && (this.#scanned > PREVIEW_BYTES || now - this.#startedAt > PREVIEW_MS)) throw new PreviewEnd()
+    if (now - this.#reportedAt < PROGRESS_MS) return
+    this.#reportedAt = now
+    // Packed files yield more bytes than they have.
+    this.#report({ phase: "sort", done: Math.min(this.#scanned, this.#size), total: this.#size })
+  }
+
+  event(given: SourceEvent): void {
+    const enriched = this.#enrich!({ ...given, ...(given.sender && { address: given.sender.address, userAgent: given.sender.userAgent }) })
+    if (enriched === "bad_url") return this.reject(given.file, given.line, "bad_url", given.hostname ?? hostIn(given.url ?? ""))
+    if (enriched.isBot) return this.skip("bot")
+    const { event } = enriched
+    const day = this.#dayOf(event.at)
+    if (this.#hosts && event.hostname !== "" && !this.#hosts.has(event.hostname)) return this.skip("filtered")
+    if (!this.#isWanted(day)) return this.skip("filtered")
+    if (enriched.hasInvalidRevenue) this.#addSkip("revenue_invalid", 1)
+    this.#eventCount++
+    const sorted = this.#sortedEvent(given, enriched, day)
+    this.#countRow(given.file)
+    this.#addSample({ at: new Date(event.at).toISOString(), name: event.name, page: event.page, hostname: event.hostname, ...nonEmpty(enriched) })
+    this.#events.add(eventKey(sorted, this.#order++), JSON.stringify(sorted))
+  }
+
+  #sortedEvent(given: SourceEvent, { event, traits }: EnrichedEvent, day: string): SortedEvent {
+    const linked = this.#options.link_identified_users === true && given.userId ? given.userId : ""
+    const name = linked === "" ? nameOf(given, day) : `user ${linked}`
+    const visitor = new Bun.CryptoHasher("sha256", this.#task.salt).update(name).digest("hex").slice(0, 32)
+    const kind = linked === "" ? (given.visitorKind ?? "rotating") : "user"
+    return { visitor, visit: given.visit ?? "", kind, userId: linked, event, traits }
+  }
+
+  totals(kind: ImportedKind, { file, line, ...row }: ImportedRow & { file: string; line: number }): void {
+    if (this.#tables && !this.#tables.has(kind)) return
+    if (!this.#isWanted(row.day)) return this.#skipLine("filtered", file, line)
+    this.#countRow(file)
+    this.#days.set(row.day, (this.#days.get(row.day) ?? 0) + 1)
+    const skip = this.#skipOf(row.day)
+    if (skip) return this.#skipLine(skip, file, line)
+    const { writer, ...count } = this.#writerOf(kind)
+    this.#writers.set(kind, { writer, lines: count.lines + 1 })
+    writer?.write(JSON.stringify(row))
+    const sums = this.#totals.get(kind) ?? new Map<string, number>()
+    for (const [name, value] of Object.entries(row.counts)) sums.set(name, (sums.get(name) ?? 0) + value)
+    this.#totals.set(kind, sums)
+    if (kind === "imported_custom_events" && row.texts.name) this.#addEventName(row.texts.name)
+    this.#addSample({ table: kind, day: row.day, ...(row.hour !== undefined && { hour: row.hour }), ...row.texts, ...row.counts })
+  }
+
+  #writerOf(kind: ImportedKind): { writer: LineWriter | undefined; lines: number } {
+    const known = this.#writers.get(kind)
+    if (known) return known
+    const writer = this.#task.do === "stage" ? new LineWriter(join(this.#task.folder, kind)) : undefined
+    return { writer, lines: 0 }
+  }
+
+  reject(file: string, line: number, code: RejectCode, excerpt: string): void {
+    this.#rows.rejected++
+    const kept = this.#task.do === "preview" ? PREVIEW_REJECTS : MAX_REJECTS
+    if (this.#rejects.length < kept) this.#rejects.push({ file, line, code, excerpt: excerptOf(excerpt) })
+  }
+  skip(reason: SkipReason, rows = 1): void {
+    // Invalid revenue is dropped from its row, which is imported.
+    if (reason !== "revenue_invalid") this.#rows.skipped += rows
+    this.#addSkip(reason, rows)
+  }
+  read(rows: number): void {
+    this.#rows.read += rows
+  }
+  warn(code: string, message: string, file?: string): void {
+    const key = `${code} ${file ?? ""} ${message}`
+    if (this.#warnings.size < MAX_WARNINGS) this.#warnings.set(key, { code, message, ...(file !== undefined && { file }) })
+  }
+  unsupported(what: string): void {
+    this.#unsupported.add(what)
+  }
+  choices(name: string, choices: readonly { id: string; rows: number }[]): void {
+    this.#choices[name] = choices
+  }
+  mapping(mapping: object): void {
+    this.#mapping = mapping
+  }
+
+  #isWanted(day: string): boolean {
+    const { from, to } = this.#options
+    return (from === undefined || day >= from) && (to === undefined || day <= to)
+  }
+
+  /** Skips a line once, even if it holds several rows of totals. */
+  #skipLine(reason: string, file: string, line: number): void {
+    const key = `${file}:${line}`
+    if (key === this.#skippedLine) return
+    this.#skippedLine = key
+    this.#rows.skipped++
+    this.#addSkip(reason, 1)
+  }
+
+  #addSkip(reason: string, rows: number): void {
+    this.#skips.set(reason, (this.#skips.get(reason) ?? 0) + rows)
+  }
+  #countRow(file: string): void {
+    this.#countedRows.set(file, (this.#countedRows.get(file) ?? 0) + 1)
+  }
+  #addSample(row: object): void {
+    if (this.#sample.length < SAMPLE_ROWS) this.#sample.push(row)
+  }
+  #addEventName(name: string): void {
+    if (this.#eventNames.size < EVENT_NAMES) this.#eventNames.add(name)
+  }
+
+  /**
+   * Sorts the events into visits, then the visits by start, as otherwise every segment would span all years. Visits on excluded days are
+   * left out. Visitors are numbered in the order of their keys, which is the same when an interrupted sort is repeated.
+   */
+  #stageVisits() {
+    const { folder } = this.#task
+    const isStaged = this.#task.do === "stage"
+    const byStart = new ExternalSort(join(folder, "visits-by-start"))
+    const counts = { visits: 0, visitors: 0, pageviews: 0, events: 0 }
+    let numbered: string | undefined
+    for (const { visitor, visit } of visitsOf(parsed(this.#events.sorted()))) {
+      const [first] = visit
+      const day = this.#dayOf(first!.event.at) // a visit has an event
+      this.#days.set(day, (this.#days.get(day) ?? 0) + 1)
+      const skip = this.#skipOf(day)
+      if (skip) {
+        this.#rows.skipped += visit.length
+        this.#addSkip(skip, visit.length)
+        continue
+      }
+      if (visitor !== numbered) counts.visitors++
+      numbered = visitor
+      counts.visits++
+      for (const { event } of visit) {
+        if (event.name === "pageview") counts.pageviews++
+        else if (event.name !== "engagement") this.#addEventName(event.name)
+        if (event.name !== "engagement") counts.events++
+        const { revenue } = event
+        if (revenue) this.#revenue.set(revenue.currency, (this.#revenue.get(revenue.currency) ?? 0) + revenue.amount)
+      }
+      if (isStaged) byStart.add(sortable(first!.event.at), JSON.stringify(stagedVisit(visit, counts.visitors - 1, day)))
+    }
+    this.#events.remove()
+    const staged: Staged["staged"] = []
+    if (isStaged && counts.visits > 0) {
+      const writer = new LineWriter(join(folder, "visits"))
+      for (const line of byStart.sorted()) writer.write(line)
+      writer.close()
+      staged.push({ name: "visits", lines: counts.visits })
+    }
+    byStart.remove()
+    return { ...counts, staged }
+  }
+
+  /** Returns the totals of aggregates: of the table without dimensions, or else of the table that has most. */
+  #aggregateTotals() {
+    const most = (name: string): number => {
+      const own = this.#totals.get("imported_visitors")?.get(name)
+      if (own !== undefined) return own
+      return Math.max(0, ...IMPORTED_KINDS.map((kind) => this.#totals.get(kind)?.get(name) ?? 0))
+    }
+    const events = this.#totals.get("imported_visitors")?.get("events")
+    const custom = this.#totals.get("imported_custom_events")?.get("events") ?? 0
+    const pageviews = most("pageviews")
+    return { visitors: most("visitors"), visits: most("visits"), pageviews, events: events || pageviews + custom }
+  }
+}
+
+const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]): number => (a[0] < b[0] ? -1 : 1)
+
+function* parsed(lines: Iterable<string>): Generator<SortedEvent> {
+  for (const line of lines) yield JSON.parse(line) as SortedEvent // written by `event`
+}
+
+function stagedVisit(visit: readonly SortedEvent[], visitor: number, day: string): StagedVisit {
+  const { kind, userId, traits } = visit[0]! // a visit has an event
+  return { visitor, kind, userId, traits, events: visit.map(({ event }) => event), day }
+}
+
+/** Returns the text by which a visitor is recognized. A row without any has a visitor of its own. */
+function nameOf({ visitor, sender, file, line, userId }: SourceEvent, day: string): string {
+  if (visitor !== "") return `visitor ${visitor}`
+  if (sender) return `sender ${day} ${sender.address} ${sender.userAgent}`
+  return userId ? `user ${userId}` : `row ${file}:${line}`
+}
+
+/** Returns the traits of a sample that are known. */
+const nonEmpty = ({ traits, event }: EnrichedEvent): object => ({
+  ...Object.fromEntries(Object.entries(traits).filter(([, value]) => value !== "")),
+  ...(event.props.length > 0 && { props: Object.fromEntries(event.props) }),
+  ...(event.revenue && { revenue: event.revenue }),
+})
+
+const ADDRESSES = /\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){3,7}\b/gi
+
+/** Returns the faulty value as it is shown: short, on one line, without addresses. */
+const excerptOf = (value: string): string =>
+  value
+    .replace(ADDRESSES, "…")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are not shown
+    .replace(/[\u0000-\u001f\u007f]+/g, " ")
+    .slice(0, EXCERPT_CHARS)
+
+const hostIn = (url: string): string => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? ""
+
+/** Returns the function that finds the local day of an instant. Most instants lie on the day of the one before. */
+function daysBySpan(timezone: string): (at: number) => string {
+  const hours = new Map<number, string>()
+  return (at) => {
+    // Zones change at multiples of 15 minutes only, so a quarter of an hour lies within one day.
+    const quarter = Math.floor(at / 900_000)
+    const known = hours.get(quarter)
+    if (known !== undefined) return known
+    if (hours.size > 50_000) hours.clear()
+    const day = localDay(quarter * 900_000, timezone)
+    hours.set(quarter, day)
+    return day
+  }
+}

@@ -1,0 +1,106 @@
+import type { DayRules, DaySkip } from "../days.ts"
+import type { CommonOptions } from "../options.ts"
+import type { Reject } from "../rows.ts"
+import type { ImportFaultCode } from "../sources/source.ts"
+
+/** Messages between the main thread and the worker that reads the files of an import. */
+
+export interface StageTask {
+  /** A preview reads within limits and writes no staged rows. */
+  do: "preview" | "stage"
+  /** Folder for sorted and staged rows, empty. */
+  folder: string
+  files: readonly StagedFile[]
+  /** Whether the files came in the request. They may unpack to less than uploads. */
+  isInline: boolean
+  /** Default: detected. */
+  source: string | undefined
+  /** Options as they were sent. */
+  options: Readonly<Record<string, unknown>>
+  site: StageSite
+  rules: DayRules
+  geoDb: string | undefined
+  /** Key of the visitors' hashes, in hex. */
+  salt: string
+}
+
+export interface StagedFile {
+  name: string
+  path: string
+  bytes: number
+}
+
+export interface StageSite {
+  timezone: string
+  hosts: readonly string[]
+  allowed_query_params: readonly string[]
+  hash_routing: boolean
+  revenue_currency: string
+}
+
+export interface StageProgress {
+  phase: "sort"
+  done: number
+  total: number
+}
+
+/** A file of the import and how it was understood. */
+export interface FileReport {
+  name: string
+  table: string | null
+  rows: number
+  ignored: boolean
+  reason?: { code: string; message: string }
+}
+
+/** A day with rows. */
+export interface DayReport {
+  day: string
+  /** Visits, or rows of totals. */
+  rows: number
+  skip?: DaySkip
+}
+
+/** What the worker found, and what it staged. */
+export interface Staged {
+  source: string
+  kind: "rows" | "aggregate" | "mixed"
+  confidence: number
+  complete: boolean
+  scannedBytes: number
+  files: FileReport[]
+  days: DayReport[]
+  totals: {
+    visitors: number
+    visits: number
+    pageviews: number
+    events: number
+    revenue: { currency: string; amount_minor: number }[]
+  }
+  /** Rows of the source. Accepted ones are stored. */
+  rows: { read: number; accepted: number; rejected: number; skipped: number }
+  skipReasons: Record<string, number>
+  rejects: Reject[]
+  sample: object[]
+  unsupported: string[]
+  warnings: { code: string; message: string; file?: string }[]
+  choices: Record<string, readonly { id: string; rows: number }[]>
+  mapping?: object
+  /** Names of custom events, at most 50. */
+  eventNames: string[]
+  /** SHA-256 over the content of the files. Absent unless all were read to the end. */
+  hash?: string
+  /** Visitors of the staged visits. */
+  visitors: number
+  /** Lines of each staged file by name: `visits` or a kind of totals. */
+  staged: { name: string; lines: number }[]
+}
+
+export interface StageFault {
+  fault: { code: ImportFaultCode; message: string; members: Readonly<Record<string, unknown>> }
+}
+
+export type StageResult = Staged | StageFault
+
+/** The options in the form that the worker uses. They were validated before. */
+export type ReadableOptions = CommonOptions & Readonly<Record<string, unknown>>
