@@ -1,4 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
+import { REPORT_FACTS } from "./report.ts"
 
 /** An amount of money in answers of the array form (api.md 7.6). */
 const Money = t.Object({
@@ -35,7 +36,7 @@ export const QueryAnswer = t.Object(
     results: t.Array(AnswerRow, { description: "Rows of the page, in the requested order." }),
     meta: t.Object({
       imports_included: t.Optional(
-        t.Boolean({ description: "Whether imported totals are included. Present only if they were requested." }),
+        t.Boolean({ description: "Whether any import is part of the results. Present only if imported totals were requested." }),
       ),
       imports_skip_reason: t.Optional(t.String({ description: "Code of the reason why imported totals are not included." })),
       imports_warning: t.Optional(t.String({ description: "Explanation of the reason why imported totals are not included." })),
@@ -52,6 +53,8 @@ export const QueryAnswer = t.Object(
       time_labels: t.Optional(t.Array(t.String(), { description: "All time buckets. Present only if requested." })),
       total_rows: t.Optional(t.Integer({ minimum: 0, description: "Number of all rows. Present only if requested." })),
       visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
+      imports: REPORT_FACTS.imports,
+      visitors_estimated: REPORT_FACTS.visitors_estimated,
       notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
     }),
     query: t.Object(

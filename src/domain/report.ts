@@ -1,5 +1,7 @@
 import { type Static, type TNumber, type TOptional, Type as t } from "@sinclair/typebox"
 import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
+import type { ImportExclusion } from "./query.ts"
+import { textOf } from "./response.ts"
 
 const METRIC_DESCRIPTIONS: Readonly<Record<FlatMetric, string>> = {
   visitors: "Number of distinct visitors, each counted once per `visitor_window`.",
@@ -53,10 +55,32 @@ const VisitorWindow = t.Union(
   { description: "Period within which a visitor is counted once. `mixed` when it changed within the range." },
 )
 
+/** Which imports a report includes. Rows imported as events are always included; imported totals only where they fit. */
+export const ReportImports = t.Object(
+  {
+    included: t.Boolean({ description: "Whether any import is part of the report." }),
+    reason: t.Optional(
+      textOf<ImportExclusion>({
+        description:
+          "Why imported totals are left out: `unsupported_filters`, `unsupported_interval`, `unsupported_metric`, `unsupported_timezone`, `disabled` or `none_in_range`. If `included` is true, those of some imports are.",
+      }),
+    ),
+    message: t.Optional(t.String({ description: "Explanation of the reason, in English." })),
+    import_ids: t.Optional(t.Array(t.Integer(), { description: "Ids of the included imports. Absent if there are none." })),
+  },
+  { title: "ReportImports" },
+)
+
 export const REPORT_FACTS = {
   site_id: t.Integer({ description: "Id of the site." }),
   range: ReportRange,
   visitor_window: t.Optional(VisitorWindow),
+  imports: t.Optional(ReportImports),
+  visitors_estimated: t.Optional(
+    t.Boolean({
+      description: "Present and true if daily visitors of imported totals were added up, so that a visitor can count more than once.",
+    }),
+  ),
   notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
   revenue_currency: t.Optional(t.String({ description: "ISO 4217 code of the currency of revenue. Present only with revenue." })),
 }

@@ -41,7 +41,7 @@ export const serverOptions = ({ config, clock, log, version }: AppOptions, insta
   maintenance: instance.maintenance.current,
   isOn: instance.plugins.isOn,
   features: instance.plugins.features,
-  firstAt: (siteId: number) => instance.events.firstAt(siteId),
+  firstAt: (siteId: number) => instance.imports.firstAt(siteId),
   now: clock.now,
   log,
   version,

@@ -58,7 +58,7 @@ function formOf(world: World): QueryForm {
       aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
       compare: async (query) => comparedTables(world.snapshot(query.site.id), query, () => {}),
     },
-    events: { firstAt: () => undefined },
+    imports: { firstAt: () => undefined },
     sites: { directory, list: async (organizationId) => directory.ofOrganization(organizationId) },
     goals: { rules: (siteId) => [...SITES.find(({ id }) => id === siteId)!.goals] },
     clock: { now: () => NOW },

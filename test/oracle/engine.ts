@@ -49,6 +49,7 @@ export function engineOf(world: World): Engine {
     rows: refuse,
     exportRows: refuse,
     exportBreakdown: refuse,
+    importFacts: refuse,
     close: async () => {},
   }
 }

@@ -38,7 +38,7 @@ function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
   return createStats({
     engine: engineOf(world),
-    events: { firstAt: () => undefined },
+    imports: { firstAt: () => undefined, of: () => [] },
     goals,
     funnels: { all: () => funnels },
     clock: { now: () => now },

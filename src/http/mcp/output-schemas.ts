@@ -31,13 +31,9 @@ const SiteList = t.Object({
 /** Result of `list_sites`. */
 export type SiteList = Static<typeof SiteList>
 
-/** Facts about imported totals. Reports do not contain them yet; clients already accept them. */
-const IMPORTS = { imports: t.Optional(t.Object({})), visitors_estimated: t.Optional(t.Boolean()) }
 /** The steps of a funnel have no revenue. */
-const report = (
-  { site_id, range, visitor_window, notes, revenue_currency, ...figures }: TProperties & typeof REPORT_FACTS,
-  hasRevenue = true,
-) => shortened(t.Object({ site_id, range, visitor_window, ...IMPORTS, notes, ...figures, ...(hasRevenue && { revenue_currency }) }))
+const report = ({ revenue_currency, ...others }: TProperties & typeof REPORT_FACTS, hasRevenue = true) =>
+  shortened(t.Object({ ...others, ...(hasRevenue && { revenue_currency }) }))
 
 // Buckets of the compared range are over.
 const { partial: _, ...earlierPoint } = Timeseries.properties.points.items.properties

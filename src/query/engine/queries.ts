@@ -2,6 +2,7 @@ import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
 import { funnel } from "../funnel/funnel.ts"
+import { importFacts } from "../imported/imported.ts"
 import { aggregate, comparedTables } from "../measure/aggregate.ts"
 import { paths } from "../paths/paths.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
@@ -45,6 +46,8 @@ export const QUERIES = {
   tally,
   /** All rows of a breakdown as text. */
   exportBreakdown,
+  /** Which imports are part of a report on visits. */
+  importFacts,
 }
 
 /** Queries that are answered in batches. Each function computes the batch after a cursor, or the first one without a cursor. */

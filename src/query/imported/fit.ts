@@ -3,13 +3,18 @@ import { type Condition, type Filter, textTest } from "../../domain/filter.ts"
 import type { ImportedKind } from "../../domain/imported.ts"
 import type { Metric } from "../../domain/metric.ts"
 import type { DimensionGrouping, GoalRule, ImportExclusion, Query } from "../../domain/query.ts"
-import type { Snapshot } from "../../store/events/part.ts"
-import type { TotalsPart } from "../../store/events/totals.ts"
-import { ruleMask } from "../filter/masks.ts"
+import { countedGoals } from "../filter/counted-goals.ts"
 
-/** The table that can answer a query, or why none can. */
-export type Fit = { kind: ImportedKind } | { reason: ImportExclusion }
+/** The table that can answer a query, with the goals whose completions are counted in it. */
+export interface ChosenTable {
+  kind: ImportedKind
+  goals: readonly GoalRule[]
+}
 
+/** A table, or why no table can answer the query. */
+export type Fit = ChosenTable | { reason: ImportExclusion }
+
+/** Metrics of a table that has the five counts. */
 const FIVE_METRICS: readonly Metric[] = [
   "visitors",
   "visits",
@@ -20,52 +25,90 @@ const FIVE_METRICS: readonly Metric[] = [
   "percentage",
 ]
 
-/** Metrics that each table can answer. Tables that are not listed have the five counts. */
+/** Metrics of each table. Tables that are not listed have the five counts. */
 const METRICS_OF: Partial<Record<ImportedKind, readonly Metric[]>> = {
   imported_visitors: [...FIVE_METRICS, "events"],
   imported_pages: ["visitors", "pageviews", "visits", "time_on_page", "scroll_depth", "exit_rate", "percentage"],
   imported_entry_pages: ["visitors", "visits", "bounce_rate", "visit_duration", "percentage"],
-  imported_exit_pages: ["visitors", "percentage"],
-  imported_custom_events: ["visitors", "events", "percentage", "conversions", "conversion_rate"],
+  imported_exit_pages: ["visitors", "visits", "percentage"],
+  // Without goals, a conversion rate is that of the visitors of an event or property.
+  imported_custom_events: ["visitors", "events", "percentage", "conversion_rate"],
   imported_custom_props: ["visitors", "events", "percentage"],
 }
 
-/** Metrics of a report on goals. Its revenue is that of recorded events: imported totals have none. */
-const GOAL_METRICS: readonly Metric[] = ["visitors", "conversions", "conversion_rate", "percentage", "total_revenue"]
+const CONVERSIONS: readonly Metric[] = ["conversions", "conversion_rate"]
+/** Metrics of a report on goals. Its revenue is that of recorded events, because imported totals have none. */
+const GOAL_METRICS: readonly Metric[] = ["visitors", ...CONVERSIONS, "percentage", "total_revenue"]
+/** Metrics that keep their meaning when a goal chooses the rows of a table. */
+const CHOSEN_BY_GOAL: readonly Metric[] = ["visitors", "visits", "pageviews", "events", "percentage"]
 
 /** A dimension that a query groups or filters by. */
-interface UsedDimension {
-  dimension: Dimension
-  property?: string | undefined
-}
+type UsedDimension = Pick<DimensionGrouping, "dimension" | "property"> | Condition
+
+const NO_TABLE = { reason: "unsupported_filters" } as const
 
 /**
  * Chooses the table of imported totals that can answer a query: the one that has all dimensions it groups and filters by, time
- * excluded. Goals count as the dimension they match.
+ * excluded. A goal counts as the dimension that it matches.
  */
 export function tableFor(query: Query): Fit {
-  const used = query.groupings.flatMap((grouping) => (grouping.by === "time" ? [] : [grouping]))
+  const used = groupedBy(query)
   const conditions = query.filter ? conditionsOf(query.filter) : []
-  if (!conditions) return { reason: "unsupported_filters" }
-  const goals = goalKinds(query, used, conditions)
-  const kind = kindFor([...used, ...conditions], goals)
-  if (!kind) return { reason: "unsupported_filters" }
-  const isByGoal = used.some(({ dimension }) => dimension === "goal")
-  const known = isByGoal ? GOAL_METRICS : (METRICS_OF[kind] ?? FIVE_METRICS)
-  const asksConversions = query.metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
-  // A rate of converting visitors needs the visitors of the whole site, which have no other dimension.
-  if (asksConversions && query.metrics.includes("conversion_rate") && conditions.some(({ dimension }) => dimension !== "goal"))
-    return { reason: "unsupported_filters" }
-  if (query.metrics.every((metric) => known.includes(metric))) return { kind }
-  return { reason: "unsupported_metric" }
+  if (!conditions) return NO_TABLE
+  const use = goalUse(query, used, conditions)
+  const kind = kindFor([...used, ...conditions], use)
+  if (!kind || (hasCustomEvents(kind) && query.filter && holdsForPageviews(query.filter))) return NO_TABLE
+  // The visitors who could have converted are known only for the whole site.
+  if (query.metrics.includes("conversion_rate") && conditions.some(({ dimension }) => !OF_CONVERSIONS.includes(dimension))) return NO_TABLE
+  const known = metricsFor(kind, use, used.length + conditions.length > 0)
+  return query.metrics.every((metric) => known.includes(metric)) ? { kind, goals: use.counted } : { reason: "unsupported_metric" }
 }
 
-function kindFor(used: readonly UsedDimension[], goals: ReadonlySet<GoalRule["kind"]>): ImportedKind | undefined {
+const OF_CONVERSIONS: readonly Dimension[] = ["goal", "event", "property"]
+
+const hasCustomEvents = (kind: ImportedKind): boolean => kind === "imported_custom_events" || kind === "imported_custom_props"
+
+/** How goals take part in a query. */
+interface GoalUse {
+  /** Kinds of the goals that rows are counted or chosen by. `scroll` stands for goals that totals cannot tell apart. */
+  kinds: ReadonlySet<GoalRule["kind"]>
+  /** Whether there is a row for each goal. */
+  isByGoal: boolean
+  /** Whether a condition names goals. */
+  isChosen: boolean
+  counted: readonly GoalRule[]
+}
+
+function goalUse({ site, metrics, filter }: Query, used: readonly UsedDimension[], conditions: readonly Condition[]): GoalUse {
+  const isByGoal = used.some(({ dimension }) => dimension === "goal")
+  const named = conditions.filter(({ dimension }) => dimension === "goal")
+  // The conversion rate of an event or property is that of all its visitors.
+  const hasOwnRate = used.some(({ dimension }) => dimension === "event" || dimension === "property")
+  const asksConversions = metrics.includes("conversions") || (metrics.includes("conversion_rate") && !hasOwnRate)
+  const counted = isByGoal || asksConversions ? countedGoals(filter, site) : []
+  const isChosen = named.length > 0
+  const chosen = site.goals.filter(({ name }) => named.some((condition) => textTest(condition)(name)))
+  const kinds = new Set([...counted, ...chosen].map(({ kind, props }) => (Object.keys(props ?? {}).length > 0 ? "scroll" : kind)))
+  // A goal that does not exist is completed by no event.
+  if (kinds.size === 0 && (isByGoal || isChosen || asksConversions)) kinds.add("event")
+  return { kinds, isByGoal, isChosen, counted }
+}
+
+function metricsFor(kind: ImportedKind, { kinds, isByGoal, isChosen }: GoalUse, isNarrowed: boolean): readonly Metric[] {
+  const own = METRICS_OF[kind] ?? FIVE_METRICS
+  if (kinds.size === 0) return own
+  if (isByGoal) return GOAL_METRICS
+  if (isChosen) return [...own.filter((metric) => CHOSEN_BY_GOAL.includes(metric)), ...CONVERSIONS]
+  // Conversions of the whole site are in another table than its visitors.
+  return isNarrowed ? [...own, ...CONVERSIONS] : CONVERSIONS
+}
+
+function kindFor(used: readonly UsedDimension[], { kinds }: GoalUse): ImportedKind | undefined {
   const names = new Set(used.map(({ dimension }) => dimension))
   names.delete("goal")
-  if (goals.size > 1 || goals.has("scroll")) return undefined
-  if (goals.has("page")) names.add("page")
-  if (goals.has("event")) names.add("event")
+  if (kinds.size > 1 || kinds.has("scroll")) return undefined
+  if (kinds.has("page")) names.add("page")
+  if (kinds.has("event")) names.add("event")
   if (names.has("property")) return propertyTable(names, properties(used))
   const fits = ([, dimensions]: readonly [ImportedKind, readonly Dimension[]]) => [...names].every((name) => dimensions.includes(name))
   return TABLES.find(fits)?.[0]
@@ -98,6 +141,8 @@ const TABLES: readonly (readonly [ImportedKind, readonly Dimension[]])[] = [
   ["imported_custom_events", ["event"]],
 ]
 
+const groupedBy = ({ groupings }: Query): DimensionGrouping[] => groupings.flatMap((grouping) => (grouping.by === "time" ? [] : [grouping]))
+
 /** Lists the conditions of a filter, or returns undefined if it tests what visitors did. */
 function conditionsOf(filter: Filter): Condition[] | undefined {
   switch (filter.op) {
@@ -115,36 +160,25 @@ function conditionsOf(filter: Filter): Condition[] | undefined {
   }
 }
 
-/** Returns the kinds of the goals that a query groups or filters by. A goal with properties cannot be told apart in totals. */
-function goalKinds({ site, metrics }: Query, used: readonly UsedDimension[], conditions: readonly Condition[]): Set<GoalRule["kind"]> {
-  const isByGoal = used.some(({ dimension }) => dimension === "goal")
-  const asksConversions = metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
-  const isByEvent = used.some(({ dimension }) => dimension === "event")
-  const named = conditions.filter(({ dimension }) => dimension === "goal")
-  const all = named.length > 0 ? site.goals.filter(({ name }) => named.some((condition) => textTest(condition)(name))) : site.goals
-  if (named.length === 0 && !isByGoal && (!asksConversions || isByEvent)) return new Set()
-  return new Set(all.map(({ kind, props }) => (Object.keys(props ?? {}).length > 0 ? "scroll" : kind)))
-}
-
-/** A goal as rows of totals complete it. */
-export interface GoalMatch {
-  matches(part: TotalsPart, row: number): boolean
-}
-
-/** Returns the goals of a query, in the order of their codes, or those named by a condition. */
-export function goalMatches(snapshot: Snapshot, { site, filter }: Query, condition?: Condition): GoalMatch[] {
-  const named = condition ? [condition] : filter ? (conditionsOf(filter) ?? []).filter(({ dimension }) => dimension === "goal") : []
-  const goals = named.length > 0 ? site.goals.filter(({ name }) => named.some((one) => textTest(one)(name))) : site.goals
-  return goals.map((goal) => {
-    const isEvent = goal.kind === "event"
-    const values = ruleMask(snapshot.dictionary(isEvent ? "name" : "page"), goal)
-    const column = isEvent ? "name" : "page"
-    return { matches: (part, row) => values[part.text(column)[row]!] === 1 }
-  })
+/** Returns whether pageviews satisfy a filter on events, goals and properties. The tables of custom events do not have them. */
+function holdsForPageviews(filter: Filter): boolean {
+  switch (filter.op) {
+    case "and":
+      return filter.filters.every(holdsForPageviews)
+    case "or":
+      return filter.filters.some(holdsForPageviews)
+    case "not":
+      return !holdsForPageviews(filter.filter)
+    case "has_done":
+      return true
+    default:
+      if (filter.dimension === "event") return textTest(filter)("pageview")
+      return filter.dimension === "property" && filter.missing
+  }
 }
 
 /** Returns the column of a dimension in its table. */
-export function columnOf({ dimension, property }: Pick<DimensionGrouping, "dimension" | "property"> | Condition): string {
+export function columnOf({ dimension, property }: UsedDimension): string {
   if (dimension === "event") return "name"
   if (dimension !== "property") return dimension
   if (property === "url") return "link_url"
@@ -152,7 +186,16 @@ export function columnOf({ dimension, property }: Pick<DimensionGrouping, "dimen
 }
 
 /** Returns the property key that a query groups or filters by. */
-export function propertyOf({ groupings, filter }: Query): string | undefined {
-  const used = [...groupings.flatMap((grouping) => (grouping.by === "time" ? [] : [grouping])), ...((filter && conditionsOf(filter)) ?? [])]
+export function propertyOf(query: Query): string | undefined {
+  const used: UsedDimension[] = [...groupedBy(query), ...((query.filter && conditionsOf(query.filter)) ?? [])]
   return used.find(({ dimension }) => dimension === "property")?.property
+}
+
+/**
+ * Returns whether rows without the property that a query groups by are left out: the row of the missing value also has the pageviews,
+ * which the table does not have.
+ */
+export function needsProperty(query: Query): boolean {
+  const names = groupedBy(query).map(({ dimension }) => dimension)
+  return names.includes("property") && !names.includes("event") && !names.includes("goal") && !query.filter
 }

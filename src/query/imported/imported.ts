@@ -1,12 +1,13 @@
-import { dimensionFacts } from "../../domain/dimension.ts"
-import type { Condition, Filter } from "../../domain/filter.ts"
-import { IMPORTED_KINDS, type ImportedKind, type VisibleImport, WHOLE_DAY } from "../../domain/imported.ts"
-import type { ImportExclusion, ImportFacts, Query, Range } from "../../domain/query.ts"
+import { IMPORTED_KINDS, WHOLE_DAY } from "../../domain/imported.ts"
+import type { Metric } from "../../domain/metric.ts"
+import type { GoalRule, Grouping, ImportExclusion, ImportFacts, Query, Range } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { TotalsPart } from "../../store/events/totals.ts"
-import { type ValueMask, valueMask } from "../filter/masks.ts"
-import { bucketAt } from "../measure/row-lists.ts"
-import { columnOf, type GoalMatch, goalMatches, propertyOf, tableFor } from "./fit.ts"
+import { bucketAt } from "../parse/buckets.ts"
+import { type ChosenTable, columnOf, tableFor } from "./fit.ts"
+import { chosenRows, goalMask } from "./masks.ts"
+import { type ImportRows, importRows, LocalTimes, type RowsInRange } from "./rows.ts"
+import { type ImportedSum, Sums } from "./sums.ts"
 
 /**
  * Imported totals in answers (areas/02 section 4): the only place that knows how they merge. Counts are added to the native ones by
@@ -18,29 +19,14 @@ export interface ImportedTotals {
   facts: ImportFacts | undefined
   /** Returns the sum of a count in a group. 0 where no import takes part. */
   sum(name: ImportedSum): (group: number) => number
-  /** Returns a sum over all groups, each visitor of a day counted once: the denominator of a share. */
-  total(name: "visitors"): number
+  /** Visitors of all groups, each visitor of a day counted once: the denominator of a share. */
+  visitors: number
+  /** Visitors of the whole site: the denominator of a conversion rate. */
+  audience: number
   hasRows(group: number): boolean
 }
 
-/** What is summed. `visits` are entrances where the table has entry pages. */
-export type ImportedSum =
-  | "visitors"
-  | "visits"
-  | "pageviews"
-  | "events"
-  | "bounces"
-  | "visit_duration"
-  | "exits"
-  | "scroll_depth_sum"
-  | "scroll_depth_visits"
-  | "time_on_page"
-  | "time_on_page_visits"
-  | "conversions"
-  /** Visitors who could have converted: those of the whole site. */
-  | "audience"
-
-/** What the merge needs of the measures: the codes of each grouping, and the groups they form together with the native rows. */
+/** What the merge needs of the measures: the groups that the codes of a row form together with those of the native rows. */
 export interface ImportGroups {
   assign(codes: readonly Uint32Array[], count: number, out: Uint32Array): void
   size(): number
@@ -50,311 +36,212 @@ export interface ImportGroups {
 
 export function readImported(snapshot: Snapshot, query: Query, groups: ImportGroups): ImportedTotals {
   const sums = new Sums()
-  const totals = { visitors: 0 }
-  const facts = snapshot.imports.length === 0 || query.records ? undefined : include(snapshot, query, groups, sums, totals)
-  return {
-    facts,
-    sum: (name) => sums.of(name),
-    total: (name) => totals[name],
-    hasRows: (group) => sums.hasRows(group),
-  }
+  const totals = { visitors: 0, audience: 0 }
+  const facts = snapshot.imports.length === 0 || query.records ? undefined : include(snapshot, query, { groups, sums, totals })
+  return { facts, sum: (name) => sums.of(name), ...totals, hasRows: (group) => sums.hasRows(group) }
 }
 
-function include(snapshot: Snapshot, query: Query, groups: ImportGroups, sums: Sums, totals: { visitors: number }): ImportFacts {
-  const days = new LocalTimes(query.timezone)
-  const inRange = snapshot.imports.filter(({ spans }) => spans.some((span) => overlaps(span, query.range)))
-  const withTotals = inRange.filter((one) => hasTotals(snapshot, one, query.range, days))
-  const ids = new Set(inRange.filter((one) => !withTotals.includes(one) || hasVisits(snapshot, one)).map(({ id }) => id))
-  let reason: ImportExclusion | undefined = inRange.length === 0 ? "none_in_range" : undefined
-  const table = tableFor(query)
-  let isEstimated = false
-  for (const one of withTotals) {
-    const fault = !query.importedTotals ? "disabled" : "reason" in table ? table.reason : faultOf(snapshot, query, table.kind, one, days)
-    if (fault) {
-      reason ??= fault
-      continue
-    }
-    if ("reason" in table) continue
-    ids.add(one.id)
-    isEstimated ||= addImport(snapshot, query, table.kind, one, { groups, sums, totals, days })
-  }
-  return { ids: [...ids].sort((a, b) => a - b), ...(reason && { reason }), ...(isEstimated && { isEstimated }) }
-}
-
-const overlaps = (a: Range, b: Range): boolean => a.from < b.to && a.to > b.from
-
-const hasVisits = ({ parts }: Snapshot, { id }: VisibleImport): boolean => parts.some(({ importId }) => importId === id)
-
-function hasTotals(snapshot: Snapshot, one: VisibleImport, range: Range, days: LocalTimes): boolean {
-  return IMPORTED_KINDS.some((kind) =>
-    partsOf(snapshot, kind, one).some((part) => rowsIn(part, one, range, days.in(one.timezone)).length > 0),
-  )
-}
-
-const partsOf = (snapshot: Snapshot, kind: ImportedKind, { id }: VisibleImport): readonly TotalsPart[] =>
-  snapshot.totals(kind).filter(({ importId }) => importId === id)
-
-/** Returns why an import cannot answer a query from a table, or undefined if it can. */
-function faultOf(snapshot: Snapshot, query: Query, kind: ImportedKind, one: VisibleImport, days: LocalTimes): ImportExclusion | undefined {
-  const { range, timezone, groupings } = query
-  if (one.timezone !== timezone) return "unsupported_timezone"
-  const rows = partsOf(snapshot, kind, one).map((part) => ({ part, rows: rowsIn(part, one, range, days) }))
-  if (rows.every(({ rows }) => rows.length === 0)) return "none_in_range"
-  const isByHour = groupings.some((grouping) => grouping.by === "time" && (grouping.interval === "hour" || grouping.interval === "minute"))
-  if (groupings.some((grouping) => grouping.by === "time" && grouping.interval === "minute")) return "unsupported_interval"
-  const needsHours = isByHour || !days.isWhole(range.from) || !days.isWhole(range.to)
-  if (needsHours && rows.some(({ part, rows }) => rows.some((row) => part.hours()[row] === WHOLE_DAY))) return "unsupported_interval"
-  const isMissing = (name: string) => rows.every(({ part, rows }) => rows.every((row) => part.count(name)[row] === 0))
-  // Older exports lack these columns; adding only the visitors of their pages would distort the rates.
-  if (kind === "imported_pages" && query.metrics.includes("visits") && isMissing("visits")) return "unsupported_metric"
-  if (kind === "imported_pages" && query.metrics.includes("exit_rate") && isMissing("exits")) return "unsupported_metric"
-  return undefined
-}
-
-/** Returns the rows of a part that lie on effective days and in the range. */
-function rowsIn(part: TotalsPart, { days }: VisibleImport, range: Range, times: LocalTimes): number[] {
-  const [first, last] = [times.dayOf(range.from), times.dayOf(range.to - 1)]
-  if (part.lastDay < first || part.firstDay > last) return []
-  const [day, hour] = [part.days(), part.hours()]
-  const rows: number[] = []
-  for (let row = 0; row < part.rows; row++) {
-    if (day[row]! < first || day[row]! > last) continue
-    if (!days.some((span) => day[row]! >= span.first && day[row]! <= span.last)) continue
-    const at = times.start(day[row]!, hour[row]!)
-    if (hour[row] === WHOLE_DAY || (at >= range.from && at < range.to)) rows.push(row)
-  }
-  return rows
-}
-
+/** What the rows of all imports are added to. */
 interface Target {
   groups: ImportGroups
   sums: Sums
-  totals: { visitors: number }
-  days: LocalTimes
+  totals: { visitors: number; audience: number }
 }
 
-/** Adds an import's rows to the sums. Returns whether they lie on more than one day, so that visitors are estimated. */
-function addImport(snapshot: Snapshot, query: Query, kind: ImportedKind, one: VisibleImport, target: Target): boolean {
-  const { sums, totals, days } = target
-  const seenDays = new Set<number>()
-  const goals = goalMatches(snapshot, query)
-  for (const part of partsOf(snapshot, kind, one)) {
-    const isChosen = chosenRows(snapshot, query, kind, part)
-    const rows = rowsIn(part, one, query.range, days).filter(isChosen)
-    for (const row of rows) seenDays.add(part.days()[row]!)
-    const list = listRows(part, rows, query, goals)
-    const grouped = groupsOf(part, list, query, target)
-    sums.add(kind, part, list.rows, grouped, target.groups.size(), query)
+function include(snapshot: Snapshot, query: Query, target: Target): ImportFacts {
+  const { ids, reason, withTotals } = rowLevelFacts(snapshot, query.range)
+  const excluded: ImportExclusion[] = reason ? [reason] : []
+  const table = tableFor(query)
+  const days = new Set<number>()
+  for (const rows of withTotals) {
+    const fault = !query.importedTotals ? "disabled" : "reason" in table ? table.reason : faultOf(query, table, rows)
+    if (fault) excluded.push(fault)
+    if (fault || "reason" in table) continue
+    ids.push(rows.one.id)
+    addImport(snapshot, query, table, rows, target, days)
   }
-  const whole = query.filter ? kind : "imported_visitors"
-  for (const part of partsOf(snapshot, whole, one)) {
-    const isChosen = chosenRows(snapshot, query, whole, part)
-    for (const row of rowsIn(part, one, query.range, days)) if (isChosen(row)) totals.visitors += part.count("visitors")[row]!
-  }
-  addOfWholeSite(snapshot, query, kind, one, target)
-  return seenDays.size > 1
+  const isEstimated = days.size > 1 || (target.sums.isEstimated && query.metrics.some((metric) => OF_VISITORS.includes(metric)))
+  return factsOf(ids, excluded[0], isEstimated)
+}
+
+const OF_VISITORS: readonly Metric[] = ["visitors", "percentage", "conversion_rate"]
+
+const factsOf = (ids: readonly number[], reason: ImportExclusion | undefined, isEstimated = false): ImportFacts => ({
+  ids: [...new Set(ids)].sort((a, b) => a - b),
+  ...(reason && { reason }),
+  ...(isEstimated && { isEstimated }),
+})
+
+/** A query for the imports of a report that totals cannot answer. */
+export interface ImportFactsQuery {
+  site: { id: number }
+  range: Range
+  /** Whether the caller wants imported totals. */
+  importedTotals?: boolean
+}
+
+/** Returns which imports are part of a report on visits alone: of those with totals in the range, only their visits. */
+export function importFacts(snapshot: Snapshot, { range, importedTotals }: ImportFactsQuery): ImportFacts | undefined {
+  if (snapshot.imports.length === 0) return undefined
+  const { ids, reason, withTotals } = rowLevelFacts(snapshot, range)
+  const excluded = importedTotals ? "unsupported_filters" : "disabled"
+  return factsOf(ids, withTotals.length > 0 ? excluded : reason)
+}
+
+/** Returns the imports in a range whose visits are included, and those that have totals there. */
+function rowLevelFacts(snapshot: Snapshot, range: Range): { ids: number[]; reason?: ImportExclusion; withTotals: readonly ImportRows[] } {
+  const inRange = snapshot.imports.filter(({ spans }) => spans.some(({ from, to }) => from < range.to && to > range.from))
+  const all = inRange.map((one) => importRows(snapshot, one, range))
+  const withTotals = all.filter((rows) => IMPORTED_KINDS.some(rows.has))
+  const hasVisits = (id: number) =>
+    snapshot.parts.some(({ importId, minAt, maxAt }) => importId === id && minAt < range.to && maxAt >= range.from)
+  const ids = all.filter((rows) => !withTotals.includes(rows) || hasVisits(rows.one.id)).map(({ one }) => one.id)
+  return { ids, withTotals, ...(inRange.length === 0 && { reason: "none_in_range" as const }) }
+}
+
+/** Returns why an import cannot answer a query from a table, or undefined if it can. */
+function faultOf(query: Query, { kind }: ChosenTable, rows: ImportRows): ImportExclusion | undefined {
+  if (rows.one.timezone !== query.timezone) return "unsupported_timezone"
+  if (!rows.has(kind)) return "unsupported_filters"
+  // Events that an import does not state are read from two tables.
+  const kinds = [kind, ...(addsEvents(query, kind, rows) ? (["imported_custom_events"] as const) : [])]
+  if (kinds.some((each) => !fitsTimes(query, each, rows))) return "unsupported_interval"
+  if (query.metrics.includes("conversion_rate") && !rows.has("imported_visitors")) return "unsupported_metric"
+  const isMissing = (name: string) => !rows.some(kind, (part, row) => part.count(name)[row]! > 0)
+  return query.metrics.some((metric) => isDistorted(metric, kind, isMissing)) ? "unsupported_metric" : undefined
+}
+
+/** Returns whether the totals of a table are fine enough for the buckets and the ends of the range of a query. */
+function fitsTimes({ range, timezone, groupings }: Query, kind: ChosenTable["kind"], rows: ImportRows): boolean {
+  const intervals = groupings.flatMap((grouping) => (grouping.by === "time" ? [grouping.interval] : []))
+  if (intervals.includes("minute")) return false
+  const times = new LocalTimes(timezone)
+  const cut = [range.from, range.to].filter((at) => !times.isWhole(at)).map((at) => times.dayOf(at))
+  if (!intervals.includes("hour") && cut.length === 0) return true
+  const needsHours = (day: number) => intervals.includes("hour") || cut.includes(day)
+  return !rows.some(kind, (part, row) => part.hours()[row] === WHOLE_DAY && needsHours(part.days()[row]!))
 }
 
 /**
- * Adds what only the table of the whole site has: the audience of conversions, and the custom events of a summary whose import states
- * no events.
+ * Returns whether a metric would be wrong because the source lacks a column: a rate, if visits are added to its denominator and nothing
+ * to its numerator. A count that is absent everywhere is not distorted, but incomplete, as the source is.
  */
-function addOfWholeSite(snapshot: Snapshot, query: Query, kind: ImportedKind, one: VisibleImport, target: Target): void {
-  const byTime = { ...query, groupings: query.groupings.filter(({ by }) => by === "time") }
-  if (query.metrics.some((metric) => metric.endsWith("conversion_rate"))) {
-    for (const part of partsOf(snapshot, "imported_visitors", one)) {
-      for (const row of rowsIn(part, one, query.range, target.days)) target.sums.addTotal("audience", part.count("visitors")[row]!)
-    }
-  }
-  if (kind !== "imported_visitors" || !query.metrics.includes("events")) return
-  const stated = partsOf(snapshot, kind, one).some((part) =>
-    rowsIn(part, one, query.range, target.days).some((row) => part.count("events")[row]! > 0),
-  )
-  if (stated) return
-  const add = (part: TotalsPart, column: "pageviews" | "events") => {
-    const rows = Uint32Array.from(rowsIn(part, one, query.range, target.days))
-    target.sums.addColumn("events", part.count(column), rows, groupsOf(part, { rows }, byTime, target), target.groups.size())
-  }
-  for (const part of partsOf(snapshot, "imported_visitors", one)) add(part, "pageviews")
-  for (const part of partsOf(snapshot, "imported_custom_events", one)) add(part, "events")
+function isDistorted(metric: Metric, kind: ChosenTable["kind"], isMissing: (name: string) => boolean): boolean {
+  if (kind === "imported_pages") return (metric === "visits" && isMissing("visits")) || (metric === "exit_rate" && isMissing("exits"))
+  const visits = kind === "imported_entry_pages" ? "entrances" : "visits"
+  const isOfVisits = metric === "bounce_rate" || metric === "visit_duration"
+  if (isOfVisits && !isMissing(visits)) return isMissing("bounces") && isMissing("visit_duration")
+  return (metric === "views_per_visit" || metric === "pageviews") && !isMissing(visits) && isMissing("pageviews")
 }
 
-interface RowsOfTotals {
+/** Adds an import's rows to the sums, and their days to `days`. */
+function addImport(snapshot: Snapshot, query: Query, table: ChosenTable, all: ImportRows, target: Target, days: Set<number>): void {
+  const { sums, totals, groups } = target
+  const { kind, goals } = table
+  const isByGoal = query.groupings.some(isGoal)
+  for (const { part, rows } of chosenIn(snapshot, query, kind, all)) {
+    const day = part.days()
+    for (const row of rows) days.add(day[row]!)
+    const list = isByGoal ? rowsOfGoals(snapshot, part, rows, goals) : { rows }
+    const grouped = { part, rows: list.rows, groups: groupsOf(part, list, query, all, groups) }
+    sums.addAll(kind, grouped, groups.size())
+    if (goals.length > 0) addConversions(snapshot, query, table, grouped, target)
+  }
+  if (addsEvents(query, kind, all)) addEvents(query, all, target)
+  // The visitors of a day are counted once where the table of the whole site is stated.
+  const whole = query.filter || !all.has("imported_visitors") ? kind : "imported_visitors"
+  totals.visitors += visitorsIn(chosenIn(snapshot, query, whole, all))
+  totals.audience += visitorsIn(all.of("imported_visitors"))
+}
+
+const isGoal = (grouping: Grouping): boolean => grouping.by === "dimension" && grouping.dimension === "goal"
+
+function visitorsIn(parts: readonly RowsInRange[]): number {
+  let sum = 0
+  for (const { part, rows } of parts) {
+    const visitors = part.count("visitors")
+    for (const row of rows) sum += visitors[row]!
+  }
+  return sum
+}
+
+function chosenIn(snapshot: Snapshot, query: Query, kind: ChosenTable["kind"], all: ImportRows): readonly RowsInRange[] {
+  return all.of(kind).map(({ part, rows }) => {
+    const mask = kind === "imported_visitors" ? undefined : chosenRows(snapshot, query, kind, part)
+    return { part, rows: mask ? rows.filter((row) => mask[row] === 1) : rows }
+  })
+}
+
+interface RowList {
   rows: Uint32Array
-  /** Index of the goal of each row. A row that completes several goals is listed once for each. */
+  /** Index of the goal of each row. */
   goals?: Uint32Array
 }
 
-function listRows(part: TotalsPart, rows: readonly number[], { groupings }: Query, goals: readonly GoalMatch[]): RowsOfTotals {
-  if (!groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === "goal")) return { rows: Uint32Array.from(rows) }
-  const found = rows.flatMap((row) => goals.flatMap(({ matches }, goal) => (matches(part, row) ? [{ row, goal }] : [])))
+/** Lists the rows that complete goals, each once for every goal that it completes. */
+function rowsOfGoals(snapshot: Snapshot, part: TotalsPart, rows: Uint32Array, goals: readonly GoalRule[]): Required<RowList> {
+  const masks = goals.map((goal) => goalMask(snapshot, part, goal))
+  const found: { row: number; goal: number }[] = []
+  for (const row of rows) for (let goal = 0; goal < masks.length; goal++) if (masks[goal]![row] === 1) found.push({ row, goal })
   return { rows: Uint32Array.from(found, ({ row }) => row), goals: Uint32Array.from(found, ({ goal }) => goal) }
 }
 
-function groupsOf(part: TotalsPart, { rows, goals }: RowsOfTotals, { groupings }: Query, { groups, days }: Target): Uint32Array {
+/** Adds completions, one for each goal that a row completes, and the visitors who completed any. */
+function addConversions(
+  snapshot: Snapshot,
+  query: Query,
+  { kind, goals }: ChosenTable,
+  grouped: { part: TotalsPart; rows: Uint32Array; groups: Uint32Array },
+  { sums, groups }: Target,
+): void {
+  const column = kind === "imported_pages" ? "pageviews" : "events"
+  const add = (name: ImportedSum, of: string, isChosen: (row: number) => boolean) => {
+    const places = grouped.rows
+      .keys()
+      .filter((i) => isChosen(grouped.rows[i]!))
+      .toArray()
+    const chosen = { rows: Uint32Array.from(places, (i) => grouped.rows[i]!), groups: Uint32Array.from(places, (i) => grouped.groups[i]!) }
+    sums.add(name, { part: grouped.part, ...chosen }, of, groups.size())
+  }
+  // A row of a goal is listed once for each of its goals already.
+  if (query.groupings.some(isGoal)) {
+    add("conversions", column, () => true)
+    return
+  }
+  const masks = goals.map((goal) => goalMask(snapshot, grouped.part, goal))
+  for (const mask of masks) add("conversions", column, (row) => mask[row] === 1)
+  add("converting", "visitors", (row) => masks.some((mask) => mask[row] === 1))
+}
+
+/** Returns whether events are the pageviews and custom events of an import, because it does not state their sum. */
+const addsEvents = ({ metrics }: Query, kind: ChosenTable["kind"], rows: ImportRows): boolean =>
+  kind === "imported_visitors" && metrics.includes("events") && !rows.some(kind, (part, row) => part.count("events")[row]! > 0)
+
+function addEvents(query: Query, all: ImportRows, { sums, groups }: Target): void {
+  const add = (kind: ChosenTable["kind"], column: string) => {
+    for (const { part, rows } of all.of(kind))
+      sums.add("events", { part, rows, groups: groupsOf(part, { rows }, query, all, groups) }, column, groups.size())
+  }
+  add("imported_visitors", "pageviews")
+  add("imported_custom_events", "events")
+}
+
+function groupsOf(
+  part: TotalsPart,
+  { rows, goals }: RowList,
+  { groupings }: Query,
+  { one }: ImportRows,
+  groups: ImportGroups,
+): Uint32Array {
+  const times = new LocalTimes(one.timezone)
+  const [days, hours] = [part.days(), part.hours()]
   const codes = groupings.map((grouping) => {
-    if (grouping.by === "time") return rows.map((row) => bucketAt(groups.edges!, days.start(part.days()[row]!, part.hours()[row]!)))
-    if (grouping.dimension === "goal") return goals!
+    if (grouping.by === "time") return rows.map((row) => bucketAt(groups.edges!, times.start(days[row]!, hours[row]!)))
+    if (grouping.dimension === "goal") return goals! // rows of goals are listed with them
     const column = part.text(columnOf(grouping))
     return rows.map((row) => column[row]!)
   })
   const out = new Uint32Array(rows.length)
   groups.assign(codes, rows.length, out)
   return out
-}
-
-/** Returns a test of rows: the filter, and for properties the key that the query names. */
-function chosenRows(snapshot: Snapshot, query: Query, kind: ImportedKind, part: TotalsPart): (row: number) => boolean {
-  const mask = query.filter && filterMask(snapshot, query, part, query.filter)
-  if (kind !== "imported_custom_props") return (row) => !mask || mask[row] === 1
-  const key = snapshot.dictionary("property").find(propertyOf(query) ?? "")
-  const keys = part.text("property")
-  return (row) => keys[row] === key && (!mask || mask[row] === 1)
-}
-
-/** Returns 1 for each row that satisfies a filter. All its dimensions are columns of the table, which `tableFor` has checked. */
-function filterMask(snapshot: Snapshot, query: Query, part: TotalsPart, filter: Filter): Uint8Array {
-  switch (filter.op) {
-    case "and":
-    case "or": {
-      const masks = filter.filters.map((inner) => filterMask(snapshot, query, part, inner))
-      const holds = (row: number) => (filter.op === "and" ? masks.every((mask) => mask[row] === 1) : masks.some((mask) => mask[row] === 1))
-      return Uint8Array.from({ length: part.rows }, (_, row) => Number(holds(row)))
-    }
-    case "not":
-      return filterMask(snapshot, query, part, filter.filter).map((holds) => 1 - holds)
-    case "has_done":
-      throw new Error("No table of imported totals can answer has_done")
-    default: {
-      if (filter.dimension === "goal") {
-        const goals = goalMatches(snapshot, query, filter)
-        return Uint8Array.from({ length: part.rows }, (_, row) => Number(goals.some(({ matches }) => matches(part, row))))
-      }
-      const column = columnOf(filter)
-      const values = conditionMask(snapshot, filter)
-      return Uint8Array.from(part.text(column), (id) => values[id] ?? 0)
-    }
-  }
-}
-
-function conditionMask(snapshot: Snapshot, condition: Condition): ValueMask {
-  if (condition.dimension !== "property") return valueMask(snapshot.dictionary(dictionaryOf(condition)), condition)
-  const key = snapshot.dictionary("property").find(condition.property ?? "") ?? 0
-  return valueMask(snapshot.dictionary(`property:${key}`), condition)
-}
-
-const dictionaryOf = ({ dimension }: Condition) => dimensionFacts(dimension).dictionary! // goals and properties are handled before
-
-/** Local days of a zone as numbers since 1970, and their instants. */
-class LocalTimes {
-  readonly #starts = new Map<number, number>()
-  readonly #zones = new Map<string, LocalTimes>()
-
-  constructor(readonly timezone: string) {}
-
-  in(timezone: string): LocalTimes {
-    if (timezone === this.timezone) return this
-    const known = this.#zones.get(timezone) ?? new LocalTimes(timezone)
-    this.#zones.set(timezone, known)
-    return known
-  }
-
-  dayOf(at: number): number {
-    const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(this.timezone).toPlainDate()
-    return EPOCH.until(local).days
-  }
-
-  /** Returns whether an instant is the start of a local day. */
-  isWhole(at: number): boolean {
-    return this.start(this.dayOf(at), WHOLE_DAY) === at
-  }
-
-  /** Returns the instant at which a local hour begins, or the day. */
-  start(day: number, hour: number): number {
-    const key = day * 256 + hour
-    const known = this.#starts.get(key)
-    if (known !== undefined) return known
-    const date = EPOCH.add({ days: day })
-    const at =
-      hour === WHOLE_DAY
-        ? date.toZonedDateTime(this.timezone).epochMilliseconds
-        : date.toPlainDateTime({ hour }).toZonedDateTime(this.timezone).epochMilliseconds
-    this.#starts.set(key, at)
-    return at
-  }
-}
-
-const EPOCH = Temporal.PlainDate.from("1970-01-01")
-
-/** Sums by name and group. */
-class Sums {
-  readonly #sums = new Map<ImportedSum, Float64Array>()
-  readonly #totals = new Map<ImportedSum, number>()
-  #rows = new Uint8Array(0)
-
-  of(name: ImportedSum): (group: number) => number {
-    const total = this.#totals.get(name)
-    if (total !== undefined) return () => total
-    const sums = this.#sums.get(name)
-    return sums ? (group) => sums[group] ?? 0 : () => 0
-  }
-
-  hasRows(group: number): boolean {
-    return this.#rows[group] === 1
-  }
-
-  /** Adds a number that is the same for every group. */
-  addTotal(name: ImportedSum, count: number): void {
-    this.#totals.set(name, (this.#totals.get(name) ?? 0) + count)
-  }
-
-  add(kind: ImportedKind, part: TotalsPart, rows: Uint32Array, groups: Uint32Array, size: number, { metrics }: Query): void {
-    if (this.#rows.length < size) {
-      const grown = new Uint8Array(size)
-      grown.set(this.#rows)
-      this.#rows = grown
-    }
-    for (const group of groups) this.#rows[group] = 1
-    for (const [name, column] of COLUMNS[kind] ?? SAME_OF_FIVE) this.addColumn(name, part.count(column), rows, groups, size)
-    if (metrics.includes("conversions")) {
-      const column = kind === "imported_pages" ? "pageviews" : "events"
-      if (kind === "imported_pages" || kind === "imported_custom_events")
-        this.addColumn("conversions", part.count(column), rows, groups, size)
-    }
-  }
-
-  addColumn(name: ImportedSum, column: Float64Array, rows: Uint32Array, groups: Uint32Array, size: number): void {
-    let sums = this.#sums.get(name) ?? new Float64Array(size)
-    if (sums.length < size) {
-      const grown = new Float64Array(size)
-      grown.set(sums)
-      sums = grown
-    }
-    for (let i = 0; i < rows.length; i++) sums[groups[i]!]! += column[rows[i]!]!
-    this.#sums.set(name, sums)
-  }
-}
-
-type Sources = readonly (readonly [sum: ImportedSum, column: string])[]
-
-const same = (...names: ImportedSum[]): Sources => names.map((name) => [name, name] as const)
-const SAME_OF_FIVE = same("visitors", "pageviews", "visits", "bounces", "visit_duration")
-
-/** Sums of each table and the columns they are of. Tables that are not listed have the five counts. */
-const COLUMNS: Partial<Record<ImportedKind, Sources>> = {
-  imported_visitors: [...SAME_OF_FIVE, ...same("events")],
-  imported_pages: same(
-    "visitors",
-    "visits",
-    "pageviews",
-    "exits",
-    "scroll_depth_sum",
-    "scroll_depth_visits",
-    "time_on_page",
-    "time_on_page_visits",
-  ),
-  imported_entry_pages: [...same("visitors", "bounces", "visit_duration"), ["visits", "entrances"]],
-  imported_exit_pages: same("visitors"),
-  imported_custom_events: same("visitors", "events"),
-  imported_custom_props: same("visitors", "events"),
 }

@@ -2,8 +2,7 @@ import { dimensionFacts } from "../../domain/dimension.ts"
 import { countryNameOrCode } from "../../domain/place-names.ts"
 import type { DimensionGrouping, Grouping, Key } from "../../domain/query.ts"
 import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
-import type { Buckets } from "../parse/buckets.ts"
-import { bucketAt } from "./row-lists.ts"
+import { type Buckets, bucketAt } from "../parse/buckets.ts"
 
 /** A list of rows. A list of completions also contains the goal of each row. */
 export interface RowList {

@@ -1,8 +1,9 @@
 import type { Dimension } from "../../domain/dimension.ts"
 import type { Filter } from "../../domain/filter.ts"
 import type { Metric } from "../../domain/metric.ts"
-import type { GoalRule, Grouping, Query, Range, SiteFacts } from "../../domain/query.ts"
+import type { Grouping, Query, Range, SiteFacts } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
+import { countedGoals } from "../filter/counted-goals.ts"
 import {
   audienceFilter,
   choosingFilter,
@@ -13,7 +14,7 @@ import {
   hasPageOrHost,
   pageFilter,
 } from "../filter/filter-variants.ts"
-import { compileFilter, goalsNamed } from "../filter/filters.ts"
+import { compileFilter } from "../filter/filters.ts"
 import { compileGoals } from "../filter/goals.ts"
 import { type ImportedTotals, readImported } from "../imported/imported.ts"
 import { type Buckets, bucketsOf } from "../parse/buckets.ts"
@@ -139,35 +140,6 @@ function contextOf(snapshot: Snapshot, query: Query): MeasureContext {
     edges: buckets?.edges ?? Float64Array.of(range.from, range.to),
   }
   return { snapshot, query, chosen, buckets, goals, source, compile: (of) => compileFilter(snapshot, of, site) }
-}
-
-/**
- * Returns the goals whose conversions are counted and that a grouping by goal has rows for: those named by a goal condition that
- * is neither negated nor inside `has_done`; without one, all goals of the site. Of several conditions in one `and`, the goals that
- * all of them name: the row of a goal then equals the total filtered to it, whatever other goals the filter names.
- */
-function countedGoals(filter: Filter | undefined, site: SiteFacts): readonly GoalRule[] {
-  const named = filter && namedGoals(filter, site, true)
-  return named ? site.goals.filter((goal) => named.includes(goal)) : site.goals
-}
-
-/** Returns the named goals, or undefined without such a condition. */
-function namedGoals(filter: Filter, site: SiteFacts, positive: boolean): GoalRule[] | undefined {
-  switch (filter.op) {
-    case "and":
-    case "or": {
-      const named = filter.filters.map((inner) => namedGoals(inner, site, positive)).filter((goals) => goals !== undefined)
-      if (named.length === 0) return undefined
-      const isAll = (filter.op === "and") === positive
-      return isAll ? named.reduce((goals, others) => goals.filter((goal) => others.includes(goal))) : named.flat()
-    }
-    case "not":
-      return namedGoals(filter.filter, site, !positive)
-    case "has_done":
-      return undefined
-    default:
-      return positive && filter.dimension === "goal" ? goalsNamed(filter, site) : undefined
-  }
 }
 
 const bounceMs = (site: SiteFacts): number => (site.bounceEngagedSeconds > 0 ? site.bounceEngagedSeconds * 1000 : Number.POSITIVE_INFINITY)

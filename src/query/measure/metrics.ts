@@ -1,7 +1,7 @@
 import type { Metric } from "../../domain/metric.ts"
 import type { Grouping, Query } from "../../domain/query.ts"
 import { roundedRatio } from "../../domain/round.ts"
-import type { ImportedSum } from "../imported/imported.ts"
+import type { ImportedSum } from "../imported/sums.ts"
 import type { Vital } from "./grouped-values.ts"
 import { isOfConversions, type Measures } from "./measures.ts"
 
@@ -92,14 +92,15 @@ function medianTime({ pages, chosen }: Measures): MetricValue {
 
 function share(measures: Measures): MetricValue {
   const visitors = visitorsOf(measures)
-  const all = measures.total.visitors()(0) + measures.imported.total("visitors")
+  const all = measures.total.visitors()(0) + measures.imported.visitors
   return (group) => roundedRatio(100 * visitors(group), all, 1)
 }
 
 function conversionRate(measures: Measures, query: Query): MetricValue {
-  const converting = plus(convertingOf(measures, query.groupings), measures, "visitors")
-  const audience = plus(() => measures.audience.visitors()(0), measures, "audience")
-  return (group) => roundedRatio(100 * converting(group), audience(group), 1)
+  const imported = query.groupings.some(isOfConversions) ? "visitors" : "converting"
+  const converting = plus(convertingOf(measures, query.groupings), measures, imported)
+  const audience = measures.audience.visitors()(0) + measures.imported.audience
+  return (group) => roundedRatio(100 * converting(group), audience, 1)
 }
 
 /** Returns the share of the visitors who have the same values in the other groupings, apart from goal, event and property. */

@@ -1,5 +1,6 @@
 import type { Range } from "../../domain/query.ts"
 import { differs, isCounted } from "../filter/masks.ts"
+import { bucketAt } from "../parse/buckets.ts"
 
 /**
  * Kernels that create and reduce ascending lists of rows. `out` can be the list itself, because each row is read before its position is
@@ -108,18 +109,6 @@ export function markSplit(mask: Uint8Array, starts: Float64Array, duration: Uint
     if (start < edges[bucket]! || start >= edges[bucket + 1]!) bucket = bucketAt(edges, start)
     mask[visit] = end < edges[bucket + 1]! ? WHOLE : SPLIT
   }
-}
-
-/** Returns the bucket of an instant, which must be between the first and the last edge. */
-export function bucketAt(edges: Float64Array, at: number): number {
-  let low = 0
-  let high = edges.length - 2
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1
-    if (edges[middle]! <= at) low = middle
-    else high = middle - 1
-  }
-  return low
 }
 
 /** Lists the counted events of chosen visits. `visit` must be ascending, and `out` must have room for all events of the part. */

@@ -5,7 +5,7 @@ import { bucketsOf } from "./buckets.ts"
 
 /** Builds the engine query of a parsed query of the array form. */
 export function arrayQuery(parsed: ParsedArrayQuery, site: SiteFacts, now: number): Query {
-  const { range, metrics, dimensions, filter, order, limit, offset, isRealtime } = parsed
+  const { range, metrics, dimensions, filter, order, limit, offset, isRealtime, include } = parsed
   return {
     site,
     range: range.range,
@@ -23,6 +23,7 @@ export function arrayQuery(parsed: ParsedArrayQuery, site: SiteFacts, now: numbe
     offset,
     fillBuckets: false,
     ...(isRealtime && { anyEvent: true }),
+    ...(include.imports && { importedTotals: true }),
   }
 }
 

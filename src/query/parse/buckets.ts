@@ -27,6 +27,18 @@ export function bucketsOf(range: Range, interval: Interval, timezone: string): B
   }
 }
 
+/** Returns the bucket of an instant, which must be between the first and the last edge. */
+export function bucketAt(edges: Float64Array, at: number): number {
+  let low = 0
+  let high = edges.length - 2
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if (edges[middle]! <= at) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
 /** Returns whether a bucket is unfinished at `now` or cut by an end of the range, so that a low number is not a decline. */
 export function isPartial({ edges, wholeFrom, wholeTo }: Buckets, index: number, now: number): boolean {
   const count = edges.length - 1

@@ -23,6 +23,7 @@ export function flatQuery(parsed: ParsedQuery, { site, now }: QueryContext, rang
     ...(parsed.minVisitors !== undefined && { minVisitors: parsed.minVisitors }),
     ...pageOf(parsed),
     fillBuckets: parsed.report === "timeseries",
+    ...(parsed.imports && { importedTotals: true }),
   }
 }
 

@@ -47,6 +47,8 @@ export interface ParsedQuery {
   /** Whether `to` was after today and was clipped. */
   clipped: boolean
   compared?: LocalRange
+  /** Whether imported totals are added where they fit. */
+  imports: boolean
   metrics: readonly FlatMetric[]
   filter?: Filter
   filtered: readonly Dimension[]
@@ -119,7 +121,7 @@ function readQuery(report: Report, reader: ArgumentReader, site: Moment, options
   const moment = { ...site, timezone: readTimezone(reader) ?? site.timezone }
   const chosen = readRange(reader, moment)
   const { filter, dimensions: filtered } = readFilters(reader, options.saved ?? (() => undefined))
-  reader.boolean("imports")
+  const imports = reader.boolean("imports") ?? true
   const compared = chosen && readComparison(reader, chosen.range, moment)
   const metrics = readMetrics(reader, report, grouping.dimension, options.hidesRevenue ?? false)
   const interval = report === "timeseries" ? readInterval(reader, chosen?.range) : undefined
@@ -127,7 +129,7 @@ function readQuery(report: Report, reader: ArgumentReader, site: Moment, options
   refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
   if (!chosen) return undefined
   const { minVisitors } = options
-  return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, minVisitors }) }
+  return { report, ...chosen, imports, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, minVisitors }) }
 }
 
 function readGrouping(reader: ArgumentReader): { dimension?: Dimension; property?: string } {

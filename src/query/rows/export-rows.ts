@@ -1,7 +1,7 @@
 import { currencyDecimals } from "../../domain/currency.ts"
 import { EXPORTED_TRAITS, type ExportFormat, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
 import { instantText } from "../../domain/moment.ts"
-import type { Query, RowsQuery, SiteFacts } from "../../domain/query.ts"
+import type { ImportFacts, Query, RowsQuery, SiteFacts } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import { aggregate } from "../measure/aggregate.ts"
 import { flatMetrics, shownRows } from "../parse/flat-query.ts"
@@ -130,18 +130,20 @@ export interface BreakdownExport {
 
 export const breakdownColumns = (parsed: ParsedQuery): string[] => ["value", "label", ...flatMetrics(parsed)]
 
-/** Returns a breakdown as text. The worker formats it, because a breakdown of a million values would block the main thread. */
+/** Returns a breakdown as text, and which imports it includes. The worker formats it, because a breakdown of a million values would block the main thread. */
 export function exportBreakdown(
   snapshot: Snapshot,
   { query, parsed, format, decimals, names }: BreakdownExport,
   check: () => void,
-): Uint8Array {
-  const { rows } = shownRows(parsed, aggregate(snapshot, query, check))
+): { text: Uint8Array; imports?: ImportFacts } {
+  const table = aggregate(snapshot, query, check)
+  const { rows } = shownRows(parsed, table)
   const metrics = flatMetrics(parsed)
   const codes = names === undefined ? undefined : new Map<string, string>(JSON.parse(names)) // written by the service
   const records = rows.map(({ keys: [key = null], values }): ExportRecord => {
     const { value, label } = shownValue(parsed.dimension ?? "page", key, { maxChars: Number.POSITIVE_INFINITY, names: codes })
     return { value, label, ...shownMetrics(metrics, values, decimals) }
   })
-  return new TextEncoder().encode(recordsText(format, breakdownColumns(parsed), records))
+  const text = new TextEncoder().encode(recordsText(format, breakdownColumns(parsed), records))
+  return { text, ...(table.imports && { imports: table.imports }) }
 }

@@ -29,10 +29,10 @@ export function recordsText(format: ExportFormat, columns: readonly string[], re
 
 export const betweenBatches = (format: ExportFormat): string => (format === "json" ? ",\n" : "")
 
-/** Returns the text before the first row. `range` is the resolved range. */
-export function exportHead(format: ExportFormat, columns: readonly string[], range: object): string {
+/** Returns the text before the first row. `facts` are the resolved range and further members of a JSON export. */
+export function exportHead(format: ExportFormat, columns: readonly string[], facts: { range: object }): string {
   if (format === "csv") return `${columns.join(",")}\r\n`
-  return format === "json" ? `{"range":${JSON.stringify(range)},"data":[\n` : ""
+  return format === "json" ? `${JSON.stringify(facts).slice(0, -1)},"data":[\n` : ""
 }
 
 /**

@@ -46,7 +46,7 @@ export interface By {
 interface SiteErasuresOptions extends OpenReportOptions {
   catalog: Catalog
   engine: Pick<Engine, "visitsWeight" | "chosenVisits">
-  events: Pick<EventStore, "firstAt" | "erase" | "dropRetired" | "checkpoint">
+  events: Pick<EventStore, "erase" | "dropRetired" | "checkpoint">
   sites: Pick<Sites, "get">
   jobs: Pick<Jobs, "define" | "enqueue" | "get">
   exclusive: Exclusive

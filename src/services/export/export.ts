@@ -6,6 +6,7 @@ import { flatQuery } from "../../query/parse/flat-query.ts"
 import { breakdownColumns } from "../../query/rows/export-rows.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../../query/rows/export-text.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
+import { shownImports, visitImports } from "../stats/import-facts.ts"
 import { both, codeNames, decimalsOf, type ReportOptions, shownRange, siteFacts } from "../stats/open-report.ts"
 import { createStats, type StatsOptions } from "../stats/stats.ts"
 
@@ -47,7 +48,7 @@ export function createExports(options: ExportsOptions): Exports {
   const callerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
 
   function open(site: Site, given: Record<string, unknown>, sight: ExportSight): OpenExport {
-    const firstAt = given.period === "all" ? options.events.firstAt(site.id) : undefined
+    const firstAt = given.period === "all" ? options.imports.firstAt(site.id) : undefined
     const now = clock.now()
     const { userId, hidesRevenue = false, minVisitors, locked } = sight
     const saved = options.saved?.(site, userId)
@@ -57,14 +58,15 @@ export function createExports(options: ExportsOptions): Exports {
     return { ...kind, parsed: { ...parsed, ...(filter && { filter }) }, site, now, sight, range: shownRange(parsed.range, now) }
   }
 
-  async function* rows({ site, format, range, parsed }: OpenExport, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* rows({ site, format, range, parsed, now }: OpenExport, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const query = {
       site: siteFacts(site, goals.rules(site.id)),
       range: parsed.range.range,
       ...(parsed.filter && { filter: parsed.filter }),
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
     }
-    let before = exportHead(format, ROW_COLUMNS[of], range)
+    const report = { site, facts: query.site, parsed, now, caller: callerOf(site, signal) }
+    let before = exportHead(format, ROW_COLUMNS[of], { range, ...shownImports((await visitImports(options, report)).imports) })
     for await (const batch of engine.exportRows(query, callerOf(site, signal))) {
       const after = batch.next ? "" : exportTrailer(format, ROW_COLUMNS[of], batch.omitted)
       yield* piece(batch.rows.length === 0 && batch.next ? "" : before, batch.rows, after)
@@ -80,8 +82,8 @@ export function createExports(options: ExportsOptions): Exports {
       ...(names && { names: JSON.stringify([...names]) }),
     }
     const columns = breakdownColumns(parsed)
-    const text = await engine.exportBreakdown(query, callerOf(site, signal))
-    yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
+    const { text, imports } = await engine.exportBreakdown(query, callerOf(site, signal))
+    yield* piece(exportHead(format, columns, { range, ...shownImports(imports) }), text, exportTrailer(format, columns, 0))
   }
 
   /** Yields a report with few rows, computed by the statistics as of the time at which the range was fixed. */
@@ -94,12 +96,12 @@ export function createExports(options: ExportsOptions): Exports {
     const stats = createStats({ ...options, clock: { now: () => now } })
     const asking = { ...sight, form: "text" as const, signal }
     const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...parsed.metrics]
-    const records: readonly ExportRecord[] =
-      type === "goals"
-        ? (await stats.goals(site, own, asking)).goals
-        : pointRecords(format, (await stats.timeseries(site, own, asking)).points)
+    const answer = type === "goals" ? await stats.goals(site, own, asking) : await stats.timeseries(site, own, asking)
+    const records: readonly ExportRecord[] = "goals" in answer ? answer.goals : pointRecords(format, answer.points)
+    const { imports, visitors_estimated } = answer
+    const facts = { range, ...(imports && { imports }), ...(visitors_estimated && { visitors_estimated }) }
     const text = new TextEncoder().encode(recordsText(format, columns, records))
-    yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
+    yield* piece(exportHead(format, columns, facts), text, exportTrailer(format, columns, 0))
   }
 
   return {

@@ -51,7 +51,18 @@ interface SiteAreasOptions
     NamesOptions,
     Pick<
       Instance,
-      "catalog" | "saved" | "shares" | "events" | "siteKeys" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit" | "schedules"
+      | "catalog"
+      | "saved"
+      | "shares"
+      | "events"
+      | "imports"
+      | "siteKeys"
+      | "cookieSecrets"
+      | "accounts"
+      | "jobs"
+      | "exclusive"
+      | "audit"
+      | "schedules"
     > {
   engine: Engine
   hostClaims: HostClaims

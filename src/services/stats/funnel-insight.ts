@@ -8,6 +8,7 @@ import { ArgumentReader, type Form, refuseArguments } from "../../query/parse/ar
 import { changePercent } from "../../query/parse/compare.ts"
 import { shownValue } from "../../query/show/result.ts"
 import { funnelFacts, type OpenFunnel, openFunnel, type ShownFunnel, shownFunnel } from "./funnel-report.ts"
+import { visitImports } from "./import-facts.ts"
 import { both, codeNames, openReports, type ReportOptions, shownRange, splitArguments, withAllFaults } from "./open-report.ts"
 import type { StatsOptions } from "./stats.ts"
 
@@ -34,12 +35,13 @@ export async function funnelInsight(
     const results = await options.engine.funnels({ ...opened.query, variants }, opened.report.caller)
     return results.map((result) => shownFunnel(opened.funnel, result))
   }
-  const [[shown, before], breakdown] = await Promise.all([
+  const [imports, [shown, before], breakdown] = await Promise.all([
+    visitImports(options, opened.report),
     ask(compared ? [{}, { range: compared.range }] : [{}]),
     split.dimension && breakdownOf(options, opened, split.dimension, split.limit, ask),
   ])
   return {
-    ...funnelFacts(opened),
+    ...funnelFacts(opened, imports),
     ...shown!,
     ...(compared &&
       before && {

@@ -1,7 +1,7 @@
 import { AppError, type Fault } from "../../domain/error.ts"
 import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../../domain/funnel.ts"
 import { parseId } from "../../domain/id.ts"
-import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
+import type { FunnelQuery, FunnelResult, Table } from "../../domain/query.ts"
 import type { FunnelReport, ReportFacts } from "../../domain/report.ts"
 import { roundedRatio } from "../../domain/round.ts"
 import type { Site } from "../../domain/site.ts"
@@ -29,9 +29,14 @@ export interface OpenFunnel {
 }
 
 /** Reports on a saved funnel (`funnel_id`) or on inline `steps`. Both give the same result for the same steps. */
-export async function funnelReport({ ask, ...options }: FunnelReportOptions & { ask: AskFunnel }): Promise<FunnelReport> {
+export async function funnelReport({
+  ask,
+  importsOf,
+  ...options
+}: FunnelReportOptions & { ask: AskFunnel; importsOf(report: OpenReport): Promise<Pick<Table, "imports">> }): Promise<FunnelReport> {
   const opened = await openFunnel(options)
-  return { ...funnelFacts(opened), ...shownFunnel(opened.funnel, await ask(opened.query, opened.report)) }
+  const [result, imports] = await Promise.all([ask(opened.query, opened.report), importsOf(opened.report)])
+  return { ...funnelFacts(opened, imports), ...shownFunnel(opened.funnel, result) }
 }
 
 export async function openFunnel({ site, given, form, funnelId, saved, open }: FunnelReportOptions): Promise<OpenFunnel> {
@@ -40,8 +45,8 @@ export async function openFunnel({ site, given, form, funnelId, saved, open }: F
   return { report, funnel, query: funnelQuery(report, funnel) }
 }
 
-export function funnelFacts({ report, query }: OpenFunnel): ReportFacts {
-  const facts = reportFacts(report, { otherCurrencies: [] }, false)
+export function funnelFacts({ report, query }: OpenFunnel, imports: Pick<Table, "imports">): ReportFacts {
+  const facts = reportFacts(report, { otherCurrencies: [], ...imports }, false)
   const note = "Only identified visitors are counted, because others are not recognized for as long as the window."
   const notes = query.identifiedOnly ? [...(facts.notes ?? []), note] : facts.notes
   return { ...facts, ...(notes && { notes }) }
@@ -112,7 +117,7 @@ function identityInsufficient(hours: number, mode: IdentityMode): AppError {
   })
 }
 
-export type ShownFunnel = Omit<FunnelReport, "site_id" | "range" | "visitor_window" | "notes" | "revenue_currency">
+export type ShownFunnel = Omit<FunnelReport, keyof ReportFacts>
 
 export function shownFunnel({ id, name, steps, order, window_hours }: AskedFunnel, result: FunnelResult): ShownFunnel {
   const counts = result.steps.map(({ visitors }) => visitors)

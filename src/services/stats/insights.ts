@@ -21,6 +21,7 @@ import { parseRealtime } from "../../query/parse/parse.ts"
 import { readSuggestions, type SuggestedValue } from "../../query/rows/suggest.ts"
 import { foldHours, shownValue } from "../../query/show/result.ts"
 import { funnelInsight } from "./funnel-insight.ts"
+import { visitImports } from "./import-facts.ts"
 import { journeysReport } from "./journeys.ts"
 import {
   both,
@@ -72,8 +73,9 @@ export function createInsights(options: InsightsOptions): Insights {
     async busyHours(site, given, reportOptions = {}) {
       const report = await openReports(options)("visits", site, given, reportOptions)
       const query = queryOf(report, { metrics: ["visits"], groupings: [{ by: "time", interval: "hour" }] })
-      const { rows } = await options.engine.aggregate(query, report.caller)
-      return { ...reportFacts(report, { otherCurrencies: [] }, false), grid: foldHours(rows, report.parsed.range.timezone) }
+      const table = await options.engine.aggregate(query, report.caller)
+      const facts = reportFacts(report, { ...table, otherCurrencies: [] }, false)
+      return { ...facts, grid: foldHours(table.rows, report.parsed.range.timezone) }
     },
     events: (site, given, reportOptions) => {
       const metrics = given.metrics ?? (reportOptions?.form === "text" ? "visitors,events" : ["visitors", "events"])
@@ -168,9 +170,12 @@ export async function propertyInsight(
   const { facts, caller, parsed } = report
   const keys = await options.engine.propertyKeys({ site: facts, range: parsed.range.range, ...withFilter(report, isEvent) }, caller)
   const shown = keys.slice(0, limit)
-  const tables = await Promise.all(shown.map(({ property }) => valuesOf(options, report, property, isEvent)))
+  const [imports, ...tables] = await Promise.all([
+    visitImports(options, report),
+    ...shown.map(({ property }) => valuesOf(options, report, property, isEvent)),
+  ])
   return {
-    ...reportFacts(report, { otherCurrencies: [], smallRows: sumOf(tables) }, false),
+    ...reportFacts(report, { otherCurrencies: [], smallRows: sumOf(tables), ...imports }, false),
     ...(event !== undefined && { event }),
     data: shown.map(({ property, events }, i) => ({ property, events, ...shownTable(tables[i]!) })),
     total_properties: keys.length,
@@ -219,7 +224,7 @@ export async function campaignMatrix(
   const form = reportOptions.form ?? "json"
   const [report, page] = await withAllFaults(form, openReports(options)("visits", site, ranged, reportOptions), () => readPage(own, form))
   const filter = both(report.parsed.filter, TAGGED)
-  const { rows, totalRows } = await options.engine.aggregate(
+  const { rows, totalRows, ...table } = await options.engine.aggregate(
     {
       ...flatQuery(report.parsed, { site: report.facts, now: report.now }),
       metrics: ["visitors", "conversions", "group_conversion_rate"],
@@ -231,7 +236,7 @@ export async function campaignMatrix(
     report.caller,
   )
   return {
-    ...reportFacts(report, { otherCurrencies: [] }, false),
+    ...reportFacts(report, { ...table, otherCurrencies: [] }, false),
     rows: rows.map(({ keys, values: [visitors, conversions, rate] }) => {
       const [source, medium, campaign] = TAGS.map((dimension, i) => shownValue(dimension, keys[i] ?? null).value)
       return {

@@ -7,13 +7,14 @@ import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { shownValue } from "../../query/show/result.ts"
 import { percent } from "./funnel-report.ts"
+import { visitImports } from "./import-facts.ts"
 import { type OpenReportOptions, openReports, type ReportOptions, reportFacts, splitArguments, withAllFaults } from "./open-report.ts"
 
 type Wanted = Omit<PathsQuery, "site" | "range" | "filter">
 
 /** Returns the pages that visits took from a chosen page on, or up to one (metrics.md section 13). */
 export async function journeysReport(
-  options: OpenReportOptions & { engine: Pick<Engine, "paths"> },
+  options: OpenReportOptions & { engine: Pick<Engine, "paths" | "importFacts"> },
   site: Site,
   given: Record<string, unknown>,
   reportOptions: ReportOptions = {},
@@ -22,10 +23,13 @@ export async function journeysReport(
   const opening = openReports(options)("visits", site, ranged, reportOptions)
   const [report, wanted] = await withAllFaults(reportOptions.form ?? "json", opening, () => readJourney(own))
   const { filter, range } = report.parsed
-  const found = await options.engine.paths({ site: report.facts, range: range.range, ...wanted, ...(filter && { filter }) }, report.caller)
+  const [found, imports] = await Promise.all([
+    options.engine.paths({ site: report.facts, range: range.range, ...wanted, ...(filter && { filter }) }, report.caller),
+    visitImports(options, report),
+  ])
   const shown = (node: PathNode) => shownNode(node, wanted.mode)
   return {
-    ...reportFacts(report, { otherCurrencies: [] }, false),
+    ...reportFacts(report, { otherCurrencies: [], ...imports }, false),
     mode: wanted.mode,
     anchor: { [wanted.anchor.kind]: wanted.anchor.value },
     columns: found.columns.map((nodes) =>

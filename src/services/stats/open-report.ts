@@ -16,8 +16,9 @@ import type { SavedOf } from "../../query/parse/array-filters.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
 import { type ParsedQuery, parseQuery, type Report } from "../../query/parse/parse.ts"
 import { dayStart, type LocalRange, localDay, today } from "../../query/parse/period.ts"
-import type { EventStore } from "../../store/events/events.ts"
 import type { Goals } from "../definitions/goals.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
+import { shownImports } from "./import-facts.ts"
 
 /** Options of a report: the form of its arguments, an abort signal, and what the caller may see. */
 export interface ReportOptions {
@@ -39,7 +40,7 @@ export interface ReportOptions {
 }
 
 export interface OpenReportOptions {
-  events: Pick<EventStore, "firstAt">
+  imports: Pick<VisibleImports, "firstAt" | "of">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
   /** Saved segments that filters may refer to. Default: none. */
@@ -49,11 +50,11 @@ export interface OpenReportOptions {
 /** Turns arguments of the flat form into an open report. Throws all faults of the arguments at once. */
 export type OpenReports = (report: Report, site: Site, given: Record<string, unknown>, options?: ReportOptions) => Promise<OpenReport>
 
-export function openReports({ events, goals, clock, saved }: OpenReportOptions): OpenReports {
+export function openReports({ imports, goals, clock, saved }: OpenReportOptions): OpenReports {
   return async (report, site, given, options = {}) => {
     const { userId, hidesRevenue = false, comparesRows = false, locked, records, minVisitors, form = "json" } = options
     const caller = callerOf(site, options)
-    const firstAt = given.period === "all" ? events.firstAt(site.id, records) : undefined
+    const firstAt = given.period === "all" ? imports.firstAt(site.id, records) : undefined
     const now = clock.now()
     const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, minVisitors }
     const parsed = parseQuery(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
@@ -99,13 +100,18 @@ export const siteFacts = (site: Site, goals: readonly GoalRule[]): SiteFacts => 
 export const decimalsOf = ({ revenue_currency }: Site): number => currencyDecimals(revenue_currency) ?? 2
 
 /** Returns the part of a report that explains its numbers: the range that was used, how visitors are counted, and notes. */
-export function reportFacts(report: OpenReport, table: Pick<Table, "otherCurrencies" | "smallRows">, showsRevenue: boolean): ReportFacts {
+export function reportFacts(
+  report: OpenReport,
+  table: Pick<Table, "otherCurrencies" | "smallRows" | "imports">,
+  showsRevenue: boolean,
+): ReportFacts {
   const { site, parsed, now } = report
   const notes = notesOf(report, table)
   return {
     site_id: site.id,
     range: shownRange(parsed.range, now),
     ...visitorFacts(site, parsed.range),
+    ...shownImports(table.imports),
     ...(notes.length > 0 && { notes }),
     ...(showsRevenue && { revenue_currency: site.revenue_currency }),
   }

@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError, siteNotFound } from "../../domain/error.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import type { Metric } from "../../domain/metric.ts"
-import type { Query, Range, Table } from "../../domain/query.ts"
+import type { ImportFacts, Query, Range, Table } from "../../domain/query.ts"
 import type { QueryAnswer } from "../../domain/query-answer.ts"
 import { isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
@@ -17,9 +17,10 @@ import { bucketsOf, queryLabel } from "../../query/parse/buckets.ts"
 import { Faults } from "../../query/parse/faults.ts"
 import { zoned } from "../../query/parse/period.ts"
 import { comparedRows, rowFormatter, shownRow } from "../../query/show/array-result.ts"
-import type { EventStore } from "../../store/events/events.ts"
 import type { Goals } from "../definitions/goals.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
 import { namedSites, type Sites } from "../sites/sites.ts"
+import { exclusionText, importsOf, shownImports } from "./import-facts.ts"
 import { NO_GOALS, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
 
 /** Queries in the array form (api.md section 7), compatible with Plausible's Stats API v2. */
@@ -33,7 +34,7 @@ export interface QueryForm {
 
 interface QueryFormOptions {
   engine: Pick<Engine, "aggregate" | "compare">
-  events: Pick<EventStore, "firstAt">
+  imports: Pick<VisibleImports, "firstAt">
   sites: Pick<Sites, "directory" | "list">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
@@ -49,8 +50,8 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
       const { site, parsed, now, caller } = await readBody(options, key, body, signal)
       const query = arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now)
       const { compared } = parsed
-      const facts = (table: Table) => ({
-        meta: queryMeta({ site, parsed, query, now }, table),
+      const facts = (table: Table, before?: Table) => ({
+        meta: queryMeta({ site, parsed, query, now }, { ...table, ...importsOf(table, before) }),
         query: resolvedQuery(site, parsed, query),
       })
       if (!compared) {
@@ -59,21 +60,21 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
         return { results: table.rows.map((row) => shownRow(row, formatter)), ...facts(table) }
       }
       const { table, before } = await engine.compare({ ...query, compared: compared.range }, caller)
-      return { results: comparedRows(table.rows, before, partnerOf(query, compared.range), query), ...facts(table) }
+      return { results: comparedRows(table.rows, before, partnerOf(query, compared.range), query), ...facts(table, before) }
     },
   }
 }
 
 /** Reads the query and its site from the body. */
 async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
-  const { events, sites, clock, saved } = options
+  const { imports, sites, clock, saved } = options
   const faults = new Faults()
   const name = readSiteId(body.site_id, faults)
   const found = name === undefined ? [] : await namedSites(sites, key, name)
   if (found.length > 1) refuseAmbiguous(found, faults)
   const [site] = found
   const caller: Caller = { organizationId: key.organization_id, ...(signal && { signal }) }
-  const firstAt = site && body.date_range === "all" ? events.firstAt(site.id) : undefined
+  const firstAt = site && body.date_range === "all" ? imports.firstAt(site.id) : undefined
   const now = clock.now()
   // Without a visible site, days are computed in UTC, so that faults are reported before `site_not_found`.
   const moment = { now, timezone: site?.timezone ?? "UTC", firstAt }
@@ -112,13 +113,14 @@ interface Asked {
 }
 
 /** Returns the metadata of an answer in the array form (api.md 7.5, 7.6). */
-export function queryMeta(asked: Asked, { totalRows, otherCurrencies }: Table): QueryAnswer["meta"] {
+export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports }: Table): QueryAnswer["meta"] {
   const { site, parsed, query } = asked
   const { include, metrics, range } = parsed
   const notes = notesOf(asked)
   return {
     ...visitorFacts(site, range),
-    ...(include.imports && NO_IMPORTS),
+    ...shownImports(imports),
+    ...(include.imports && plausibleImports(imports)),
     ...(otherCurrencies.length > 0 && { metric_warnings: currencyWarnings(metrics, site, otherCurrencies) }),
     ...(include.time_labels && { time_labels: timeLabels(query) }),
     ...(include.total_rows && { total_rows: totalRows }),
@@ -143,11 +145,14 @@ export function resolvedQuery(site: Site, parsed: ParsedArrayQuery, query: Query
   }
 }
 
-/** Totals imported from other products are not part of this form yet. */
-const NO_IMPORTS = {
-  imports_included: false,
-  imports_skip_reason: "none_in_range",
-  imports_warning: "Imported totals are not included: none lie in the range.",
+/** Returns the members that clients of Plausible read. A site without imports has none in any range. */
+function plausibleImports(facts: ImportFacts = { ids: [], reason: "none_in_range" }) {
+  const { ids, reason } = facts
+  const included = ids.length > 0
+  return {
+    imports_included: included,
+    ...(reason && { imports_skip_reason: reason, imports_warning: exclusionText(reason, included) }),
+  }
 }
 
 function notesOf({ site, parsed, query, now }: Asked): string[] {

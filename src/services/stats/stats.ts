@@ -14,6 +14,7 @@ import type { LocalRange } from "../../query/parse/period.ts"
 import { shownMetrics, shownValue } from "../../query/show/result.ts"
 import type { Funnels } from "../definitions/funnels.ts"
 import { funnelAsked, funnelReport, splitFunnel } from "./funnel-report.ts"
+import { importsOf, visitImports } from "./import-facts.ts"
 import {
   callerOf,
   codeNames,
@@ -69,18 +70,18 @@ export function createStats(options: StatsOptions): Stats {
     async summary(site, given, reportOptions) {
       const report = await open("summary", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
-      return { ...factsOf(report, table), ...summaryOf(report, table, before) }
+      return { ...factsOf(report, table, before), ...summaryOf(report, table, before) }
     },
     async timeseries(site, given, reportOptions) {
       const report = await open("timeseries", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
-      return { ...factsOf(report, table), ...timeseriesOf(report, table, before) }
+      return { ...factsOf(report, table, before), ...timeseriesOf(report, table, before) }
     },
     async breakdown(site, given, reportOptions) {
       const report = await open("breakdown", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
       const names = await codeNames(options, report.parsed.dimension)
-      return { ...factsOf(report, table), ...breakdownOf(report, table, before, names) }
+      return { ...factsOf(report, table, before), ...breakdownOf(report, table, before, names) }
     },
     async realtime(site, given, reportOptions = {}) {
       const { limit } = parseRealtime(given, reportOptions.form ?? "json")
@@ -109,12 +110,14 @@ export function createStats(options: StatsOptions): Stats {
         saved: funnels.all(site.id),
         open: (ranged) => open("funnel", site, ranged, reportOptions),
         ask: (query, { caller }) => engine.funnel(query, caller),
+        importsOf: (report) => visitImports(options, report),
       })
     },
   }
 }
 
-const factsOf = (report: OpenReport, table: Table) => reportFacts(report, table, report.parsed.metrics.includes("revenue"))
+const factsOf = (report: OpenReport, table: Table, before: Table | undefined) =>
+  reportFacts(report, { ...table, ...importsOf(table, before) }, report.parsed.metrics.includes("revenue"))
 
 /** Returns the values of a row by metric. */
 const shown = ({ parsed, site }: OpenReport, values: readonly (number | null)[]) =>

@@ -36,7 +36,7 @@ test("any text survives a round trip through CSV, and no cell begins like a form
   fc.assert(
     fc.property(fc.array(fc.tuple(anyText, anyText, fc.double({ noNaN: true, noDefaultInfinity: true })), { maxLength: 5 }), (rows) => {
       const records = rows.map(([one, other, number]) => ({ one, other, number }))
-      const text = exportHead("csv", ["one", "other", "number"], {}) + recordsText("csv", ["one", "other", "number"], records)
+      const text = exportHead("csv", ["one", "other", "number"], { range: {} }) + recordsText("csv", ["one", "other", "number"], records)
       const kept = records.map((record) => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== "")))
       // Text has no negative zero.
       expect(recordsOf(text)).toEqual(kept.map((record) => (record.number === 0 ? { ...record, number: 0 } : record)))
@@ -47,14 +47,15 @@ test("any text survives a round trip through CSV, and no cell begins like a form
 })
 
 test("writes the trailer as a record of each format", () => {
-  const head = exportHead("csv", ["at", "name", "page"], {})
+  const head = exportHead("csv", ["at", "name", "page"], { range: {} })
   expect(readCsv(head + exportTrailer("csv", ["at", "name", "page"], 3)).records).toEqual([
     ["# omitted_visits=3", { bare: "" }, { bare: "" }],
   ])
   expect(exportTrailer("csv", ["at"], 0)).toBe("")
   expect(exportTrailer("ndjson", ["at"], 3)).toBe('{"omitted_visits":3}\n')
   expect(exportTrailer("ndjson", ["at"], 0)).toBe("")
-  const json = (omitted: number) => JSON.parse(exportHead("json", ["at"], { from: "x" }) + exportTrailer("json", ["at"], omitted))
+  const json = (omitted: number) =>
+    JSON.parse(exportHead("json", ["at"], { range: { from: "x" } }) + exportTrailer("json", ["at"], omitted))
   expect(json(3)).toEqual({ range: { from: "x" }, data: [], omitted_visits: 3 })
   expect(json(0)).toEqual({ range: { from: "x" }, data: [] })
 })
