@@ -1,7 +1,8 @@
 /** Pages of the plugins, as the browser gets them. The list of the server is `index.ts`. */
 import type { PluginPages } from "../src/ui/shell/plugin-pages.ts"
 import admin from "./admin/ui/section.ts"
+import imports from "./imports/ui/area.ts"
 import links from "./links/ui/area.ts"
 import pixels from "./pixels/ui/area.ts"
 
-export const pages: readonly PluginPages[] = [admin, links, pixels]
+export const pages: readonly PluginPages[] = [admin, imports, links, pixels]

@@ -1,6 +1,6 @@
 /** Responses of the area's routes. The dashboard takes its types from here as well. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox"
-import { Instant, instantOrNull, orNull } from "#plugin"
+import { Instant, orNull } from "#plugin"
 import type { DaySkip, Overlap } from "./days.ts"
 import type { ImportRow } from "./rows.ts"
 
@@ -123,7 +123,9 @@ export const PreviewResponse = t.Object(
       cutoff: dayOrNull,
       days_skipped: count("Days before the cutoff."),
     }),
-    mapping: t.Optional(t.Unsafe<Mapping>(t.Any({ description: "Mapping of columns that was used, or the proposed one with `confidence`." }))),
+    mapping: t.Optional(
+      t.Unsafe<Mapping>(t.Any({ description: "Mapping of columns that was used, or the proposed one with `confidence`." })),
+    ),
     choices: t.Optional(t.Object({ website_ids: t.Optional(t.Array(t.Object({ id: t.String(), rows: t.Integer() }))) })),
     sample: t.Array(t.Record(t.String(), t.Any()), { description: "The first rows as they would be stored, at most 20." }),
     unsupported: t.Array(t.String(), { description: "Parts of the export that cannot be imported, such as `exit_pages`." }),
@@ -201,9 +203,9 @@ export const ImportResponse = t.Object(
     can_retry: t.Boolean({ description: "Whether the staged files are still there, so that a failed import can be retried." }),
     created_by: orNull(t.Integer()),
     created_at: Instant,
-    started_at: instantOrNull,
-    finished_at: instantOrNull,
-    undone_at: instantOrNull,
+    started_at: orNull(Instant),
+    finished_at: orNull(Instant),
+    undone_at: orNull(Instant),
     version: t.Integer(),
   },
   { title: "Import" },

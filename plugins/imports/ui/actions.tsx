@@ -1,0 +1,188 @@
+import { useQueryClient } from "@tanstack/react-query"
+import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import {
+  ActionMenu,
+  Button,
+  Checkbox,
+  Confirm,
+  counted,
+  Dialog,
+  errorText,
+  exact,
+  Form,
+  patch,
+  post,
+  rangeText,
+  TextField,
+  toast,
+  visible,
+} from "#plugin/ui"
+import type { ImportResponse } from "../responses.ts"
+import { importsPath, useRefresh } from "./answers.ts"
+
+interface ImportProps {
+  siteId: number
+  of: ImportResponse
+}
+
+/** Returns functions that change an import, and refetch what depends on it. */
+function useWrites({ siteId, of: { id, version } }: ImportProps) {
+  const client = useQueryClient()
+  const refresh = useRefresh(siteId)
+  const path = `${importsPath(siteId)}/${id}`
+  const after = async () => {
+    await refresh()
+    await client.invalidateQueries({ queryKey: ["report"] })
+    await client.invalidateQueries({ queryKey: ["site", siteId] })
+  }
+  const act = (verb: "cancel" | "undo" | "retry") => post(`${path}/${verb}`, undefined).then(after)
+  return {
+    cancel: () => act("cancel"),
+    undo: () => act("undo"),
+    retry: () => act("retry"),
+    change: (changes: { label?: string; enabled?: boolean }) => patch(path, { ...changes, version }).then(after),
+  }
+}
+
+/** Shows or hides a completed import in reports. */
+export function EnabledField({ siteId, of, label }: ImportProps & { label: ComponentChildren }) {
+  const { change } = useWrites({ siteId, of })
+  const [busy, setBusy] = useState(false)
+  const toggle = async (enabled: boolean) => {
+    setBusy(true)
+    try {
+      await change({ enabled })
+      toast(enabled ? "Reports include the import" : "Reports no longer include the import")
+    } catch (error) {
+      toast(errorText(error as Error)) // only errors are thrown
+    } finally {
+      setBusy(false)
+    }
+  }
+  return <Checkbox label={label} checked={of.enabled} disabled={busy} onChange={(enabled) => void toggle(enabled)} />
+}
+
+type Asking = "cancel" | "undo" | "rename"
+
+/** Menu of the actions that the state of an import allows, with their confirmations. */
+export function ImportMenu({ siteId, of }: ImportProps) {
+  const { retry } = useWrites({ siteId, of })
+  const [asking, setAsking] = useState<Asking>()
+  const { state, can_retry, label } = of
+  const actions = [
+    ...(state === "failed" && can_retry ? [{ label: "Retry", run: () => void retry().catch((error) => toast(errorText(error))) }] : []),
+    { label: "Rename", run: () => setAsking("rename") },
+    ...(isCancellable(of) ? [{ label: "Cancel import", kind: "danger" as const, run: () => setAsking("cancel") }] : []),
+    ...(state === "completed" ? [{ label: "Undo import", kind: "danger" as const, run: () => setAsking("undo") }] : []),
+  ]
+  return (
+    <>
+      <ActionMenu kind="quiet" label={`Actions for ${visible(label)}`} actions={actions} />
+      {asking === "cancel" && <CancelDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+      {asking === "undo" && <UndoDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+      {asking === "rename" && <RenameDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+    </>
+  )
+}
+
+const isCancellable = ({ state }: ImportResponse): boolean => state === "pending" || state === "running"
+
+/** The actions that a user is likely to look for on the page of an import. */
+export function ImportButtons({ siteId, of }: ImportProps) {
+  const { retry } = useWrites({ siteId, of })
+  const [asking, setAsking] = useState<Asking>()
+  return (
+    <>
+      {isCancellable(of) && (
+        <Button kind="danger" onClick={() => setAsking("cancel")}>
+          Cancel import
+        </Button>
+      )}
+      {of.state === "completed" && (
+        <Button kind="danger" onClick={() => setAsking("undo")}>
+          Undo import
+        </Button>
+      )}
+      {of.state === "failed" && of.can_retry && (
+        <Button kind="primary" onClick={() => void retry().catch((error) => toast(errorText(error)))}>
+          Retry
+        </Button>
+      )}
+      <Button icon="pencil" onClick={() => setAsking("rename")}>
+        Rename
+      </Button>
+      {asking === "cancel" && <CancelDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+      {asking === "undo" && <UndoDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+      {asking === "rename" && <RenameDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+    </>
+  )
+}
+
+type DialogProps = ImportProps & { onClose(): void }
+
+function CancelDialog({ siteId, of, onClose }: DialogProps) {
+  const { cancel } = useWrites({ siteId, of })
+  return (
+    <Confirm title={`Cancel ${visible(of.label)}?`} act="Cancel import" onConfirm={cancel} onClose={onClose}>
+      <p>The import stops within seconds, and the rows that it has written so far are removed. Reports do not include any of them yet.</p>
+    </Confirm>
+  )
+}
+
+/** Asks before an undo, with the exact rows and days that it removes. */
+function UndoDialog({ siteId, of, onClose }: DialogProps) {
+  const { undo } = useWrites({ siteId, of })
+  const { rows, days, created_objects: created } = of
+  const stored = days.filter(({ state }) => state !== "skipped")
+  return (
+    <Confirm title={`Undo ${visible(of.label)}?`} act={`Remove ${counted(rows.imported, "row")}`} onConfirm={undo} onClose={onClose}>
+      <div class="stack">
+        <p>
+          This removes {counted(rows.imported, "imported row")} on {counted(lengthOf(stored), "day")}:
+        </p>
+        <ul class="file-list undo-days">
+          {stored.slice(0, MAX_RANGES).map(({ from, to, state }) => (
+            <li key={from}>
+              {rangeText(from, to)}
+              {state === "masked" && <span class="quiet"> held by another import</span>}
+            </li>
+          ))}
+          {stored.length > MAX_RANGES && <li class="quiet">and {exact(stored.length - MAX_RANGES)} more ranges</li>}
+        </ul>
+        {created.length > 0 && (
+          <p>{counted(created.length, "object")} that the import created, such as goals, are removed unless changed or used since.</p>
+        )}
+        <p>Visits recorded by Footfall and other imports stay as they are. To get the data back, import the files again.</p>
+      </div>
+    </Confirm>
+  )
+}
+
+/** Maximum number of ranges of days in the dialog. */
+const MAX_RANGES = 6
+const DAY_MS = 86_400_000
+const lengthOf = (ranges: readonly { from: string; to: string }[]): number =>
+  ranges.reduce((sum, { from, to }) => sum + Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1, 0)
+
+function RenameDialog({ siteId, of, onClose }: DialogProps) {
+  const { change } = useWrites({ siteId, of })
+  const [label, setLabel] = useState(of.label)
+  return (
+    <Dialog title="Rename import" onClose={onClose} small>
+      <Form submit={() => change({ label: label.trim() }).then(onClose)} label="Rename import">
+        {({ busy, errorOf }) => (
+          <>
+            <TextField label="Name" value={label} maxLength={100} error={errorOf("/label")} onValue={setLabel} />
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy} disabled={label.trim() === ""}>
+                Rename
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,132 @@
+import type { ComponentChildren } from "preact"
+import { Link, useParams } from "wouter"
+import {
+  bytesText,
+  Card,
+  counted,
+  DescriptionList,
+  exact,
+  Page,
+  QueryResult,
+  rangeText,
+  TimeAgo,
+  timeText,
+  useSiteId,
+  visible,
+} from "#plugin/ui"
+import type { ImportResponse } from "../responses.ts"
+import { EnabledField, ImportButtons } from "./actions.tsx"
+import { importsAddress, importsPath, isOpen, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
+import { DayBar, importSpans } from "./day-bar.tsx"
+import { TotalFigures } from "./figures.tsx"
+import { OVERLAP_LABELS } from "./overlap.tsx"
+import { RowCounts } from "./preview.tsx"
+import { ImportProgress, useImport } from "./progress.tsx"
+
+/** Page of one import: its progress while it runs, then its result. */
+export default function ImportPage() {
+  const siteId = useSiteId()
+  const { import: id = "" } = useParams<{ import: string }>()
+  const answer = useImport(siteId, id)
+  const { writes } = useRights(siteId)
+  const one = answer.data
+  return (
+    <Page title={one ? visible(one.label) : "Import"} actions={one && writes && <ImportButtons siteId={siteId} of={one} />}>
+      <p class="small">
+        <Link href={importsAddress(siteId)}>All imports</Link>
+      </p>
+      <QueryResult of={answer} rows={6}>
+        {(shown) => <Shown siteId={siteId} of={shown} writes={writes} />}
+      </QueryResult>
+    </Page>
+  )
+}
+
+function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; writes: boolean }) {
+  const title = useSourceTitle()
+  const spans = importSpans(of)
+  return (
+    <div class="stack">
+      {isOpen(of) ? <ImportProgress of={of} /> : <Outcome siteId={siteId} of={of} writes={writes} />}
+      {!isOpen(of) && of.state !== "failed" && of.state !== "cancelled" && <TotalFigures totals={of.totals} label="Totals of the import" />}
+      {spans.length > 0 && (
+        <Card title="Days" full>
+          <DayBar spans={spans} />
+        </Card>
+      )}
+      <div class="bands">
+        <Card
+          title="Rows"
+          foot={
+            of.rows.rejected > 0 && (
+              <a href={`${importsPath(siteId)}/${of.id}/rejects.csv`} download>
+                Rejected lines (CSV)
+              </a>
+            )
+          }
+        >
+          <RowCounts of={{ rows: { ...of.rows, accepted: of.rows.imported }, skip_reasons: of.skip_reasons }} />
+        </Card>
+        <Card title="Details">
+          <DescriptionList
+            of={[
+              ["Source", title(of.source)],
+              ...(of.stream === null ? [] : [["Stream", visible(of.stream)] as const]),
+              ["Files", of.files.map(({ name, bytes }) => `${visible(name)} (${bytesText(bytes)})`).join(", ") || "–"],
+              ["Days", of.date_start && of.date_end ? rangeText(of.date_start, of.date_end) : "–"],
+              ["Time zone", of.timezone],
+              ["Days with data", OVERLAP_LABELS[of.overlap]],
+              ["Started", of.started_at === null ? "not yet" : timeText(of.started_at)],
+              ["Finished", <TimeAgo key="finished" at={of.finished_at} none="not yet" />],
+              ...(of.created_objects.length > 0 ? [["Created", createdText(of.created_objects)] as const] : []),
+            ]}
+          />
+        </Card>
+      </div>
+    </div>
+  )
+}
+
+/** One sentence about the result, with what follows from it. */
+function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; writes: boolean }) {
+  const notice = (kind: "good" | "warn" | "bad", children: ComponentChildren) => (
+    <div class="notice" data-kind={kind} role="status">
+      {children}
+    </div>
+  )
+  const { state, rows, days_effective, enabled, error } = of
+  if (state === "failed")
+    return notice(
+      "bad",
+      <>
+        <p>
+          <strong>The import failed.</strong> {error && visible(error.message)}
+        </p>
+        <p class="small quiet">
+          Nothing of it is in the reports.{" "}
+          {of.can_retry ? "Retry it, or start a new import with other files." : "The files are no longer there. Start a new import."}
+        </p>
+      </>,
+    )
+  if (state === "cancelled") return notice("warn", <p>The import was cancelled. Nothing of it is in the reports.</p>)
+  if (state === "undone")
+    return notice("warn", <p>The import was undone{of.undone_at && ` on ${timeText(of.undone_at)}`}. Its rows were removed.</p>)
+  return notice(
+    enabled ? "good" : "warn",
+    <>
+      <p>
+        {STATE_LABELS[state]}: {counted(rows.imported, "row")} imported. {enabled ? "Reports include" : "Reports do not include"}{" "}
+        {counted(days_effective, "day")}.
+      </p>
+      <Link href={`/sites/${siteId}${of.date_start && of.date_end ? `?period=custom&from=${of.date_start}&to=${of.date_end}` : ""}`}>
+        Show in the dashboard
+      </Link>
+      {writes && <EnabledField siteId={siteId} of={of} label="Include in reports" />}
+    </>,
+  )
+}
+
+function createdText(objects: ImportResponse["created_objects"]): string {
+  const counts = Map.groupBy(objects, ({ type }) => type)
+  return [...counts].map(([type, all]) => `${exact(all.length)} ${type}${all.length === 1 ? "" : "s"}`).join(", ")
+}

@@ -1,0 +1,179 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Button, Card, Checkbox, ErrorState, exact, Problem, SelectField, Skeleton, visible } from "#plugin/ui"
+import type { ImporterResponse, ImportResponse, PreviewResponse } from "../responses.ts"
+import { importsPath, useRights, useSourceTitle } from "./answers.ts"
+import { DETECT } from "./gallery.tsx"
+import { acceptedMapping, MappingEditor } from "./mapping.tsx"
+import { CommonOptions, type Options, SourceOptions, sourceOptions } from "./options.tsx"
+import { OverlapField } from "./overlap.tsx"
+import { Preview } from "./preview.tsx"
+import { type Input, sendInput } from "./uploads.ts"
+
+interface PreviewStepProps {
+  siteId: number
+  source: string
+  importers: readonly ImporterResponse[]
+  input: Input
+  options: Options
+  onOptions(changes: Options): void
+  onOtherFiles(): void
+  onConfirm(preview: PreviewResponse): void
+}
+
+/** Third step: what the import would store. Changes of the options update it; nothing is stored yet. */
+export function PreviewStep(props: PreviewStepProps) {
+  const { siteId, source, importers, options, onOptions, onOtherFiles, onConfirm } = props
+  const asked = usePreview(props)
+  const { data: preview, error, isPlaceholderData, isFetching, refetch } = asked
+  const title = useSourceTitle()
+  const { allows } = useRights(siteId)
+  const importer = importers.find((one) => one.source === (preview?.source ?? source))
+  const kind = options.kind ?? importer?.options_schema.properties.kind?.default
+  const choices = preview?.choices?.website_ids ?? (error && choicesOf(error))
+  const isUnready = isPlaceholderData || isFetching || error !== null
+  const proposed = options.mapping === undefined && preview ? acceptedMapping(preview) : undefined
+  const ownOptions = importer && sourceOptions(importer.options_schema).length > 0 && (
+    <Card title={`Options of ${importer.title}`} full>
+      <SourceOptions schema={importer.options_schema} options={options} set={onOptions} />
+    </Card>
+  )
+  if (!preview && !error) return <Reading />
+  return (
+    <div class="stack preview" aria-busy={isFetching}>
+      {preview && (
+        <p>
+          <strong>Nothing is stored yet.</strong>{" "}
+          <span class="quiet">
+            {source === DETECT
+              ? `The files look like an export of ${title(preview.source)}.`
+              : `Read as an export of ${title(preview.source)}.`}
+          </span>
+        </p>
+      )}
+      {choices && choices.length > 1 && (
+        <SelectField
+          label="Website"
+          note="The files hold several websites. Choose the one to import."
+          value={typeof options.website_id === "string" ? options.website_id : ""}
+          options={[
+            { value: "", label: "Choose a website" },
+            ...choices.map(({ id, rows }) => ({ value: id, label: `${visible(id)} (${exact(rows)} rows)` })),
+          ]}
+          onValue={(id) => onOptions({ website_id: id === "" ? undefined : id })}
+        />
+      )}
+      {preview?.mapping && ownOptions}
+      {preview?.mapping && (
+        <Card title="Columns" full>
+          <MappingEditor preview={preview} kind={kind} onMapping={(mapping) => onOptions({ mapping })} />
+        </Card>
+      )}
+      {error ? (
+        <Refusal error={error} onRetry={() => void refetch()} onOtherFiles={onOtherFiles} />
+      ) : (
+        preview && (
+          <Preview siteId={siteId} preview={preview}>
+            <OverlapField
+              value={(options.overlap as ImportResponse["overlap"] | undefined) ?? "native_wins"}
+              nativeStart={preview.overlap.native_start}
+              allows={allows}
+              onValue={(overlap) => onOptions({ overlap })}
+            />
+          </Preview>
+        )
+      )}
+      {!preview?.mapping && ownOptions}
+      <details>
+        <summary>More options</summary>
+        <div class="details-body">
+          <CommonOptions options={options} set={onOptions} />
+          <Checkbox
+            label="Create a goal for each event"
+            note="At most 50. Undoing the import removes those that were not changed or used since."
+            checked={options.create_goals === true}
+            onChange={(isOn) => onOptions({ create_goals: isOn ? true : undefined })}
+          />
+          <Checkbox
+            label="Import even if most lines are rejected"
+            note="Otherwise the import fails when more than half of the lines are rejected."
+            checked={options.accept_rejects === true}
+            onChange={(isOn) => onOptions({ accept_rejects: isOn ? true : undefined })}
+          />
+        </div>
+      </details>
+      <div class="step-foot">
+        <Button onClick={onOtherFiles}>Choose other files</Button>
+        {proposed && !error ? (
+          <Button kind="primary" busy={isFetching} onClick={() => onOptions({ mapping: proposed })}>
+            Use these columns
+          </Button>
+        ) : (
+          <Button
+            kind="primary"
+            busy={isFetching}
+            disabled={!preview || isUnready || preview.overlap.days_effective === 0}
+            onClick={() => preview && onConfirm(preview)}
+          >
+            Continue
+          </Button>
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {preview && !isFetching && `Preview updated: ${exact(preview.overlap.days_effective)} days will be imported.`}
+      </p>
+    </div>
+  )
+}
+
+const Reading = () => (
+  <div aria-busy="true">
+    <p class="quiet" role="status">
+      Reading the files. This takes at most 20 seconds.
+    </p>
+    <Skeleton rows={9} />
+  </div>
+)
+
+/** Fetches the preview of the chosen files. An older one stays while the options change. */
+const usePreview = ({ siteId, source, input, options }: PreviewStepProps) =>
+  useQuery({
+    queryKey: ["import-preview", siteId, input.key, source, options],
+    queryFn: ({ signal }) =>
+      sendInput<PreviewResponse>(`${importsPath(siteId)}/preview`, input, { ...(source !== DETECT && { source }), options }, signal),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+
+/** Returns the websites among which the server asks to choose. */
+const choicesOf = (error: Error): { id: string; rows: number }[] | undefined => {
+  const choices = error instanceof Problem && error.code === "website_id_required" ? error.members.choices : undefined
+  return Array.isArray(choices) ? choices : (choices as { website_ids?: { id: string; rows: number }[] } | undefined)?.website_ids
+}
+
+interface RefusalProps {
+  error: Error
+  onRetry(): void
+  onOtherFiles(): void
+}
+
+/** Why the files can't be imported as they are. */
+function Refusal({ error, onRetry, onOtherFiles }: RefusalProps) {
+  const isContent = error instanceof Problem && (error.status === 422 || error.status === 413)
+  if (!isContent) return <ErrorState error={error} onRetry={onRetry} />
+  if (error.code === "website_id_required") return null
+  const columns = Array.isArray(error.members.columns) ? error.members.columns : []
+  return (
+    <div class="notice notice-list" data-kind="bad" role="alert">
+      <h3>{error.members.title ?? "The files can't be imported"}</h3>
+      <p>{visible(error.message)}</p>
+      {columns.length > 0 && <p class="small">Missing columns: {columns.map((column) => visible(String(column))).join(", ")}</p>}
+      {(error.members.errors ?? []).map(({ pointer, detail }) => (
+        <p key={pointer} class="small">
+          {visible(`${pointer.slice(1)}: ${detail}`)}
+        </p>
+      ))}
+      <Button onClick={onOtherFiles}>Choose other files</Button>
+    </div>
+  )
+}
