@@ -1,4 +1,4 @@
-import type { NewEvent } from "../domain/event.ts"
+import type { NewEvent, Vitals } from "../domain/event.ts"
 import { COLLECT } from "../domain/limits.ts"
 import { coversHost } from "../domain/site.ts"
 import type { VisitTraits } from "../domain/visit.ts"
@@ -42,6 +42,9 @@ export interface ForeignEvent {
   props?: readonly (readonly [key: string, value: string])[]
   revenue?: { amount: string; currency: string }
   engagement?: { engagedMs: number; scrollDepth?: number }
+  /** Page as it is stored, which is not derived from the URL again. */
+  page?: string
+  vitals?: Vitals
 }
 
 /** An event as it is stored, with the traits of a visit that begins with it. */
@@ -78,13 +81,14 @@ export function createEnrichment(site: EnrichmentSite, places?: PlaceFile): (eve
     const event: NewEvent = {
       at: given.at,
       name: given.name === "" ? "pageview" : cutName(given.name),
-      page: pageOf(address, { allowed: site.allowed_query_params, hash: site.hash_routing }),
+      page: given.page ?? pageOf(address, { allowed: site.allowed_query_params, hash: site.hash_routing }),
       hostname,
       title: tagValue(given.title ?? "", COLLECT.titleChars),
       interactive: given.interactive ?? true,
       props: storedProps(given.props ?? []),
       ...(money && typeof money !== "string" && { revenue: money }),
       ...(engagement && { engagement }),
+      ...(given.vitals && { vitals: given.vitals }),
     }
     const client = given.address === undefined ? undefined : readAddress(given.address)
     const place = (client && places?.find(client)) ?? NOWHERE
@@ -123,11 +127,13 @@ function traitsOf(
   const given = Object.entries(utm).filter(([, value]) => value !== undefined && value !== "")
   const tags = Object.fromEntries(given.map(([name, value]) => [name, tagValue(value, COLLECT.utmChars)]))
   const campaign: Campaign = { ...campaignOf(query), ...tags }
-  const source = sourceOf(campaign, referrer)
+  // A stated source without a channel is spelled, and has the channel, as if the parameter `source` named it.
+  const isNamed = stated.channel === undefined && stated.source !== undefined && stated.source !== ""
+  const source = sourceOf(isNamed ? { ...campaign, utm_source: "", source: stated.source! } : campaign, referrer)
   const channel = channelOf(source, campaign)
   const text = (name: keyof VisitTraits): string => stated[name] ?? ""
   return {
-    source: stated.source ?? source.name,
+    source: isNamed ? source.name : (stated.source ?? source.name),
     referrer: stated.referrer ?? referrer.text,
     channel: stated.channel ?? channel,
     utm_source: stated.utm_source ?? campaign.utm_source,
