@@ -1,7 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import { useEffect, useRef } from "preact/hooks"
 import type { FlatMetric } from "../../domain/metric.ts"
-import type { ReportFacts, Summary } from "../../domain/report.ts"
+import type { Summary } from "../../domain/report.ts"
 import { moreMetrics, type SiteAddress, STRIP_METRICS, summaryArguments, timeseriesArguments } from "../../domain/site-address.ts"
 import { useSite } from "../api/session.ts"
 import { useSiteAddress } from "../browser/address.ts"
@@ -65,9 +65,9 @@ export function Instrument({ isWaiting, onSettled }: InstrumentProps) {
     <section key="loaded" class="instrument" aria-label="Figures over time">
       {!isOne && <FigureStrip metrics={[...metrics, ...available]} chosen={chosen} summary={summary} more={more} onChoose={choose} />}
       <CardResult of={isOne ? { ...series, refetch } : series} rows={8}>
-        {(data) => <TimeChart series={data} metric={drawn(data.points, chosen)} notes={notes} />}
+        {(data) => <TimeChart series={data} metric={drawn(data.points, chosen)} notes={notes} figures={summary.data} />}
       </CardResult>
-      <TrustLine facts={summary.data as ReportFacts | undefined} />
+      <TrustLine facts={summary.data} />
     </section>
   )
 }

@@ -22,12 +22,6 @@ export const VISITOR_WINDOWS: Readonly<Record<string, string>> = {
   mixed: "counted per period",
 }
 
-/** Fields of a report about imported history, if there is any. */
-interface ImportFacts {
-  imports?: { included: boolean; message?: string; reason?: string }
-  visitors_estimated?: boolean
-}
-
 const TrustText = lazyPart(() => import("./explanations.tsx"), "TrustText")
 
 const words = (props: TrustTextProps) => (
@@ -37,7 +31,7 @@ const words = (props: TrustTextProps) => (
 )
 
 /** Notes on the figures above: counting window, dropped events, imports and estimates. */
-export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | undefined }) {
+export function TrustLine({ facts }: { facts: ReportFacts | undefined }) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
   const { filters: _, imports: __, ...range } = rangeArguments(address)
@@ -56,11 +50,10 @@ export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | unde
           {words({ of: "dropped" })}
         </TrustMark>
       )}
-      {imports && (
+      {imports && imports.reason !== "none_in_range" && (
         <>
-          <TrustMark mark={imports.included ? "imported" : "imports excluded"}>
-            {imports.message ?? words({ of: imports.included ? "imported" : "left out" })}
-          </TrustMark>
+          <ImportMark of={imports} />
+          {isLeftOut(imports) && <span>{imports.message}</span>}
           <button type="button" class="text-button" aria-pressed={address.imports} onClick={() => go({ imports: !address.imports })}>
             {address.imports ? "Exclude imports" : "Include imports"}
           </button>
@@ -72,6 +65,18 @@ export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | unde
       ))}
     </div>
   )
+}
+
+type ReportImports = NonNullable<ReportFacts["imports"]>
+
+/** Returns whether imports of the range are left out for a reason that the user did not choose. */
+const isLeftOut = ({ reason }: ReportImports): boolean => reason !== undefined && reason !== "disabled" && reason !== "none_in_range"
+
+/** Mark of figures that include imports, or leave them out although the range has some, with the reason. */
+export function ImportMark({ of }: { of: ReportImports | undefined }) {
+  if (!of || of.reason === "none_in_range") return null
+  const mark = !of.included ? "imports excluded" : isLeftOut(of) ? "partly imported" : "imported"
+  return <TrustMark mark={mark}>{(isLeftOut(of) && of.message) || words({ of: of.included ? "imported" : "left out" })}</TrustMark>
 }
 
 interface TrustMarkProps {

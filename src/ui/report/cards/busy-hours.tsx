@@ -5,6 +5,7 @@ import { Card } from "../../parts/page.tsx"
 import { dayText, exact, short } from "../../text/format.ts"
 import { addDays } from "../data/ranges.ts"
 import { useReport, useStatsSource } from "../data/reports.ts"
+import { ImportMark } from "../trust.tsx"
 import { CardResult, EmptyCard } from "./card-answer.tsx"
 
 /** Card of visits by weekday and hour in the site's time zone. */
@@ -13,7 +14,16 @@ export default function BusyHours() {
   const { timezone } = useStatsSource()
   const report = useReport("busy-hours", rangeArguments(address))
   return (
-    <Card title="Busy hours" full marks={<span class="small quiet">Visits by start time ({timezone})</span>}>
+    <Card
+      title="Busy hours"
+      full
+      marks={
+        <>
+          <span class="small quiet">Visits by start time ({timezone})</span>
+          <ImportMark of={(report.data as Grid | undefined)?.imports} />
+        </>
+      }
+    >
       <CardResult of={report} rows={8}>
         {(data) => {
           const { grid } = data as Grid // the report of this name

@@ -23,6 +23,7 @@ import {
 } from "../data/card-tabs.ts"
 import { rowMetrics, valueText } from "../data/figures.ts"
 import { usePrefetchedReports, useReport, useStatsSource } from "../data/reports.ts"
+import { ImportMark } from "../trust.tsx"
 import { CardResult, EmptyCard } from "./card-answer.tsx"
 import { RankedList, type RankedRow, RowMenu } from "./ranked-list.tsx"
 
@@ -132,6 +133,7 @@ function BreakdownCard(props: BreakdownCardProps) {
       chosen={tab.under ?? tab.id}
       onChoose={choose}
       full={full}
+      marks={<ImportMark of={report.data?.imports} />}
       foot={
         <>
           {source.siteId !== undefined && <Link href={`${base}/details/${detailsName(tab)}${searchWith({})}`}>Details</Link>}

@@ -18,6 +18,7 @@ import { countryName, detailsMetrics, isNoValue, rowValue, valueText } from "../
 import { useReport, useStatsSource } from "../data/reports.ts"
 import { RowNote } from "../explanations.tsx"
 import { isCoded } from "../filters/filters.ts"
+import { ImportMark } from "../trust.tsx"
 import { CardResult } from "./card-answer.tsx"
 import { splitArguments } from "./cards.tsx"
 
@@ -77,6 +78,9 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
             autofocus
           />
         )}
+        <span class="card-head">
+          <ImportMark of={report.data?.imports} />
+        </span>
         {source.exportAddress && sought.isKnown && (
           <a class="button" href={source.exportAddress("breakdown", given)} download>
             CSV

@@ -1,7 +1,7 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
-import type { ReportRange, Timeseries } from "../../../domain/report.ts"
+import type { ReportFacts, ReportRange, Timeseries } from "../../../domain/report.ts"
 import type { AddressInterval } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Icon } from "../../parts/icon.tsx"
@@ -14,7 +14,7 @@ import { figureOf } from "../data/figures.ts"
 import { fittingIntervals, lengthOf } from "../data/ranges.ts"
 import { openDialog } from "../dialogs.tsx"
 import { placesOf } from "../notes.ts"
-import { TrustMark } from "../trust.tsx"
+import { ImportMark, TrustMark } from "../trust.tsx"
 import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
 import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
 
@@ -27,8 +27,11 @@ interface TimeChartProps {
   notes: readonly ScopedAnnotationResponse[]
 }
 
-/** Chart of a metric over time with the comparison and notes. The key T shows the same numbers as a table. */
-export function TimeChart({ series, metric, notes }: TimeChartProps) {
+/**
+ * Chart of a metric over time with the comparison and notes. The key T shows the same numbers as a table. `figures` is the report above
+ * the chart, whose marks also say which imports the chart includes unless it differs.
+ */
+export function TimeChart({ series, metric, notes, figures }: TimeChartProps & { figures: ReportFacts | undefined }) {
   const { siteId } = useSiteAddress()
   const [asTable, setAsTable] = useState(false)
   useKeys({ t: () => setAsTable(!asTable) })
@@ -50,6 +53,7 @@ export function TimeChart({ series, metric, notes }: TimeChartProps) {
               {comparisonText(series)}
             </span>
           )}
+          {figures && importsText(figures) !== importsText(series) && <ImportMark of={series.imports} />}
           {part && (
             <span class="key-of-series" data-running>
               {part === "in progress" ? (
@@ -80,6 +84,8 @@ export function TimeChart({ series, metric, notes }: TimeChartProps) {
     </>
   )
 }
+
+const importsText = ({ imports }: ReportFacts): string => JSON.stringify([imports?.included, imports?.reason, imports?.import_ids])
 
 /** The drawn chart. Arrow keys move between its points, Enter opens the menu of the point. */
 export function Drawing({ series, metric, notes }: TimeChartProps) {

@@ -9,6 +9,7 @@ import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { MISSING } from "../../report/data/figures.ts"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
+import { ImportMark } from "../../report/trust.tsx"
 import { exact } from "../../text/format.ts"
 import { LinkBuilder } from "./link-builder.tsx"
 import { Matrix } from "./matrix.tsx"
@@ -66,6 +67,7 @@ function TagCard({ card, title, tabs }: { card: string; title: string; tabs: rea
       tabs={tabs}
       chosen={id}
       onChoose={(chosen) => choose({ [card]: chosen === tabs[0]!.id ? undefined : chosen }, { replace: true })}
+      marks={<ImportMark of={report.data?.imports} />}
       foot={
         <>
           {exportAddress && (

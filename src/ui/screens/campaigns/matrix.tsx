@@ -13,6 +13,7 @@ import { toast } from "../../parts/toasts.tsx"
 import { CardResult } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
+import { ImportMark } from "../../report/trust.tsx"
 import { exact, metricText, short } from "../../text/format.ts"
 import { TruncatedText } from "../../text/safe-text.tsx"
 
@@ -29,7 +30,12 @@ export function Matrix() {
   const { address } = useSiteAddress()
   const report = useReport("campaigns", { ...rangeArguments(address), limit: ROWS })
   return (
-    <Card title="Source, medium and campaign" full foot={<Foot report={report.data as CampaignMatrix | undefined} />}>
+    <Card
+      title="Source, medium and campaign"
+      full
+      marks={<ImportMark of={(report.data as CampaignMatrix | undefined)?.imports} />}
+      foot={<Foot report={report.data as CampaignMatrix | undefined} />}
+    >
       <CardResult of={report} rows={6}>
         {(data) => {
           const { rows } = data as CampaignMatrix // the result of the campaigns report

@@ -17,6 +17,7 @@ import { RankedList, type RankedRow } from "../../report/cards/ranked-list.tsx"
 import { OTHER } from "../../report/data/figures.ts"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
+import { ImportMark } from "../../report/trust.tsx"
 import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { collectOrigin, examplePage, SERVER_NOTE } from "../sites/snippets.tsx"
@@ -74,6 +75,7 @@ function EventList({ report, onGoal, onExplore }: EventListProps) {
     <Card
       title="Events"
       full
+      marks={<ImportMark of={report.data?.imports} />}
       foot={
         <>
           {exportAddress && (

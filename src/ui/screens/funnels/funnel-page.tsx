@@ -13,6 +13,7 @@ import { Card, Page } from "../../parts/page.tsx"
 import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
+import { ImportMark } from "../../report/trust.tsx"
 import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { FunnelBars, FunnelSplit, FunnelTable, NoVisitors, SplitField, splitOf } from "./funnel-bars.tsx"
@@ -70,10 +71,13 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
         title="Steps"
         full
         marks={
-          <span class="small quiet">
-            {ORDER_LABELS[funnel.order]}
-            {funnel.window_hours !== null && `, within ${funnel.window_hours} hours`}
-          </span>
+          <>
+            <span class="small quiet">
+              {ORDER_LABELS[funnel.order]}
+              {funnel.window_hours !== null && `, within ${funnel.window_hours} hours`}
+            </span>
+            <ImportMark of={(report.data as FunnelInsight | undefined)?.imports} />
+          </>
         }
         foot={
           <button

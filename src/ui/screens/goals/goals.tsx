@@ -16,6 +16,7 @@ import { toast } from "../../parts/toasts.tsx"
 import { Sparkline } from "../../parts/values.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
+import { ImportMark } from "../../report/trust.tsx"
 import { exact, metricText, NO_VALUE, short } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import GoalDialog from "./goal-dialog.tsx"
@@ -60,6 +61,7 @@ export default function GoalsScreen() {
             </div>
           ) : (
             <div class="stack">
+              <ImportMark of={report.data?.imports} />
               {report.error && !report.data && <ErrorState error={report.error} onRetry={() => void report.refetch()} />}
               <div aria-busy={report.isPlaceholderData || report.isPending}>
                 <GoalTable

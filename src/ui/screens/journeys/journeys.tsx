@@ -14,6 +14,7 @@ import { CardResult } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
+import { ImportMark } from "../../report/trust.tsx"
 import { counted, exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { emptyDraft } from "../funnels/funnel-draft.ts"
@@ -51,6 +52,7 @@ export default function JourneysScreen() {
       <Card
         title={`${query.mode === "start" ? "Paths starting at" : "Paths ending at"} ${visible(itemText(query.anchor))}`}
         full
+        marks={<ImportMark of={(report.data as Journeys | undefined)?.imports} />}
         foot={
           <>
             <button
