@@ -25,7 +25,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/ui": ["src/domain", "plugins/pages.ts"],
   plugins: ["#plugin", "#plugin/ui", "#plugin/test", "#plugin/test/browser"],
 }
-const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/assets.d.ts", "plugins/index.ts", "plugins/pages.ts"]
+const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/plugin-worker.ts", "src/assets.d.ts"]
+const LISTS = ["plugins/index.ts", "plugins/pages.ts", "plugins/workers.ts"]
 const ALIASES: Record<string, string> = { "#plugin": "src/plugin/index.ts", "#plugin/ui": "src/ui/plugin.ts" }
 
 /** Code that runs in a browser, which must send requests to its own server. */
@@ -82,7 +83,7 @@ function isTypesOnly(clause: string): boolean {
 }
 
 function isWiring(path: string): boolean {
-  return WIRING.includes(path) || path.startsWith("src/wiring/")
+  return [...WIRING, ...LISTS].includes(path) || path.startsWith("src/wiring/")
 }
 
 /** Returns the floor of a file: two words of its path. The configuration and each plugin are one floor as a whole. */

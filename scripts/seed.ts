@@ -36,6 +36,7 @@ const options = {
   workers: {
     query: new URL("../src/query/engine/worker.ts", import.meta.url).href,
     backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
+    plugin: new URL("../src/plugin-worker.ts", import.meta.url).href,
     hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
   },
 }

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type as t } from "@sinclair/typebox"
 import { IMPORTED_KINDS } from "#plugin"
 import { OVERLAPS } from "./days.ts"
-import type { Source } from "./sources/source.ts"
+import type { Source } from "./source.ts"
 
 /** Options of all sources. */
 export const CommonOptions = t.Object({
@@ -20,16 +20,18 @@ export const CommonOptions = t.Object({
     t.Union([t.Literal("utf-8"), t.Literal("utf-16"), t.Literal("latin1")], { description: "Encoding of the files. Default: detected." }),
   ),
   delimiter: t.Optional(
-    t.Union([t.Literal(","), t.Literal(";"), t.Literal("\t"), t.Literal("|")], { description: "Delimiter of columns. Default: detected." }),
+    t.Union([t.Literal(","), t.Literal(";"), t.Literal("tab"), t.Literal("|")], {
+      description: "Delimiter of columns. Default: detected.",
+    }),
   ),
   hostnames: t.Optional(
     t.Array(t.String({ minLength: 1, maxLength: 253 }), { maxItems: 100, description: "Hosts whose events are imported. Default: all." }),
   ),
   tables: t.Optional(
-    t.Array(
-      t.Union(IMPORTED_KINDS.map((kind) => t.Literal(kind))),
-      { maxItems: 13, description: "Tables of totals to import. Default: all." },
-    ),
+    t.Array(t.Union(IMPORTED_KINDS.map((kind) => t.Literal(kind))), {
+      maxItems: 13,
+      description: "Tables of totals to import. Default: all.",
+    }),
   ),
   create_goals: t.Optional(t.Boolean({ description: "Whether to create an event goal for each imported event name, at most 50." })),
   accept_rejects: t.Optional(t.Boolean({ description: "Whether to import the rest when more than half of the lines are rejected." })),

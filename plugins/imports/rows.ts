@@ -52,7 +52,17 @@ export interface ImportRow {
 const NAMES = [
   ...["id", "site_id", "source", "label", "kind", "state", "options_json", "overlap", "source_hash", "preview_hash", "files_json", "bytes"],
   ...["rows_total", "rows_read", "rows_imported", "rows_skipped", "rows_rejected", "skip_reasons_json", "totals_json", "date_start"],
-  ...["date_end", "days_effective", "enabled", "created_objects_json", "created_by", "created_at", "started_at", "finished_at", "undone_by"],
+  ...[
+    "date_end",
+    "days_effective",
+    "enabled",
+    "created_objects_json",
+    "created_by",
+    "created_at",
+    "started_at",
+    "finished_at",
+    "undone_by",
+  ],
   ...["undone_at", "error_code", "error_message", "timezone", "folder", "folder_expires_at", "rules_json", "job_id", "forced", "version"],
 ]
 const COLUMNS = raw(NAMES.join(", "))
@@ -126,6 +136,13 @@ export const listImports = (
       : sql`select ${COLUMNS} from imports_imports where site_id = ${siteId} and state = ${state} and id < ${before}
           order by id desc limit ${limit}`,
   )
+
+export const countImports = async (statements: OwnStatements, { siteId, state }: ImportFilter): Promise<number> =>
+  (
+    await statements.get<{ n: number }>(
+      sql`select count(*) as n from imports_imports where site_id = ${siteId} and state = ifnull(${state ?? null}, state)`,
+    )
+  )?.n ?? 0
 
 const SLICE = 500
 

@@ -25,7 +25,7 @@ export interface PluginJobs {
   progressOf(job: Job): ProgressResponse | null
   isFinished(job: Job): boolean
   /** Creates the response that streams the progress of a job. */
-  stream(job: Job, asked: Asked, show: (job: Job) => object): Response
+  stream(job: Job, asked: Asked, show: (job: Job) => object | Promise<object>): Response
 }
 
 export function pluginJobs(jobs: Jobs, id: string, now: () => number): PluginJobs {

@@ -13,7 +13,7 @@ export function progressStream(
   jobs: Pick<Jobs, "get" | "watch">,
   job: Job,
   { request, server }: Asked,
-  show: (job: Job) => object,
+  show: (job: Job) => object | Promise<object>,
 ): Response {
   // The connection can be idle for longer than usual.
   server?.timeout?.(request, 0)
@@ -32,12 +32,12 @@ const UTF8 = new TextEncoder()
 async function follow(
   jobs: Pick<Jobs, "get" | "watch">,
   first: Job,
-  show: (job: Job) => object,
+  show: (job: Job) => object | Promise<object>,
   controller: ReadableStreamDefaultController<Uint8Array>,
   left: AbortSignal,
 ): Promise<void> {
   const write = (text: string) => controller.enqueue(UTF8.encode(text))
-  const tell = (event: string, job: Job) => write(`event: ${event}\ndata: ${JSON.stringify(show(job))}\n\n`)
+  const tell = async (event: string, job: Job) => write(`event: ${event}\ndata: ${JSON.stringify(await show(job))}\n\n`)
   let latest: Job | undefined = first
   let wake: () => void = () => {}
   const unwatch = jobs.watch(first.id, (job) => {
@@ -52,8 +52,8 @@ async function follow(
     while (!left.aborted) {
       const job = latest
       latest = undefined
-      if (job && isFinished(job)) return tell("end", job)
-      if (job) tell("progress", job)
+      if (job && isFinished(job)) return await tell("end", job)
+      if (job) await tell("progress", job)
       await Bun.sleep(PROGRESS_MS)
       if (latest === undefined && !left.aborted) await new Promise<void>((resolve) => (wake = resolve))
     }

@@ -33,8 +33,10 @@ export function pluginThreads(workerUrl: string, plugin: string): RunInThread {
     const abort = () => reject(signal.reason)
     signal.addEventListener("abort", abort)
     worker.addEventListener("message", ({ data }: MessageEvent<ThreadReply>) => {
-      if ("message" in data) receive?.(data.message as Message) // the plugin knows what its worker posts
-      else if ("result" in data) resolve(data.result as Result) // and what it returns
+      if ("message" in data)
+        receive?.(data.message as Message) // the plugin knows what its worker posts
+      else if ("result" in data)
+        resolve(data.result as Result) // and what it returns
       else reject(new Error(`A thread of the plugin ${plugin} failed: ${data.fault}`))
     })
     worker.addEventListener("error", (event) => {

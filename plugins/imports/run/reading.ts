@@ -1,6 +1,8 @@
+import { ownOptions } from "../options.ts"
+import { columnsOf, headerOf } from "../reading/delimited.ts"
+import { encodingOf, fileHead } from "../reading/text.ts"
 import { MAX_UNPACKED, type UnpackedFile, unpack } from "../reading/unpack.ts"
-import { fileHead } from "../reading/text.ts"
-import { ImportFault, type InputFile, type Recognition, type Source } from "../sources/source.ts"
+import { type FileHead, ImportFault, type InputFile, type Recognition, type Source } from "../source.ts"
 import { SOURCES, sourceById } from "../sources/sources.ts"
 import type { FileReport, StageTask } from "./task.ts"
 
@@ -12,6 +14,8 @@ export interface RecognizedFiles {
   inputs: readonly InputFile[]
   /** All files, those that are ignored included. */
   reports: FileReport[]
+  delimiter: string | null
+  encoding: string | null
   /** Returns the hash of the content, without byte order mark and with normalized line ends. */
   hash(): Promise<string>
   scannedBytes(): number
@@ -25,7 +29,7 @@ export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) =
   const heads = files.map((file) => ({ file, head: fileHead(file.name, file.head, encoding) }))
   const candidates = task.source === undefined ? SOURCES : [sourceById(task.source)].filter((source) => source !== undefined)
   const found = candidates.map((source) => {
-    const recognitions = heads.map(({ head }) => source.recognize(head))
+    const recognitions = heads.map(({ head }) => source.recognize(head, task.source === undefined ? undefined : task.options))
     const readable = recognitions.filter((one) => one && !one.refusal) as Recognition[] // just filtered
     return { source, recognitions, confidence: Math.max(0, ...readable.map(({ confidence }) => confidence)), readable: readable.length }
   })
@@ -42,17 +46,21 @@ export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) =
     if (!recognition || recognition.refusal) return []
     return [{ ...head, recognition, chunks: () => hashed(file, counted, hashes) }]
   })
-  const reports = heads.map(({ file }, at): FileReport => {
+  const [first] = inputs
+  const reports = heads.map(({ file, head }, at): FileReport => {
     const recognition = best.recognitions[at]
     const isRead = recognition !== undefined && !recognition.refusal
-    const reason = isRead ? undefined : (recognition?.refusal ?? { code: "unrecognized_source", message: `${file.name} is no file of the export.` })
-    return { name: file.name, table: recognition?.table ?? null, rows: 0, ignored: !isRead, ...(reason && { reason }) }
+    const reason = isRead ? undefined : (recognition?.refusal?.code ?? "unrecognized_source")
+    const columns = isRead ? columnsOfTable(best.source, recognition.table, head, task.options) : { columns: [], ignored: [] }
+    return { name: file.name, table: recognition?.table ?? null, rows: 0, ...columns, ...(reason && { reason }) }
   })
   return {
     source: best.source,
     confidence: best.confidence,
     inputs,
     reports,
+    delimiter: first && !first.name.endsWith("json") ? (headerOf(first)?.delimiter ?? null) : null,
+    encoding: first ? encodingOf(first, encoding) : null,
     scannedBytes: () => scanned,
     async hash() {
       for (const input of inputs) if (!hashes.has(input.name)) for await (const _ of input.chunks());
@@ -60,6 +68,13 @@ export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) =
       return new Bun.CryptoHasher("sha256").update([best.source.id, ...parts].join("\n")).digest("hex")
     },
   }
+}
+
+/** Returns the columns of a delimited file by the table that it holds. */
+function columnsOfTable(source: Source, table: string | undefined, head: FileHead, options: StageTask["options"]) {
+  const rules = source.files.find(({ name }) => name === table) ?? (source.files.length === 1 ? source.files[0] : undefined)
+  const header = rules && headerOf(head, typeof options.delimiter === "string" ? { delimiter: options.delimiter } : {})
+  return header && header.names.length > 1 ? columnsOf(header, rules) : { columns: [], ignored: [] }
 }
 
 type Found = { source: Source; recognitions: (Recognition | undefined)[] }
@@ -71,8 +86,12 @@ function unrecognized(found: readonly Found[], files: readonly UnpackedFile[]): 
   if (refusal) return new ImportFault(refusal.code, refusal.message)
   const names = files.slice(0, 5).map(({ name }) => name)
   const [only] = found
-  const what = found.length === 1 && only ? `a file of ${only.source.title}` : `an export of ${SOURCES.map(({ title }) => title).join(", ")}`
-  return new ImportFault("unrecognized_source", `${names.join(", ") || "The input"} was not recognized as ${what}. Send the files as they were exported.`)
+  const what =
+    found.length === 1 && only ? `a file of ${only.source.title}` : `an export of ${SOURCES.map(({ title }) => title).join(", ")}`
+  return new ImportFault(
+    "unrecognized_source",
+    `${names.join(", ") || "The input"} was not recognized as ${what}. Send the files as they were exported.`,
+  )
 }
 
 /** Yields the content of a file. The first complete pass stores its hash. */
@@ -118,4 +137,3 @@ function normalizingHash() {
     },
   }
 }
-

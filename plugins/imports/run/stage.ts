@@ -3,11 +3,11 @@ import { createEnrichment, type EnrichedEvent, IMPORTED_KINDS, type ImportedKind
 import { daySkips, localDay } from "../days.ts"
 import { ownOptions } from "../options.ts"
 import type { Reject } from "../rows.ts"
-import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../sources/source.ts"
+import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../source.ts"
 import { type RecognizedFiles, recognizeFiles } from "./reading.ts"
 import { ExternalSort, LineWriter } from "./sort.ts"
 import type { FileReport, ReadableOptions, Staged, StageProgress, StageResult, StageTask } from "./task.ts"
-import { eventKey, type SortedEvent, type StagedVisit, sortable, visitsOf } from "./visits.ts"
+import { eventKey, isCounted, type SortedEvent, type StagedVisit, sortable, visitsOf } from "./visits.ts"
 
 /** A preview reads at most this much. */
 const PREVIEW_BYTES = 200_000_000
@@ -79,9 +79,8 @@ class Stage implements Sink {
   }
 
   async run(): Promise<Staged> {
-    const { task } = { task: this.#task }
-    this.#enrich = createEnrichment(task.site, await openPlaces(task.geoDb))
-    const files = await recognizeFiles(task, (bytes) => this.#count(bytes))
+    this.#enrich = createEnrichment(this.#task.site, await openPlaces(this.#task.geoDb))
+    const files = await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
     const complete = await this.#read(files)
     const hash = complete ? await this.#hash(files) : undefined
     const { visits, visitors, pageviews, events, staged } = this.#stageVisits()
@@ -97,6 +96,8 @@ class Stage implements Sink {
       kind: this.#writers.size > 0 && !hasRows ? "aggregate" : kind,
       confidence: files.confidence,
       complete,
+      delimiter: files.delimiter,
+      encoding: files.encoding,
       scannedBytes: files.scannedBytes(),
       files: files.reports.map((file): FileReport => ({ ...file, rows: this.#countedRows.get(file.name) ?? 0 })),
       days: [...this.#days].sort(byKey).map(([day, rows]) => {
@@ -131,6 +132,7 @@ class Stage implements Sink {
     const { encoding, delimiter, source_timezone } = this.#options
     const options = {
       timezone: source_timezone ?? site.timezone,
+      sourceTimezone: source_timezone,
       siteTimezone: site.timezone,
       hostname: site.hosts.find((host) => !host.startsWith("*.")) ?? "",
       currency: site.revenue_currency,
@@ -174,17 +176,28 @@ class Stage implements Sink {
 
   event(given: SourceEvent): void {
     const enriched = this.#enrich!({ ...given, ...(given.sender && { address: given.sender.address, userAgent: given.sender.userAgent }) })
-    if (enriched === "bad_url") return this.reject(given.file, given.line, "bad_url", given.hostname ?? hostIn(given.url ?? ""))
-    if (enriched.isBot) return this.skip("bot")
-    const { event } = enriched
+    if (enriched === "bad_url") {
+      this.reject(given.file, given.line, "bad_url", given.hostname ?? hostIn(given.url ?? ""))
+      return
+    }
+    const { event, isBot } = enriched
     const day = this.#dayOf(event.at)
-    if (this.#hosts && event.hostname !== "" && !this.#hosts.has(event.hostname)) return this.skip("filtered")
-    if (!this.#isWanted(day)) return this.skip("filtered")
+    const isForeign = this.#hosts !== undefined && event.hostname !== "" && !this.#hosts.has(event.hostname)
+    if (isBot || isForeign || !this.#isWanted(day)) {
+      this.skip(isBot ? "bot" : "filtered")
+      return
+    }
     if (enriched.hasInvalidRevenue) this.#addSkip("revenue_invalid", 1)
     this.#eventCount++
     const sorted = this.#sortedEvent(given, enriched, day)
     this.#countRow(given.file)
-    this.#addSample({ at: new Date(event.at).toISOString(), name: event.name, page: event.page, hostname: event.hostname, ...nonEmpty(enriched) })
+    this.#addSample({
+      at: new Date(event.at).toISOString(),
+      name: event.name,
+      page: event.page,
+      hostname: event.hostname,
+      ...nonEmpty(enriched),
+    })
     this.#events.add(eventKey(sorted, this.#order++), JSON.stringify(sorted))
   }
 
@@ -198,11 +211,17 @@ class Stage implements Sink {
 
   totals(kind: ImportedKind, { file, line, ...row }: ImportedRow & { file: string; line: number }): void {
     if (this.#tables && !this.#tables.has(kind)) return
-    if (!this.#isWanted(row.day)) return this.#skipLine("filtered", file, line)
+    if (!this.#isWanted(row.day)) {
+      this.#skipLine("filtered", file, line)
+      return
+    }
     this.#countRow(file)
     this.#days.set(row.day, (this.#days.get(row.day) ?? 0) + 1)
     const skip = this.#skipOf(row.day)
-    if (skip) return this.#skipLine(skip, file, line)
+    if (skip) {
+      this.#skipLine(skip, file, line)
+      return
+    }
     const { writer, ...count } = this.#writerOf(kind)
     this.#writers.set(kind, { writer, lines: count.lines + 1 })
     writer?.write(JSON.stringify(row))
@@ -299,8 +318,8 @@ class Stage implements Sink {
       counts.visits++
       for (const { event } of visit) {
         if (event.name === "pageview") counts.pageviews++
-        else if (event.name !== "engagement") this.#addEventName(event.name)
-        if (event.name !== "engagement") counts.events++
+        else if (isCounted(event)) this.#addEventName(event.name)
+        if (isCounted(event)) counts.events++
         const { revenue } = event
         if (revenue) this.#revenue.set(revenue.currency, (this.#revenue.get(revenue.currency) ?? 0) + revenue.amount)
       }

@@ -1,7 +1,7 @@
 import type { DayRules, DaySkip } from "../days.ts"
 import type { CommonOptions } from "../options.ts"
 import type { Reject } from "../rows.ts"
-import type { ImportFaultCode } from "../sources/source.ts"
+import type { ImportFaultCode } from "../source.ts"
 
 /** Messages between the main thread and the worker that reads the files of an import. */
 
@@ -49,8 +49,11 @@ export interface FileReport {
   name: string
   table: string | null
   rows: number
-  ignored: boolean
-  reason?: { code: string; message: string }
+  /** Columns that are read, and those that are not. Empty for files without a header. */
+  columns: string[]
+  ignored: string[]
+  /** Code of the reason why the file is not read. */
+  reason?: string
 }
 
 /** A day with rows. */
@@ -67,6 +70,8 @@ export interface Staged {
   kind: "rows" | "aggregate" | "mixed"
   confidence: number
   complete: boolean
+  delimiter: string | null
+  encoding: string | null
   scannedBytes: number
   files: FileReport[]
   days: DayReport[]

@@ -49,11 +49,14 @@ export function* visitsOf(events: Iterable<SortedEvent>): Generator<{ visitor: s
       visitor = event.visitor
       isNewVisitor = true
     }
-    if (open.length > 0 || event.event.name !== "engagement") open.push(event)
+    if (open.length > 0 || isCounted(event.event)) open.push(event)
   }
   const [first] = open
   if (first) yield { visitor: first.visitor, isNewVisitor, visit: open }
 }
+
+/** Returns whether an event opens a visit and counts. Engagement and vitals belong to a visit that is open. */
+export const isCounted = ({ name }: Pick<EnrichedEvent["event"], "name">): boolean => name !== "engagement" && name !== "vitals"
 
 function belongs(event: SortedEvent, first: SortedEvent, open: readonly SortedEvent[]): boolean {
   if (event.visitor !== first.visitor || event.visit !== first.visit || open.length >= VISIT_EVENTS) return false

@@ -1,0 +1,96 @@
+import { instantOrNull, instantText } from "#plugin"
+import type { ImportsHost } from "./area.ts"
+import { rangesOf } from "./days.ts"
+import { LIMITS } from "./input.ts"
+import { hasSource } from "./lifecycle.ts"
+import type { ImporterResponse, ImportResponse, Totals } from "./responses.ts"
+import { type DayRow, daysOf, type ImportRow } from "./rows.ts"
+import type { Source } from "./source.ts"
+import type { Staging } from "./staging.ts"
+
+/** Converts rows to responses. */
+export interface Format {
+  /** Converts an import, with its days and the progress of its job. */
+  response(row: ImportRow): Promise<ImportResponse>
+  /** Converts an import that was just created. */
+  created(row: ImportRow): ImportResponse
+  importer(source: Source): ImporterResponse
+}
+
+const EMPTY: Totals = { visitors: 0, visits: 0, pageviews: 0, events: 0, revenue: [] }
+
+export const createFormat = ({ db, jobs, settings }: ImportsHost, staging: Staging): Format => ({
+  async response(row) {
+    const [days, job] = await Promise.all([daysOf(db, row.id), isOpen(row) && row.job_id !== null ? jobs.get(row.job_id) : undefined])
+    return formatImport(row, {
+      days,
+      progress: job ? jobs.progressOf(job) : null,
+      canRetry: row.state === "failed" && hasSource(staging, row),
+    })
+  },
+  created: (row) => formatImport(row, { days: [], progress: null, canRetry: false }),
+  importer: (source) => ({
+    source: source.id,
+    title: source.title,
+    kinds: [...source.kinds],
+    formats: [...source.formats],
+    files: source.files.map(({ name }) => ({ name })),
+    columns: Object.fromEntries(
+      source.files.map(({ name, required, optional }) => [name, { required: [...required], optional: [...optional] }]),
+    ),
+    options_schema: JSON.parse(JSON.stringify(source.options)) as ImporterResponse["options_schema"], // an object schema
+    limits: { json_bytes: LIMITS.json, multipart_bytes: LIMITS.multipart, upload_bytes: settings.max_bytes },
+  }),
+})
+
+const isOpen = ({ state }: ImportRow): boolean => state === "pending" || state === "running" || state === "undoing"
+
+interface More {
+  days: readonly DayRow[]
+  progress: ReturnType<ImportsHost["jobs"]["progressOf"]>
+  canRetry: boolean
+}
+
+function formatImport(row: ImportRow, { days, progress, canRetry }: More): ImportResponse {
+  const created = JSON.parse(row.created_objects_json) as { type: string; id: number }[]
+  const options = JSON.parse(row.options_json) as Record<string, unknown> // written with the import
+  return {
+    id: row.id,
+    source: row.source,
+    label: row.label,
+    kind: row.kind,
+    state: row.state,
+    enabled: row.enabled === 1,
+    overlap: row.overlap,
+    options,
+    stream: typeof options.stream === "string" ? options.stream : null,
+    files: JSON.parse(row.files_json) as ImportResponse["files"], // written with the import
+    bytes: row.bytes,
+    rows: {
+      total: row.rows_total,
+      read: row.rows_read,
+      imported: row.rows_imported,
+      skipped: row.rows_skipped,
+      rejected: row.rows_rejected,
+    },
+    skip_reasons: JSON.parse(row.skip_reasons_json) as Record<string, number>, // written by the run
+    totals: { ...EMPTY, ...(JSON.parse(row.totals_json) as Partial<Totals>) }, // written by the run
+    date_start: row.date_start,
+    date_end: row.date_end,
+    days_effective: row.days_effective,
+    days: rangesOf(days.map(({ day, state, reason, masked_by }) => [day, { state, reason, masked_by }] as const)).map(
+      ({ from, to, value }) => ({ from, to, ...value }),
+    ),
+    timezone: row.timezone,
+    progress: progress as ImportResponse["progress"], // its phases are those of the jobs of the area
+    created_objects: created.map(({ type, id }) => ({ type, id })),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
+    can_retry: canRetry,
+    created_by: row.created_by,
+    created_at: instantText(row.created_at),
+    started_at: instantOrNull(row.started_at),
+    finished_at: instantOrNull(row.finished_at),
+    undone_at: instantOrNull(row.undone_at),
+    version: row.version,
+  }
+}

@@ -1,0 +1,48 @@
+/** Imports: historical data from other products and log files, exactly, visibly and reversibly. */
+import { definePlugin } from "#plugin"
+import type { Area, ImportsHost } from "./area.ts"
+import { ERRORS } from "./errors.ts"
+import { createFormat } from "./format.ts"
+import { createHolders } from "./holders.ts"
+import { createImports } from "./lifecycle.ts"
+import createTables from "./migrations/0001_imports.sql" with { type: "text" }
+import createRejects from "./migrations/0001_rejects.sql" with { type: "text" }
+import { createPreviews } from "./preview.ts"
+import { importerRoutes, importRoutes } from "./routes.ts"
+import { createRuns } from "./run/run.ts"
+import { Settings } from "./settings.ts"
+import { createStaging } from "./staging.ts"
+import { countOverdueDays, jobsOf, removeSite, retainDays } from "./upkeep.ts"
+import { uploadRoutes } from "./upload-routes.ts"
+import { createUploads } from "./uploads.ts"
+
+export default definePlugin({
+  id: "imports",
+  title: "Imports",
+  paths: { site: ["imports"], instance: ["importers"] },
+  permissions: { "imports:read": "viewer", "imports:write": "editor" },
+  migrations: [{ name: "0001_imports", sql: createTables }],
+  rowMigrations: [{ name: "0001_rejects", sql: createRejects }],
+  errors: ERRORS,
+  settings: Settings,
+  setup(host: ImportsHost) {
+    const area = createArea(host)
+    return {
+      routes: [importerRoutes(area), uploadRoutes(area), importRoutes(area)],
+      jobs: jobsOf(area),
+      onSiteDelete: (siteId) => removeSite(area, siteId),
+      onRetention: (siteId, cutoffDay) => retainDays(area, siteId, cutoffDay),
+      countOverdue: (siteId, cutoffDay) => countOverdueDays(area, siteId, cutoffDay),
+    }
+  },
+})
+
+function createArea(host: ImportsHost): Area {
+  const staging = createStaging(host)
+  const holders = createHolders(host)
+  const uploads = createUploads(host, staging)
+  const previews = createPreviews(host, { holders, staging })
+  const runs = createRuns(host, { holders, previews, staging })
+  const imports = createImports(host, { holders, previews, runs, staging, uploads })
+  return { host, staging, uploads, previews, holders, runs, imports, format: createFormat(host, staging) }
+}

@@ -1,0 +1,272 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { Type as t } from "@sinclair/typebox"
+import { type Actor, AppError, inspect, type OwnStatements, parseId, refuseFaults, refuseStaleBody, type Site } from "#plugin"
+import type { ImportsHost } from "./area.ts"
+import { auditEntry } from "./audit-entries.ts"
+import type { Overlap } from "./days.ts"
+import { importError } from "./errors.ts"
+import type { Holders } from "./holders.ts"
+import { type ImportInput, LIMITS } from "./input.ts"
+import type { Preview, Previews } from "./preview.ts"
+import { deleteUpload, type ImportRow, type ImportState, importById, insertImport, type UploadRow, updateImport } from "./rows.ts"
+import { noEffectiveDays, nothingToImport, type RunPayload, type Runs } from "./run/run.ts"
+import type { StagedFile } from "./run/task.ts"
+import { sourceById } from "./sources/sources.ts"
+import type { Staging } from "./staging.ts"
+import type { Uploads } from "./uploads.ts"
+
+/** Imports of a site, as people start, cancel, undo and hide them. */
+export interface Imports {
+  /** Reads the input as a run does, without storing anything. */
+  preview(author: Author, input: ImportInput, signal: AbortSignal): Promise<Preview>
+  /** Stores an import and enqueues its run. `alongside` runs in the transaction. */
+  create(author: Author, input: ImportInput, signal: AbortSignal, alongside: Alongside): Promise<ImportRow>
+  get(site: Site, id: string | undefined): Promise<ImportRow>
+  /** The following throw `invalid_state` in a wrong state. */
+  cancel(author: Author, id: string | undefined): Promise<ImportRow>
+  /** Idempotent. */
+  undo(author: Author, id: string | undefined): Promise<ImportRow>
+  retry(author: Author, id: string | undefined): Promise<ImportRow>
+  update(author: Author, id: string | undefined, body: unknown, terms: Terms): Promise<ImportRow>
+}
+
+export interface Author {
+  site: Site
+  actor: Actor
+  userId: number
+  permissions: ReadonlySet<string>
+}
+
+type Alongside = (statements: OwnStatements, change: { after: ImportRow }) => Promise<void>
+interface Terms {
+  /** Throws `precondition_failed` unless a version is the one that the request names. */
+  expected(row: ImportRow): void
+  /** Returns the import as answers show it, for `version_conflict`. */
+  current(row: ImportRow): object
+}
+
+export const ImportPatch = t.Object(
+  {
+    label: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.label, description: "Name of the import." })),
+    enabled: t.Optional(t.Boolean({ description: "Whether answers include the import." })),
+    version: t.Optional(t.Integer({ minimum: 1, description: "Version on which the change is based." })),
+  },
+  { additionalProperties: false, title: "ImportPatch" },
+)
+
+interface Options {
+  holders: Holders
+  previews: Previews
+  runs: Runs
+  staging: Staging
+  uploads: Uploads
+}
+
+export function createImports(host: ImportsHost, { holders, previews, runs, staging, uploads }: Options): Imports {
+  const { db, audit, jobs, now } = host
+
+  const enqueue = (statements: OwnStatements, job: "run-import" | "undo-import", row: ImportRow, { site, actor, userId }: Author) =>
+    jobs.enqueue(
+      job,
+      {
+        payload: { importId: row.id, actor } satisfies RunPayload,
+        // One import of a site runs at a time. Undoing does not wait for it.
+        key: job === "run-import" ? `site ${site.id}` : `import ${row.id}`,
+        siteId: site.id,
+        organizationId: site.organization_id,
+        createdBy: userId,
+      },
+      statements,
+    )
+
+  /** Puts the files of an input into a folder, calls the function, and deletes the folder unless it returns true in `keeps`. */
+  async function withFiles<T>(
+    { site, userId }: Author,
+    input: ImportInput,
+    use: (staged: { folder: string; files: StagedFile[]; uploaded: UploadRow[] }) => Promise<T>,
+  ): Promise<T> {
+    const uploaded = await uploads.complete(site, userId, input.uploadIds)
+    const folder = staging.create()
+    try {
+      const files = uploaded.length > 0 ? staging.link(folder, uploaded) : await staging.write(folder, input.files)
+      return await use({ folder, files, uploaded })
+    } catch (error) {
+      staging.remove(folder)
+      throw error
+    }
+  }
+
+  async function find(statements: OwnStatements, site: Site, id: string | undefined): Promise<ImportRow> {
+    const row = await importById(statements, parseId(id) ?? 0)
+    if (row?.site_id === site.id) return row
+    throw importError("import_not_found", "This site has no import with this id.")
+  }
+
+  return {
+    get: (site, id) => find(db, site, id),
+
+    preview: (author, input, signal) =>
+      withFiles(author, input, async ({ folder, files, uploaded }) => {
+        const { site } = author
+        const isInline = uploaded.length === 0
+        const preview = await previews.preview({ site, source: input.source, options: input.options, files, isInline }, signal)
+        staging.remove(folder)
+        return preview
+      }),
+
+    async create(author, input, signal, alongside) {
+      refuseOptions(author, input.options)
+      const { site, actor, userId } = author
+      return withFiles(author, input, async ({ folder, files, uploaded }) => {
+        const { source, options } = input
+        const preview = await previews.preview({ site, source, options, files, isInline: uploaded.length === 0 }, signal)
+        refuseEmpty(preview)
+        if (input.previewHash !== undefined && input.previewHash !== preview.previewHash)
+          throw importError("preview_mismatch", "Files, options or days have changed since the preview. Make a new preview.")
+        const { staged, answer } = preview
+        const created = await db.transaction(async (statements) => {
+          if (answer.duplicate_of !== undefined && !input.force) throw duplicate(answer.duplicate_of)
+          const row = await insertImport(statements, {
+            site_id: site.id,
+            source: staged.source,
+            label: input.label ?? labelOf(staged.source, files),
+            kind: staged.kind,
+            options_json: JSON.stringify(options),
+            overlap: (options.overlap as Overlap | undefined) ?? "native_wins", // validated by `parseInput`
+            source_hash: preview.hash ?? null,
+            preview_hash: preview.previewHash,
+            files_json: JSON.stringify(files.map(({ name, bytes }) => ({ name, bytes }))),
+            bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+            created_by: userId,
+            created_at: now(),
+            timezone: site.timezone,
+            folder,
+            forced: Number(input.force),
+            date_start: answer.date_start,
+            date_end: answer.date_end,
+          })
+          for (const { id } of uploaded) await deleteUpload(statements, id)
+          const job = await enqueue(statements, "run-import", row, author)
+          const pending = (await updateImport(statements, row.id, { job_id: job!.id }))! // inserted above; the job has no slot
+          await audit.write(statements, actor, auditEntry("create", site, pending, { source: [null, staged.source] }))
+          await alongside(statements, { after: pending })
+          return pending
+        })
+        for (const { path } of uploaded) staging.removeUpload(path)
+        return created
+      })
+    },
+
+    async cancel({ site, actor }, id) {
+      const cancelled = await db.transaction(async (statements) => {
+        const row = await find(statements, site, id)
+        const change = { state: "cancelled", finished_at: now() } as const
+        const changed = await updateImport(statements, row.id, change, ["pending", "running"])
+        if (!changed) throw wrongState(row, "cancelled")
+        await audit.write(statements, actor, auditEntry("cancel", site, changed, { state: [row.state, changed.state] }))
+        return changed
+      })
+      runs.stop(cancelled.id)
+      return cancelled
+    },
+
+    async undo(author, id) {
+      const { site, actor, userId } = author
+      return db
+        .transaction(
+          async (statements) => {
+            const row = await find(statements, site, id)
+            if (row.state === "undoing" || row.state === "undone") return { row, show: () => {} }
+            const change = { state: "undoing", undone_by: userId } as const
+            const changed = await updateImport(statements, row.id, change, ["completed"])
+            if (!changed) throw wrongState(row, "undone")
+            const show = await holders.recompute(statements, site.id)
+            const job = await enqueue(statements, "undo-import", changed, author)
+            const undoing = (await updateImport(statements, row.id, { job_id: job!.id }))! // found above; the job has no slot
+            await audit.write(statements, actor, auditEntry("undo", site, undoing, { state: [row.state, undoing.state] }))
+            return { row: undoing, show }
+          },
+          ({ show }) => show(),
+        )
+        .then(({ row }) => row)
+    },
+
+    async retry(author, id) {
+      const { site, actor } = author
+      return db.transaction(async (statements) => {
+        const row = await find(statements, site, id)
+        if (row.state !== "failed") throw wrongState(row, "retried")
+        if (!hasSource(staging, row))
+          throw importError("source_missing", "The staged files of this import were deleted. Start a new import.")
+        const change = { state: "pending", error_code: null, error_message: null, finished_at: null, started_at: null } as const
+        const changed = (await updateImport(statements, row.id, { ...change, folder_expires_at: null }, ["failed"]))! // checked above
+        const job = await enqueue(statements, "run-import", changed, author)
+        const pending = (await updateImport(statements, row.id, { job_id: job!.id }))! // changed above; the job has no slot
+        await audit.write(statements, actor, auditEntry("retry", site, pending, { state: [row.state, pending.state] }))
+        return pending
+      })
+    },
+
+    async update({ site, actor }, id, body, { expected, current }) {
+      const { fields, faults } = inspect(ImportPatch, body)
+      refuseFaults(faults)
+      const { label, enabled, version } = fields!
+      return db
+        .transaction(
+          async (statements) => {
+            const row = await find(statements, site, id)
+            expected(row)
+            refuseStaleBody(row, version, current)
+            if (enabled !== undefined && row.state !== "completed") throw wrongState(row, enabled ? "shown" : "hidden")
+            const change = { ...(label !== undefined && { label }), ...(enabled !== undefined && { enabled: Number(enabled) }) }
+            const changed = (await updateImport(statements, row.id, change))! // found above
+            const isToggled = changed.enabled !== row.enabled
+            const show = isToggled ? await holders.recompute(statements, site.id) : () => {}
+            const changes = {
+              ...(changed.label !== row.label && { label: [row.label, changed.label] as const }),
+              ...(isToggled && { enabled: [row.enabled === 1, changed.enabled === 1] as const }),
+            }
+            await audit.write(statements, actor, auditEntry("update", site, changed, changes))
+            return { row: isToggled ? (await importById(statements, row.id))! : changed, show } // changed above
+          },
+          ({ show }) => show(),
+        )
+        .then(({ row }) => row)
+    },
+  }
+}
+
+/** Returns whether the staged files of an import are there. */
+export const hasSource = (staging: Pick<Staging, "path">, { folder }: Pick<ImportRow, "folder">): boolean =>
+  folder !== null && existsSync(join(staging.path(folder), "source"))
+
+/** Some options need further permissions. */
+function refuseOptions({ permissions }: Author, options: ImportInput["options"]): void {
+  const needed = [
+    ...(options.overlap === "allow" ? ["site:write"] : []),
+    ...(options.create_goals === true ? ["goals:write"] : []),
+    ...(options.create_definitions === true ? ["goals:write", "funnels:write", "annotations:write", "segments:write"] : []),
+  ]
+  const missing = needed.find((name) => !permissions.has(name))
+  if (missing) throw new AppError("forbidden", "Your role does not allow these options.", { required_permission: missing })
+}
+
+/** Throws what a complete preview shows already, so that the run need not find it. */
+function refuseEmpty({ staged: { complete, rows, days } }: Preview): void {
+  if (!complete) return
+  if (rows.accepted === 0 && days.every(({ skip }) => skip === undefined)) throw nothingToImport()
+  if (days.every(({ skip }) => skip !== undefined)) throw noEffectiveDays()
+}
+
+const duplicate = (id: number) =>
+  importError("duplicate_import", `Import ${id} has the same content. Send force to import it again.`, { import_id: id })
+
+const wrongState = ({ state }: { state: ImportState }, done: string) =>
+  new AppError("invalid_state", `An import that is ${state} cannot be ${done}.`, { state })
+
+function labelOf(source: string, files: readonly StagedFile[]): string {
+  const [first] = files
+  const others = files.length > 1 ? ` and ${files.length - 1} more` : ""
+  return `${sourceById(source)?.title ?? source}: ${first?.name ?? ""}${others}`.slice(0, LIMITS.label)
+}

@@ -1,0 +1,124 @@
+import { join } from "node:path"
+import { type ImportCursor, type ImportedKind, type ImportedRow, type ImportedVisit, type ImportWriters, SEGMENT_EVENTS } from "#plugin"
+import { linesOf } from "./sort.ts"
+import type { Staged } from "./task.ts"
+import type { StagedVisit } from "./visits.ts"
+
+/**
+ * Writes staged rows into segments, in batches with the position that was reached. After an interruption the next call continues there.
+ * Lines are parsed in short slices, so that events and queries are not held up.
+ */
+export interface WriteOptions {
+  imports: ImportWriters
+  siteId: number
+  importId: number
+  folder: string
+  staged: Pick<Staged, "staged" | "visitors">
+  /** Whether visits with a user id belong to the visitor of `identify()`. */
+  linksUsers: boolean
+  signal: AbortSignal
+  report(done: number, total: number): void
+}
+
+const RUN = 1
+const TOTALS_PER_BATCH = 50_000
+const SLICE_MS = 8
+/** Lines between two looks at the clock. */
+const LINES = 50
+
+interface Position {
+  /** Staged file that is being written, and the lines that are done. */
+  name: string
+  lines: number
+  firstOrdinal: number
+}
+
+/** Writes all staged rows. Returns the number of visits and rows of totals. */
+export async function writeStaged(options: WriteOptions): Promise<{ visits: number; rows: number }> {
+  const { imports, siteId, importId, staged, report, signal } = options
+  let cursor = imports.cursor(importId, RUN)
+  const reached = cursor && (JSON.parse(cursor.position) as Position) // written below
+  const firstOrdinal = reached?.firstOrdinal ?? imports.reserveVisitors(siteId, staged.visitors)
+  const total = staged.staged.reduce((sum, { lines }) => sum + lines, 0)
+  const place = { siteId, importId, run: RUN }
+  const advance = (name: string, lines: number, visits: number, rows: number): ImportCursor => {
+    const before = cursor ?? { visits: 0, rows: 0, batches: 0 }
+    const position = JSON.stringify({ name, lines, firstOrdinal } satisfies Position)
+    cursor = { position, visits: before.visits + visits, rows: before.rows + rows, batches: before.batches + 1 }
+    return cursor
+  }
+  const personOf = options.linksUsers ? await imports.personKeys(siteId) : undefined
+  let [done, isBehind] = [0, reached === undefined]
+  for (const { name, lines } of staged.staged) {
+    const isReached = !isBehind && reached?.name === name
+    if (!isBehind && !isReached) {
+      done += lines
+      continue
+    }
+    isBehind = true
+    let at = isReached ? reached!.lines : 0
+    done += at
+    const content = slicedLines(join(options.folder, name), at, signal)
+    if (name === "visits") {
+      const visits = parsed(content, (visit: StagedVisit) => importedVisit(visit, personOf))
+      for await (const batch of batchesOf(visits, ({ events }) => events.length, SEGMENT_EVENTS)) {
+        at += batch.length
+        await imports.addVisits({ ...place, firstOrdinal, cursor: advance(name, at, batch.length, 0) }, batch)
+        done += batch.length
+        report(done, total)
+        signal.throwIfAborted()
+      }
+    } else {
+      const rows = parsed(content, (row: ImportedRow) => row)
+      for await (const batch of batchesOf(rows, () => 1, TOTALS_PER_BATCH)) {
+        at += batch.length
+        await imports.addTotals({ ...place, cursor: advance(name, at, 0, batch.length) }, name as ImportedKind, batch) // its file has the name
+        done += batch.length
+        report(done, total)
+        signal.throwIfAborted()
+      }
+    }
+  }
+  return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0 }
+}
+
+type PersonOf = Awaited<ReturnType<ImportWriters["personKeys"]>>
+
+function importedVisit({ visitor, kind, userId, traits, events, day }: StagedVisit, personOf: PersonOf | undefined): ImportedVisit {
+  const person = userId !== "" && personOf ? { person: personOf(userId) } : {}
+  return { visitor, visitorKind: kind, traits, events, day, ...person }
+}
+
+/** Yields the lines of a file behind a number of lines. Pauses after each slice, and ends when it is aborted. */
+async function* slicedLines(path: string, from: number, signal: AbortSignal): AsyncGenerator<string> {
+  let [number, sliceStart] = [0, performance.now()]
+  for (const line of linesOf(path)) {
+    if (number++ < from) continue
+    yield line
+    if (number % LINES !== 0 || performance.now() - sliceStart < SLICE_MS) continue
+    await Bun.sleep(0)
+    signal.throwIfAborted()
+    sliceStart = performance.now()
+  }
+}
+
+/** Parses lines that the worker wrote. */
+async function* parsed<Staged, Row>(lines: AsyncIterable<string>, convert: (staged: Staged) => Row): AsyncGenerator<Row> {
+  for await (const line of lines) yield convert(JSON.parse(line) as Staged)
+}
+
+/** Groups rows into batches of at most `size` by their weight. A heavier row is a batch of its own. */
+async function* batchesOf<Row>(rows: AsyncIterable<Row>, weightOf: (row: Row) => number, size: number): AsyncGenerator<Row[]> {
+  let [batch, weight]: [Row[], number] = [[], 0]
+  for await (const row of rows) {
+    const own = weightOf(row)
+    if (batch.length > 0 && weight + own > size) {
+      yield batch
+      batch = []
+      weight = 0
+    }
+    batch.push(row)
+    weight += own
+  }
+  if (batch.length > 0) yield batch
+}
