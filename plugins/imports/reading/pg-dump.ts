@@ -1,4 +1,4 @@
-import { type FileHead, ImportFault } from "../sources/source.ts"
+import { type FileHead, ImportFault } from "../source.ts"
 import { type Content, type Encoding, lines, type ReadingSink } from "./text.ts"
 
 /**
@@ -64,16 +64,11 @@ function blockOf(text: string, tables: ReadonlySet<string>) {
 
 const unquoted = (name: string): string => name.replace(/^"(.*)"$/, "$1")
 
-const ESCAPE = /\\([0-7]{1,3}|x[0-9a-f]{1,2}|[\s\S])/gi
+/** Escapes that `pg_dump` writes. It never writes codes of characters. */
+const ESCAPE = /\\([\s\S])/g
 const ESCAPED: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" }
 
 function cellOf(text: string): string {
   if (!text.includes("\\")) return text
-  return text === NULL ? "" : text.replace(ESCAPE, (_, code: string) => unescaped(code))
-}
-
-function unescaped(code: string): string {
-  if (/^[0-7]/.test(code)) return String.fromCharCode(Number.parseInt(code, 8))
-  if (/^x./i.test(code)) return String.fromCharCode(Number.parseInt(code.slice(1), 16))
-  return ESCAPED[code] ?? code
+  return text === NULL ? "" : text.replace(ESCAPE, (_, code: string) => ESCAPED[code] ?? code)
 }

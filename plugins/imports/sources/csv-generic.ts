@@ -3,7 +3,7 @@ import { type CsvMapping, CsvOptions, mappingOf } from "./csv-mapping.ts"
 import { type Proposal, proposeMapping } from "./csv-proposal.ts"
 import { eventReader, totalsReader } from "./csv-rows.ts"
 import { type DateOrder, orderShownBy, timeParser } from "./csv-times.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "./source.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../source.ts"
 import { type FromLocal, fromLocal, localDays } from "./times.ts"
 
 /** Any delimited text with a header, read by a mapping of its columns. */

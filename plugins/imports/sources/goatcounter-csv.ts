@@ -1,6 +1,6 @@
 import { memoize, type VisitTraits } from "#plugin"
 import { delimited, headerOf, type Row } from "../reading/delimited.ts"
-import type { FileHead, InputFile, ReadOptions, Recognition, RejectCode, Sink, SourceFile } from "./source.ts"
+import type { FileHead, InputFile, ReadOptions, Recognition, RejectCode, Sink, SourceFile } from "../source.ts"
 import { fromLocal, parseTime } from "./times.ts"
 import { browserTraits, placeTraits, sizeOf, stated, systemTraits } from "./traits.ts"
 

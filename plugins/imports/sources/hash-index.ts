@@ -3,7 +3,7 @@
  * 64 bits: among 90 million different ids, two are taken for the same one with a probability of 1 in 4,000.
  */
 
-import { ImportFault } from "./source.ts"
+import { ImportFault } from "../source.ts"
 
 /** Number of places of the largest table: 90 million ids in 1.6 GB, or 1.1 GB without numbers. Growing to it takes half as much again. */
 const MAX_PLACES = 1 << 27

@@ -1,6 +1,6 @@
 import { type ColumnRules, delimited, headerOf, Row } from "../reading/delimited.ts"
 import { dumpRows, isPlainDump } from "../reading/pg-dump.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type SourceFile } from "./source.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type SourceFile } from "../source.ts"
 
 /**
  * The tables of Umami: which columns they have, how their files are recognized, and how their rows are read from CSV files and from
@@ -44,14 +44,13 @@ export const UMAMI_FILES: readonly SourceFile[] = Object.entries(TABLES).map(([n
   optional,
 }))
 
-/** Columns by which a file is recognized although others are missing. Three of them must be present. */
-const MARKS: readonly (readonly [UmamiTable, readonly string[]])[] = [
-  ["event_data", ["data_key", "string_value", "number_value", "data_type"]],
-  ["website_event", ["event_id", "session_id", "visit_id", "event_type", "url_path", "url_query", "referrer_domain", "event_name"]],
-  ["revenue", ["revenue_id", "event_id", "session_id", "currency", "revenue"]],
-  ["session", ["session_id", "browser", "os", "screen", "language", "device"]],
+/** Columns by which a file is recognized although others are missing, and how many of them it must have. */
+const MARKS: readonly (readonly [table: UmamiTable, needed: number, columns: readonly string[]])[] = [
+  ["event_data", 3, ["data_key", "string_value", "number_value", "data_type", "website_event_id"]],
+  ["revenue", 2, ["revenue_id", "currency", "revenue"]],
+  ["website_event", 3, ["event_id", "session_id", "visit_id", "event_type", "url_path", "url_query", "referrer_domain", "event_name"]],
+  ["session", 3, ["session_id", "browser", "os", "screen", "language", "device"]],
 ]
-const MARKS_NEEDED = 3
 
 const DUMP_COMMAND =
   "pg_dump --data-only --table=website_event --table=session --table=event_data --table=revenue --file=umami.sql <database>"
@@ -93,8 +92,8 @@ function recognizeTable(file: FileHead): Recognition | undefined {
   }
   const complete = (table: UmamiTable) =>
     TABLES[table].required.every((column) => header.has(column) || (column === "event_id" && header.has("website_event_id")))
-  for (const [table, marks] of MARKS) {
-    if (marks.filter((mark) => header.has(mark)).length >= MARKS_NEEDED) return { confidence: complete(table) ? 0.95 : 0.6, table }
+  for (const [table, needed, columns] of MARKS) {
+    if (columns.filter((column) => header.has(column)).length >= needed) return { confidence: complete(table) ? 0.95 : 0.6, table }
   }
   const unused = (table: string, what: string): Recognition => ({
     confidence: 0.3,

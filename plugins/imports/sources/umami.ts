@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { HashIndex } from "./hash-index.ts"
-import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "./source.ts"
+import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "../source.ts"
 import { fromLocal, parseTime } from "./times.ts"
 import { readJoins, type UmamiJoins, visitorText, visitorTraits } from "./umami-joins.ts"
 import { cellOf, recognizeUmami, type TableRows, UMAMI_FILES, umamiRows } from "./umami-tables.ts"
