@@ -20,6 +20,7 @@ export default definePlugin({
   id: "imports",
   title: "Imports",
   paths: { site: ["imports"], instance: ["importers"] },
+  pages: ["/sites/:site/imports", "/sites/:site/imports/new", "/sites/:site/imports/:import"],
   permissions: { "imports:read": "viewer", "imports:write": "editor" },
   migrations: [{ name: "0001_imports", sql: createTables }],
   rowMigrations: [{ name: "0001_rejects", sql: createRejects }],

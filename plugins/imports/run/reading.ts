@@ -1,4 +1,3 @@
-import { ownOptions } from "../options.ts"
 import { columnsOf, headerOf } from "../reading/delimited.ts"
 import { encodingOf, fileHead } from "../reading/text.ts"
 import { MAX_UNPACKED, type UnpackedFile, unpack } from "../reading/unpack.ts"
