@@ -99,6 +99,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     random: options.random,
     dataDir: config.data_dir,
     areaFiles: registry.areaFiles,
+    hooks: registry.hooks,
     isSecure: isSecure(options),
   })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })

@@ -1,8 +1,8 @@
 import { dayNumber, type VisibleImport } from "../src/domain/imported.ts"
 import type { Range } from "../src/domain/query.ts"
 import type { EffectiveImport } from "../src/services/imports/visible-imports.ts"
-import { dayStart } from "./oracle/days.ts"
 import type { TestInstance } from "./kit.ts"
+import { dayStart } from "./oracle/days.ts"
 
 /** Returns an import that is visible on all days, as a reader of the event store gets it. */
 export const visibleImport = (id: number): VisibleImport => ({

@@ -8,7 +8,7 @@ import type { AnyElysia } from "elysia"
 import type { Rank } from "../domain/permission.ts"
 import type { RecordKind } from "../domain/record.ts"
 import type { AreaStep } from "../ingest/pipeline/areas.ts"
-import type { Removed } from "../services/erasure/data-hooks.ts"
+import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
 import type { Consumer } from "../services/jobs/outbox.ts"
 import type { Migration } from "../store/migrations.ts"
@@ -79,6 +79,11 @@ export interface Contribution {
   countOverdue?(siteId: number, cutoffDay: string): Promise<Removed>
   /** Removes a visitor from lists, caches, snapshots and running exports. */
   onPersonErase?(siteId: number, visitor: string): Promise<Removed>
+  /**
+   * Deletes or recomputes data derived from erased visits: those of an erasure by filter, at most 10,000 per call and just before they are
+   * removed, or with `all` every visit and import after a reset of the site. Settings and definitions remain.
+   */
+  onVisitsErase?(siteId: number, removed: ErasedVisits): Promise<Removed>
   /** Files of the plugin in the archive of a site, also while it is disabled: `<id>_<name>.ndjson` with one object per line. */
   exporters?: Readonly<Record<string, Exporter>>
   /** Runs before the stores are closed, for at most one second. */

@@ -33,7 +33,7 @@ export type { AreaStep, PassingEvent } from "../ingest/pipeline/areas.ts"
 export type { Engine } from "../query/engine/engine.ts"
 export { ArgumentReader, refuseArguments, refuseChoice, refuseNames } from "../query/parse/arguments.ts"
 export { csvLine } from "../query/rows/export-text.ts"
-export type { Removed } from "../services/erasure/data-hooks.ts"
+export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 export type { Console } from "../services/instance/console.ts"
 export type { JobWork } from "../services/jobs/jobs.ts"
 export {

@@ -77,6 +77,7 @@ function allHooks(contributions: readonly SetUpPlugin[]): DataHooks {
       )
     },
     onPersonErase: (siteId, visitor) => each("onPersonErase", ({ onPersonErase }) => onPersonErase?.(siteId, visitor)),
+    onVisitsErase: (siteId, removed) => each("onVisitsErase", ({ onVisitsErase }) => onVisitsErase?.(siteId, removed)),
   }
 }
 

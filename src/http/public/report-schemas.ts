@@ -57,7 +57,7 @@ const RANGED = {
     description: "All filters must match; inside one filter any value may match. Missing values are (none).",
     items: FILTER,
   },
-  imports: { type: "boolean", default: true, description: "Add imported daily totals where they fit the query." },
+  imports: { type: "boolean", default: true, description: "Include imported daily totals where they fit the query." },
 }
 
 const COMPARED = {

@@ -40,7 +40,7 @@ export const QUERIES = {
   lastMatch,
   /** What an erasure of the chosen visits would remove. */
   visitsWeight,
-  /** The chosen visits by the sequence of their first event, ascending. */
+  /** The chosen visits, with their visitors. */
   chosenVisits,
   /** Records of an area counted by their properties, after a given sequence. */
   tally,

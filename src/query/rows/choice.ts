@@ -87,11 +87,23 @@ export function visitsWeight(snapshot: Snapshot, query: RowsQuery, check: () => 
   return weight
 }
 
-/** Returns the sequences of the first events, ascending. They identify the visits in whatever parts hold them by the time of the erasure. */
-export function chosenVisits(snapshot: Snapshot, query: RowsQuery, check: () => void): Float64Array {
-  const found: number[] = []
-  forEachChosen(snapshot, query, check, (part, visit) => void found.push(part.sequences()[visit]!))
-  return Float64Array.from(found).sort()
+/** The chosen visits, one per index, in no order. */
+export interface ChosenVisits {
+  /** Sequences of the first events. They identify the visits in whatever parts hold them by the time of the erasure. */
+  sequences: Float64Array
+  starts: Float64Array
+  /** Ordinals of the visitors. */
+  visitors: Uint32Array
+}
+
+export function chosenVisits(snapshot: Snapshot, query: RowsQuery, check: () => void): ChosenVisits {
+  const [sequences, starts, visitors]: [number[], number[], number[]] = [[], [], []]
+  forEachChosen(snapshot, query, check, (part, visit) => {
+    sequences.push(part.sequences()[visit]!)
+    starts.push(part.starts()[visit]!)
+    visitors.push(part.visit("visitor")[visit]!)
+  })
+  return { sequences: Float64Array.from(sequences), starts: Float64Array.from(starts), visitors: Uint32Array.from(visitors) }
 }
 
 function forEachChosen(snapshot: Snapshot, query: RowsQuery, check: () => void, take: (part: Part, visit: number) => void): void {

@@ -8,6 +8,19 @@ export interface OverdueRows {
   rows: number
 }
 
+/** A visit that is being erased. */
+export interface ErasedVisit {
+  /** Sequence number of its first event. */
+  sequence: number
+  /** Pseudonym of its visitor (16 digits). */
+  visitor: string
+  /** Start in epoch milliseconds. */
+  started_at: number
+}
+
+/** Visits that an erasure by filter removes, at most 10,000 per call, or all data of a site in a reset. */
+export type ErasedVisits = { visits: readonly ErasedVisit[] } | { all: true }
+
 /**
  * Hooks by which areas remove their data. They also run for disabled areas, so that deletion and retention are complete, and they can
  * run twice for the same data.
@@ -21,6 +34,11 @@ export interface DataHooks {
   overdue(siteId: number, cutoffDay: string): Promise<OverdueRows[]>
   /** Removes a visitor, given by pseudonym (16 digits), from lists, caches, snapshots and exports in progress. */
   onPersonErase(siteId: number, visitor: string): Promise<Removed>
+  /**
+   * Removes or recomputes everything derived from erased visits. Called for visits just before they are removed, so that an interrupted
+   * erasure names them again, and with `all` after a reset, which also ends the imports of the site.
+   */
+  onVisitsErase(siteId: number, removed: ErasedVisits): Promise<Removed>
 }
 
 export const NO_HOOKS: DataHooks = {
@@ -28,4 +46,5 @@ export const NO_HOOKS: DataHooks = {
   onRetention: async () => ({}),
   overdue: async () => [],
   onPersonErase: async () => ({}),
+  onVisitsErase: async () => ({}),
 }

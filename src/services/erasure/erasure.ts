@@ -3,11 +3,15 @@ import { pseudonyms } from "../../query/show/pseudonyms.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Part } from "../../store/events/part.ts"
 import type { Takeouts } from "../export/takeouts.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import type { DataHooks, Removed } from "./data-hooks.ts"
 
-/** Erases the data of a site or of one visitor from both stores and from all areas. An interrupted erasure can be repeated. */
+/**
+ * Erases the data of a site or of one visitor from both stores and from all areas. Imported totals name no visitor. An interrupted
+ * erasure can be repeated.
+ */
 export interface Erasure {
   /** Erases all data of a site. */
   site(siteId: number): Promise<Removed>
@@ -16,7 +20,8 @@ export interface Erasure {
 }
 
 interface ErasureOptions {
-  events: Pick<EventStore, "erase" | "checkpoint">
+  events: Pick<EventStore, "erase" | "dropTotals" | "checkpoint">
+  imports: Pick<VisibleImports, "clear">
   siteKeys: Pick<SiteKeys, "siteKey">
   clock: Pick<Clock, "now">
   exclusive: Exclusive
@@ -24,15 +29,17 @@ interface ErasureOptions {
   takeouts: Pick<Takeouts, "drop">
 }
 
-export function createErasure({ events, siteKeys, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
+export function createErasure({ events, imports, siteKeys, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
   const everything = (part: Part) => new Uint8Array(part.visits).fill(1)
   return {
     site: (siteId) =>
       exclusive.run(async () => {
+        await imports.clear(siteId)
         const visits = await events.erase(siteId, everything, clock.now())
-        if (visits > 0) events.checkpoint("truncate")
+        const imported_totals = await events.dropTotals(siteId, clock.now())
+        if (visits + imported_totals > 0) events.checkpoint("truncate")
         await takeouts.drop(siteId)
-        return { visits, ...(await hooks.onSiteDelete(siteId)) }
+        return { visits, imported_totals, ...(await hooks.onSiteDelete(siteId)) }
       }),
     person: (siteId, visitor) =>
       exclusive.run(async () => {

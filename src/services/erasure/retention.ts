@@ -8,6 +8,7 @@ import type { Site } from "../../domain/site.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { BeginJob, JobWork } from "../jobs/jobs.ts"
 import type { Report } from "../runtime/control.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
@@ -59,7 +60,8 @@ export interface RetentionOptions {
   dataDir: string
   backupWorkerUrl: string
   clock: Pick<Clock, "now">
-  events: Pick<EventStore, "retain" | "checkpoint">
+  events: Pick<EventStore, "retain" | "retainTotals" | "checkpoint">
+  imports: Pick<VisibleImports, "retain">
   exclusive: Exclusive
   sites: Pick<Sites, "get" | "updateWithin" | "show">
   allSites(): Promise<readonly Site[]>
@@ -159,7 +161,8 @@ export interface RemovalPayload {
 type Work = Pick<JobWork<RemovalPayload>, "payload" | "signal" | "progress" | "save">
 
 interface RemovalTerms {
-  events: Pick<EventStore, "retain" | "checkpoint">
+  events: Pick<EventStore, "retain" | "retainTotals" | "checkpoint">
+  imports: Pick<VisibleImports, "retain">
   exclusive: Exclusive
   sites: Pick<Sites, "get">
   clock: Pick<Clock, "now">
@@ -167,9 +170,22 @@ interface RemovalTerms {
   hooks: DataHooks
 }
 
+/** Removes the visits and imported totals of a site that are older than the local midnight of a day. */
+export async function retainSite(
+  { events, imports, clock }: Pick<RemovalTerms, "events" | "imports" | "clock">,
+  site: Site,
+  day: string,
+): Promise<{ visits: number; imported_totals: number }> {
+  await imports.retain(site.id, day)
+  const visits = await events.retain(site.id, midnightOf(site, day), clock.now())
+  const imported_totals = await events.retainTotals(site.id, day, clock.now())
+  if (visits + imported_totals > 0) events.checkpoint("truncate")
+  return { visits, imported_totals }
+}
+
 /** Removes visits site by site, and continues where an interrupted removal stopped. Writes audit entries before and after each site. */
 export async function removeOld(
-  { events, exclusive, sites, clock, audit, hooks }: RemovalTerms,
+  { events, imports, exclusive, sites, clock, audit, hooks }: RemovalTerms,
   { payload, signal, progress, save }: Work,
 ): Promise<number> {
   const { cutoffs, actor } = payload
@@ -183,9 +199,8 @@ export async function removeOld(
       const about = { target: { type: "site", id: site_id, label: site.name }, organizationId: site.organization_id, siteId: site_id }
       await audit.writeAlone(actor, { action: "admin.retention.begin", ...about, changes: { cutoff: [null, day] } })
       const removed = await exclusive.run(async () => {
-        const removedVisits = await events.retain(site_id, midnightOf(site, day), clock.now())
-        if (removedVisits > 0) events.checkpoint("truncate")
-        return { visits: removedVisits, ...(await hooks.onRetention(site_id, day)) }
+        const removedRows = await retainSite({ events, imports, clock }, site, day)
+        return { ...removedRows, ...(await hooks.onRetention(site_id, day)) }
       })
       visits += removed.visits
       const changes = Object.fromEntries(Object.entries(removed).map(([what, rows]) => [what, [rows, 0] as const]))

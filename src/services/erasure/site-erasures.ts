@@ -11,16 +11,21 @@ import { fault, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import type { ErasurePreview } from "../../domain/site-response.ts"
 import type { Engine } from "../../query/engine/engine.ts"
+import type { ChosenVisits } from "../../query/rows/choice.ts"
+import { pseudonyms } from "../../query/show/pseudonyms.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Part } from "../../store/events/part.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Takeouts } from "../export/takeouts.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { Jobs, JobWork } from "../jobs/jobs.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
+import type { SiteKeys } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
+import type { DataHooks } from "./data-hooks.ts"
 
 /**
  * Erasure of a site's data by its members: the visits that start in a range and have an event that satisfies the filters, or all data.
@@ -46,7 +51,10 @@ export interface By {
 interface SiteErasuresOptions extends OpenReportOptions {
   catalog: Catalog
   engine: Pick<Engine, "visitsWeight" | "chosenVisits">
-  events: Pick<EventStore, "erase" | "dropRetired" | "checkpoint">
+  events: Pick<EventStore, "erase" | "dropTotals" | "dropRetired" | "checkpoint">
+  imports: Pick<VisibleImports, "firstAt" | "of" | "clear">
+  siteKeys: Pick<SiteKeys, "siteKey">
+  hooks: Pick<DataHooks, "onVisitsErase">
   sites: Pick<Sites, "get">
   jobs: Pick<Jobs, "define" | "enqueue" | "get">
   exclusive: Exclusive
@@ -70,6 +78,8 @@ const MAX_ROUNDS = 3
 /** Time after which no report reads a replaced segment any more (reliability.md 2.3). */
 const RETIRED_MS = 20_000
 const POLL_MS = 200
+/** Number of visits that a hook receives at a time. */
+const MAX_ANNOUNCED = 10_000
 
 export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
   const { catalog, engine, jobs, audit } = options
@@ -162,6 +172,7 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
   let { erased } = work.payload
   let erasedAt = clock.now()
   for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (kind === "reset") await options.imports.clear(site.id)
     const choose = await chooser(options, site, kind, work)
     if (!choose) break
     erasedAt = clock.now()
@@ -171,9 +182,10 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
     await work.save({ ...work.payload, erased })
     if (count === 0) break
   }
+  const totals = kind === "reset" ? await endImports(options, site) : 0
   const end = clock.monotonic() + RETIRED_MS
   work.progress({ phase: "overwriting", done: erased })
-  while (erased > 0 && clock.monotonic() <= end) {
+  while (erased + totals > 0 && clock.monotonic() <= end) {
     work.signal.throwIfAborted()
     await Bun.sleep(POLL_MS)
   }
@@ -183,18 +195,35 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
   return erased
 }
 
-/** Returns the function that marks the visits to erase, or undefined when there are none. */
-async function chooser(
-  { engine, goals }: SiteErasuresOptions,
-  site: Site,
-  kind: keyof typeof KINDS,
-  { payload, signal }: JobWork<Payload>,
-) {
+/** Removes all totals of a site, and lets areas end its imports and remove what they derived. Returns the number of removed rows. */
+async function endImports({ events, exclusive, clock, hooks }: SiteErasuresOptions, site: Site): Promise<number> {
+  // An import that is running is ended by its area. It is invisible, and removes what it has written.
+  await hooks.onVisitsErase(site.id, { all: true })
+  return exclusive.run(() => events.dropTotals(site.id, clock.now()))
+}
+
+/** Returns the function that marks the visits to erase, or undefined when there are none. Areas know of these visits before. */
+async function chooser(options: SiteErasuresOptions, site: Site, kind: keyof typeof KINDS, { payload, signal }: JobWork<Payload>) {
+  const { engine, goals } = options
   if (kind === "reset") return (part: Part) => new Uint8Array(part.visits).fill(1)
   const facts = siteFacts(site, goals.rules(site.id))
   const chosen = await engine.chosenVisits({ site: facts, ...payload.question! }, callerOf(site, { signal }))
-  if (chosen.length === 0) return undefined
-  return (part: Part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(chosen, sequence) ? 1 : 0))
+  if (chosen.sequences.length === 0) return undefined
+  await announce(options, site, chosen, signal)
+  const sequences = chosen.sequences.toSorted()
+  return (part: Part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(sequences, sequence) ? 1 : 0))
+}
+
+/** Tells areas which visits are about to be removed. After a crash in between, the visits are found and announced again. */
+async function announce({ siteKeys, hooks }: SiteErasuresOptions, site: Site, chosen: ChosenVisits, signal: AbortSignal): Promise<void> {
+  const { sequences, starts, visitors } = chosen
+  const nameOf = pseudonyms(await siteKeys.siteKey(site.id), "visitor")
+  for (let from = 0; from < sequences.length; from += MAX_ANNOUNCED) {
+    signal.throwIfAborted()
+    const names = nameOf([...visitors.subarray(from, from + MAX_ANNOUNCED)])
+    const visits = names.map((visitor, i) => ({ sequence: sequences[from + i]!, visitor, started_at: starts[from + i]! }))
+    await hooks.onVisitsErase(site.id, { visits })
+  }
 }
 
 function isIn(sorted: Float64Array, wanted: number): boolean {

@@ -31,6 +31,10 @@ export interface VisibleImports {
    * caller runs directly after the commit: they are part of the next query.
    */
   replace(statements: Statements, siteId: number, imports: readonly EffectiveImport[]): Promise<() => void>
+  /** Removes days before a day from the visible imports of a site, and imports without any other day. */
+  retain(siteId: number, firstDay: string): Promise<void>
+  /** Makes no import of a site visible any more. */
+  clear(siteId: number): Promise<void>
   /** Returns the start of the first native visit or of the first effective day, in epoch milliseconds. Undefined without data. */
   firstAt(siteId: number, records?: RecordKind): number | undefined
 }
@@ -49,14 +53,31 @@ export function createVisibleImports(): VisibleImportsHolder {
     of,
     async load(catalog, events) {
       for (const [siteId, rows] of Map.groupBy(await allRows(catalog), ({ site_id }) => site_id)) bySite.set(siteId, rows.map(readRow))
+      const replace: VisibleImports["replace"] = async (statements, siteId, imports) => {
+        const rows = imports.map((one) => rowOf(siteId, one))
+        await deleteVisibleImports(statements, siteId)
+        for (const row of rows) await insertVisibleImport(statements, row)
+        const visible = rows.map(readRow)
+        return () => void bySite.set(siteId, visible)
+      }
       return {
         of,
-        async replace(statements, siteId, imports) {
-          const rows = imports.map((one) => rowOf(siteId, one))
-          await deleteVisibleImports(statements, siteId)
-          for (const row of rows) await insertVisibleImport(statements, row)
-          const visible = rows.map(readRow)
-          return () => void bySite.set(siteId, visible)
+        replace,
+        async retain(siteId, firstDay) {
+          const first = dayNumber(firstDay)
+          if (!of(siteId).some(({ days }) => days.some((span) => span.first < first))) return
+          const kept = () =>
+            of(siteId)
+              .map((one) => effective(one, first))
+              .filter(({ days }) => days.length > 0)
+          await catalog.transaction(
+            (statements) => replace(statements, siteId, kept()),
+            (show) => show(),
+          )
+        },
+        async clear(siteId) {
+          await deleteVisibleImports(catalog, siteId)
+          bySite.delete(siteId)
         },
         firstAt(siteId, records) {
           const native = events.firstAt(siteId, records)
@@ -80,6 +101,14 @@ async function allRows(catalog: Statements): Promise<VisibleImportRow[]> {
     if (rows.length < SLICE) return all
   }
 }
+
+/** Returns an import with its effective days from a day on. */
+const effective = ({ id, run, timezone, days }: VisibleImport, first: number): EffectiveImport => ({
+  id,
+  run,
+  timezone,
+  days: days.filter(({ last }) => last >= first).map((span) => ({ from: dayText(Math.max(span.first, first)), to: dayText(span.last) })),
+})
 
 const rowOf = (site_id: number, { id, run, timezone, days }: EffectiveImport): VisibleImportRow => ({
   site_id,

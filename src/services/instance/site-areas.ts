@@ -1,6 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { createSiteShields } from "../definitions/shields.ts"
+import type { DataHooks } from "../erasure/data-hooks.ts"
 import { createRetentionPreviews, type RetentionPreviews } from "../erasure/retention-preview.ts"
 import { createSiteErasures, type SiteErasures } from "../erasure/site-erasures.ts"
 import type { Exports } from "../export/export.ts"
@@ -77,6 +78,8 @@ interface SiteAreasOptions
   live: Live
   /** Files that areas add to the archive of a site. */
   areaFiles(): readonly AreaFile[]
+  /** Data hooks of areas. */
+  hooks: DataHooks
 }
 
 export function createSiteAreas(options: SiteAreasOptions): SiteAreas {

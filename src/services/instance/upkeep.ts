@@ -10,7 +10,9 @@ import { raw } from "../../store/sql.ts"
 import { type BackupTasksOptions, backupTasks } from "../backup/tasks.ts"
 import { inBackupThread } from "../backup/thread.ts"
 import type { DataHooks } from "../erasure/data-hooks.ts"
+import { retainSite } from "../erasure/retention.ts"
 import { cutoffDay as cutoffDayOf, retentionDays } from "../erasure/retention-cutoffs.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
 import { placesIn } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import { canWrite, diskSpace, isLow } from "../runtime/files.ts"
@@ -25,6 +27,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   log: Log
   catalog: Catalog
   events: EventStore
+  imports: Pick<VisibleImports, "retain">
   /** Returns all sites except deleted ones. */
   allSites(): Promise<readonly Site[]>
   salts: Pick<SaltStore, "destroy">
@@ -107,20 +110,19 @@ async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<vo
 
 /** Removes visits beyond the retention of each site, once in the site's night. */
 async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void> {
-  const { allSites, slots, clock, exclusive, events, hooks, log } = options
+  const { allSites, slots, clock, exclusive, hooks, log } = options
   for (const site of await allSites()) {
     const days = retentionDays(site, options.settings)
     if (days === null || signal.aborted) continue
     const today = cutoffDayOf(site, 0, clock.now())
     const cutoffDay = today.subtract({ days })
-    const cutoff = cutoffDay.toZonedDateTime(site.timezone).epochMilliseconds
     await slots.once({ name: "retain-visits", due: today.toString(), siteId: site.id }, () =>
       exclusive.run(async () => {
-        const removed = await events.retain(site.id, cutoff, clock.now())
-        if (removed > 0) events.checkpoint("truncate")
+        const { visits, imported_totals } = await retainSite(options, site, cutoffDay.toString())
         log.info("retention ran", {
           site_id: site.id,
-          visits_removed: removed,
+          visits_removed: visits,
+          totals_removed: imported_totals,
           ...(await hooks.onRetention(site.id, cutoffDay.toString())),
         })
       }),

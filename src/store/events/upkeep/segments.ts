@@ -180,6 +180,14 @@ export function dropImport(db: Database, siteId: number, importId: number, run: 
 export const forgetImportedVisitors = (db: Database, importId: number): void =>
   void db.query("delete from import_visitors where import_id = ?").run(importId)
 
+/** Forgets the cursors and visitors of all imports of a site, in the caller's transaction. */
+export function forgetImports(db: Database, siteId: number): void {
+  const ofSite =
+    "select import_id from import_cursors where site_id = ?1 union select import_id from segments where site_id = ?1 and import_id > 0"
+  db.query(`delete from import_visitors where import_id in (${ofSite})`).run(siteId)
+  db.query("delete from import_cursors where site_id = ?").run(siteId)
+}
+
 function idsOfImport(db: Database, siteId: number, importId: number, run: number | undefined): number[] {
   const sql = "select id from segments where site_id = ?1 and import_id = ?2 and (?3 is null or run = ?3) and retired_at is null"
   return db

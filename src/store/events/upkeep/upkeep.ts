@@ -27,6 +27,7 @@ import {
   dropRetiredInTurn,
   eraseVisits,
   forgetImportedVisitors,
+  forgetImports,
   insertPending,
   mergeableSites,
   mergeSite,
@@ -71,7 +72,10 @@ export interface Upkeep {
   forgetImportedVisitors(importId: number): void
   /** Removes all rows of an import, or those of one run. */
   dropImport(siteId: number, importId: number, now: number, run?: number): Promise<void>
-  /** Removes all imported totals of a site. Imported visits are removed by `erase`. Returns the number of rows. */
+  /**
+   * Removes all imported totals of a site, and the cursors and stored visitors of its imports. Imported visits are removed by `erase`.
+   * Returns the number of rows.
+   */
   dropTotals(siteId: number, now: number): Promise<number>
   /** Removes imported totals of days before a day. Returns the number of rows. */
   retainTotals(siteId: number, firstDay: string, now: number): Promise<number>
@@ -182,7 +186,11 @@ export function createUpkeep(journal: Journal): Upkeep {
         })
         await sweep(journal, siteId)
       }),
-    dropTotals: (siteId, now) => rewriteTotals(siteId, Number.POSITIVE_INFINITY, now),
+    async dropTotals(siteId, now) {
+      const removed = await rewriteTotals(siteId, Number.POSITIVE_INFINITY, now)
+      journal.commit(() => forgetImports(db, siteId))
+      return removed
+    },
     retainTotals: (siteId, firstDay, now) => rewriteTotals(siteId, dayNumber(firstDay), now),
     async forgetVisitors(siteId, period) {
       const { visitors } = journal.memory
