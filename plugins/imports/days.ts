@@ -78,6 +78,14 @@ export function maskedDays(imports: readonly HeldImport[]): Map<number, MaskedDa
       holders.take(one, day)
     }
   }
+  // A holder may have lost the day to a later import.
+  for (const { id, timezone } of imports) {
+    const days = masked.get(id)! // every import has an entry
+    for (const day of days.keys()) {
+      const [now] = holders.over(day, timezone)
+      if (now) days.set(day, now.by.id)
+    }
+  }
   return masked
 }
 
@@ -116,9 +124,9 @@ class SpanHolders implements Holders {
   over(day: string, timezone: string): Held[] {
     const { from, to } = daySpan(day, timezone)
     const number = dayNumber(day)
-    return [number - 2, number - 1, number, number + 1, number + 2].flatMap((near) =>
-      (this.#held.get(near) ?? []).filter((held) => held.from < to && from < held.to),
-    )
+    return [number - 2, number - 1, number, number + 1, number + 2]
+      .flatMap((near) => (this.#held.get(near) ?? []).filter((held) => held.from < to && from < held.to))
+      .toSorted((a, b) => a.from - b.from)
   }
   take(by: HeldImport, day: string): void {
     const number = dayNumber(day)

@@ -56,6 +56,15 @@ describe("masked days", () => {
         for (const quarter of own) holders.set(quarter, { by: one, day })
       }
     }
+    for (const { id, timezone } of imports) {
+      const days = masked.get(id)!
+      for (const day of days.keys()) {
+        const now = quartersOf(day, timezone)
+          .map((quarter) => holders.get(quarter))
+          .find((holder) => holder !== undefined)
+        if (now) days.set(day, now.by.id)
+      }
+    }
     return masked
   }
 
