@@ -15,8 +15,11 @@ export interface Source {
   files: readonly SourceFile[]
   /** Options of its own. The common ones are added. */
   options: TObject
-  /** Returns how sure it is that a file is one of its own, from 0 to 1, and which table it holds. */
-  recognize(file: FileHead): Recognition | undefined
+  /**
+   * Returns how sure it is that a file is one of its own, from 0 to 1, and which table it holds. `own` are its options if the source was
+   * chosen, and absent while sources are tried.
+   */
+  recognize(file: FileHead, own?: ReadOptions["own"]): Recognition | undefined
   /**
    * Reads all files in the given order, once. Faults of a line go to `sink.reject`; a fault that makes the import impossible is thrown as
    * an `ImportFault`.
@@ -71,6 +74,16 @@ export interface ReadOptions {
   isPreview: boolean
   /** The source's own options, validated. */
   own: Readonly<Record<string, unknown>>
+  /** Of a stream: the lines that were read before. */
+  coverage?: LineCoverage | undefined
+}
+
+/** Notes the lines of a stream and knows those of its earlier runs. */
+export interface LineCoverage {
+  /** Begins a file. Lines that files of one run have in common count once. */
+  startFile(): void
+  /** Returns whether a line was read before, and notes it. `at` is its time as epoch milliseconds. */
+  isCovered(at: number, line: string): boolean
 }
 
 /** Receives what a source reads. Every call is cheap and synchronous. */
@@ -89,6 +102,10 @@ export interface Sink {
   choices(name: string, choices: readonly { id: string; rows: number }[]): void
   /** Tells a preview which mapping was used or is proposed. */
   mapping(mapping: object): void
+  /** Hands on a refund to the revenue area. Absent without one. */
+  refund?(refund: SourceRefund): void
+  /** Hands on definitions of a site, as its archive has them, if they are to be created. */
+  definitions?(kind: "goals" | "funnels" | "annotations" | "segments", items: readonly object[]): void
   /** Throws when nobody waits any more or a limit of the preview is reached. */
   check(): void
 }
@@ -130,6 +147,24 @@ export interface SourceEvent {
   /** Amount as decimal text. */
   revenue?: { amount: string; currency: string }
   engagement?: { engagedMs: number; scrollDepth?: number }
+  /** Page as Footfall stores it, for its own archive. It is not derived from the URL again. */
+  page?: string
+  /** For `vitals` only. `cls` has no unit, the others are milliseconds. */
+  vitals?: { lcp?: number; inp?: number; fcp?: number; ttfb?: number; cls?: number }
+}
+
+/** A refund of an imported purchase. */
+export interface SourceRefund {
+  file: string
+  line: number
+  /** UTC epoch milliseconds. */
+  at: number
+  externalId: string
+  /** External id of the purchase. */
+  parent: string
+  /** Amount as decimal text. */
+  amount: string
+  currency: string
 }
 
 export type RejectCode = "bad_date" | "bad_number" | "negative_count" | "bad_url" | "too_long" | "wrong_column_count"
