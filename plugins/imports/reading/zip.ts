@@ -42,21 +42,21 @@ export async function readZipEntries(archive: string, content: Blob): Promise<Zi
   const damaged = (what: string) => fault(archive, what, "Make the archive again.")
   const { offset, bytes, entries: stated } = await findDirectory(archive, content)
   if (stated > MAX_ENTRIES) throw tooMany(archive)
-  if (bytes > MAX_DIRECTORY_BYTES || offset + bytes > content.size) throw damaged("its directory is damaged")
+  if (bytes > MAX_DIRECTORY_BYTES || offset + bytes > content.size) throw damaged("has a damaged directory")
   const view = await viewOf(content, offset, offset + bytes)
   const entries: ZipEntry[] = []
   let count = 0
   for (let at = 0; at + DIRECTORY_HEADER_BYTES <= view.byteLength; count++) {
     if (count === MAX_ENTRIES) throw tooMany(archive)
-    if (view.getUint32(at, true) !== DIRECTORY_HEADER) throw damaged("its directory is damaged")
+    if (view.getUint32(at, true) !== DIRECTORY_HEADER) throw damaged("has a damaged directory")
     const lengths = { name: view.getUint16(at + 28, true), extra: view.getUint16(at + 30, true), comment: view.getUint16(at + 32, true) }
     const next = at + DIRECTORY_HEADER_BYTES + lengths.name + lengths.extra + lengths.comment
-    if (next > view.byteLength) throw damaged("its directory is damaged")
+    if (next > view.byteLength) throw damaged("has a damaged directory")
     const entry = readEntry(archive, view, at, lengths)
     if (entry) entries.push(entry)
     at = next
   }
-  if (count !== stated) throw damaged(`its directory lists ${count} files instead of ${stated}`)
+  if (count !== stated) throw damaged(`is damaged: its directory lists ${count} entries instead of ${stated}`)
   refuseOverlaps(archive, entries, offset)
   if (entries.length === 0) throw fault(archive, "contains no files", "Send the archive as the other product made it.")
   return entries

@@ -3,6 +3,7 @@ import type { ImportedKind } from "#plugin"
 import { type ColumnRules, delimited, headerOf, type Row } from "../reading/delimited.ts"
 import { fileName } from "../reading/unpack.ts"
 import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceFile } from "../source.ts"
+import { regionByName } from "./region-names.ts"
 import {
   amountOf,
   countsOf,
@@ -16,7 +17,7 @@ import {
   TotalsSums,
   textOf,
 } from "./totals-rows.ts"
-import { browserTraits, deviceOf, placeTraits, systemTraits } from "./traits.ts"
+import { browserTraits, countryOf, deviceOf, placeTraits, systemTraits } from "./traits.ts"
 
 /** Fathom: its CSV with all dimensions, that of its events, and the zip with one file per dimension. */
 export const fathom: Source = {
@@ -178,11 +179,7 @@ function tablesOf(hasColumn: (column: string) => boolean): readonly TableTexts[]
   const tables: readonly (readonly [column: string, ...TableTexts])[] = [
     ["pathname", "imported_pages", (row) => ({ hostname: hostOf(row.get("hostname")), page: pageOf(row.get("pathname")) })],
     ["referrer_hostname", "imported_sources", originOf],
-    [
-      "country_code",
-      "imported_locations",
-      (row) => placeTraits({ country: row.get("country_code"), region: row.get("state"), city: textOf(row.get("city")) }),
-    ],
+    ["country_code", "imported_locations", placeOf],
     ["device_type", "imported_devices", (row) => ({ device: deviceOf(row.get("device_type")) })],
     ["browser", "imported_browsers", (row) => browserTraits(textOf(row.get("browser")))],
     ["operating_system", "imported_operating_systems", (row) => systemTraits(textOf(row.get("operating_system")))],
@@ -191,6 +188,11 @@ function tablesOf(hasColumn: (column: string) => boolean): readonly TableTexts[]
   const dimensions = DIMENSIONS.filter((column) => column !== "hostname" && hasColumn(column)).length
   const isWhole = filled.length > 1 || dimensions === 0
   return isWhole ? [["imported_visitors", () => ({})], ...filled] : filled
+}
+
+function placeOf(row: Row): Readonly<Record<string, string>> {
+  const [country, state] = [countryOf(row.get("country_code")), row.get("state").trim()]
+  return placeTraits({ country, region: regionByName(country, state) || state, city: textOf(row.get("city")) })
 }
 
 function originOf(row: Row): Readonly<Record<string, string>> {

@@ -16,6 +16,7 @@ import {
   readRate,
   readSeconds,
 } from "./ga4-values.ts"
+import { regionByName } from "./region-names.ts"
 import { type DayAndHour, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "./totals-rows.ts"
 import { browserTraits, deviceOf, placeTraits, systemTraits } from "./traits.ts"
 
@@ -133,8 +134,8 @@ class ReportReader {
     }
     const unknown = table.names.filter((name, index) => name !== "" && !table.columns[index])
     if (unknown.length > 0) this.sink.warn("unknown_columns", `${place}: these columns are not imported: ${unknown.join(", ")}.`, file)
-    // Sources include utm_source, and regions have names without codes.
-    for (const what of ["exit_pages", "utm_source", "region"]) this.sink.unsupported(what)
+    // Sources include utm_source.
+    for (const what of ["exit_pages", "utm_source"]) this.sink.unsupported(what)
     return { table, kind, id: `${file} ${table.line}`, timeOf, rows: 0 }
   }
 
@@ -230,8 +231,10 @@ function textsOf(kind: ImportedKind, dimensions: Dimensions): Readonly<Record<st
       return { entry_page: pageOf(text("landing_page")) }
     case "imported_sources":
       return sourceTexts(dimensions)
-    case "imported_locations":
-      return placeTraits({ country: readCountry(text("country")), city: text("city") })
+    case "imported_locations": {
+      const country = readCountry(text("country"))
+      return placeTraits({ country, region: regionByName(country, text("region")), city: text("city") })
+    }
     case "imported_devices":
       return { device: deviceOf(text("device")) }
     case "imported_browsers":

@@ -127,12 +127,12 @@ const TABLES: Readonly<Record<string, Table>> = {
 }
 
 /** `visitors.csv` of the dashboard's download. Its rates are those of the day's visits. */
+const DASHBOARD_TABLE = "dashboard_visitors"
 const DASHBOARD: SourceFile = {
-  name: "visitors.csv of the dashboard",
+  name: DASHBOARD_TABLE,
   required: ["date", "visitors", "pageviews", "bounce_rate", "visit_duration"],
   optional: ["visits", "views_per_visit"],
 }
-const DASHBOARD_TABLE = "dashboard_visitors"
 
 const FILES: readonly SourceFile[] = [
   ...Object.entries(TABLES).map(([name, { required, optional }]) => ({ name: `imported_${name}`, required, optional })),
