@@ -58,7 +58,7 @@ export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) =
     confidence: best.confidence,
     inputs,
     reports,
-    delimiter: first && !first.name.endsWith("json") ? (headerOf(first)?.delimiter ?? null) : null,
+    delimiter: reports.some(({ columns }) => columns.length > 0) ? (headerOf(first!)?.delimiter ?? null) : null,
     encoding: first ? encodingOf(first, encoding) : null,
     scannedBytes: () => scanned,
     async hash() {
@@ -69,11 +69,17 @@ export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) =
   }
 }
 
-/** Returns the columns of a delimited file by the table that it holds. */
+const NO_COLUMNS = { columns: [], ignored: [] }
+
+/** Returns the columns of a delimited file by the table that it holds. A file without a header, such as a log, has none: it would show a raw line. */
 function columnsOfTable(source: Source, table: string | undefined, head: FileHead, options: StageTask["options"]) {
+  if (!source.formats.includes("csv") || /\.(json|ndjson|jsonl|sql)$/i.test(head.name)) return NO_COLUMNS
+  const header = headerOf(head, typeof options.delimiter === "string" ? { delimiter: options.delimiter } : {})
+  if (!header || header.names.length < 2) return NO_COLUMNS
   const rules = source.files.find(({ name }) => name === table) ?? (source.files.length === 1 ? source.files[0] : undefined)
-  const header = rules && headerOf(head, typeof options.delimiter === "string" ? { delimiter: options.delimiter } : {})
-  return header && header.names.length > 1 ? columnsOf(header, rules) : { columns: [], ignored: [] }
+  if (!rules) return NO_COLUMNS
+  const isFree = rules.required.length + rules.optional.length === 0
+  return isFree ? { columns: [...header.names], ignored: [] } : columnsOf(header, rules)
 }
 
 type Found = { source: Source; recognitions: (Recognition | undefined)[] }

@@ -21,7 +21,7 @@ import {
 import type { Staging } from "../staging.ts"
 import { createDefinitions } from "./definitions.ts"
 import type { Staged, StagedFile } from "./task.ts"
-import { writeStaged } from "./write.ts"
+import { type WriteOptions, writeStaged } from "./write.ts"
 
 /** The work of imports: runs and undoing, as jobs that continue after a restart. */
 export interface Runs {
@@ -46,6 +46,8 @@ interface Options {
   holders: Holders
   previews: Pick<Previews, "stage" | "rules">
   staging: Staging
+  /** Smaller batches for tests. */
+  batch?: WriteOptions["batch"]
 }
 
 /** An import at work. */
@@ -57,7 +59,7 @@ interface Running {
   progress: JobWork["progress"]
 }
 
-export function createRuns(host: ImportsHost, { holders, previews, staging }: Options): Runs {
+export function createRuns(host: ImportsHost, { holders, previews, staging, batch }: Options): Runs {
   const { db, imports } = host
   const running = new Map<number, AbortController>()
 
@@ -106,6 +108,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging }: Op
       folder: join(folder, "sorted"),
       staged,
       linksUsers: linksUsers(row, site),
+      batch,
       signal,
       report: (done, total) => progress({ phase: "write", done, total }),
     })

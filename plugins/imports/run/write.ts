@@ -16,12 +16,14 @@ export interface WriteOptions {
   staged: Pick<Staged, "staged" | "visitors">
   /** Whether visits with a user id belong to the visitor of `identify()`. */
   linksUsers: boolean
+  /** Rows per batch. Default: a full segment. Smaller for tests. */
+  batch?: { events: number; totals: number } | undefined
   signal: AbortSignal
   report(done: number, total: number): void
 }
 
 const RUN = 1
-const TOTALS_PER_BATCH = 50_000
+const FULL = { events: SEGMENT_EVENTS, totals: 50_000 }
 const SLICE_MS = 8
 /** Lines between two looks at the clock. */
 const LINES = 50
@@ -35,7 +37,7 @@ interface Position {
 
 /** Writes all staged rows. Returns the number of visits and rows of totals. */
 export async function writeStaged(options: WriteOptions): Promise<{ visits: number; rows: number }> {
-  const { imports, siteId, importId, staged, report, signal } = options
+  const { imports, siteId, importId, staged, report, signal, batch = FULL } = options
   let cursor = imports.cursor(importId, RUN)
   const reached = cursor && (JSON.parse(cursor.position) as Position) // written below
   const firstOrdinal = reached?.firstOrdinal ?? imports.reserveVisitors(siteId, staged.visitors)
@@ -61,19 +63,19 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
     const content = slicedLines(join(options.folder, name), at, signal)
     if (name === "visits") {
       const visits = parsed(content, (visit: StagedVisit) => importedVisit(visit, personOf))
-      for await (const batch of batchesOf(visits, ({ events }) => events.length, SEGMENT_EVENTS)) {
-        at += batch.length
-        await imports.addVisits({ ...place, firstOrdinal, cursor: advance(name, at, batch.length, 0) }, batch)
-        done += batch.length
+      for await (const some of batchesOf(visits, ({ events }) => events.length, batch.events)) {
+        at += some.length
+        await imports.addVisits({ ...place, firstOrdinal, cursor: advance(name, at, some.length, 0) }, some)
+        done += some.length
         report(done, total)
         signal.throwIfAborted()
       }
     } else {
       const rows = parsed(content, (row: ImportedRow) => row)
-      for await (const batch of batchesOf(rows, () => 1, TOTALS_PER_BATCH)) {
-        at += batch.length
-        await imports.addTotals({ ...place, cursor: advance(name, at, 0, batch.length) }, name as ImportedKind, batch) // its file has the name
-        done += batch.length
+      for await (const some of batchesOf(rows, () => 1, batch.totals)) {
+        at += some.length
+        await imports.addTotals({ ...place, cursor: advance(name, at, 0, some.length) }, name as ImportedKind, some) // its file has the name
+        done += some.length
         report(done, total)
         signal.throwIfAborted()
       }

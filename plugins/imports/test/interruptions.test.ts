@@ -1,0 +1,146 @@
+import { expect, test } from "bun:test"
+import { existsSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { type AnyPlugin, type JobWork, sql } from "#plugin"
+import { startInstance, type TestInstance } from "#plugin/test"
+import type { ImportsHost } from "../area.ts"
+import { createHolders } from "../holders.ts"
+import imports from "../imports.ts"
+import { createPreviews } from "../preview.ts"
+import { createRuns, type RunPayload, type Runs } from "../run/run.ts"
+import { createStaging } from "../staging.ts"
+import { file, PATH, simpleAnalytics } from "./kit.ts"
+import { filesOf, segmentsOf } from "./stores.ts"
+
+const ROWS = Array.from({ length: 40 }, (_, at) => ({
+  at: new Date(Date.UTC(2026, 8, 1 + (at % 20), 10, at)).toISOString(),
+  path: `/${at % 7}`,
+  session: `s${at % 23}`,
+}))
+
+/** An instance whose runs are started by hand with batches of a few events, so that they can be interrupted anywhere. */
+async function startByHand(): Promise<AsyncDisposable & { instance: TestInstance; runs: Runs; headers: { cookie: string } }> {
+  let host: ImportsHost | undefined
+  const setup: AnyPlugin["setup"] = (given) => {
+    host = given as ImportsHost // the settings of the plugin
+    return imports.setup(given)
+  }
+  const instance = await startInstance({ plugins: [{ ...imports, setup }] })
+  await instance.signIn({ role: "owner", isInstanceAdmin: true })
+  const headers = { cookie: await instance.signIn({ role: "admin" }) }
+  const staging = createStaging(host!)
+  const holders = createHolders(host!)
+  const previews = createPreviews(host!, { holders, staging })
+  const runs = createRuns(host!, { holders, previews, staging, batch: { events: 4, totals: 4 } })
+  return { instance, runs, headers, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
+}
+
+const actor = { kind: "system", email: "test", ipPrefix: "", userAgent: "", requestId: "" } as const
+
+/** Runs an import. Aborts it when it reports progress for the given time. */
+function run(runs: Runs, importId: number, abortAt = Number.POSITIVE_INFINITY): Promise<void> {
+  const abort = new AbortController()
+  let reports = 0
+  const work: Pick<JobWork<RunPayload>, "payload" | "signal" | "progress"> = {
+    payload: { importId, actor },
+    signal: abort.signal,
+    progress() {
+      if (++reports === abortAt) abort.abort(new Error("The process stops."))
+    },
+  }
+  return runs.run(work as JobWork<RunPayload>) // the members that a run uses
+}
+
+const totalsOf = async ({ api, site, statsKey }: TestInstance) =>
+  (await api.get(`/api/public/v1/sites/${site.id}/stats/timeseries?period=all&metrics=visitors,visits,pageviews`, statsKey)).body
+
+test("an interrupted run continues where it stopped, and ends with the rows of an undisturbed one", async () => {
+  await using undisturbed = await startByHand()
+  const body = file(simpleAnalytics(ROWS))
+  await undisturbed.instance.api.post(PATH, body, undefined, undisturbed.headers)
+  await run(undisturbed.runs, 1)
+  const expected = await totalsOf(undisturbed.instance)
+  const rows = { imported: 40 }
+
+  for (const abortAt of [1, 2, 4, 7]) {
+    await using disturbed = await startByHand()
+    const { instance, runs, headers } = disturbed
+    await instance.api.post(PATH, body, undefined, headers)
+    await expect(run(runs, 1, abortAt)).rejects.toThrow()
+    expect(await instance.api.get(`${PATH}/1`, undefined, headers)).toMatchObject({ body: { state: "running" } })
+    await expect(run(runs, 1, 1)).rejects.toThrow()
+    await run(runs, 1)
+    expect(await instance.api.get(`${PATH}/1`, undefined, headers)).toMatchObject({ body: { state: "completed", rows } })
+    expect(await totalsOf(instance)).toEqual(expected)
+    expect(segmentsOf(instance)).toHaveLength(segmentsOf(undisturbed.instance).length)
+  }
+})
+
+test("a run without its staged files fails and leaves no rows", async () => {
+  await using stage = await startByHand()
+  const { instance, runs, headers } = stage
+  await instance.api.post(PATH, file(simpleAnalytics(ROWS)), undefined, headers)
+  await expect(run(runs, 1, 4)).rejects.toThrow()
+  const staging = join(instance.dataDir, "staging/imports")
+  for (const folder of readdirSync(staging)) rmSync(join(staging, folder), { recursive: true })
+  await run(runs, 1)
+  expect(await instance.api.get(`${PATH}/1`, undefined, headers)).toMatchObject({
+    body: { state: "failed", error: { code: "source_missing" }, can_retry: false },
+  })
+  expect(segmentsOf(instance)).toEqual([])
+  expect(await instance.api.post(`${PATH}/1/retry`, undefined, undefined, headers)).toMatchObject({
+    status: 409,
+    body: { code: "source_missing" },
+  })
+})
+
+test("a cancelled run removes its rows and files", async () => {
+  await using stage = await startByHand()
+  const { instance, runs, headers } = stage
+  await instance.api.post(PATH, file(simpleAnalytics(ROWS)), undefined, headers)
+  await expect(run(runs, 1, 5)).rejects.toThrow()
+  expect(segmentsOf(instance).length).toBeGreaterThan(0)
+  expect(await instance.api.post(`${PATH}/1/cancel`, undefined, undefined, headers)).toMatchObject({
+    status: 202,
+    body: { state: "cancelled" },
+  })
+  await run(runs, 1)
+  expect(segmentsOf(instance)).toEqual([])
+  expect(filesOf(instance.dataDir).filter((name) => name.startsWith("staging"))).toEqual([])
+  expect(await instance.api.post(`${PATH}/1/cancel`, undefined, undefined, headers)).toMatchObject({
+    status: 409,
+    body: { code: "invalid_state", state: "cancelled" },
+  })
+})
+
+test("a run that is cancelled while it works stops at once", async () => {
+  await using stage = await startByHand()
+  const { instance, runs, headers } = stage
+  await instance.api.post(PATH, file(simpleAnalytics(ROWS)), undefined, headers)
+  const working = run(runs, 1)
+  // The route stops the runs of the plugin; those of this test are its own.
+  await instance.api.post(`${PATH}/1/cancel`, undefined, undefined, headers)
+  const begun = performance.now()
+  runs.stop(1)
+  await working
+  expect(performance.now() - begun).toBeLessThan(2_000)
+  expect(segmentsOf(instance)).toEqual([])
+})
+
+test("sorted files hold neither addresses nor raw lines, and are gone after the run", async () => {
+  await using stage = await startByHand()
+  const { instance, runs, headers } = stage
+  const line =
+    '203.0.113.77 - - [01/Oct/2026:10:00:00 +0000] "GET /log HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"'
+  const body = { source: "server_log", files: [{ name: "access.log", content: Array.from({ length: 9 }, () => line).join("\n") }] }
+  expect(await instance.api.post(PATH, body, undefined, headers)).toMatchObject({ status: 202 })
+  await expect(run(runs, 1, 2)).rejects.toThrow()
+  const staging = join(instance.dataDir, "staging")
+  const sorted = filesOf(staging).filter((name) => !name.includes("source/"))
+  expect(sorted.length).toBeGreaterThan(0)
+  for (const name of sorted) expect(await Bun.file(join(staging, name)).text()).not.toContain("203.0.113.77")
+  await run(runs, 1)
+  expect(existsSync(staging)).toBe(false)
+  const stored = await instance.app.instance.catalog.all(sql`select state from imports_imports`)
+  expect(stored).toEqual([{ state: "completed" }])
+})
