@@ -34,11 +34,12 @@ export function inputFile(source: Source, name: string, content: string | Uint8A
   }
 }
 
-/** Reads files by name. Files that the source does not recognize are left out. */
+/** Reads files by name. Files that the source does not recognize are left out. `more` receives what few sources report. */
 export async function readWith(
   source: Source,
   files: Readonly<Record<string, string>>,
   options: Partial<ReadOptions> = {},
+  more: Pick<Sink, "refund" | "definitions"> = {},
 ): Promise<Reading> {
   const reading: Reading = { events: [], totals: [], rejects: [], skips: {}, warnings: [], choices: {}, unsupported: [], read: 0 }
   const sink: Sink = {
@@ -62,6 +63,7 @@ export async function readWith(
       reading.mapping = mapping
     },
     check: () => {},
+    ...more,
   }
   const inputs = Object.entries(files).flatMap(([name, content]) => inputFile(source, name, content, options.own) ?? [])
   try {
