@@ -11,8 +11,8 @@ export const CommonOptions = t.Object({
       { description: "What counts on days that native data or other imports have as well. Default: native_wins." },
     ),
   ),
-  from: t.Optional(t.String({ format: "date", description: "First day to import." })),
-  to: t.Optional(t.String({ format: "date", description: "Last day to import." })),
+  from: t.Optional(t.String({ minLength: 10, maxLength: 10, description: "First day to import." })),
+  to: t.Optional(t.String({ minLength: 10, maxLength: 10, description: "Last day to import." })),
   source_timezone: t.Optional(
     t.String({ minLength: 1, maxLength: 64, description: "IANA time zone of times without a zone. Default: that of the format." }),
   ),
