@@ -16,7 +16,7 @@ test("exports a whole site into a new file and never overwrites an existing one"
   const files = unzipSync(await Bun.file(out).bytes())
   expect(JSON.parse(new TextDecoder().decode(files["manifest.json"]))).toMatchObject({
     format: "footfall-site",
-    version: 1,
+    version: 2,
     site: { name: "Shop" },
   })
   expect(await footfall(["export", "--site", "1", "--out", out, ...data])).toMatchObject({

@@ -50,6 +50,7 @@ export function engineOf(world: World): Engine {
     exportRows: refuse,
     exportBreakdown: refuse,
     importFacts: refuse,
+    importedRows: refuse,
     close: async () => {},
   }
 }

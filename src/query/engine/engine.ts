@@ -13,6 +13,8 @@ export type Engine = { [Kind in QueryKind]: (query: QueryOf<Kind>, caller: Calle
   rows(query: QueryOf<"rows">, caller: Caller): AsyncIterable<ResultOf<"rows">["rows"]>
   /** Streams visits or events as text. The last batch contains the number of omitted visits. */
   exportRows(query: QueryOf<"exportRows">, caller: Caller): AsyncIterable<ResultOf<"exportRows">>
+  /** Streams the imported totals that answers include, in batches. */
+  importedRows(query: QueryOf<"importedRows">, caller: Caller): AsyncIterable<ResultOf<"importedRows">["rows"]>
   /** Cancels all running and waiting queries. */
   close(): Promise<void>
 }
@@ -34,6 +36,9 @@ export function openEngine(options: PoolOptions): PooledEngine {
       for await (const { rows } of streams.visits(query, caller.signal)) if (rows.length > 0) yield rows
     },
     exportRows: (query, caller) => streams.exported(query, caller.signal),
+    async *importedRows(query, caller) {
+      for await (const { rows } of streams.imported(query, caller.signal)) if (rows.length > 0) yield rows
+    },
     // A statement has methods too, and only text and values can be sent to a worker.
     rowTables: ({ text, values }, maxRows, caller) => pool.ask({ kind: "rowTables", statement: { text, values }, maxRows }, caller),
     begin: () => pool.begin(),

@@ -3,6 +3,7 @@ import type { Snapshot } from "../../store/events/part.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
 import { funnel } from "../funnel/funnel.ts"
 import { importFacts } from "../imported/imported.ts"
+import { type ImportedRowsCursor, importedRows } from "../imported/imported-rows.ts"
 import { aggregate, comparedTables } from "../measure/aggregate.ts"
 import { paths } from "../paths/paths.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
@@ -56,6 +57,8 @@ export const STREAMS = {
   rows: visitRows,
   /** Visits or events as text. The last batch contains the number of omitted visits. */
   exportRows,
+  /** Rows of imported totals. */
+  importedRows,
 }
 
 /** Queries for an erasure, which concerns the visits of hidden imports and masked days too. */
@@ -77,7 +80,10 @@ export type QueryOf<Kind extends QueryKind | StreamKind> = Parameters<(Queries &
 export type ResultOf<Kind extends QueryKind | StreamKind> = ReturnType<(Queries & Streams)[Kind]>
 
 /** A batch of a stream, as it is requested from a worker. */
-export type StreamTask = { [Kind in StreamKind]: { kind: Kind; query: QueryOf<Kind>; cursor: RowsCursor | undefined } }[StreamKind]
+export type StreamTask = { [Kind in StreamKind]: { kind: Kind; query: QueryOf<Kind>; cursor: StreamCursor | undefined } }[StreamKind]
+
+/** The position of a stream. A task has that of its own kind. */
+export type StreamCursor = RowsCursor | ImportedRowsCursor
 
 /** A query of an area's own row tables. It concerns no site and reads the tables as of the last commit. */
 export interface RowTablesTask {
@@ -101,4 +107,4 @@ export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask
 }
 
 type QueryFunction = (snapshot: Snapshot, query: unknown, check: () => void) => Answer
-type BatchFunction = (snapshot: Snapshot, query: unknown, cursor: RowsCursor | undefined, check: () => void) => Answer
+type BatchFunction = (snapshot: Snapshot, query: unknown, cursor: StreamCursor | undefined, check: () => void) => Answer

@@ -1,11 +1,11 @@
 import { AppError } from "../../domain/error.ts"
 import { QUERY } from "../../domain/limits.ts"
 import type { RowsQuery } from "../../domain/query.ts"
-import type { RowsCursor } from "../rows/cursor.ts"
+import type { ImportedRowsBatch, ImportedRowsQuery } from "../imported/imported-rows.ts"
 import type { ExportQuery } from "../rows/export-rows.ts"
 import type { RowsBatch, VisitRow } from "../rows/rows.ts"
 import type { FromWorker } from "./messages.ts"
-import type { Answers, StreamTask } from "./queries.ts"
+import type { Answers, StreamCursor, StreamTask } from "./queries.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
 
 /** Maximum number of open streams of the instance. Each needs little more memory than its position. */
@@ -17,6 +17,7 @@ interface RowStreams {
   visits(query: RowsQuery, signal: AbortSignal | undefined): AsyncIterable<RowsBatch<VisitRow[]>>
   /** Ends with the batch that has no next one. */
   exported(query: ExportQuery, signal: AbortSignal | undefined): AsyncIterable<RowsBatch<Uint8Array>>
+  imported(query: ImportedRowsQuery, signal: AbortSignal | undefined): AsyncIterable<ImportedRowsBatch>
   close(): void
 }
 
@@ -35,7 +36,7 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
     open.add(closing)
     const signal = AbortSignal.any(given ? [given, closing.signal] : [closing.signal])
     try {
-      let cursor: RowsCursor | undefined
+      let cursor: StreamCursor | undefined
       do {
         const batch: Answers[T["kind"]] = await desk.ask({ ...task, cursor }, signal)
         cursor = batch.next
@@ -50,6 +51,7 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
   return {
     visits: (query, signal) => batches({ kind: "rows", query, cursor: undefined }, signal),
     exported: (query, signal) => batches({ kind: "exportRows", query, cursor: undefined }, signal),
+    imported: (query, signal) => batches({ kind: "importedRows", query, cursor: undefined }, signal),
     close() {
       for (const closing of open) closing.abort()
     },

@@ -61,7 +61,7 @@ async function overdue(hooks: DataHooks, cutoffs: readonly Cutoff[]): Promise<Ov
 }
 
 function bytesPerEvent(sizes: readonly SegmentSize[], siteId: number): number {
-  const own = sizes.filter(({ site_id }) => site_id === siteId)
+  const own = sizes.filter(({ site_id, events }) => site_id === siteId && events > 0)
   const events = own.reduce((sum, size) => sum + size.events, 0)
   return events === 0 ? 0 : own.reduce((sum, size) => sum + size.bytes, 0) / events
 }

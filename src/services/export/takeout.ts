@@ -17,7 +17,7 @@ import { callerOf, siteFacts } from "../stats/open-report.ts"
 import type { ZippedFile, ZipWriter } from "./zip-writer.ts"
 
 export interface TakeoutOptions {
-  engine: Pick<Engine, "rows">
+  engine: Pick<Engine, "rows" | "importedRows">
   goals: Pick<Goals, "list" | "rules">
   funnels: Pick<Funnels, "list">
   annotations: Pick<Annotations, "list">
@@ -54,8 +54,8 @@ export interface Takeout {
 const NO_ONE = { userId: 0, permissions: new Set<string>() }
 
 /**
- * Writes a whole site to an archive from which it can be recreated elsewhere: settings, definitions, the files of areas, and all visits
- * and records, each on one line with its events, in the order of time. Visitors have pseudonyms that are valid only in this archive. It
+ * Writes a whole site to an archive from which it can be recreated elsewhere: settings, definitions, the files of areas, all visits
+ * and records, each on one line with its events, in the order of time, and imported totals. Visitors have pseudonyms that are valid only in this archive. It
  * contains no addresses, salts, keys, person keys and definitions of single users. The file must not exist yet.
  */
 export async function writeTakeout(
@@ -104,6 +104,9 @@ async function write(
     )
     counts[kind] = records.visits
   }
+  const totals = { rows: 0 }
+  files.push(await zip.add("imported.ndjson", areaLines(importedRecords(taking), totals, signal)))
+  counts.imported = totals.rows
   for (const { name, rows } of options.areaFiles()) {
     const lines = { rows: 0 }
     files.push(await zip.add(`${name}.ndjson`, areaLines(rows(site, taking.names), lines, signal)))
@@ -111,7 +114,7 @@ async function write(
   }
   const manifest = {
     format: "footfall-site",
-    version: 1,
+    version: 2,
     created_at: instantText(clock.now()),
     site: shownSite(site),
     counts: { ...counts, ...counted },
@@ -168,6 +171,11 @@ async function* visitLines(
 
 /** Returns the line of a visit. The sequence is left out, because it only determines the order of the lines. */
 const lineOf = ({ sequence: _, ...visit }: VisitRow, visitor: string) => ({ ...visit, visitor })
+
+/** Returns the imported totals that answers include, one object per row. */
+async function* importedRecords({ options: { engine }, site, signal }: Taking): AsyncGenerator<object> {
+  for await (const rows of engine.importedRows({ site: { id: site.id } }, callerOf(site, signal ? { signal } : {}))) yield* rows
+}
 
 /** Number of lines that are compressed together, because compressing each line separately would be slow. */
 const AREA_LINES = 500

@@ -71,7 +71,8 @@ export function createStorage({ dataDir, catalog, clock, slots, backupWorkerUrl 
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
     whole.push({ day, site_id: 0, store: "events", kind: ALL, rows, bytes: sizeOf(places.events) })
     const bySite = segments.map(
-      ({ site_id, kind, events, bytes }): StorageDay => ({ day, site_id, store: "events", kind, rows: events, bytes }),
+      // Segments of imported totals have rows without events.
+      ({ site_id, kind, visits, events, bytes }): StorageDay => ({ day, site_id, store: "events", kind, rows: events || visits, bytes }),
     )
     await catalog.transaction(async (statements) => {
       for (const row of [...whole, ...bySite]) await putStorageDay(statements, row)

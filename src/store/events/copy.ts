@@ -47,7 +47,10 @@ export function compactEventFile(path: string): void {
   })
 }
 
-/** Deletes the lookup from rotating ids to visitors from a copy. It must not outlive the salts, which no backup contains. */
+/**
+ * Deletes the lookups from rotating ids and from visitors of imports to visitors from a copy. They must not outlive the salts, which no
+ * backup contains.
+ */
 export function forgetVisitorsOfCopy(path: string): void {
   translateErrors(() => {
     const db = new Database(path, { readwrite: true, strict: true })
@@ -56,6 +59,7 @@ export function forgetVisitorsOfCopy(path: string): void {
       db.run("pragma synchronous = full")
       db.run("pragma secure_delete = on")
       db.run("delete from visitor_ids")
+      db.run("delete from import_visitors")
     } finally {
       db.close()
     }
@@ -117,6 +121,7 @@ export function inspectEventFile(path: string, ours: EventVersion): EventFileIns
 /** Lists columns and log records with wrong checksums. Only these reveal damage inside a value, which leaves its page well-formed. */
 function brokenChecksums(db: Database): string[] {
   const lists = [
+    ["segments", "header"],
     ["segment_columns", "data"],
     ["log", "record"],
   ] as const

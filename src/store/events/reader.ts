@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../domain/dimension.ts"
-import type { ImportedKind } from "../../domain/imported.ts"
 import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
@@ -32,8 +31,8 @@ class Reader implements EventReader {
   #epoch = -1
   /** By lane. */
   readonly #segments = new Map<number, Segment[]>()
-  /** By site and kind. */
-  readonly #totals = new Map<string, Totals[]>()
+  /** By site. */
+  readonly #totals = new Map<number, Totals[]>()
   readonly #dictionaries = new Map<string, ReadDictionary>()
 
   constructor(db: Database, cache: ColumnCache) {
@@ -51,7 +50,7 @@ class Reader implements EventReader {
   }
 
   fullestSite(): number | undefined {
-    const latest = `select site_id, events from segments where retired_at is null order by id desc limit ${LATEST_SEGMENTS}`
+    const latest = `select site_id, events from segments where retired_at is null and events > 0 order by id desc limit ${LATEST_SEGMENTS}`
     const sql = `select site_id as siteId from (${latest}) group by site_id order by sum(events) desc limit 1`
     return translateErrors(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
   }
@@ -71,13 +70,14 @@ class Reader implements EventReader {
     for (const ordinal of tail?.visit("visitor") ?? []) visitorLimit = Math.max(visitorLimit, ordinal + 1)
     const shown = imports === "all" ? [] : imports
     const isShown = ({ importId, run }: Totals) => shown.some((one) => one.id === importId && run <= one.run)
+    const totals = shown.length > 0 && kind === "visits" ? this.#totalsOf(siteId).filter(isShown) : []
     return {
       siteId,
       visitorLimit,
       parts,
       dictionary: (name) => this.#dictionary(siteId, name),
       imports: shown,
-      totals: (kind) => this.#totalsOf(siteId, kind).filter(isShown),
+      totals: (kind) => totals.filter((part) => part.kind === kind),
     }
   }
 
@@ -106,12 +106,9 @@ class Reader implements EventReader {
     return segments
   }
 
-  #totalsOf(siteId: number, kind: ImportedKind): Totals[] {
-    const key = `${siteId} ${kind}`
-    const known = this.#totals.get(key)
-    if (known) return known
-    const totals = openTotals(this.#db, siteId, this.#cache, kind)
-    this.#totals.set(key, totals)
+  #totalsOf(siteId: number): Totals[] {
+    const totals = this.#totals.get(siteId) ?? openTotals(this.#db, siteId, this.#cache)
+    this.#totals.set(siteId, totals)
     return totals
   }
 

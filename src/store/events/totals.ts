@@ -22,6 +22,8 @@ const DAY_MS = 86_400_000
 
 /** Imported totals as a query reads them. Columns are shared: never write into one. */
 export interface TotalsPart {
+  /** Id of the segment. */
+  readonly id: number
   readonly importId: number
   readonly run: number
   readonly rows: number
@@ -158,11 +160,11 @@ interface TotalsRow {
 
 const KINDS = IMPORTED_KINDS.map((kind) => `'${kind}'`).join(", ")
 
-/** Opens the segments of a site's imported totals, or those of one kind, by import. Decoded columns are kept in `cache`. */
-export function openTotals(db: Database, siteId: number, cache: ColumnCache, kind?: ImportedKind): Totals[] {
+/** Opens the segments of a site's imported totals, by import. Decoded columns are kept in `cache`. */
+export function openTotals(db: Database, siteId: number, cache: ColumnCache): Totals[] {
   const sql = `select id, import_id, run, kind, visits, min_start, max_start, header from segments
-    where site_id = ?1 and kind in (${KINDS}) and (?2 is null or kind = ?2) and retired_at is null order by import_id, id`
-  const rows = db.query<TotalsRow, [number, string | null]>(sql).all(siteId, kind ?? null)
+    where site_id = ? and kind in (${KINDS}) and retired_at is null order by import_id, id`
+  const rows = db.query<TotalsRow, [number]>(sql).all(siteId)
   return rows.map((row) => new Totals(db, row, cache))
 }
 

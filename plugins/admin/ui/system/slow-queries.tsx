@@ -63,6 +63,7 @@ const KINDS: Readonly<Record<string, string>> = {
   chosen_visits: "Erasure",
   tally: "Link or pixel counts",
   export_breakdown: "Breakdown export",
+  import_facts: "Imports of a report",
   row_tables: "Plugin tables",
 }
 

@@ -78,6 +78,7 @@ test("the archive lists its contents and contains no personal data", async () =>
     "clicks.ndjson",
     "funnels.json",
     "goals.json",
+    "imported.ndjson",
     "manifest.json",
     "opens.ndjson",
     "segments.json",
@@ -86,9 +87,9 @@ test("the archive lists its contents and contains no personal data", async () =>
   const manifest = JSON.parse(text(files["manifest.json"]))
   expect(manifest).toMatchObject({
     format: "footfall-site",
-    version: 1,
+    version: 2,
     site: { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", settings: { bounce_engaged_seconds: 8, shields: [] } },
-    counts: { goals: 1, funnels: 1, segments: 1, annotations: 1, visits: 48, events: 120, clicks: 0, opens: 0 },
+    counts: { goals: 1, funnels: 1, segments: 1, annotations: 1, visits: 48, events: 120, clicks: 0, opens: 0, imported: 0 },
   })
   for (const [name, { sha256: hash, bytes }] of Object.entries<{ sha256: string; bytes: number }>(manifest.files)) {
     expect([name, hash, bytes]).toEqual([name, sha256(files[name]!), files[name]!.length])
