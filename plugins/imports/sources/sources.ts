@@ -2,13 +2,26 @@ import type { Source } from "../source.ts"
 import { csvGeneric } from "./csv-generic.ts"
 import { fathom } from "./fathom.ts"
 import { footfall } from "./footfall.ts"
+import { ga4BigQuery } from "./ga4-bigquery.ts"
 import { goatcounter } from "./goatcounter.ts"
+import { matomo } from "./matomo.ts"
 import { plausible } from "./plausible.ts"
 import { serverLog } from "./server-log.ts"
 import { simpleAnalytics } from "./simple-analytics.ts"
 import { umami } from "./umami.ts"
 
 /** The sources, in the order of the gallery. */
-export const SOURCES: readonly Source[] = [plausible, umami, goatcounter, serverLog, csvGeneric, footfall, simpleAnalytics, fathom]
+export const SOURCES: readonly Source[] = [
+  plausible,
+  umami,
+  goatcounter,
+  serverLog,
+  csvGeneric,
+  footfall,
+  simpleAnalytics,
+  fathom,
+  matomo,
+  ga4BigQuery,
+]
 
 export const sourceById = (id: string): Source | undefined => SOURCES.find((source) => source.id === id)
