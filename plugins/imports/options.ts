@@ -33,6 +33,11 @@ export const CommonOptions = t.Object({
       description: "Tables of totals to import. Default: all.",
     }),
   ),
+  link_identified_users: t.Optional(
+    t.Boolean({
+      description: "Whether users of the source are the same visitors as those that the site identifies. Only in the mode identified.",
+    }),
+  ),
   create_goals: t.Optional(t.Boolean({ description: "Whether to create an event goal for each imported event name, at most 50." })),
   accept_rejects: t.Optional(t.Boolean({ description: "Whether to import the rest when more than half of the lines are rejected." })),
 })
