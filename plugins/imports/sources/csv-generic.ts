@@ -1,9 +1,9 @@
 import { delimited, headerOf, type Row } from "../reading/delimited.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../source.ts"
 import { type CsvMapping, CsvOptions, mappingOf } from "./csv-mapping.ts"
 import { type Proposal, proposeMapping } from "./csv-proposal.ts"
 import { eventReader, totalsReader } from "./csv-rows.ts"
 import { type DateOrder, orderShownBy, timeParser } from "./csv-times.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../source.ts"
 import { type FromLocal, fromLocal, localDays } from "./times.ts"
 
 /** Any delimited text with a header, read by a mapping of its columns. */
@@ -40,7 +40,8 @@ async function proposedMapping(files: readonly InputFile[], options: ReadOptions
   const [file] = files
   const header = file && headerOf(file, options)
   if (!header) throw new ImportFault("nothing_to_import", "The files have no rows. Send a table with a header.")
-  const { lacks, ...proposal } = proposeMapping(header.names, await firstRows(file, options, sink))
+  const { lacks, ...proposed } = proposeMapping(header.names, await firstRows(file, options, sink))
+  const proposal = { ...proposed, columns: header.names }
   sink.mapping(proposal)
   if (!options.isPreview) {
     throw new ImportFault("mapping_required", "The option mapping is missing. Name the columns, or start from the proposal.", {
@@ -142,5 +143,5 @@ async function dateOrder(
 const ambiguous = (file: Pick<InputFile, "name">, text: string): ImportFault =>
   new ImportFault(
     "ambiguous_date",
-    `${file.name} has times such as ${text.trim().slice(0, 40)}, in which day and month can't be told apart. Set the format of the column to "dd/MM/yyyy HH:mm" or "MM/dd/yyyy HH:mm".`,
+    `${file.name} has times such as ${text.trim().slice(0, 40)}, in which day and month can't be distinguished. Set the format of the column to "dd/MM/yyyy HH:mm" or "MM/dd/yyyy HH:mm".`,
   )

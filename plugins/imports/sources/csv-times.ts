@@ -71,7 +71,7 @@ function hourOf(hour: number, half: string | undefined): number {
   return (hour % 12) + (half.toLowerCase() === "p" ? 12 : 0)
 }
 
-/** Numbers are told apart by their length: 8 digits are a day, 9 or 10 seconds, 12 or 13 milliseconds. */
+/** Numbers are distinguished by their length: 8 digits are a day, 9 or 10 seconds, 12 or 13 milliseconds. */
 function detected(text: string, local: FromLocal, order: DateOrder | undefined): number | undefined {
   if (/^\d{8}$/.test(text)) return compact(text, local)
   if (/^\d{9,10}(?:\.\d{1,9})?$/.test(text)) return Math.round(Number(text) * 1_000)
