@@ -124,7 +124,7 @@ export const PreviewResponse = t.Object(
       days_skipped: count("Days before the cutoff."),
     }),
     mapping: t.Optional(
-      t.Unsafe<Mapping>(t.Any({ description: "Mapping of columns that was used, or the proposed one with `confidence`." })),
+      t.Unsafe<ColumnMapping>(t.Any({ description: "Mapping of columns that was used, or the proposed one with `confidence`." })),
     ),
     choices: t.Optional(t.Object({ website_ids: t.Optional(t.Array(t.Object({ id: t.String(), rows: t.Integer() }))) })),
     sample: t.Array(t.Record(t.String(), t.Any()), { description: "The first rows as they would be stored, at most 20." }),
@@ -138,10 +138,15 @@ export const PreviewResponse = t.Object(
 )
 export type PreviewResponse = Static<typeof PreviewResponse>
 
-/**
- * Mapping of `csv_generic` in the form of `options.mapping`, with every column as an object. A proposal has a confidence for each. The
- * columns to choose from are those of the files.
- */
+/** What the rows of a delimited file are, and which of its columns holds which field. */
+export interface ColumnMapping {
+  kind: "events" | "daily_totals" | "daily_dimension"
+  dimension?: string
+  /** In the form of `options.mapping`. A proposal has a confidence for each column. */
+  mapping: Mapping
+  /** Columns of the file. Absent in a mapping that was sent. */
+  columns?: readonly string[]
+}
 export interface Mapping {
   readonly props?: Readonly<Record<string, MappedColumn>>
   readonly [field: string]: MappedColumn | Readonly<Record<string, MappedColumn>> | undefined

@@ -1,5 +1,4 @@
 import { useQueryClient } from "@tanstack/react-query"
-import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import {
   ActionMenu,
@@ -45,8 +44,8 @@ function useWrites({ siteId, of: { id, version } }: ImportProps) {
   }
 }
 
-/** Shows or hides a completed import in reports. */
-export function EnabledField({ siteId, of, label }: ImportProps & { label: ComponentChildren }) {
+/** Shows or hides a completed import in reports. `isHidden` leaves the label to assistive technology, where a heading shows it. */
+export function EnabledField({ siteId, of, label, isHidden = false }: ImportProps & { label: string; isHidden?: boolean }) {
   const { change } = useWrites({ siteId, of })
   const [busy, setBusy] = useState(false)
   const toggle = async (enabled: boolean) => {
@@ -60,6 +59,17 @@ export function EnabledField({ siteId, of, label }: ImportProps & { label: Compo
       setBusy(false)
     }
   }
+  if (isHidden)
+    return (
+      <input
+        class="import-toggle"
+        type="checkbox"
+        aria-label={label}
+        checked={of.enabled}
+        disabled={busy}
+        onChange={(event) => void toggle(event.currentTarget.checked)}
+      />
+    )
   return <Checkbox label={label} checked={of.enabled} disabled={busy} onChange={(enabled) => void toggle(enabled)} />
 }
 
@@ -141,7 +151,7 @@ function UndoDialog({ siteId, of, onClose }: DialogProps) {
         <p>
           This removes {counted(rows.imported, "imported row")} on {counted(lengthOf(stored), "day")}:
         </p>
-        <ul class="file-list undo-days">
+        <ul class="undo-days">
           {stored.slice(0, MAX_RANGES).map(({ from, to, state }) => (
             <li key={from}>
               {rangeText(from, to)}

@@ -28,6 +28,7 @@ export function useRights(siteId: number) {
     writes: canOnSite(me, siteId, "imports:write"),
     /** Whether the user may count days twice. */
     allows: canOnSite(me, siteId, "site:write"),
+    createsGoals: canOnSite(me, siteId, "goals:write"),
   }
 }
 
@@ -77,7 +78,14 @@ export const REJECT_LABELS: Readonly<Record<string, string>> = {
   wrong_column_count: "Wrong number of columns",
 }
 
-const NAMES: Readonly<Record<string, string>> = { utm_source: "UTM source", os: "OS", url: "URL", website_event: "Events" }
+const NAMES: Readonly<Record<string, string>> = {
+  at: "Time",
+  csv: "CSV",
+  utm_source: "UTM source",
+  os: "OS",
+  url: "URL",
+  website_event: "Events",
+}
 
 /** Turns a code such as `imported_entry_pages` into words. */
 export function wordsOf(code: string): string {

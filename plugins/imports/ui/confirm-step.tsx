@@ -57,7 +57,7 @@ export function ConfirmStep({ siteId, preview, input, options, onBack, onOutdate
             ]}
           />
           {overlap.policy === "allow" && (
-            <p class="notice" data-kind="warn">
+            <p class="import-note" data-kind="warn">
               Visits that Footfall recorded as well are counted twice.
             </p>
           )}

@@ -32,9 +32,10 @@ export function DropZone({ formats, disabled = false, onFiles }: DropZoneProps) 
       }}
     >
       <Icon name="imports" />
-      <label for={id}>Drop files here or choose them</label>
+      <p>Drop files here, or</p>
       <input
         id={id}
+        class="visually-hidden"
         type="file"
         multiple
         disabled={disabled}
@@ -44,6 +45,9 @@ export function DropZone({ formats, disabled = false, onFiles }: DropZoneProps) 
           event.currentTarget.value = ""
         }}
       />
+      <label for={id} class="button" data-kind="primary">
+        Choose files
+      </label>
       <span id={`${id}-note`} class="small quiet">
         {formats.length > 0 ? `Accepted: ${formats.join(", ")}. Compressed files work, too.` : "Several files at once work, too."}
       </span>

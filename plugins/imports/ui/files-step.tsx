@@ -33,12 +33,16 @@ export function FilesStep({ siteId, source, importer, onInput }: FilesStepProps)
   const work = useUploads({ siteId, source, saved, onDone: (uploads) => onInput({ key: newKey(), uploads }) })
   const limit = importer?.limits.upload_bytes
   const [tooLarge, setTooLarge] = useState<File>()
+  const [isTooMany, setTooMany] = useState(false)
   const take = (files: readonly File[]) => {
     const large = files.find(({ size }) => limit !== undefined && size > limit)
     setTooLarge(large)
     if (large) return
-    if (saved || bytesOf(files) > SMALL_BYTES) void work.start(files)
-    else onInput({ key: newKey(), files })
+    // Many files that are not too large together travel with each request, because the number of uploads is limited.
+    const fits = bytesOf(files) <= (files.length > MAX_UPLOADS ? (importer?.limits.multipart_bytes ?? SMALL_BYTES) : SMALL_BYTES)
+    setTooMany(!fits && files.length > MAX_UPLOADS)
+    if (!saved && fits) onInput({ key: newKey(), files })
+    else if (files.length <= MAX_UPLOADS) void work.start(files)
   }
   const discard = () => {
     work.stop()
@@ -53,7 +57,7 @@ export function FilesStep({ siteId, source, importer, onInput }: FilesStepProps)
       {work.uploads.length > 0 && (
         <section class="stack" aria-label="Upload">
           {isResumable && (
-            <p class="notice" data-kind="warn">
+            <p class="import-note" data-kind="warn">
               {saved.uploads.every(isComplete)
                 ? "These files were uploaded before the page was reloaded."
                 : "The upload was interrupted. Choose the same files again to continue where it stopped."}
@@ -66,7 +70,7 @@ export function FilesStep({ siteId, source, importer, onInput }: FilesStepProps)
               : `Can't reach the server. The upload continues in ${Math.ceil(work.wait / 1_000)} s.`}
           </p>
           {work.problem && (
-            <p class="notice" data-kind="bad" role="alert">
+            <p class="import-note" data-kind="bad" role="alert">
               {errorText(work.problem)}
             </p>
           )}
@@ -81,8 +85,13 @@ export function FilesStep({ siteId, source, importer, onInput }: FilesStepProps)
         </section>
       )}
       {tooLarge && (
-        <p class="notice" data-kind="bad" role="alert">
+        <p class="import-note" data-kind="bad" role="alert">
           {visible(tooLarge.name)} is larger than the limit of {bytesText(limit)}. Split the file, or raise FOOTFALL_IMPORT_MAX_BYTES.
+        </p>
+      )}
+      {isTooMany && (
+        <p class="import-note" data-kind="bad" role="alert">
+          At most {MAX_UPLOADS} large files can be uploaded at once. Pack them into one zip archive.
         </p>
       )}
       {!work.isRunning && !(isResumable && saved.uploads.every(isComplete)) && (
@@ -92,6 +101,9 @@ export function FilesStep({ siteId, source, importer, onInput }: FilesStepProps)
     </div>
   )
 }
+
+/** Uploads that a user can have at a time. */
+const MAX_UPLOADS = 5
 
 const ofSource = (saved: SavedUploads | undefined, source: string): SavedUploads | undefined =>
   saved?.source === source ? saved : undefined

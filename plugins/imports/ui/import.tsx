@@ -90,7 +90,7 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
 /** One sentence about the result, with what follows from it. */
 function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; writes: boolean }) {
   const notice = (kind: "good" | "warn" | "bad", children: ComponentChildren) => (
-    <div class="notice" data-kind={kind} role="status">
+    <div class="import-note" data-kind={kind} role="status">
       {children}
     </div>
   )

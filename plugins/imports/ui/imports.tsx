@@ -118,7 +118,7 @@ const columnsOf = (siteId: number, writes: boolean, title: (source: string) => s
       one.state !== "completed" ? (
         <span class="quiet">no</span>
       ) : writes ? (
-        <EnabledField siteId={siteId} of={one} label={<span class="visually-hidden">Include {visible(one.label)} in reports</span>} />
+        <EnabledField siteId={siteId} of={one} label={`Include ${visible(one.label)} in reports`} isHidden />
       ) : one.enabled ? (
         "yes"
       ) : (

@@ -1,38 +1,38 @@
 import { useState } from "preact/hooks"
 import { Button, percent, SelectField, visible } from "#plugin/ui"
-import type { MappedColumn, Mapping, PreviewResponse } from "../responses.ts"
+import type { ColumnMapping, MappedColumn, Mapping } from "../responses.ts"
 import { wordsOf } from "./answers.ts"
 
 /** Fields to which the columns of events can be mapped, and those of totals. */
 const EVENT_FIELDS = [
   ...["timestamp", "url", "path", "hostname", "event_name", "title", "referrer", "visitor_id", "visit_id", "user_id", "user_agent", "ip"],
-  ...["country", "region", "city", "language", "browser", "os", "device", "screen"],
+  ...["country", "region", "city", "language", "browser", "os", "device"],
   ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "revenue", "currency"],
 ]
-const TOTAL_FIELDS = ["date", "value", "visitors", "visits", "pageviews", "bounces", "visit_duration", "events"]
+const TOTAL_FIELDS = ["date", "visitors", "visits", "pageviews", "bounces", "visit_duration", "events"]
+const FIELDS = { events: EVENT_FIELDS, daily_totals: TOTAL_FIELDS, daily_dimension: ["value", ...TOTAL_FIELDS] } as const
 const TIME_FORMATS = ["auto", "iso", "unix", "unix_ms", "YYYYMMDD", "dd/MM/yyyy HH:mm", "MM/dd/yyyy HH:mm"]
 /** Below this, a proposed column is marked to be checked. */
 const SURE = 0.8
 
 interface MappingEditorProps {
-  preview: PreviewResponse
-  /** Kind of the rows: `events`, `daily_totals` or `daily_dimension`. */
-  kind: unknown
-  onMapping(mapping: Mapping): void
+  of: ColumnMapping
+  /** Columns of the files. */
+  columns: readonly string[]
+  onMapping(mapping: ColumnMapping): void
 }
 
 /** Shows which column of a table holds which field, as proposed or chosen, and lets the user change it. */
-export function MappingEditor({ preview, kind, onMapping }: MappingEditorProps) {
-  const mapping = preview.mapping ?? {}
-  const columns = [...new Set(preview.files.flatMap(({ columns: read, ignored }) => [...read, ...ignored]))]
-  const fields = kind === "daily_totals" || kind === "daily_dimension" ? TOTAL_FIELDS : EVENT_FIELDS
+export function MappingEditor({ of, columns, onMapping }: MappingEditorProps) {
+  const { mapping, kind } = of
+  const fields = FIELDS[kind]
   const [more, setMore] = useState<readonly string[]>([])
   const mapped = fields.filter((field) => columnOf(mapping, field) || more.includes(field))
   const free = fields.filter((field) => !mapped.includes(field))
   const change = (field: string, changes: Partial<MappedColumn> | undefined) => {
     const { [field]: before, ...others } = mapping
     const next = changes && ({ ...(before as MappedColumn | undefined), ...changes } as MappedColumn) // a new one names its column
-    onMapping(withoutConfidence(next?.column ? { ...others, [field]: next } : others))
+    onMapping(accepted({ ...of, mapping: next?.column ? { ...others, [field]: next } : others }))
   }
   return (
     <div class="stack">
@@ -94,12 +94,10 @@ function columnOf(mapping: Mapping, field: string): MappedColumn | undefined {
 const sureness = (confidence: number): string =>
   confidence >= SURE ? `Proposed, ${percent(confidence * 100)} certain` : `Check this: only ${percent(confidence * 100)} certain`
 
-/** Returns a mapping in the form of the option. */
-function withoutConfidence({ props, ...fields }: Mapping): Mapping {
+/** Returns a mapping as the options of a run name it: without what only a proposal has. */
+export function accepted({ kind, dimension, mapping: { props, ...fields } }: ColumnMapping): ColumnMapping {
   const bare = (all: Readonly<Record<string, MappedColumn>>) =>
     Object.fromEntries(Object.entries(all).map(([field, { confidence: _, ...column }]) => [field, column] as const))
-  return { ...bare(fields as Record<string, MappedColumn>), ...(props && { props: bare(props) }) } // without `props`
+  const mapping: Mapping = { ...bare(fields as Record<string, MappedColumn>), ...(props && { props: bare(props) }) } // without `props`
+  return { kind, ...(dimension !== undefined && { dimension }), mapping }
 }
-
-/** Returns the proposed mapping in the form of the option, for a run that requires one. */
-export const acceptedMapping = ({ mapping }: PreviewResponse): Mapping | undefined => mapping && withoutConfidence(mapping)

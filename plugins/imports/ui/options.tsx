@@ -30,10 +30,14 @@ function controlOf(schema: OptionSchema): "choice" | "text" | "number" | "boolea
   return schema.type === "boolean" ? "boolean" : undefined
 }
 
+/** Leaves out the dimension of totals unless rows are totals of one. */
+const shownOptions = (schema: OptionsSchema, kind: unknown) =>
+  sourceOptions(schema).filter(([name]) => name !== "dimension" || kind === "daily_dimension")
+
 /** Controls for the options that only a source has, made from their schema. */
-export const SourceOptions = ({ schema, options, set }: OptionFieldsProps & { schema: OptionsSchema }) => (
+export const SourceOptions = ({ schema, options, set, kind }: OptionFieldsProps & { schema: OptionsSchema; kind: unknown }) => (
   <div class="option-grid">
-    {sourceOptions(schema).map(([name, option]) => (
+    {shownOptions(schema, kind).map(([name, option]) => (
       <OptionField key={name} name={name} option={option} value={options[name]} onValue={(value) => set({ [name]: value })} />
     ))}
   </div>
@@ -48,7 +52,7 @@ interface OptionFieldProps {
 
 function OptionField({ name, option, value, onValue }: OptionFieldProps) {
   const label = option.title ?? wordsOf(name)
-  const shared = { label, ...(option.description && { note: option.description }) }
+  const shared = { label, ...(option.description && { note: option.description.replaceAll("`", "") }) }
   const shown = value ?? option.default
   const text = typeof shown === "string" || typeof shown === "number" ? String(shown) : ""
   const control = controlOf(option)

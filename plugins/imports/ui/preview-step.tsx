@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Button, Card, Checkbox, ErrorState, exact, Problem, SelectField, Skeleton, visible } from "#plugin/ui"
-import type { ImporterResponse, ImportResponse, PreviewResponse } from "../responses.ts"
+import type { ColumnMapping, ImporterResponse, ImportResponse, PreviewResponse } from "../responses.ts"
 import { importsPath, useRights, useSourceTitle } from "./answers.ts"
 import { DETECT } from "./gallery.tsx"
-import { acceptedMapping, MappingEditor } from "./mapping.tsx"
+import { accepted, MappingEditor } from "./mapping.tsx"
 import { CommonOptions, type Options, SourceOptions, sourceOptions } from "./options.tsx"
 import { OverlapField } from "./overlap.tsx"
 import { Preview } from "./preview.tsx"
@@ -26,15 +26,15 @@ export function PreviewStep(props: PreviewStepProps) {
   const asked = usePreview(props)
   const { data: preview, error, isPlaceholderData, isFetching, refetch } = asked
   const title = useSourceTitle()
-  const { allows } = useRights(siteId)
+  const rights = useRights(siteId)
   const importer = importers.find((one) => one.source === (preview?.source ?? source))
-  const kind = options.kind ?? importer?.options_schema.properties.kind?.default
   const choices = preview?.choices?.website_ids ?? (error && choicesOf(error))
   const isUnready = isPlaceholderData || isFetching || error !== null
-  const proposed = options.mapping === undefined && preview ? acceptedMapping(preview) : undefined
+  const mapped = mappingOf(preview, error)
+  const kind = options.kind ?? mapped?.kind
   const ownOptions = importer && sourceOptions(importer.options_schema).length > 0 && (
     <Card title={`Options of ${importer.title}`} full>
-      <SourceOptions schema={importer.options_schema} options={options} set={onOptions} />
+      <SourceOptions schema={importer.options_schema} options={options} set={onOptions} kind={kind} />
     </Card>
   )
   if (!preview && !error) return <Reading />
@@ -62,37 +62,39 @@ export function PreviewStep(props: PreviewStepProps) {
           onValue={(id) => onOptions({ website_id: id === "" ? undefined : id })}
         />
       )}
-      {preview?.mapping && ownOptions}
-      {preview?.mapping && (
+      {mapped && ownOptions}
+      {mapped && (
         <Card title="Columns" full>
-          <MappingEditor preview={preview} kind={kind} onMapping={(mapping) => onOptions({ mapping })} />
+          <MappingEditor of={mapped} columns={columnsOf(mapped, preview)} onMapping={(next) => onOptions({ ...next })} />
         </Card>
       )}
       {error ? (
-        <Refusal error={error} onRetry={() => void refetch()} onOtherFiles={onOtherFiles} />
+        <Refusal error={error} onRetry={() => void refetch()} />
       ) : (
         preview && (
           <Preview siteId={siteId} preview={preview}>
             <OverlapField
               value={(options.overlap as ImportResponse["overlap"] | undefined) ?? "native_wins"}
               nativeStart={preview.overlap.native_start}
-              allows={allows}
+              allows={rights.allows}
               onValue={(overlap) => onOptions({ overlap })}
             />
           </Preview>
         )
       )}
-      {!preview?.mapping && ownOptions}
+      {!mapped && ownOptions}
       <details>
         <summary>More options</summary>
-        <div class="details-body">
+        <div class="details-body stack">
           <CommonOptions options={options} set={onOptions} />
-          <Checkbox
-            label="Create a goal for each event"
-            note="At most 50. Undoing the import removes those that were not changed or used since."
-            checked={options.create_goals === true}
-            onChange={(isOn) => onOptions({ create_goals: isOn ? true : undefined })}
-          />
+          {rights.createsGoals && (
+            <Checkbox
+              label="Create a goal for each event"
+              note="At most 50. Undoing the import removes those that were not changed or used since."
+              checked={options.create_goals === true}
+              onChange={(isOn) => onOptions({ create_goals: isOn ? true : undefined })}
+            />
+          )}
           <Checkbox
             label="Import even if most lines are rejected"
             note="Otherwise the import fails when more than half of the lines are rejected."
@@ -103,8 +105,8 @@ export function PreviewStep(props: PreviewStepProps) {
       </details>
       <div class="step-foot">
         <Button onClick={onOtherFiles}>Choose other files</Button>
-        {proposed && !error ? (
-          <Button kind="primary" busy={isFetching} onClick={() => onOptions({ mapping: proposed })}>
+        {mapped && options.mapping === undefined && !error ? (
+          <Button kind="primary" busy={isFetching} onClick={() => onOptions({ ...accepted(mapped) })}>
             Use these columns
           </Button>
         ) : (
@@ -151,20 +153,24 @@ const choicesOf = (error: Error): { id: string; rows: number }[] | undefined => 
   return Array.isArray(choices) ? choices : (choices as { website_ids?: { id: string; rows: number }[] } | undefined)?.website_ids
 }
 
-interface RefusalProps {
-  error: Error
-  onRetry(): void
-  onOtherFiles(): void
+/** Returns the mapping that was used or is proposed. A proposal that is not enough comes with the refusal. */
+function mappingOf(preview: PreviewResponse | undefined, error: Error | null): ColumnMapping | undefined {
+  if (!error) return preview?.mapping
+  const isLacking = error instanceof Problem && error.code === "mapping_required"
+  return isLacking ? (error.members.mapping as ColumnMapping | undefined) : undefined
 }
 
+const columnsOf = ({ columns }: ColumnMapping, preview: PreviewResponse | undefined): readonly string[] =>
+  columns ?? [...new Set((preview?.files ?? []).flatMap(({ columns: read, ignored }) => [...read, ...ignored]))]
+
 /** Why the files can't be imported as they are. */
-function Refusal({ error, onRetry, onOtherFiles }: RefusalProps) {
+function Refusal({ error, onRetry }: { error: Error; onRetry(): void }) {
   const isContent = error instanceof Problem && (error.status === 422 || error.status === 413)
   if (!isContent) return <ErrorState error={error} onRetry={onRetry} />
   if (error.code === "website_id_required") return null
   const columns = Array.isArray(error.members.columns) ? error.members.columns : []
   return (
-    <div class="notice notice-list" data-kind="bad" role="alert">
+    <div class="import-note" data-kind="bad" role="alert">
       <h3>{error.members.title ?? "The files can't be imported"}</h3>
       <p>{visible(error.message)}</p>
       {columns.length > 0 && <p class="small">Missing columns: {columns.map((column) => visible(String(column))).join(", ")}</p>}
@@ -173,7 +179,6 @@ function Refusal({ error, onRetry, onOtherFiles }: RefusalProps) {
           {visible(`${pointer.slice(1)}: ${detail}`)}
         </p>
       ))}
-      <Button onClick={onOtherFiles}>Choose other files</Button>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
-import { bytesText, Card, type Column, counted, DataTable, exact, percent, rangeText, visible } from "#plugin/ui"
+import { bytesText, Card, type Column, counted, DataTable, exact, percent, rangeText, timeText, visible } from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, REJECT_LABELS, SKIP_LABELS, useSourceTitle, wordsOf } from "./answers.ts"
 import { DayBar, previewSpans } from "./day-bar.tsx"
@@ -49,7 +49,12 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
       </div>
       {sample.length > 0 && (
         <Card title="Sample" full marks={<span class="small quiet">{counted(sample.length, "row")} as they would be stored</span>}>
-          <DataTable caption="Sample rows" columns={sampleColumns(sample)} rows={sample} keyOf={(row) => sample.indexOf(row)} />
+          <DataTable
+            caption="Sample rows"
+            columns={sampleColumns(sample, preview.detected.timezone)}
+            rows={sample}
+            keyOf={(row) => sample.indexOf(row)}
+          />
         </Card>
       )}
       {rejects.length > 0 && (
@@ -81,25 +86,25 @@ function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) 
   return (
     <>
       {duplicate_of !== undefined && (
-        <p class="notice" data-kind="warn">
+        <p class="import-note" data-kind="warn">
           These files were imported before. <Link href={`${importsAddress(siteId)}/${duplicate_of}`}>Show import {duplicate_of}</Link>
         </p>
       )}
       {overlap.days_effective === 0 && overlap.days_total > 0 && (
-        <p class="notice" data-kind="warn">
+        <p class="import-note" data-kind="warn">
           No day would be imported. Choose another rule for days with data already, or other files.
         </p>
       )}
       {!complete && (
-        <p class="notice">
+        <p class="import-note">
           The files are large, so this preview covers the first {bytesText(scanned_bytes)}. The import reads all of them.
         </p>
       )}
       {(warnings.length > 0 || unsupported.length > 0) && (
-        <ul class="notice notice-list" data-kind="warn">
+        <ul class="import-note" data-kind="warn">
           {warnings.map(({ code, message, file }) => (
             <li key={`${code} ${file}`}>
-              {file && <strong>{visible(file)}: </strong>}
+              {file && !message.startsWith(file) && <strong>{visible(file)}: </strong>}
               {visible(message)}
             </li>
           ))}
@@ -161,20 +166,26 @@ const REASONS: Readonly<Record<string, string>> = {
 type Sampled = PreviewResponse["sample"][number]
 
 /** Returns a column for each member that a sampled row has a value for. */
-const sampleColumns = (sample: readonly Sampled[]): Column<Sampled>[] =>
+const sampleColumns = (sample: readonly Sampled[], timezone: string | null): Column<Sampled>[] =>
   [...new Set(sample.flatMap((row) => Object.keys(row).filter((name) => !isEmpty(row[name]))))].map((name) => ({
     id: name,
     label: wordsOf(name),
     number: sample.every((row) => row[name] === undefined || typeof row[name] === "number"),
-    cell: (row) => <span class="whole">{textOf(row[name])}</span>,
+    cell: (row) => <span class="whole">{textOf(row[name], timezone)}</span>,
   }))
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""
 
-const textOf = (value: unknown): string => {
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+function textOf(value: unknown, timezone: string | null): string {
   if (isEmpty(value)) return ""
   if (typeof value === "number") return exact(value)
-  return visible(typeof value === "object" ? JSON.stringify(value) : String(value))
+  if (typeof value === "string" && INSTANT.test(value)) return timeText(value, timezone ?? undefined)
+  if (typeof value !== "object") return visible(String(value))
+  return Object.entries(value!) // not null, which is empty
+    .map(([name, part]) => `${Array.isArray(value) ? "" : `${visible(name)}: `}${textOf(part, timezone)}`)
+    .join(", ")
 }
 
 type Reject = PreviewResponse["rejects"][number]

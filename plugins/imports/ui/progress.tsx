@@ -90,7 +90,7 @@ export function ImportProgress({ of }: { of: ImportResponse }) {
 }
 
 export function progressText({ state, progress }: ImportResponse): string {
-  if (state === "pending") return "Waiting for another import to finish."
+  if (state === "pending") return "Waiting to start."
   if (!progress) return STATE_LABELS[state]
   const { phase, done, total } = progress
   const rows = total === undefined ? (done > 0 ? `, ${counted(done, "row")}` : "") : `, ${exact(done)} of ${counted(total, "row")}`

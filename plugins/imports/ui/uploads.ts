@@ -44,9 +44,10 @@ export async function sendInput<Answer>(path: string, input: Input, fields: Fiel
   for (const [name, value] of Object.entries(fields))
     if (value !== undefined) form.append(name, typeof value === "string" ? value : JSON.stringify(value))
   for (const file of input.files) form.append("files", file, file.name)
-  // A response writes the form as multipart, with the boundary in its type.
-  const body = await new Response(form).blob()
-  return send<Answer>(path, { method: "POST", body, headers: { "content-type": body.type }, ...sending })
+  // A response writes the form as multipart. The type of a blob is in lower case, which would change the boundary.
+  const written = new Response(form)
+  const headers = { "content-type": written.headers.get("content-type")! } // a form has one
+  return send<Answer>(path, { method: "POST", body: await written.blob(), headers, ...sending })
 }
 
 const [FIRST_WAIT_MS, MAX_WAIT_MS] = [1_000, 30_000]

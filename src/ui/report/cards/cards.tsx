@@ -181,7 +181,7 @@ function VersionsButton({ tabs, tab, onChoose }: { tabs: readonly CardTab[]; tab
   if (!finer && tab.under === undefined) return null
   return (
     <button type="button" class="text-button" aria-pressed={!finer} onClick={() => onChoose(finer?.id ?? tab.under!)}>
-      VersionsButton
+      Versions
     </button>
   )
 }
