@@ -12,7 +12,7 @@ import { importerRoutes, importRoutes } from "./routes.ts"
 import { createRuns } from "./run/run.ts"
 import { Settings } from "./settings.ts"
 import { createStaging } from "./staging.ts"
-import { countOverdueDays, jobsOf, removeSite, retainDays } from "./upkeep.ts"
+import { countOverdueDays, endImports, jobsOf, removeSite, retainDays } from "./upkeep.ts"
 import { uploadRoutes } from "./upload-routes.ts"
 import { createUploads } from "./uploads.ts"
 
@@ -33,6 +33,7 @@ export default definePlugin({
       jobs: jobsOf(area),
       onSiteDelete: (siteId) => removeSite(area, siteId),
       onRetention: (siteId, cutoffDay) => retainDays(area, siteId, cutoffDay),
+      onVisitsErase: async (siteId, removed) => ("all" in removed ? { imports: await endImports(area, siteId) } : {}),
       countOverdue: (siteId, cutoffDay) => countOverdueDays(area, siteId, cutoffDay),
     }
   },

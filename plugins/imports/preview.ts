@@ -60,7 +60,7 @@ export function createPreviews(host: PreviewHost, { holders, staging }: { holder
       today,
       ...(native !== undefined && { nativeFrom: native }),
       ...(cutoff !== undefined && { cutoff }),
-      ...(overlap === "fill_gaps" && { nativeDays: [...(await host.imports.nativeDays(site.id, timezone, signal))] }),
+      ...(overlap === "fill_gaps" && { nativeDays: [...(await host.imports.visitDays(site.id, timezone, signal))] }),
     }
   }
 

@@ -1,6 +1,16 @@
 import { type Contribution, type Removed, sql } from "#plugin"
 import type { Area } from "./area.ts"
-import { daysOf, deleteImportsOf, deleteRejects, importsOfSite, listWithFolder, putDays, updateImport } from "./rows.ts"
+import {
+  daysOf,
+  deleteDays,
+  deleteImportsOf,
+  deleteRejects,
+  type ImportRow,
+  importsOfSite,
+  listWithFolder,
+  putDays,
+  updateImport,
+} from "./rows.ts"
 
 /** Returns the background jobs of imports. */
 export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"]> {
@@ -8,6 +18,7 @@ export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"
     // Two run at a time, and one per site by its key. Others wait in the queue.
     "run-import": { interrupted: "resume", atOnce: 2, run: runs.run },
     "undo-import": { interrupted: "resume", atOnce: 2, attempts: 5, run: runs.undo },
+    "follow-zones": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: ({ signal }) => followZones(area, signal) },
     "expire-files": { interrupted: "resume", schedule: { cron: "25 * * * *" }, run: () => expireFiles(area) },
   }
 }
@@ -49,6 +60,56 @@ export async function removeSite({ host, runs, staging, uploads }: Area, siteId:
     ({ show }) => show(),
   )
   return { imports: imports.count, uploads: await uploads.removeSite(siteId) }
+}
+
+/** Ends all imports after a reset of their site: unfinished ones are cancelled, completed ones are undone. Returns their number. */
+export async function endImports({ host, holders, runs }: Area, siteId: number): Promise<number> {
+  const ended = await host.db.transaction(
+    async (statements) => {
+      const rows: ImportRow[] = []
+      for (const { id } of await importsOfSite(statements, siteId)) {
+        const cancelled = await updateImport(statements, id, { state: "cancelled", finished_at: host.now() }, ["pending", "running"])
+        const undone = await updateImport(statements, id, { state: "undone", undone_at: host.now() }, ["completed", "undoing"])
+        rows.push(...[cancelled, undone].filter((row) => row !== undefined))
+      }
+      return { rows, show: await holders.recompute(statements, siteId) }
+    },
+    ({ show }) => show(),
+  )
+  for (const { id, state } of ended.rows) {
+    if (state === "cancelled") runs.stop(id)
+    else await host.imports.drop(siteId, id)
+  }
+  return ended.rows.length
+}
+
+/**
+ * Gives row-level imports the zone of their site after it has changed, with their days in the new zone. Skipped days have no rows, so they
+ * stay as they are. Totals keep their days.
+ */
+async function followZones({ host, holders }: Omit<Area, "runs">, signal: AbortSignal): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await host.db.all<Pick<ImportRow, "id" | "site_id" | "timezone">>(sql`
+      select id, site_id, timezone from imports_imports where state = 'completed' and kind = 'rows' and id > ${after} order by id limit 500`)
+    for (const { id, site_id, timezone } of rows) {
+      after = id
+      const site = host.services.sites.directory.byId(site_id)
+      if (!site || site.timezone === timezone) continue
+      const days = await host.imports.visitDays(site_id, site.timezone, signal, id)
+      await host.db.transaction(
+        async (statements) => {
+          const skipped = (await daysOf(statements, id)).filter(({ day, state }) => state === "skipped" && !days.has(day))
+          await deleteDays(statements, id)
+          const stored = [...days].map((day) => ({ day, state: "masked", reason: null, masked_by: null }) as const)
+          await putDays(statements, id, [...skipped, ...stored])
+          await updateImport(statements, id, { timezone: site.timezone }, ["completed"])
+          return holders.recompute(statements, site_id)
+        },
+        (show) => show(),
+      )
+    }
+    if (rows.length === 0) return
+  }
 }
 
 /** Marks days before the cutoff as skipped: their rows are gone. */

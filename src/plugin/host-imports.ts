@@ -36,8 +36,8 @@ export interface ImportWriters {
   show(statements: OwnStatements | Statements, siteId: number, imports: readonly EffectiveImport[]): Promise<() => void>
   /** Returns the start of the first native visit of a site in epoch milliseconds, or undefined without any. */
   nativeStart(siteId: number): number | undefined
-  /** Returns the local days with native visits. Reads the start of every visit, in slices. */
-  nativeDays(siteId: number, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>>
+  /** Returns the local days with native visits, or with visits of an import. Reads the start of every visit, in slices. */
+  visitDays(siteId: number, timezone: string, signal: AbortSignal, importId?: number): Promise<ReadonlySet<string>>
   /** Returns the function that finds the person of `identify()` by user id, for visits that are to belong to the same visitor. */
   personKeys(siteId: number): Promise<(userId: string) => NonNullable<ImportedVisit["person"]>>
 }
@@ -65,7 +65,7 @@ export const importWriters = (
   drop: (siteId, importId, run) => events.dropImport(siteId, importId, now(), run),
   show: (statements, siteId, imports) => visible.replace(statementsBehind(statements), siteId, imports),
   nativeStart: (siteId) => events.firstAt(siteId),
-  nativeDays: (siteId, timezone, signal) => nativeDays(events, siteId, timezone, signal),
+  visitDays: (siteId, timezone, signal, importId = 0) => daysOf(events.visitStarts(siteId, importId), timezone, signal),
   async personKeys(siteId) {
     const key = await keys.identityKey(siteId)
     return (userId) => personKey(key, "user", userId)
@@ -75,13 +75,13 @@ export const importWriters = (
 /** Number of visits after which other work gets a turn. */
 const SLICE = 10_000
 
-async function nativeDays(events: EventStore, siteId: number, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+async function daysOf(starts: Iterable<Float64Array>, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const days = new Set<string>()
   // Visits of a segment are ordered by start, so the day is computed only when it changes.
   let [from, to] = [0, 0]
   let visits = 0
-  for (const starts of events.nativeStarts(siteId)) {
-    for (const start of starts) {
+  for (const part of starts) {
+    for (const start of part) {
       if (++visits % SLICE === 0) {
         await Bun.sleep(0)
         signal.throwIfAborted()

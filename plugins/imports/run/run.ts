@@ -147,7 +147,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
       {
         do: "stage",
         folder: target,
-        ...stageInput({ site, source: row.source, options, files, isInline: false }),
+        ...stageInput({ site: { ...site, timezone: row.timezone }, source: row.source, options, files, isInline: false }),
         rules,
         geoDb: host.geoDb,
         salt: saltIn(folder, host.random),

@@ -8,8 +8,8 @@ import { openSegments } from "./upkeep/segments.ts"
 export interface Extent {
   /** Returns the start of the site's first visit, or of the first record of an area. Hidden imports do not count. */
   firstAt(siteId: number, kind?: SegmentKind): number | undefined
-  /** Yields the starts of the site's visits, segment by segment. Imports do not count. */
-  nativeStarts(siteId: number): Iterable<Float64Array>
+  /** Yields the starts of the site's visits, or of those of one import, segment by segment. */
+  visitStarts(siteId: number, importId?: number): Iterable<Float64Array>
   /** Returns the time of the site's latest event. Imports do not count. */
   lastAt(siteId: number): number | undefined
   /** Returns whether the site has events from a host (without `www.`), or from any subdomain if it is written as `*.shop.example`. */
@@ -31,10 +31,10 @@ export function extentOf(journal: Journal): Extent {
       const first = Math.min(sealed ?? Number.POSITIVE_INFINITY, siteTail(siteId, kind)?.minStart ?? Number.POSITIVE_INFINITY)
       return first === Number.POSITIVE_INFINITY ? undefined : first
     },
-    *nativeStarts(siteId) {
+    *visitStarts(siteId, importId = 0) {
       for (const { segment, kind } of translateErrors(() => openSegments(db, siteId)))
-        if (kind === "visits" && segment.importId === 0) yield translateErrors(() => segment.starts())
-      const tail = siteTail(siteId)
+        if (kind === "visits" && segment.importId === importId) yield translateErrors(() => segment.starts())
+      const tail = importId === 0 ? siteTail(siteId) : undefined
       if (tail) yield tail.starts()
     },
     lastAt(siteId) {
