@@ -8,7 +8,6 @@ const EXPORT = simpleAnalytics([
   { at: "2026-10-01T10:00:00Z", path: "/", session: "a" },
   { at: "2026-10-01T22:30:00Z", path: "/late", session: "b" },
 ])
-const SITE = "/api/private/sites/1"
 
 async function work({ instance }: ImportStage): Promise<void> {
   instance.clock.advance(60_000)
@@ -17,14 +16,20 @@ async function work({ instance }: ImportStage): Promise<void> {
 
 test("a reset of the site ends its imports", async () => {
   await using stage = await startImports()
-  const owner = { cookie: await stage.instance.signIn({ role: "owner" }) }
   await stage.run(file(EXPORT))
   await stage.post("", file(EXPORT.replaceAll("/late", "/later")))
-  const answer = await stage.instance.api.post(`${SITE}/reset`, { confirm: "Shop" }, undefined, owner)
-  expect(answer.status).toBe(202)
+  expect(await stage.instance.app.hooks.onVisitsErase(1, { all: true })).toEqual({ imports_imports: 2 })
   await stage.instance.runJobs()
-  expect(await stage.get("")).toMatchObject({ body: { data: [{ id: 2 }, { id: 1, state: "undone" }] } })
-  expect(segmentsOf(stage.instance).filter(({ import: id }) => id === 1)).toEqual([])
+  expect(await stage.get("")).toMatchObject({
+    body: {
+      data: [
+        { id: 2, state: "cancelled" },
+        { id: 1, state: "undone" },
+      ],
+    },
+  })
+  expect(segmentsOf(stage.instance)).toEqual([])
+  expect(filesOf(stage.instance.dataDir).filter((name) => name.startsWith("staging"))).toEqual([])
 })
 
 test("a new zone of the site becomes that of its imports, with their days", async () => {
