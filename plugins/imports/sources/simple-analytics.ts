@@ -1,8 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
 import { memoize, type VisitTraits } from "#plugin"
 import { type ColumnRules, delimited, headerOf, type Row } from "../reading/delimited.ts"
-import { HashIndex } from "./hash-index.ts"
 import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceEvent } from "../source.ts"
+import { HashIndex } from "./hash-index.ts"
 import { fromLocal, localDays, parseTime } from "./times.ts"
 import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "./traits.ts"
 

@@ -1,6 +1,6 @@
 import { instantText, memoize, type VisitTraits } from "#plugin"
-import { doubled, HashIndex, TextTable } from "./hash-index.ts"
 import type { ReadOptions, Sink } from "../source.ts"
+import { doubled, HashIndex, TextTable } from "./hash-index.ts"
 import { parseTime } from "./times.ts"
 import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "./traits.ts"
 import { cellOf, type TableRows, umamiRows } from "./umami-tables.ts"
