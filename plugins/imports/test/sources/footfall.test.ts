@@ -186,7 +186,7 @@ describe("archive", () => {
   test.each([
     ["another version", { ...ARCHIVE, "manifest.json": manifest(3) }, "unsupported_version", "version 3"],
     ["a manifest without a version", { ...ARCHIVE, "manifest.json": manifest(undefined) }, "unsupported_version", "Export the site"],
-    ["no manifest", ARCHIVE, "unrecognized_source", "manifest.json"],
+    ["no manifest", { ...ARCHIVE, "manifest.json": "" }, "unrecognized_source", "manifest.json"],
     ["a manifest that is cut off", { ...ARCHIVE, "manifest.json": manifest(1).slice(0, 60) }, "invalid_archive", "Export the site again"],
   ])("refuses %s", async (_, files, code, remedy) => {
     const { fault, events } = await readWith(footfall, files)

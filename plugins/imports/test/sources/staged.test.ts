@@ -6,7 +6,7 @@ import { stage } from "../../run/stage.ts"
 import type { StageTask } from "../../run/task.ts"
 
 /** Previews a file as a run would store it. */
-async function preview(name: string, content: string, options: Readonly<Record<string, unknown>> = {}) {
+async function preview(name: string, content: string, options: Readonly<Record<string, unknown>> = {}, source?: string) {
   using folder = temporaryFolder()
   const path = join(folder.path, "file")
   writeFileSync(path, content)
@@ -16,7 +16,7 @@ async function preview(name: string, content: string, options: Readonly<Record<s
     folder: join(folder.path, "staged"),
     files: [{ name, path, bytes: Buffer.byteLength(content) }],
     isInline: true,
-    source: undefined,
+    source,
     options,
     site: { timezone: "Europe/Berlin", hosts: ["shop.example"], allowed_query_params: [], hash_routing: false, revenue_currency: "EUR" },
     rules: { overlap: "native_wins", today: "2026-11-21" },
@@ -25,8 +25,8 @@ async function preview(name: string, content: string, options: Readonly<Record<s
   }
   const result = await stage(task, () => {})
   if ("fault" in result) return result
-  const { source, days, totals, rows, skipReasons } = result
-  return { source, days, totals, rows, skipReasons }
+  const { days, totals, rows, skipReasons } = result
+  return { source: result.source, days, totals, rows, skipReasons }
 }
 
 test("Umami events become visits by visit id, on the days of the site", async () => {
@@ -80,5 +80,81 @@ test("rows of any CSV keep their revenue in minor units, and drop an invalid one
     source: "csv_generic",
     totals: { visitors: 1, visits: 1, pageviews: 3, revenue: [{ currency: "EUR", amount_minor: 1999 }] },
     skipReasons: { revenue_invalid: 2 },
+  })
+})
+
+test("requests of a log become visits by address and user agent, without bots", async () => {
+  const request = (address: string, time: string, agent: string, path = "/") =>
+    `${address} - - [15/Mar/2024:${time} +0100] "GET ${path} HTTP/1.1" 200 5 "-" "${agent}"\n`
+  const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:121.0) Gecko/20100101 Firefox/121.0"
+  const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/121.0.0.0 Safari/537.36"
+  const log = [
+    request("203.0.113.7", "10:00:00", firefox),
+    request("203.0.113.7", "10:05:00", firefox, "/a"),
+    request("203.0.113.7", "10:06:00", chrome, "/a"),
+    request("203.0.113.7", "11:00:00", firefox, "/b"),
+    request("203.0.113.8", "11:00:00", "Googlebot/2.1 (+http://www.google.com/bot.html)"),
+    request("203.0.113.9", "11:00:00", "-"),
+    request("203.0.113.9", "11:00:00", firefox, "/a.css"),
+    "203.0.113.9 is not a request\n",
+  ].join("")
+  expect(await preview("access.log", log)).toEqual({
+    source: "server_log",
+    days: [{ day: "2024-03-15", rows: 3 }],
+    totals: { visitors: 2, visits: 3, pageviews: 4, events: 4, revenue: [] },
+    rows: { read: 8, accepted: 4, rejected: 1, skipped: 3 },
+    skipReasons: { bot: 2, not_a_pageview: 1 },
+  })
+})
+
+test("a log in a format of its own is read by its pattern", async () => {
+  const log = "2024-03-15T10:00:00Z|203.0.113.7|GET|/a\n"
+  const pattern = "$time_iso8601|$remote_addr|$request_method|$request_uri"
+  expect(await preview("x.log", log, { format: "custom", pattern }, "server_log")).toMatchObject({ totals: { pageviews: 1 } })
+  expect(await preview("x.log", log, {}, "server_log")).toMatchObject({
+    fault: { code: "unrecognized_source", message: expect.stringContaining("option format") },
+  })
+})
+
+test("Matomo visits keep their revenue and their actions that are imported", async () => {
+  const visit = {
+    idVisit: "1",
+    visitorId: "0123456789abcdef",
+    siteCurrency: "USD",
+    actionDetails: [
+      { type: "action", url: "https://shop.example/", timestamp: 1710496800 },
+      { type: "goal", timestamp: 1710496801 },
+      { type: "ecommerceOrder", orderId: "A", revenue: 19.9, timestamp: 1710500400 },
+    ],
+  }
+  expect(await preview("visits.json", JSON.stringify([visit]))).toEqual({
+    source: "matomo",
+    days: [{ day: "2024-03-15", rows: 1 }],
+    totals: { visitors: 1, visits: 1, pageviews: 1, events: 2, revenue: [{ currency: "USD", amount_minor: 1990 }] },
+    rows: { read: 3, accepted: 2, rejected: 0, skipped: 1 },
+    skipReasons: { not_imported_type: 1 },
+  })
+})
+
+test("BigQuery events become visits by user and session", async () => {
+  const params = (session: string) => [
+    { key: "page_location", value: { string_value: "https://shop.example/a" } },
+    { key: "ga_session_id", value: { int_value: session } },
+  ]
+  const rows = [
+    { event_name: "page_view", event_timestamp: "1710496800000000", user_pseudo_id: "1.2", event_params: params("7") },
+    {
+      event_name: "purchase",
+      event_timestamp: "1710503999000000",
+      user_pseudo_id: "1.2",
+      event_params: params("7"),
+      ecommerce: { transaction_id: "T", purchase_revenue: 19.9 },
+    },
+    { event_name: "page_view", event_timestamp: "1710504000000000", user_pseudo_id: "1.2", event_params: params("8") },
+  ]
+  expect(await preview("events.json", JSON.stringify(rows))).toMatchObject({
+    source: "ga4_bigquery",
+    totals: { visitors: 1, visits: 2, pageviews: 2, events: 3, revenue: [{ currency: "EUR", amount_minor: 1990 }] },
+    rows: { read: 3, accepted: 3, rejected: 0, skipped: 0 },
   })
 })
