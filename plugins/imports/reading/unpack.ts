@@ -135,11 +135,10 @@ async function* entryPieces(file: PackedFile, entry: ZipEntry): AsyncGenerator<U
   let [length, checksum] = [0, 0]
   for await (const piece of content) {
     length += piece.length
-    if (length > entry.size) throw damaged(`it is longer than the ${entry.size} bytes that the archive states`)
     checksum = crc32(piece, checksum)
     yield piece
   }
-  if (length < entry.size) throw damaged(`it ends after ${length} of ${entry.size} bytes`)
+  if (length !== entry.size) throw damaged(`it has ${length} bytes instead of the ${entry.size} that the archive states`)
   if (checksum !== entry.checksum) throw damaged("its checksum doesn't match")
 }
 

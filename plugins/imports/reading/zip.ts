@@ -41,8 +41,8 @@ const IN_64_32 = 0xffffffff
 export async function readZipEntries(archive: string, content: Blob): Promise<ZipEntry[]> {
   const damaged = (what: string) => fault(archive, what, "Make the archive again.")
   const { offset, bytes, entries: stated } = await findDirectory(archive, content)
-  if (stated > MAX_ENTRIES) throw tooMany(archive)
-  if (bytes > MAX_DIRECTORY_BYTES || offset + bytes > content.size) throw damaged("has a damaged directory")
+  if (stated > MAX_ENTRIES || bytes > MAX_DIRECTORY_BYTES) throw tooMany(archive)
+  if (offset + bytes > content.size) throw damaged("has a damaged directory")
   const view = await viewOf(content, offset, offset + bytes)
   const entries: ZipEntry[] = []
   let count = 0
@@ -181,10 +181,10 @@ const isOfMacOs = (name: string): boolean => name.startsWith("__MACOSX/") || nam
 /** Refuses archives whose entries share data, which is how small archives unpack to enormous ones, and entries of the same name. */
 function refuseOverlaps(archive: string, entries: readonly ZipEntry[], directory: number): void {
   const sorted = entries.toSorted((a, b) => a.offset - b.offset)
-  for (const [index, entry] of sorted.entries()) {
-    const end = entry.offset + LOCAL_HEADER_BYTES + entry.packed
-    if (end > (sorted[index + 1]?.offset ?? directory))
-      throw fault(archive, `is damaged: ${entry.name} overlaps another entry`, "Make it again.")
+  const shared = sorted.find(({ offset, packed }, at) => offset + LOCAL_HEADER_BYTES + packed > (sorted[at + 1]?.offset ?? directory))
+  if (shared) {
+    const message = `The archive ${archive} unpacks the same data several times (${shown(shared.name)}). Send its files unpacked.`
+    throw new ImportFault("archive_too_large", message)
   }
   const names = new Set(entries.map(({ name }) => name))
   if (names.size < entries.length) throw fault(archive, "contains two entries of the same name", "Make it again with one of each.")

@@ -3,6 +3,7 @@ import { csvGeneric } from "./csv-generic.ts"
 import { fathom } from "./fathom.ts"
 import { footfall } from "./footfall.ts"
 import { ga4BigQuery } from "./ga4-bigquery.ts"
+import { ga4Csv } from "./ga4-csv.ts"
 import { goatcounter } from "./goatcounter.ts"
 import { matomo } from "./matomo.ts"
 import { plausible } from "./plausible.ts"
@@ -21,6 +22,7 @@ export const SOURCES: readonly Source[] = [
   simpleAnalytics,
   fathom,
   matomo,
+  ga4Csv,
   ga4BigQuery,
 ]
 

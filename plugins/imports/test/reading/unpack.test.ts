@@ -89,67 +89,57 @@ describe("hostile archives", () => {
     { name: "kernel", content: zeros(16) },
     ...Array.from({ length: count }, (_, number) => ({ name: `copy${number}`, content: zeros(16), offset: 0 })),
   ]
-  const bombs: readonly { bomb: string; code: string; files: () => PackedFile[]; maxBytes?: number }[] = [
+  const bombs: readonly { bomb: string; files: () => PackedFile[]; maxBytes?: number }[] = [
     {
       bomb: "an entry of 300 MiB of zeros",
-      code: "archive_too_large",
       files: () => [packed("a.zip", zipOf([{ name: "a", content: zeros(300) }]))],
     },
     {
       bomb: "150 entries of 2 MiB of zeros",
-      code: "archive_too_large",
       files: () => [packed("a.zip", zipOf(Array.from({ length: 150 }, (_, at) => ({ name: `${at}`, content: zeros(2) }))))],
     },
-    { bomb: "a gzip of 300 MiB of zeros", code: "archive_too_large", files: () => [packed("a.gz", gzipSync(zeros(300)))] },
+    { bomb: "a gzip of 300 MiB of zeros", files: () => [packed("a.gz", gzipSync(zeros(300)))] },
     {
       bomb: "a gzip of many members",
-      code: "archive_too_large",
       files: () => [packed("a.gz", Buffer.concat(Array(200).fill(gzipSync(zeros(1)))))],
     },
     {
       bomb: "201 entries",
-      code: "archive_too_large",
       files: () => [packed("a.zip", zipOf(Array.from({ length: 201 }, (_, at) => ({ name: `${at}`, content: "" }))))],
     },
     {
       bomb: "a zip in a zip",
-      code: "archive_too_large",
       files: () => [packed("a.zip", zipOf([{ name: "b.csv", content: zipOf([{ name: "c", content: "c" }]) }]))],
     },
     {
       bomb: "a gzip in a zip",
-      code: "archive_too_large",
       files: () => [packed("a.zip", zipOf([{ name: "b.csv", content: gzipSync("c"), method: 0 }]))],
     },
-    { bomb: "a gzip in a gzip", code: "archive_too_large", files: () => [packed("a.gz", gzipSync(gzipSync("c")))] },
-    { bomb: "entries that share their data", code: "invalid_archive", files: () => [packed("a.zip", zipOf(shared(50)))] },
+    { bomb: "a gzip in a gzip", files: () => [packed("a.gz", gzipSync(gzipSync("c")))] },
+    { bomb: "entries that share their data", files: () => [packed("a.zip", zipOf(shared(50)))] },
     {
       bomb: "an entry longer than stated",
-      code: "invalid_archive",
       files: () => [packed("a.zip", zipOf([{ name: "a", content: zeros(64), size: 10 }]))],
     },
     {
       bomb: "a directory of a billion entries",
-      code: "archive_too_large",
       files: () => [packed("a.zip", zipOf([{ name: "a", content: "a" }], { entries: 1e9, isZip64: true }))],
     },
     {
       bomb: "a directory of 3 GiB",
-      code: "invalid_archive",
       files: () => [packed("a.zip", zipOf([{ name: "a", content: "a" }], { directoryBytes: 3 * 1024 ** 3, isZip64: true }))],
     },
     {
       bomb: "files that are too large together",
-      code: "archive_too_large",
       files: () => ["a", "b", "c"].map((name) => packed(`${name}.zip`, zipOf([{ name, content: noise(2 * MIB) }]))),
       maxBytes: 5 * MIB,
     },
   ]
-  test.each(bombs)("refuses $bomb", async ({ code, files, maxBytes }) => {
+  test.each(bombs)("refuses $bomb", async ({ files, maxBytes }) => {
     const sent = files()
     const size = sent.reduce((sum, { content }) => sum + content.size, 0)
     const fault = await faultOf(sent, maxBytes)
-    expect(fault).toMatchObject({ code, message: expect.stringMatching(/[ab]\b.*\. .*\.$|import them in parts/i) })
+    expect(fault).toMatchObject({ code: "archive_too_large", message: expect.stringMatching(/[ab]\b.*\. .*\.$|import them in parts/i) })
     expect(fault.bytes).toBeLessThanOrEqual(Math.min(maxBytes ?? Number.POSITIVE_INFINITY, Math.max(MIB, 100 * size)))
   })
 
@@ -199,7 +189,7 @@ describe("hostile archives", () => {
     ["an encrypted entry", () => zipOf([{ name: "a", content: "a", flags: 1 }]), "encrypted"],
     ["another compression", () => zipOf([{ name: "a", content: "a", method: 14 }]), "compression"],
     ["a wrong checksum", () => zipOf([{ name: "a", content: "a", checksum: 1 }]), "checksum"],
-    ["a shorter entry than stated", () => zipOf([{ name: "a", content: "a", size: 9 }]), "ends after 1 of 9 bytes"],
+    ["a shorter entry than stated", () => zipOf([{ name: "a", content: "a", size: 9 }]), "has 1 bytes instead of the 9"],
     ["a name that differs from the directory", () => zipOf([{ name: "a", content: "a", localName: "b" }]), "damaged at a"],
     ["two entries of one name", () => zipOf([1, 2].map(() => ({ name: "a", content: "a" }))), "same name"],
     ["a wrong number of entries", () => zipOf([{ name: "a", content: "a" }], { entries: 2 }), "lists 1 entries instead of 2"],
