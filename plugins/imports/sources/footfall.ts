@@ -84,7 +84,7 @@ function parseObject(text: string, name: string): Record<string, unknown> {
 async function readFile(file: InputFile, options: ReadOptions, sink: Sink): Promise<void> {
   const { table } = file.recognition
   if (table === "visits") return readVisits(file, sink)
-  if (table === "imported") return readImported(file, sink)
+  if (table === "imported") return readImported(file, options, sink)
   if (RECORDS.includes(table ?? "")) return countRecords(file, sink)
   const definitions = DEFINITIONS.find((name) => name === table)
   if (definitions && options.own.create_definitions === true) return readDefinitions(file, definitions, sink)
@@ -128,7 +128,7 @@ function readVisit(file: string, line: number, visit: Readonly<Record<string, un
   const visitor = textOf(visit.visitor)
   sink.read(Math.max(1, events.length))
   if (events.length === 0 || visitor === "") return sink.reject(file, line, "wrong_column_count", "")
-  // An entry for each trait. Missing ones are stated as such, so that none is derived anew.
+  // An entry for each trait. Missing ones are stated as such, so that none is derived again.
   const traits = Object.fromEntries(TRAIT_NAMES.map((name) => [name, textOf(visit[name])])) as VisitTraits
   const common = {
     file,
@@ -190,11 +190,21 @@ const vitalsOf = (vitals: Readonly<Record<string, unknown>>): NonNullable<Source
     ["lcp", "inp", "fcp", "ttfb", "cls"].flatMap((name) => (typeof vitals[name] === "number" ? [[name, vitals[name]]] : [])),
   )
 
-/** Reads totals: `kind`, `day`, `hour` unless they are of the whole day, and the columns of the kind. */
-async function readImported(file: InputFile, sink: Sink): Promise<void> {
+/** Reads totals: `kind`, `day`, `hour` unless they are of the whole day, the zone of both, and the columns of the kind. */
+async function readImported(file: InputFile, { siteTimezone }: ReadOptions, sink: Sink): Promise<void> {
+  const zones = new Set<string>()
   for await (const group of jsonElements(file, "utf-8", sink)) {
-    for (const { line, value } of group) readTotals(file.name, line, value, sink)
+    for (const { line, value } of group) {
+      readTotals(file.name, line, value, sink)
+      const zone = textOf(value.timezone)
+      if (zone !== "") zones.add(zone)
+    }
   }
+  zones.delete(siteTimezone)
+  if (zones.size === 0) return
+  const listed = [...zones].slice(0, 5).join(", ")
+  const message = `${file.name} has totals of days in ${listed}. They are imported as days of the site, whose zone is ${siteTimezone}.`
+  sink.warn("other_timezone", message, file.name)
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/

@@ -7,7 +7,7 @@ import { browserTraits, countryOf, deviceOf, languageTag, regionOf, sizeOf, syst
 
 /**
  * Reports of Matomo's Reporting API with `format=CSV&period=day` and a range of dates: they begin with a column `date`. What a report shows
- * is told by its file name, because all of them have the same columns: it contains the name of the method, such as `getPageUrls`.
+ * follows from its file name, because all of them have the same columns: it contains the name of the method, such as `getPageUrls`.
  */
 interface Report {
   /** Method of the API, as `Module.method`. */

@@ -135,7 +135,7 @@ function eventName(action: Json): ActionEvent | undefined {
 const propsOf = (values: Readonly<Record<string, string>>): [key: string, value: string][] =>
   Object.entries(values).filter(([, value]) => value !== "")
 
-/** Channels of the kinds of referrers that need no address to be told. */
+/** Channels of the kinds of referrers that are known without an address. */
 const CHANNELS: Readonly<Record<string, string>> = { search: "Organic Search", social: "Organic Social" }
 
 /** Returns where a visit came from. Matomo names the campaign, or gives the address of the referring page. */

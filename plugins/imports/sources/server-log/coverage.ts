@@ -14,7 +14,7 @@ export interface Coverage {
 
 export const NO_COVERAGE: Coverage = { intervals: [], lines: "" }
 
-/** Distance from a boundary within which lines are told apart by their hash. A longer pause ends an interval. */
+/** Distance from a boundary within which lines are compared by their hash. A longer pause ends an interval. */
 export const NEAR_MS = 5 * 60_000
 /**
  * Pauses of up to an hour are closed once they are 30 days old. Otherwise the log of a quiet site, in which every line is near a boundary,

@@ -91,7 +91,7 @@ const ARCHIVE = {
 }
 const IMPORTED = [
   { kind: "imported_visitors", day: "2023-01-01", hour: null, visitors: 10, pageviews: 40, visits: 12, bounces: 4, visit_duration: 3600 },
-  { kind: "imported_visitors", day: "2023-01-02", hour: 13, visitors: 1, pageviews: 2 },
+  { kind: "imported_visitors", day: "2023-01-02", hour: 13, timezone: "Europe/Berlin", visitors: 1, pageviews: 2 },
   { kind: "imported_pages", day: "2023-01-01", hostname: "shop.example", page: "/tea", visitors: 7, pageviews: 9 },
   { kind: "imported_custom_props", day: "2023-01-01", hour: 255, property: "plan", value: "pro", visitors: 2, events: 3 },
 ]
@@ -212,6 +212,12 @@ describe("archive", () => {
   ])("rejects %s", async (_, more, reject) => {
     const { rejects, events } = await readWith(footfall, { ...ARCHIVE, ...more, "manifest.json": manifest(2) })
     expect({ rejects, events: events.length }).toEqual({ rejects: [reject as never], events: 7 })
+  })
+
+  test("warns of totals whose days are those of another zone", async () => {
+    const rows = ndjson(IMPORTED.map((row) => ({ ...row, timezone: "America/New_York" })))
+    const { totals, warnings } = await readWith(footfall, { "imported.ndjson": rows, "manifest.json": manifest(2) })
+    expect({ totals: totals.length, warnings }).toEqual({ totals: 4, warnings: ["other_timezone"] })
   })
 
   test("reads a visit of more than 1 MiB", async () => {
