@@ -3,6 +3,7 @@ import { type AnyPlugin, definePlugin, type Host, type ImportedVisit, type Query
 import { archiveOf, BROWSER, archiveLines as lines, startInstance, type TestInstance } from "#plugin/test"
 import type { VisitTraits } from "../../src/domain/visit.ts"
 import { auditOf } from "../http/private/person.ts"
+import { showImports } from "../visible-imports.ts"
 
 /** Defines short links that also store a favourite visitor of each site. */
 function links(): { plugin: AnyPlugin; host(): Host } {
@@ -164,6 +165,7 @@ test("imported records give the same counts and visitors keep their kind, across
   const at = Date.parse("2026-11-20T09:00:00Z")
   const kinds = VISITS_BY_KIND.map((visitorKind) => ({ visitor: visitorKind, visitorKind, traits, day: "2026-11-20", events: [event(at)] }))
   await host().imports.addVisits({ siteId: 1, importId: 3 }, kinds)
+  await showImports(instance, [{ id: 3 }])
   const files = await archiveOf(instance)
 
   const elsewhere = links()
@@ -173,6 +175,7 @@ test("imported records give the same counts and visitors keep their kind, across
   for (const line of lines(files["visits.ndjson"])) await imports.addVisits(place, [toImport(line)])
   for (const line of lines(files["clicks.ndjson"])) await imports.addRecords({ ...place, kind: "clicks" }, [toImport(line)])
 
+  await showImports(other, [{ id: 1 }])
   const there = await archiveOf(other)
   const kindsOf = (text: string | undefined) => lines(text).map(({ started_at, visitor_kind }) => [started_at, visitor_kind])
   expect(kindsOf(there["visits.ndjson"])).toEqual(kindsOf(files["visits.ndjson"]))

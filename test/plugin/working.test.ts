@@ -207,7 +207,7 @@ test("a failing hook does not prevent the others from running, and is retried", 
   await using instance = await startInstance({ plugins })
   const { erasure } = instance.app
   await expect(erasure.site(1)).rejects.toThrow("onSiteDelete failed for 1 plugin(s)")
-  expect(await erasure.site(1)).toEqual({ visits: 0, first_rows: 1, second_rows: 1 })
+  expect(await erasure.site(1)).toEqual({ visits: 0, imported_totals: 0, first_rows: 1, second_rows: 1 })
 })
 
 test("the progress of a job is a stream of events that ends with it", async () => {
