@@ -121,12 +121,14 @@ function optionFaults(source: string | undefined, options: Readonly<Record<strin
   const results = schemas.map((schema) => inspect(schema, options).faults)
   const least = results.toSorted((a, b) => a.length - b.length)[0] ?? []
   const zone = options.source_timezone
+  const isStream = options.stream !== undefined
   const days = ["from", "to"].filter((name) => typeof options[name] === "string" && !isDay(String(options[name])))
   return [
     ...least.map((one) => ({ ...one, pointer: `/options${one.pointer}` })),
     ...(typeof zone === "string" && !isZone(zone)
       ? [fault("/options/source_timezone", "invalid_choice", "must be an IANA time zone")]
       : []),
+    ...(isStream ? [fault("/options/stream", "unsupported", "is not supported yet: import the log without it")] : []),
     ...days.map((name) => fault(`/options/${name}`, "invalid_format", "must be a day such as 2026-11-21")),
   ]
 }

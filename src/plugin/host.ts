@@ -38,7 +38,18 @@ import type { KnownWidget } from "./widgets.ts"
 export interface HostServices
   extends Pick<
     Instance,
-    "sites" | "allSites" | "goals" | "funnels" | "annotations" | "organizations" | "settings" | "keys" | "access" | "accounts" | "plugins"
+    | "sites"
+    | "allSites"
+    | "goals"
+    | "funnels"
+    | "segments"
+    | "annotations"
+    | "organizations"
+    | "settings"
+    | "keys"
+    | "access"
+    | "accounts"
+    | "plugins"
   > {
   backups: Instance["backups"]
   health: Instance["health"]

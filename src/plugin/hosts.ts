@@ -136,6 +136,7 @@ const hostServices = ({ instance, console, stats, recordReports, exports, erasur
   allSites: instance.allSites,
   goals: instance.goals,
   funnels: instance.funnels,
+  segments: instance.segments,
   annotations: instance.annotations,
   organizations: instance.organizations,
   settings: instance.settings,

@@ -19,7 +19,7 @@ import {
   updateImport,
 } from "../rows.ts"
 import type { Staging } from "../staging.ts"
-import { createDefinitions } from "./definitions.ts"
+import { createDefinitions, removeDefinitions } from "./definitions.ts"
 import type { Staged, StagedFile } from "./task.ts"
 import { type WriteOptions, writeStaged } from "./write.ts"
 
@@ -218,9 +218,9 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
     if (!row || !site || row.state !== "undoing") return
     progress({ phase: "undo", done: 0 })
     await host.exclusively(() => imports.drop(row.site_id, row.id))
-    const removed = await removeCreated(host, row, site)
+    const left = await removeDefinitions(host, row, site)
     await db.transaction(async (statements) => {
-      const change = { state: "undone", created_objects_json: JSON.stringify(removed.left), undone_at: host.now() } as const
+      const change = { state: "undone", created_objects_json: JSON.stringify(left), undone_at: host.now() } as const
       const undone = await updateImport(statements, row.id, change, ["undoing"])
       if (!undone) return
       await host.audit.write(statements, actor, auditEntry("undone", site, undone, { state: ["undoing", "undone"] }))
@@ -283,33 +283,4 @@ function failureEmail({ baseUrl }: ImportsHost, { label, error_message }: Import
     `${baseUrl()}/sites/${site.id}/imports`,
   ].join("\n")
   return { to, subject: `Import into ${site.name} failed`, text }
-}
-
-/** Removes what an import created, unless it was changed or used since. Returns what is left. */
-async function removeCreated(host: ImportsHost, row: ImportRow, site: Site): Promise<{ left: { type: string; id: number }[] }> {
-  const created = JSON.parse(row.created_objects_json) as { type: string; id: number; version?: number }[] // written at the completion
-  const left: typeof created = []
-  for (const thing of created) {
-    const isRemoved = await removeUnchanged(host, site, thing)
-    if (!isRemoved) left.push(thing)
-  }
-  return { left }
-}
-
-async function removeUnchanged(
-  { services }: ImportsHost,
-  site: Site,
-  { type, id, version }: { type: string; id: number; version?: number },
-) {
-  if (type !== "goal") return false
-  try {
-    const goal = await services.goals.get(site, String(id))
-    if (version !== undefined && goal.version !== version) return false
-    await services.goals.remove(site, String(id))
-    return true
-  } catch (error) {
-    // It is gone, or something uses it.
-    if (error instanceof AppError) return error.code === "goal_not_found"
-    throw error
-  }
 }

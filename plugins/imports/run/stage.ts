@@ -6,7 +6,7 @@ import type { Reject } from "../rows.ts"
 import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../source.ts"
 import { type RecognizedFiles, recognizeFiles } from "./reading.ts"
 import { ExternalSort, LineWriter } from "./sort.ts"
-import type { FileReport, ReadableOptions, Staged, StageProgress, StageResult, StageTask } from "./task.ts"
+import type { DefinitionKind, FileReport, ReadableOptions, Staged, StageProgress, StageResult, StageTask } from "./task.ts"
 import { eventKey, isCounted, type SortedEvent, type StagedVisit, sortable, visitsOf } from "./visits.ts"
 
 /** A preview reads at most this much. */
@@ -18,6 +18,8 @@ const SAMPLE_ROWS = 20
 const EXCERPT_CHARS = 200
 const EVENT_NAMES = 50
 const MAX_WARNINGS = 100
+/** A site has room for fewer of each kind. */
+const MAX_DEFINITIONS = 1_000
 const PROGRESS_MS = 500
 
 /** Ends the reading of a preview that has seen enough. */
@@ -57,6 +59,7 @@ class Stage implements Sink {
   readonly #hosts: ReadonlySet<string> | undefined
   readonly #tables: ReadonlySet<string> | undefined
   readonly #countedRows = new Map<string, number>()
+  readonly #definitions: Staged["definitions"] = {}
   #enrich: ReturnType<typeof createEnrichment> | undefined
   #mapping: object | undefined
   #order = 0
@@ -119,6 +122,7 @@ class Stage implements Sink {
       warnings: [...this.#warnings.values()],
       choices: this.#choices,
       ...(this.#mapping && { mapping: this.#mapping }),
+      definitions: this.#definitions,
       eventNames: [...this.#eventNames],
       ...(hash !== undefined && { hash }),
       visitors,
@@ -264,6 +268,10 @@ class Stage implements Sink {
   }
   mapping(mapping: object): void {
     this.#mapping = mapping
+  }
+
+  definitions(kind: DefinitionKind, items: readonly object[]): void {
+    this.#definitions[kind] = [...(this.#definitions[kind] ?? []), ...items].slice(0, MAX_DEFINITIONS)
   }
 
   #isWanted(day: string): boolean {

@@ -91,6 +91,8 @@ export interface Staged {
   warnings: { code: string; message: string; file?: string }[]
   choices: Record<string, readonly { id: string; rows: number }[]>
   mapping?: object
+  /** Definitions of the site that are to be created, in the form of its archive. */
+  definitions: Partial<Record<DefinitionKind, object[]>>
   /** Names of custom events, at most 50. */
   eventNames: string[]
   /** SHA-256 over the content of the files. Absent unless all were read to the end. */
@@ -100,6 +102,8 @@ export interface Staged {
   /** Lines of each staged file by name: `visits` or a kind of totals. */
   staged: { name: string; lines: number }[]
 }
+
+export type DefinitionKind = "goals" | "funnels" | "annotations" | "segments"
 
 export interface StageFault {
   fault: { code: ImportFaultCode; message: string; members: Readonly<Record<string, unknown>> }
