@@ -5,6 +5,10 @@ import { ReceivedResponse, UploadResponse } from "./responses.ts"
 import { UploadInput } from "./uploads.ts"
 
 const WRITE = "imports:write"
+/** Documents the body of a chunk. */
+const RAW_BODY = {
+  requestBody: { required: true, content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } },
+}
 
 /** Uploads in chunks, for files that are too large for one request. */
 export function uploadRoutes({ host, uploads }: Area) {
@@ -32,7 +36,7 @@ export function uploadRoutes({ host, uploads }: Area) {
           { additionalProperties: false },
         ),
         response: { 200: ReceivedResponse },
-        detail: operation("Send a chunk of an upload as raw bytes", failures("upload_gap")),
+        detail: operation("Send a chunk of an upload as raw bytes", { ...RAW_BODY, ...failures("upload_gap") }),
       },
     )
     .delete(

@@ -40,7 +40,7 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
         silent: "an upload is no record before it is imported",
       }),
       "PUT /sites/{site}/imports/uploads/{upload}": () => ({
-        query: "?offset=0",
+        query: "offset=0",
         body: new Uint8Array(10),
         headers: { "content-type": "application/octet-stream" },
         silent: "an upload is no record before it is imported",

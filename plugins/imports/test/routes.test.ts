@@ -168,7 +168,7 @@ describe("permissions", () => {
     await using stage = await startImports()
     await stage.run(file(EXPORT))
     const { organizations, sites } = stage.instance.app.instance
-    const [organization] = await organizations.list({ after: 0, limit: 1 })
+    const [organization] = await organizations.list()
     await sites.create(organization!.id, { name: "Other", hosts: ["other.example"], timezone: "UTC", revenue_currency: "EUR" })
     const path = "/api/private/sites/2/imports/1"
     expect(await stage.instance.api.get(path, undefined, stage.headers)).toMatchObject({ status: 404, body: { code: "import_not_found" } })

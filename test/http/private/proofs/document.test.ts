@@ -78,7 +78,8 @@ POST /admin/impersonation/stop · POST /admin/sites/{site_id}/restore · POST /a
 POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry · POST /admin/schedules/{name}/run · POST /admin/backups/upload ·
 POST /admin/updates/check · POST /admin/notices/{notice_id}/dismiss ·
 POST /sites/{site}/links/{link_id}/restore · POST /sites/{site}/pixels/{pixel_id}/restore ·
-POST /sites/{site}/link-domains/{link_domain_id}/verify ·
+POST /sites/{site}/link-domains/{link_domain_id}/verify · POST /sites/{site}/imports/{import_id}/cancel ·
+POST /sites/{site}/imports/{import_id}/undo · POST /sites/{site}/imports/{import_id}/retry ·
 POST /sites/{site}/settings/host-proofs/{host_proof_id}/verify`
     .split("·")
     .map((name) => name.trim())

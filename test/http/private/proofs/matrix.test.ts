@@ -27,6 +27,8 @@ const MINIMUM: Readonly<Record<string, readonly [rank: string, on: "site" | "org
   "site:delete": ["admin", "site"],
   "dashboards:share": ["editor", "site"],
   "people:read": ["editor", "site"],
+  "imports:read": ["viewer", "site"],
+  "imports:write": ["editor", "site"],
   "links:read": ["viewer", "site"],
   "links:write": ["editor", "site"],
   "pixels:read": ["viewer", "site"],

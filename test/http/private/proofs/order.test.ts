@@ -163,6 +163,9 @@ test.each(PAGES)("a write from %s", async (_, headers, isAllowed) => {
   expect(read.status).toBe(200)
 })
 
+/** Routes that take files as a form. Like all writes, they refuse requests of other pages by their origin. */
+const WITH_FILES = ["/api/private/sites/{site}/imports", "/api/private/sites/{site}/imports/preview"]
+
 test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", "TEXT/PLAIN; charset=utf-8"])(
   "no write accepts a form that another page could submit: %s",
   async (type) => {
@@ -172,6 +175,7 @@ test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-da
     expect(start).toBeGreaterThan(written)
     for (const operation of operations.filter(({ method, path }) => method !== "GET" && !path.endsWith("/backups/upload"))) {
       const { method, path } = operation
+      if (type.startsWith("multipart") && WITH_FILES.includes(path)) continue
       const answer = await send(world, method, path.replaceAll(/\{\w+\}/g, "1"), {
         cookie: master.cookie,
         body: '{"name":"x"}=',
