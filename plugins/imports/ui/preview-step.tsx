@@ -44,9 +44,7 @@ export function PreviewStep(props: PreviewStepProps) {
         <p>
           <strong>Nothing is stored yet.</strong>{" "}
           <span class="quiet">
-            {source === DETECT
-              ? `The files look like an export of ${title(preview.source)}.`
-              : `Read as an export of ${title(preview.source)}.`}
+            {source === DETECT ? "Detected source" : "Source"}: {title(preview.source)}.
           </span>
         </p>
       )}

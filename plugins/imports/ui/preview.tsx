@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
-import { bytesText, Card, type Column, counted, DataTable, exact, percent, rangeText, timeText, visible } from "#plugin/ui"
+import { bytesText, Card, type Column, counted, DataTable, exact, money, percent, rangeText, timeText, visible } from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, REJECT_LABELS, SKIP_LABELS, useSourceTitle, wordsOf } from "./answers.ts"
 import { DayBar, previewSpans } from "./day-bar.tsx"
@@ -68,7 +68,7 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
           }
         >
           <DataTable
-            caption="Rejected lines"
+            caption="Rejected lines of the files"
             columns={REJECT_COLUMNS}
             rows={rejects}
             keyOf={({ file, line, code }) => `${file} ${line} ${code}`}
@@ -183,14 +183,28 @@ function textOf(value: unknown, timezone: string | null): string {
   if (typeof value === "number") return exact(value)
   if (typeof value === "string" && INSTANT.test(value)) return timeText(value, timezone ?? undefined)
   if (typeof value !== "object") return visible(String(value))
+  if (isAmount(value)) return amountText(value)
   return Object.entries(value!) // not null, which is empty
     .map(([name, part]) => `${Array.isArray(value) ? "" : `${visible(name)}: `}${textOf(part, timezone)}`)
     .join(", ")
 }
 
+interface Amount {
+  /** Minor units. */
+  amount: number
+  currency: string
+}
+const isAmount = (value: object | null): value is Amount =>
+  value !== null && "currency" in value && "amount" in value && typeof value.amount === "number"
+
+function amountText({ amount, currency }: Amount): string {
+  const decimals = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 0
+  return money(amount / 10 ** decimals, currency)
+}
+
 type Reject = PreviewResponse["rejects"][number]
 const REJECT_COLUMNS: Column<Reject>[] = [
-  { id: "line", label: "Line", number: true, cell: ({ line }) => exact(line) },
+  { id: "line", label: "Line", cell: ({ line }) => exact(line) },
   { id: "file", label: "File", cell: ({ file }) => <span class="whole">{visible(file)}</span> },
   { id: "code", label: "Reason", cell: ({ code }) => <span class="whole">{REJECT_LABELS[code] ?? wordsOf(code)}</span> },
   { id: "message", label: "Explanation", cell: ({ message }) => <div class="wide">{visible(message)}</div> },

@@ -103,23 +103,26 @@ export interface SavedUploads {
   uploads: readonly Upload[]
 }
 
+/** Time for which the server keeps uploads. Measured by the clock of the browser, which may differ from that of the server. */
+const KEPT_MS = 24 * 3_600_000
+
 const keyOf = (siteId: number): string => `footfall:imports:${siteId}`
 
 /** Remembers uploads of a site in this browser, or forgets them if there are none. */
-export function saveUploads(siteId: number, saved: SavedUploads | undefined): void {
+export function saveUploads(siteId: number, saved: SavedUploads | undefined, at = Date.now()): void {
   try {
-    if (saved) localStorage.setItem(keyOf(siteId), JSON.stringify(saved))
+    if (saved) localStorage.setItem(keyOf(siteId), JSON.stringify({ ...saved, at }))
     else localStorage.removeItem(keyOf(siteId))
   } catch {
     // Without storage, an upload can't be continued after a reload.
   }
 }
 
-/** Returns the remembered uploads that the server still has. */
+/** Returns the remembered uploads, unless the server has deleted them. */
 export function savedUploads(siteId: number, now = Date.now()): SavedUploads | undefined {
   try {
-    const saved = JSON.parse(localStorage.getItem(keyOf(siteId)) ?? "null") as SavedUploads | null
-    return saved?.uploads.length && saved.uploads.every(({ expires_at }) => Date.parse(expires_at) > now) ? saved : undefined
+    const saved = JSON.parse(localStorage.getItem(keyOf(siteId)) ?? "null") as (SavedUploads & { at: number }) | null
+    return saved?.uploads.length && now < saved.at + KEPT_MS ? saved : undefined
   } catch {
     return undefined
   }
