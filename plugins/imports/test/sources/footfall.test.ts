@@ -193,7 +193,7 @@ describe("archive", () => {
     expect({ fault, events }).toMatchObject({ fault: { code, message: expect.stringContaining(remedy) }, events: [] })
   })
 
-  test.each([
+  test.each<[what: string, more: Record<string, string>, reject: [string, number, string, string]]>([
     ["a line that is no JSON", { "visits.ndjson": `${ndjson(VISITS)}{"visitor_kind"\n` }, ["visits.ndjson", 4, "wrong_column_count", ""]],
     [
       "a visit without events",
@@ -211,7 +211,7 @@ describe("archive", () => {
     ["a negative count", { "imported.ndjson": ndjson([{ ...IMPORTED[0], visits: -1 }]) }, ["imported.ndjson", 1, "negative_count", "-1"]],
   ])("rejects %s", async (_, more, reject) => {
     const { rejects, events } = await readWith(footfall, { ...ARCHIVE, ...more, "manifest.json": manifest(2) })
-    expect({ rejects, events: events.length }).toEqual({ rejects: [reject as never], events: 7 })
+    expect({ rejects, events: events.length }).toEqual({ rejects: [reject], events: 7 })
   })
 
   test("warns of totals whose days are those of another zone", async () => {
