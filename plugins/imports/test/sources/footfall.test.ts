@@ -140,9 +140,7 @@ describe("archive", () => {
       { amount: "-0.05", currency: "EUR" },
       { amount: "700", currency: "JPY" },
     ])
-    expect(totals.map(([kind, { day, hour, texts, counts }]) => [kind, day, hour, texts, counts])).toEqual(
-      expected as unknown as unknown[][],
-    )
+    expect(totals.map(([kind, { day, hour, texts, counts }]) => [kind, day, hour, texts, counts])).toEqual([...expected] as never)
   })
 
   test("takes stored texts as they are", async () => {
