@@ -12,7 +12,7 @@ import { realtimeAnswer } from "./current.ts"
 import { difference, smaller } from "./difference.ts"
 import { answer } from "./oracle.ts"
 import { comparedDays, last24Hours, periodDays, rangeOf } from "./periods.ts"
-import { someComparison, someDays, someFunnel, someMoment, someQuery, someRows, someSite, someZone } from "./queries.ts"
+import { someComparison, someDays, someFunnel, someImportedQuery, someMoment, someQuery, someRows, someSite, someZone } from "./queries.ts"
 import type { Random } from "./random.ts"
 import { rowsAnswer } from "./records.ts"
 import { funnelAnswer } from "./steps.ts"
@@ -31,7 +31,11 @@ const neverStop = () => {}
 export function checkQuery(world: World, query: Query): void {
   const visits = world.visits(query.site.id)
   const differs = (variant: Query) =>
-    difference(answer(visits, variant), aggregate(world.snapshot(variant.site.id), variant, neverStop), variant)
+    difference(
+      answer(visits, variant, world.imports(query.site.id)),
+      aggregate(world.snapshot(variant.site.id), variant, neverStop),
+      variant,
+    )
   if (differs(query) === undefined) return
   let smallest = query
   for (let next: Query | undefined = query; next; next = smaller(smallest).find((each) => differs(each) !== undefined)) smallest = next
@@ -40,6 +44,9 @@ export function checkQuery(world: World, query: Query): void {
     `${differs(smallest)}\n${JSON.stringify({ site: site.id, from: new Date(range.from), to: new Date(range.to), ...variant })}`,
   )
 }
+
+/** Checks a query that a table of imported totals can mostly answer. */
+export const checkImported = ({ world, random, time }: Trial): void => checkQuery(world, someImportedQuery(random, time))
 
 export const checkTable = ({ world, random, time }: Trial): void =>
   checkQuery(

@@ -73,3 +73,11 @@ export function bucketStarts({ from, to }: Range, interval: Interval, zone: stri
   }
   return starts
 }
+
+/** Returns the first instant whose local date and hour are these or, if the hour does not exist, the first one after it. */
+export function hourStart(date: string, hour: number, zone: string): number {
+  let block = dayStart(date, zone) / BLOCK_MS
+  const isBefore = ({ date: of, hour: at }: Local) => of === date && at < hour
+  while (isBefore(localBlock(block, zone))) block++
+  return block * BLOCK_MS
+}

@@ -10,6 +10,7 @@ export function difference(expected: Table, actual: Table, query: Query): string
   const facts = [
     `rows ${expected.totalRows} / ${actual.totalRows}`,
     `currencies ${expected.otherCurrencies} / ${actual.otherCurrencies}`,
+    `imports ${JSON.stringify(expected.imports)} / ${JSON.stringify(actual.imports)}`,
     `metrics ${query.metrics}`,
   ]
   return [...facts, ...lines.slice(0, 8), ...more].join("\n")

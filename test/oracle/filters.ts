@@ -13,18 +13,28 @@ const FAVOURITES = ["page", "event", "goal", "property", "hostname", "title", "e
 export const somePropertyKey = (random: Random): string => random.pick([...Object.keys(PROPERTIES), UNKNOWN_PROPERTY])
 export const someDimension = (random: Random): Dimension => random.pick(random.chance(0.5) ? FAVOURITES : ALL_DIMENSIONS)
 
-export function someFilter(random: Random, site: SiteFacts, depth = 0, isInside = false): Filter {
-  const inner = () => someFilter(random, site, depth + 1, isInside)
+interface FilterOptions {
+  /** Dimensions of the conditions. Default: any. */
+  of?: readonly Dimension[]
+  /** Depth of this part of the tree. */
+  depth?: number
+  /** Whether it is below a `has_done`. */
+  isInside?: boolean
+}
+
+export function someFilter(random: Random, site: SiteFacts, options: FilterOptions = {}): Filter {
+  const { of, depth = 0, isInside = of !== undefined } = options
+  const inner = () => someFilter(random, site, { ...options, depth: depth + 1, isInside })
   const kind = depth >= 3 ? "leaf" : random.pick(["leaf", "leaf", "leaf", "and", "and", "or", "not", "has_done"] as const)
-  if (kind === "leaf" || (kind === "has_done" && isInside)) return someCondition(random, site)
+  if (kind === "leaf" || (kind === "has_done" && isInside)) return someCondition(random, site, of)
   if (kind === "not") return { op: kind, filter: inner() }
   // `has_done` does not contain `has_done`.
-  if (kind === "has_done") return { op: kind, filter: someFilter(random, site, depth + 1, true) }
+  if (kind === "has_done") return { op: kind, filter: someFilter(random, site, { ...options, depth: depth + 1, isInside: true }) }
   return { op: kind, filters: Array.from({ length: random.whole(1, 3) }, inner) }
 }
 
-function someCondition(random: Random, site: SiteFacts): Condition {
-  const dimension = someDimension(random)
+function someCondition(random: Random, site: SiteFacts, of?: readonly Dimension[]): Condition {
+  const dimension = of ? random.pick(of) : someDimension(random)
   const property = somePropertyKey(random)
   const op =
     dimension === "goal"

@@ -14,7 +14,9 @@ export const STATES: readonly [name: string, reach: (world: World, random: Rando
 async function merged(world: World): Promise<void> {
   await world.import(1, 10)
   await world.import(2, 10)
-  world.hide(2, true)
+  world.hide(2)
+  await world.importTotals(3, 0)
+  await world.importTotals(4, 1)
   for (let i = 0; i < 9; i++) {
     await world.seal()
     world.write(5)
@@ -23,8 +25,10 @@ async function merged(world: World): Promise<void> {
 }
 
 async function erased(world: World, random: Random): Promise<void> {
-  world.hide(2, false)
-  world.hide(1, true)
+  world.show(2)
+  world.showSomeDays(1)
+  world.showSomeDays(3)
   await world.erase(random.pick(["DE", "US"]))
   await world.retain(1, world.cutoff)
+  await world.retainTotals()
 }

@@ -1,6 +1,7 @@
 import type { NewEvent, Vitals } from "../../src/domain/event.ts"
 import type { Metric } from "../../src/domain/metric.ts"
 import type { Query } from "../../src/domain/query.ts"
+import type { ImportedAnswer, ImportedSum } from "./imported.ts"
 import { durationOf, engagedMs, exit, isBounce, isCounted, pageviews, type RawVisit } from "./raw.ts"
 import { distinct, median, percentile, rounded, sum } from "./rounding.ts"
 import { entryGroupings, isByGoal, isConversionGrouping, type Match, namesExitPage, pageGroupings, type Sets } from "./sets.ts"
@@ -12,7 +13,7 @@ export type RowValue = (row: string) => number | null
 const visitors = (matches: readonly Match[] | undefined) => distinct((matches ?? []).map(({ visit }) => visit.visitor))
 
 /** Returns a function per metric that computes it over plain lists, following the wording of metrics.md 5.2. */
-export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowValue> {
+export function metricsOf(sets: Sets, query: Query, { sum: imported, ...totals }: ImportedAnswer): Record<Metric, () => RowValue> {
   const { filter, groupings, site } = query
   const found = sets.matching(filter, isByGoal(query))
   const events = sets.events(found)
@@ -23,16 +24,19 @@ export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowVal
   // "Counts visitors with any event, engagement included, that pass the filters"; a goal's row counts the visitors who completed it.
   const anyone = query.anyEvent && !isByGoal(query) ? sets.events(sets.matching(filter, false, sets.anyEvent)) : events
   const everybody = sets.events(query.anyEvent ? sets.matching(filter, false, sets.anyEvent) : sets.matching(filter, false), [])
-  const mean = (of: (visit: RawVisit) => number, unit: number, decimals: number) => () => (row: string) =>
-    rounded(sum(started(row).map(of)), started(row).length * unit, decimals)
+  /** The mean over visits. Of imports, `name` is the sum in units of the result; without it, their visits have no value. */
+  const mean = (of: (visit: RawVisit) => number, unit: number, decimals: number, name?: ImportedSum) => () => (row: string) => {
+    const visits = started(row).length + (name ? imported("visits", row) : 0)
+    return rounded(sum(started(row).map(of)) + (name ? unit * imported(name, row) : 0), visits * unit, decimals)
+  }
   const converting = groupings.some(isConversionGrouping) ? events : completions
 
   return {
-    visitors: () => (row) => visitors(anyone.get(row)),
-    visits: () => (row) => started(row).length,
-    pageviews: () => (row) => inRow(row).filter(({ name }) => name === "pageview").length,
-    events: () => (row) => inRow(row).filter(isCounted).length,
-    views_per_visit: mean((visit) => pageviews(visit).length, 1, 2),
+    visitors: () => (row) => visitors(anyone.get(row)) + imported("visitors", row),
+    visits: () => (row) => started(row).length + imported("visits", row),
+    pageviews: () => (row) => inRow(row).filter(({ name }) => name === "pageview").length + imported("pageviews", row),
+    events: () => (row) => inRow(row).filter(isCounted).length + imported("events", row),
+    views_per_visit: mean((visit) => pageviews(visit).length, 1, 2, "pageviews"),
     bounce_rate: () => {
       const isOfEntries = namesPage(filter) || entryGroupings(groupings).some((grouping, i) => grouping !== groupings[i])
       const entries = isOfEntries
@@ -40,14 +44,29 @@ export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowVal
         : visits
       return (row) => {
         const all = entries.get(row) ?? []
-        return rounded(100 * all.filter((visit) => isBounce(visit, site.bounceEngagedSeconds)).length, all.length, 1)
+        const bounces = all.filter((visit) => isBounce(visit, site.bounceEngagedSeconds)).length + imported("bounces", row)
+        return rounded(100 * bounces, all.length + imported("visits", row), 1)
       }
     },
-    visit_duration: mean(durationOf, 1000, 0),
+    visit_duration: mean(durationOf, 1000, 0, "visit_duration"),
     engaged_time: mean(engagedMs, 1000, 0),
-    time_on_page: () => onPages(sets, (times) => rounded(sum(times), times.length * 1000, 0)),
+    time_on_page: () => {
+      const add = (name: ImportedSum, row: string, own: number, unit: number) => own + unit * imported(name, row)
+      const times = onPages(sets, (list) => list)
+      return (row) => {
+        const own = times(row) ?? []
+        const visits = add("time_on_page_visits", row, own.length, 1)
+        return visits === 0 ? null : rounded(add("time_on_page", row, sum(own), 1000), visits * 1000, 0)
+      }
+    },
     time_on_page_median: () => onPages(sets, (times) => median(times, 1000)),
-    scroll_depth: () => scrollDepth(sets),
+    scroll_depth: () => {
+      const depths = scrollDepths(sets)
+      return (row) => {
+        const count = depths(row).length + imported("scroll_depth_visits", row)
+        return count === 0 ? null : rounded(sum(depths(row)) + imported("scroll_depth_sum", row), count, 0)
+      }
+    },
     exit_rate: () => {
       const exitFilter = renamed(filter, EXITS)
       const page = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "page")
@@ -57,15 +76,19 @@ export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowVal
         ? sets.events(sets.matching(renamed(filter, { exit_page: "page" }), isByGoal(query)), pageGroupings(groupings))
         : events
       return (row) => {
-        const exits = started(row).filter((visit) => isExit(visit, row) && passing.has(visit)).length
-        return Math.min(100, rounded(100 * exits, (onPages.get(row) ?? []).filter(({ event }) => event.name === "pageview").length, 1))
+        const exits = started(row).filter((visit) => isExit(visit, row) && passing.has(visit)).length + imported("exits", row)
+        const views = (onPages.get(row) ?? []).filter(({ event }) => event.name === "pageview").length + imported("pageviews", row)
+        return Math.min(100, rounded(100 * exits, views, 1))
       }
     },
-    percentage: () => (row) => rounded(100 * visitors(anyone.get(row)), visitors(everybody.get("[]")), 1),
-    conversions: () => (row) => (completions.get(row) ?? []).length,
+    percentage: () => (row) =>
+      rounded(100 * (visitors(anyone.get(row)) + imported("visitors", row)), visitors(everybody.get("[]")) + totals.visitors, 1),
+    conversions: () => (row) => (completions.get(row) ?? []).length + imported("conversions", row),
     conversion_rate: () => {
       const audience = sets.events(sets.matching(withoutConverting(filter), false), [])
-      return (row) => rounded(100 * visitors(converting.get(row)), visitors(audience.get("[]")), 1)
+      const name = groupings.some(isConversionGrouping) ? "visitors" : "converting"
+      return (row) =>
+        rounded(100 * (visitors(converting.get(row)) + imported(name, row)), visitors(audience.get("[]")) + totals.audience, 1)
     },
     group_conversion_rate: () => {
       const kept = groupings.filter((grouping) => !isConversionGrouping(grouping))
@@ -95,7 +118,7 @@ const amountsOf = (events: readonly NewEvent[], currency: string): number[] =>
   events.flatMap(({ revenue }) => (revenue?.currency === currency ? [revenue.amount] : []))
 
 /** Aggregates each visit's engaged time on the matching pages in the range. Visits with a pageview and no report have 0. */
-function onPages(sets: Sets, of: (times: number[]) => number): RowValue {
+function onPages<Value>(sets: Sets, of: (times: number[]) => Value): (row: string) => Value | null {
   const rows = sets.measured(["pageview", "engagement"])
   return (row) => {
     const matches = rows.get(row) ?? []
@@ -105,16 +128,15 @@ function onPages(sets: Sets, of: (times: number[]) => number): RowValue {
   }
 }
 
-/** "Per visit and page the largest scroll depth in R; mean over those pairs." */
-function scrollDepth(sets: Sets): RowValue {
+/** "Per visit and page the largest scroll depth in R; mean over those pairs." Returns the depths of the pairs. */
+function scrollDepths(sets: Sets): (row: string) => number[] {
   const rows = sets.measured(["engagement"])
   return (row) => {
     const reports = (rows.get(row) ?? []).filter(({ event }) => event.engagement?.scrollDepth !== undefined)
     const pairs = Array.from(Map.groupBy(reports, ({ visit }) => visit).values()).flatMap((list) => [
       ...Map.groupBy(list, ({ event }) => event.page).values(),
     ])
-    const largest = pairs.map((list) => Math.max(...list.map(({ event }) => event.engagement!.scrollDepth!)))
-    return largest.length === 0 ? null : rounded(sum(largest), largest.length, 0)
+    return pairs.map((list) => Math.max(...list.map(({ event }) => event.engagement!.scrollDepth!)))
   }
 }
 

@@ -1,6 +1,6 @@
 import { test } from "bun:test"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
-import { checkComparison, checkFunnel, checkPeriods, checkRealtime, checkRows, checkTable, type Trial } from "./check.ts"
+import { checkComparison, checkFunnel, checkImported, checkPeriods, checkRealtime, checkRows, checkTable, type Trial } from "./check.ts"
 import { STATES } from "./life.ts"
 import { seededRandom } from "./random.ts"
 import { TIMES } from "./traffic.ts"
@@ -16,6 +16,7 @@ const WORLDS = Math.max(TIMES.length, Math.ceil(ORACLE_QUERIES / 400))
 /** Checks and how often each runs per table. */
 const CHECKS: readonly [check: (trial: Trial) => void, often: number][] = [
   [checkTable, 1],
+  [checkImported, 1],
   [checkFunnel, 0.5],
   [checkRealtime, 0.25],
   [checkRows, 0.1],

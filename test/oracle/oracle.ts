@@ -1,5 +1,6 @@
 import { dimensionFacts } from "../../src/domain/dimension.ts"
 import type { Key, Query, Row, Table } from "../../src/domain/query.ts"
+import { type ImportedAnswer, importedAnswer, type RawImport } from "./imported.ts"
 import { metricsOf } from "./metrics.ts"
 import { isCounted, type RawVisit } from "./raw.ts"
 import { compareCodePoints } from "./rounding.ts"
@@ -9,28 +10,33 @@ import { isByGoal, type Sets, setsOf } from "./sets.ts"
  * Recomputes the result of a query from plain visits with naive loops, following the wording of metrics.md. Where the text is
  * ambiguous, a comment names the interpretation, which is the engine's.
  */
-export function answer(visits: readonly RawVisit[], query: Query): Table {
+export function answer(visits: readonly RawVisit[], query: Query, imports: readonly RawImport[] = []): Table {
   const sets = setsOf(visits, query)
-  const rows = allRows(sets, query).sort(comparison(query))
+  const imported = importedAnswer(imports, query, sets.starts)
+  const rows = allRows(sets, query, imported).sort(comparison(query))
   return {
+    ...(imported.facts && { imports: imported.facts }),
     rows: rows.slice(query.offset, query.offset + query.limit),
     totalRows: rows.length,
     otherCurrencies: otherCurrencies(sets, query),
   }
 }
 
-function allRows(sets: Sets, query: Query): Row[] {
-  const metrics = metricsOf(sets, query)
+function allRows(sets: Sets, query: Query, imported: ImportedAnswer): Row[] {
+  const metrics = metricsOf(sets, query, imported)
   const values = query.metrics.map((metric) => metrics[metric]())
-  return [...keysOf(sets, query)].map((row) => ({ keys: JSON.parse(row) as Key[], values: values.map((value) => value(row)) }))
+  return [...keysOf(sets, query, imported.rows)].map((row) => ({
+    keys: JSON.parse(row) as Key[],
+    values: values.map((value) => value(row)),
+  }))
 }
 
 /**
  * "Buckets and values without data are not rows" (api.md 7.6). Interpreted as the engine does: a row exists if E has an event or
- * V a visit in it, regardless of the metrics, or if a conversion metric is requested and it has a conversion. The internal names
+ * V a visit in it, regardless of the metrics, if a conversion metric is requested and it has a conversion, or if an import has a count. The internal names
  * `engagement` and `vitals` are not rows of `event`.
  */
-function keysOf(sets: Sets, query: Query): Set<string> {
+function keysOf(sets: Sets, query: Query, imported: ReadonlySet<string>): Set<string> {
   const { filter, groupings, fillBuckets, metrics } = query
   if (groupings.length === 0) return new Set(["[]"])
   if (fillBuckets) return new Set(sets.starts.map((start) => JSON.stringify([start])))
@@ -42,7 +48,7 @@ function keysOf(sets: Sets, query: Query): Set<string> {
   const counted = [...events].filter(([, matches]) => matches.some(({ event }) => isCounted(event))).map(([row]) => row)
   const named = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "event")
   const isInternal = (row: string) => named !== -1 && ["engagement", "vitals"].includes(JSON.parse(row)[named])
-  const rows = [...counted, ...anyone.keys(), ...sets.started(filter).keys(), ...completions.keys()]
+  const rows = [...counted, ...anyone.keys(), ...sets.started(filter).keys(), ...completions.keys(), ...imported]
   return new Set(rows.filter((row) => !isInternal(row)))
 }
 

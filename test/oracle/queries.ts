@@ -1,3 +1,4 @@
+import type { Dimension } from "../../src/domain/dimension.ts"
 import { METRICS } from "../../src/domain/metric.ts"
 import { COMPARISONS } from "../../src/domain/period.ts"
 import {
@@ -13,6 +14,7 @@ import {
 import type { Comparison } from "../../src/query/parse/compare.ts"
 import { dayRange, plusDays } from "./days.ts"
 import { someDimension, someFilter, somePropertyKey } from "./filters.ts"
+import { ANSWERABLE } from "./imported.ts"
 import { type Days, rangeOf } from "./periods.ts"
 import type { Random } from "./random.ts"
 import type { RawVisit } from "./raw.ts"
@@ -66,6 +68,45 @@ export function someRows(random: Random, time: Time, visits: (siteId: number) =>
   return { site, range, ...(random.chance(0.7) && { filter: someFilter(random, site) }) }
 }
 
+/** Returns a query with the dimensions and metrics of one table of imported totals, mostly over whole days. */
+export function someImportedQuery(random: Random, time: Time): Query {
+  const site = { ...SITES[0]!, goals: someGoals(random, SITES[0]!.goals) }
+  const { dimensions, metrics } = random.pick(ANSWERABLE)
+  const timezone = time.zones[random.pick([0, 0, 1, 2])]!
+  const of = (dimension: Dimension): Grouping => ({
+    by: "dimension",
+    dimension,
+    ...(dimension === "property" && { property: random.pick(["url", "url", "path", "plan"]) }),
+  })
+  const grouped = random.some(dimensions, 0, Math.min(2, dimensions.length)).map(of)
+  const interval = random.pick(["hour", "day", "day", "week", "month"] as const)
+  const groupings: Grouping[] = random.chance(0.4) ? [{ by: "time", interval }, ...grouped] : grouped
+  const filtered = dimensions.filter((dimension) => dimension !== "property")
+  const hasFilter = filtered.length > 0 && random.chance(0.5)
+  const range = random.chance(0.85) ? rangeOf(someDays(random, time), timezone) : someRange(random, time, timezone, [])
+  const isTimeline = groupings.length === 1 && groupings[0]!.by === "time"
+  return {
+    site,
+    range,
+    timezone,
+    now: Date.parse(`${time.day}T00:00:00Z`) + 60 * 24 * HOUR,
+    metrics: random.some(metrics, 1, 4),
+    groupings,
+    ...(hasFilter && { filter: someFilter(random, site, { of: filtered, depth: random.pick([1, 2, 3]) }) }),
+    order: [],
+    limit: 10_000,
+    offset: 0,
+    fillBuckets: isTimeline && random.chance(0.5),
+    ...(random.chance(0.95) && { importedTotals: true }),
+  }
+}
+
+/** Returns goals of one kind, or of all kinds. */
+function someGoals(random: Random, goals: SiteFacts["goals"]): SiteFacts["goals"] {
+  const kind = random.pick(["event", "event", "page", "page", "all"] as const)
+  return kind === "all" ? goals : goals.filter((goal) => goal.kind === kind && !goal.props)
+}
+
 export function someQuery(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): Query {
   const site = someSite(random)
   const timezone = someZone(random, time)
@@ -86,6 +127,7 @@ export function someQuery(random: Random, time: Time, visits: (siteId: number) =
     ...pages,
     fillBuckets: isTimeline && random.chance(0.6),
     ...(random.chance(0.08) && { anyEvent: true }),
+    ...(random.chance(0.8) && { importedTotals: true }),
   }
 }
 

@@ -5,7 +5,9 @@ import type { EventReader, Part, Snapshot } from "../../src/store/events/part.ts
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { Writer } from "../../src/store/events/writer.ts"
 import { temporaryFolder } from "../kit.ts"
-import { visibleImport } from "../visible-imports.ts"
+import { importOn } from "../visible-imports.ts"
+import { dayStart, localDate, plusDays } from "./days.ts"
+import { planTotals, type RawImport } from "./imported.ts"
 import type { Random } from "./random.ts"
 import { type RawVisit, startOf } from "./raw.ts"
 import { asPageview, FEW, type PlannedVisit, planVisits, type Time } from "./traffic.ts"
@@ -31,8 +33,9 @@ export class World {
   #reader: EventReader
   #visits: TrueVisit[] = []
   #sequence = 0
-  readonly #imports = new Set<number>()
-  readonly #hidden = new Set<number>()
+  /** Of the first site: all imports, and those that are visible. */
+  readonly #imports = new Map<number, RawImport>()
+  readonly #visible = new Map<number, RawImport>()
 
   constructor(random: Random, time: Time) {
     this.#random = random
@@ -43,13 +46,24 @@ export class World {
   }
 
   snapshot(siteId: number): Snapshot {
-    const shown = [...this.#imports].filter((id) => !this.#hidden.has(id)).map(visibleImport)
+    const shown = this.imports(siteId).map(({ id, timezone, days }) => importOn(id, timezone, ...days.map((day) => [day, day] as const)))
     return this.#reader.snapshot(siteId, "visits", shown)
   }
 
   /** Returns the visits that a query of the site sees, in no particular order. */
   visits(siteId: number): RawVisit[] {
-    return this.#visits.filter((visit) => visit.siteId === siteId && !this.#hidden.has(visit.importId))
+    return this.#visits.filter((visit) => visit.siteId === siteId && this.#isVisible(visit))
+  }
+
+  /** Returns the visible imports of a site, by id. */
+  imports(siteId: number): RawImport[] {
+    return siteId === SITES[0]!.id ? [...this.#visible.values()].sort((a, b) => a.id - b.id) : []
+  }
+
+  #isVisible(visit: TrueVisit): boolean {
+    if (visit.importId === 0) return true
+    const found = this.#visible.get(visit.importId)
+    return found?.days.includes(localDate(startOf(visit), found.timezone)) ?? false
   }
 
   /** Writes some visits with interleaved events, in many group commits. */
@@ -80,7 +94,7 @@ export class World {
 
   async import(importId: number, count: number): Promise<void> {
     const siteId = SITES[0]!.id
-    this.#imports.add(importId)
+    this.#add({ id: importId, timezone: this.#time.zones[0]!, days: daysAround(this.#time.day, 40), totals: [] })
     const plans = planVisits(this.#random, this.#time, count, FEW)
     const imported = plans.map((plan) => {
       const events = plan.events.toSorted((a, b) => a.at - b.at)
@@ -102,9 +116,43 @@ export class World {
     }
   }
 
-  hide(importId: number, hidden: boolean): void {
-    if (hidden) this.#hidden.add(importId)
-    else this.#hidden.delete(importId)
+  /** Imports totals of some days, in one of the zones of the time. */
+  async importTotals(importId: number, zone: number): Promise<void> {
+    const timezone = this.#time.zones[zone]!
+    const days = daysAround(this.#time.day, 4).filter((day) => dayStart(day, timezone) < dayStart(plusDays(day, 1), timezone))
+    const totals = planTotals(this.#random, days, timezone)
+    for (const [kind, list] of Map.groupBy(totals, (one) => one.kind)) {
+      const rows = list.map(({ row }) => row)
+      await this.#store.importTotals({ siteId: SITES[0]!.id, importId }, kind, rows)
+    }
+    this.#add({ id: importId, timezone, days, totals })
+  }
+
+  #add(one: RawImport): void {
+    this.#imports.set(one.id, one)
+    this.show(one.id)
+  }
+
+  hide(importId: number): void {
+    this.#visible.delete(importId)
+  }
+
+  show(importId: number): void {
+    this.#visible.set(importId, this.#imports.get(importId)!)
+  }
+
+  /** Hides some days of an import. */
+  showSomeDays(importId: number): void {
+    const one = this.#imports.get(importId)!
+    this.#visible.set(importId, { ...one, days: one.days.filter(() => this.#random.chance(0.7)) })
+  }
+
+  /** Removes the totals of the first days of all imports. */
+  async retainTotals(): Promise<void> {
+    const first = plusDays(this.#time.day, -3)
+    await this.#store.retainTotals(SITES[0]!.id, first, this.#now)
+    for (const imports of [this.#imports, this.#visible])
+      for (const [id, one] of imports) imports.set(id, { ...one, totals: one.totals.filter(({ row }) => row.day >= first) })
   }
 
   /** A moment before most visits start. */
@@ -174,6 +222,8 @@ export class World {
     visit.sequence = visit.sequences[0]!
   }
 }
+
+const daysAround = (day: string, reach: number): string[] => Array.from({ length: 2 * reach + 1 }, (_, i) => plusDays(day, i - reach))
 
 const emptyVisit = ({ siteId, rotating, traits }: PlannedVisit): TrueVisit => ({
   siteId,

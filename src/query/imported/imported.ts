@@ -95,8 +95,10 @@ function rowLevelFacts(snapshot: Snapshot, range: Range): { ids: number[]; reaso
   const withTotals = all.filter((rows) => IMPORTED_KINDS.some(rows.has))
   const hasVisits = (id: number) =>
     snapshot.parts.some(({ importId, minAt, maxAt }) => importId === id && minAt < range.to && maxAt >= range.from)
-  const ids = all.filter((rows) => !withTotals.includes(rows) || hasVisits(rows.one.id)).map(({ one }) => one.id)
-  return { ids, withTotals, ...(inRange.length === 0 && { reason: "none_in_range" as const }) }
+  const totalsOf = new Set(IMPORTED_KINDS.flatMap((kind) => snapshot.totals(kind).map(({ importId }) => importId)))
+  // An import without any totals is one of visits, which are part of the report even if none lie in the range.
+  const ids = inRange.filter(({ id }) => !totalsOf.has(id) || hasVisits(id)).map(({ id }) => id)
+  return { ids, withTotals, ...(ids.length + withTotals.length === 0 && { reason: "none_in_range" as const }) }
 }
 
 /** Returns why an import cannot answer a query from a table, or undefined if it can. */

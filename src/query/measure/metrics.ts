@@ -37,8 +37,12 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
   time_on_page: (measures) => {
     const time = plus(measures.pages.engagedMs, measures, "time_on_page", 1000)
     const visits = plus(measures.pages.visits, measures, "time_on_page_visits")
-    const imported = measures.imported.sum("time_on_page_visits")
-    return (group) => (measures.pages.isMeasured(group) || imported(group) > 0 ? roundedRatio(time(group), visits(group) * 1000, 0) : null)
+    const [importedTime, importedVisits] = [measures.imported.sum("time_on_page"), measures.imported.sum("time_on_page_visits")]
+    return (group) => {
+      if (measures.pages.isMeasured(group)) return roundedRatio(time(group), visits(group) * 1000, 0)
+      // Visits whose time was not measured are not visits of 0 seconds.
+      return importedVisits(group) > 0 ? roundedRatio(importedTime(group), importedVisits(group), 0) : null
+    }
   },
   time_on_page_median: medianTime,
   scroll_depth: (measures) => {
