@@ -217,6 +217,31 @@ test.skipIf(noBrowser)("says what is wrong with files, and with which to continu
   expect(looked.faults).toEqual(["console: Failed to load resource: the server responded with a status of 422 (Unprocessable Entity)"])
 })
 
+test.skipIf(noBrowser)("marks figures with imported totals, and says in words why others leave them out", async () => {
+  await using stand = await openImports()
+  const visitors = ["date,visitors,pageviews,bounces,visits,visit_duration", "2026-10-01,10,30,5,12,600", "2026-10-02,20,40,6,25,900"]
+  const files = [{ name: "imported_visitors_20261001_20261002.csv", content: visitors.join("\n") }]
+  await stand.run({ source: "plausible", files })
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open(`/sites/1${OCTOBER}`)
+  expect(await figureOf(page, "Visitors")).toBe("30")
+  await page.getByRole("button", { name: "imported", exact: true }).first().waitFor()
+  await page.getByRole("button", { name: "≈ visitors" }).waitFor()
+  // Only totals of the site were imported, none of devices.
+  await page.locator("section.card", { hasText: "Devices" }).getByRole("button", { name: "imports excluded" }).waitFor()
+
+  await looked.open(`/sites/1${OCTOBER}&f=country:is:DE`)
+  const reason = "Imported totals are not included: no table of totals has all dimensions and filters of this report."
+  await page.locator(".trust-line > span:not(.trust)", { hasText: reason }).waitFor()
+  await looked.open(`/sites/1${OCTOBER}`)
+  await page.getByRole("button", { name: "Exclude imports" }).click()
+  await page.getByRole("button", { name: "Include imports" }).waitFor()
+  await settled(page)
+  expect(await figureOf(page, "Visitors")).toBe("0")
+  expect(looked.faults).toEqual([])
+})
+
 test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
   await using stand = await openImports("viewer")
   await stand.run({ label: "Earlier" })
