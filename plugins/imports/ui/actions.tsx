@@ -47,51 +47,53 @@ function useWrites({ siteId, of: { id, version } }: ImportProps) {
 /** Shows or hides a completed import in reports. `isHidden` leaves the label to assistive technology, where a heading shows it. */
 export function EnabledField({ siteId, of, label, isHidden = false }: ImportProps & { label: string; isHidden?: boolean }) {
   const { change } = useWrites({ siteId, of })
-  const [busy, setBusy] = useState(false)
+  // The choice is shown at once. The field stays enabled meanwhile, because a disabled one would lose the focus.
+  const [wanted, setWanted] = useState<boolean>()
   const toggle = async (enabled: boolean) => {
-    setBusy(true)
+    if (wanted !== undefined) return
+    setWanted(enabled)
     try {
       await change({ enabled })
       toast(enabled ? "Reports include the import" : "Reports no longer include the import")
     } catch (error) {
       toast(errorText(error as Error)) // only errors are thrown
     } finally {
-      setBusy(false)
+      setWanted(undefined)
     }
   }
+  const checked = wanted ?? of.enabled
   if (isHidden)
     return (
       <input
         class="import-toggle"
         type="checkbox"
         aria-label={label}
-        checked={of.enabled}
-        disabled={busy}
+        checked={checked}
         onChange={(event) => void toggle(event.currentTarget.checked)}
       />
     )
-  return <Checkbox label={label} checked={of.enabled} disabled={busy} onChange={(enabled) => void toggle(enabled)} />
+  return <Checkbox label={label} checked={checked} onChange={(enabled) => void toggle(enabled)} />
 }
 
-type Asking = "cancel" | "undo" | "rename"
+type DialogName = "cancel" | "undo" | "rename"
 
 /** Menu of the actions that the state of an import allows, with their confirmations. */
 export function ImportMenu({ siteId, of }: ImportProps) {
   const { retry } = useWrites({ siteId, of })
-  const [asking, setAsking] = useState<Asking>()
+  const [open, setOpen] = useState<DialogName>()
   const { state, can_retry, label } = of
   const actions = [
     ...(state === "failed" && can_retry ? [{ label: "Retry", run: () => void retry().catch((error) => toast(errorText(error))) }] : []),
-    { label: "Rename", run: () => setAsking("rename") },
-    ...(isCancellable(of) ? [{ label: "Cancel import", kind: "danger" as const, run: () => setAsking("cancel") }] : []),
-    ...(state === "completed" ? [{ label: "Undo import", kind: "danger" as const, run: () => setAsking("undo") }] : []),
+    { label: "Rename", run: () => setOpen("rename") },
+    ...(isCancellable(of) ? [{ label: "Cancel import", kind: "danger" as const, run: () => setOpen("cancel") }] : []),
+    ...(state === "completed" ? [{ label: "Undo import", kind: "danger" as const, run: () => setOpen("undo") }] : []),
   ]
   return (
     <>
       <ActionMenu kind="quiet" label={`Actions for ${visible(label)}`} actions={actions} />
-      {asking === "cancel" && <CancelDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
-      {asking === "undo" && <UndoDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
-      {asking === "rename" && <RenameDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+      {open === "cancel" && <CancelDialog siteId={siteId} of={of} onClose={() => setOpen(undefined)} />}
+      {open === "undo" && <UndoDialog siteId={siteId} of={of} onClose={() => setOpen(undefined)} />}
+      {open === "rename" && <RenameDialog siteId={siteId} of={of} onClose={() => setOpen(undefined)} />}
     </>
   )
 }
@@ -101,16 +103,16 @@ const isCancellable = ({ state }: ImportResponse): boolean => state === "pending
 /** The actions that a user is likely to look for on the page of an import. */
 export function ImportButtons({ siteId, of }: ImportProps) {
   const { retry } = useWrites({ siteId, of })
-  const [asking, setAsking] = useState<Asking>()
+  const [open, setOpen] = useState<DialogName>()
   return (
     <>
       {isCancellable(of) && (
-        <Button kind="danger" onClick={() => setAsking("cancel")}>
+        <Button kind="danger" onClick={() => setOpen("cancel")}>
           Cancel import
         </Button>
       )}
       {of.state === "completed" && (
-        <Button kind="danger" onClick={() => setAsking("undo")}>
+        <Button kind="danger" onClick={() => setOpen("undo")}>
           Undo import
         </Button>
       )}
@@ -119,12 +121,12 @@ export function ImportButtons({ siteId, of }: ImportProps) {
           Retry
         </Button>
       )}
-      <Button icon="pencil" onClick={() => setAsking("rename")}>
+      <Button icon="pencil" onClick={() => setOpen("rename")}>
         Rename
       </Button>
-      {asking === "cancel" && <CancelDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
-      {asking === "undo" && <UndoDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
-      {asking === "rename" && <RenameDialog siteId={siteId} of={of} onClose={() => setAsking(undefined)} />}
+      {open === "cancel" && <CancelDialog siteId={siteId} of={of} onClose={() => setOpen(undefined)} />}
+      {open === "undo" && <UndoDialog siteId={siteId} of={of} onClose={() => setOpen(undefined)} />}
+      {open === "rename" && <RenameDialog siteId={siteId} of={of} onClose={() => setOpen(undefined)} />}
     </>
   )
 }
