@@ -48,7 +48,7 @@ export const RunInput = t.Object(
   {
     ...PreviewInput.properties,
     preview_hash: t.Optional(
-      t.String({ minLength: 64, maxLength: 64, description: "Hash of the preview. A run that would do something else is refused." }),
+      t.String({ minLength: 1, maxLength: 64, description: "Hash of the preview. A run that would do something else is refused." }),
     ),
     label: t.Optional(
       t.String({ minLength: 1, maxLength: LIMITS.label, description: "Name of the import. Default: the source and its files." }),

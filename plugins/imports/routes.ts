@@ -41,6 +41,9 @@ interface Called {
 }
 const authorOf = ({ site, actor, user, permissions }: Called): Author => ({ site, actor, userId: user.id, permissions })
 
+/** Documents an answer that is not JSON. */
+const answersFile = (type: string): object => ({ responses: { 200: { content: { [type]: { schema: { type: "string" } } } } } })
+
 /** The list of sources. */
 export const importerRoutes = ({ host, format }: Area) =>
   host.instanceRouter().get("/importers", () => ({ data: SOURCES.map(format.importer) }), {
@@ -169,7 +172,7 @@ export function importRoutes(area: Area) {
       {
         can: { permission: READ, find },
         query: NoQuery,
-        detail: operation("Stream the progress of an import as server-sent events"),
+        detail: operation("Stream the progress of an import as server-sent events", answersFile("text/event-stream")),
       },
     )
     .get(
@@ -178,7 +181,7 @@ export function importRoutes(area: Area) {
       {
         can: { permission: READ, find },
         query: NoQuery,
-        detail: operation("Download the rejected lines of an import as CSV"),
+        detail: operation("Download the rejected lines of an import as CSV", answersFile("text/csv")),
       },
     )
 }

@@ -16,13 +16,21 @@ export function uploadRoutes({ host, uploads }: Area) {
     void (await uploads.get(site!, user!.id, upload)) // below a site, for a signed-in user
   return host
     .siteRouter()
-    .post("/imports/uploads", async ({ site, user, body, status }) => status(201, await uploads.create(site, user.id, body.value)), {
-      can: WRITE,
-      query: NoQuery,
-      body: Sent,
-      response: { 201: UploadResponse },
-      detail: operation("Begin an upload", { ...requestBody(UploadInput), ...failures("limit_reached") }),
-    })
+    .post(
+      "/imports/uploads",
+      async ({ site, user, body, set, status }) => {
+        const upload = await uploads.create(site, user.id, body.value)
+        set.headers.location = `/api/private/sites/${site.id}/imports/uploads/${upload.upload_id}`
+        return status(201, upload)
+      },
+      {
+        can: WRITE,
+        query: NoQuery,
+        body: Sent,
+        response: { 201: UploadResponse },
+        detail: operation("Begin an upload", { ...requestBody(UploadInput), ...failures("limit_reached") }),
+      },
+    )
     .put(
       "/imports/uploads/:upload",
       async ({ site, user, params, query, request }) => {
