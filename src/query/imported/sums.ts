@@ -88,6 +88,7 @@ const SUMS_OF_FIVE = same("visitors", "pageviews", "visits", "bounces", "visit_d
 
 /** Sums of each table and the columns that they are of. Tables that are not listed have the five counts. */
 const SUMS: Partial<Record<ImportedKind, Sources>> = {
+  imported_visitors: [...SUMS_OF_FIVE, ...same("events")],
   imported_pages: same(
     "visitors",
     "visits",
