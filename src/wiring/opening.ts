@@ -33,10 +33,12 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
     onDamage: (detail) => states?.damaged(detail),
   })
-  const instance = await openInstance({ ...instanceOptions(options), publicUrl, imports, onEventsReadable: engine.begin }).catch(async (error) => {
-    await engine.close()
-    throw error
-  })
+  const instance = await openInstance({ ...instanceOptions(options), publicUrl, imports, onEventsReadable: engine.begin }).catch(
+    async (error) => {
+      await engine.close()
+      throw error
+    },
+  )
   states = instance.states
   await makeFirstUser(options, instance)
   return { instance, engine, slowQueries, placeFile }

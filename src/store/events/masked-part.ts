@@ -86,7 +86,7 @@ export class MaskedPart implements Part {
     return picked
   }
 
-  /** Picks the rows of kept events from sparse columns and numbers them anew. */
+  /** Picks the rows of kept events from sparse columns and renumbers them. */
   #sparse<Columns extends { row: Uint32Array }>(columns: Columns): Columns {
     const kept = rowsWhere(columns.row.length, (at) => this.#newEvent[columns.row[at]!] !== 0)
     const pick = ([name, column]: [string, Uint32Array | Float64Array]) => {
