@@ -11,7 +11,7 @@ import type { SavedOf } from "../../query/parse/array-filters.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listSites } from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { KeptValues } from "../../store/events/writer.ts"
+import type { ExemptValues } from "../../store/events/writer.ts"
 import { type Access, createAccess } from "../access/access.ts"
 import { type AccountSettings, type Accounts, createAccounts } from "../accounts/accounts.ts"
 import { createKeys, type Keys } from "../api-keys/api-keys.ts"
@@ -177,9 +177,9 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const exclusive = createExclusive()
   // The event store needs this function from its first write on, but its answer needs the catalog, which is opened together with the
   // store.
-  let kept: KeptValues = () => false
-  const keptValues: KeptValues = (...value) => kept(...value)
-  const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, keptValues })
+  let isExempt: ExemptValues = () => false
+  const exemptValues: ExemptValues = (...value) => isExempt(...value)
+  const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, exemptValues })
   const { catalog, events, lease } = stores
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const audit = createAudit({ catalog, clock })
@@ -192,7 +192,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
-  kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
+  isExempt = createExemptValues({ directory: sites.directory, goals, funnels, instanceShields })
   const outbound = createOutbound({ settings: options.outbound, clock })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
   const jobs = createJobQueue({ catalog, clock, log, random })
@@ -304,7 +304,7 @@ export async function closeInstance({ catalog, events, lock, lease }: OpenInstan
   lock.release()
 }
 
-interface KeptValuesOptions {
+interface ExemptValuesOptions {
   directory: Pick<SiteDirectory, "byId">
   goals: Pick<Goals, "rules">
   funnels: Pick<Funnels, "all">
@@ -312,7 +312,7 @@ interface KeptValuesOptions {
 }
 
 /** Creates the test for values that a goal, a funnel step or a shield names exactly. They are stored even beyond the limit on new values (metrics.md 19.3). */
-export function createKeptValues({ directory, goals, funnels, instanceShields }: KeptValuesOptions): KeptValues {
+export function createExemptValues({ directory, goals, funnels, instanceShields }: ExemptValuesOptions): ExemptValues {
   const isStepOf = (siteId: number, type: "page" | "event", text: string) =>
     funnels.all(siteId).some(({ steps }) => steps.some((step) => step.type === type && step.match === "exact" && step.value === text))
   const isGoalOf = (siteId: number, isEvent: boolean, text: string) =>
