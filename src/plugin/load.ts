@@ -94,6 +94,6 @@ async function setUp(plugin: AnyPlugin, host: Host<Record<string, unknown>>): Pr
   try {
     return await plugin.setup(host)
   } catch (error) {
-    throw pluginFault(plugin.id, `it cannot be set up: ${error instanceof Error ? error.message : String(error)}`)
+    throw pluginFault(plugin.id, `setup failed: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
