@@ -16,7 +16,7 @@ export const backupRoutes = (host: Host) => {
       "/admin/backups",
       async () => {
         const { backups: all, bucketError } = await backups.list()
-        return { data: all.map(formatBackup), ...(bucketError !== undefined && { hindrance: bucketError }) }
+        return { data: all.map(formatBackup), ...(bucketError !== undefined && { bucket_error: bucketError }) }
       },
       {
         instanceAdmin: true,

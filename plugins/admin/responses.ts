@@ -244,7 +244,7 @@ export type BackupResponse = Static<typeof BackupResponse>
 
 export const BackupListResponse = t.Object({
   data: t.Array(BackupResponse),
-  hindrance: t.Optional(t.String({ description: "Reason why the backups in the bucket could not be listed." })),
+  bucket_error: t.Optional(t.String({ description: "Reason why the backups in the bucket could not be listed." })),
 })
 export type BackupListResponse = Static<typeof BackupListResponse>
 

@@ -24,7 +24,7 @@ export interface OnlineRestore {
   ask(backup: StagedBackup): boolean
   readonly isAsked: boolean
   /** Resolves when a restore was requested. */
-  readonly asked: Promise<void>
+  readonly requested: Promise<void>
   /** Backs up the current stores, while they are open but no longer written. A failure changes nothing. */
   backUpCurrent(backups: Pick<Backups, "create">): Promise<void>
   /** Exchanges the closed stores. Returns whether they were exchanged. */
@@ -32,11 +32,11 @@ export interface OnlineRestore {
 }
 
 export function createOnlineRestore({ dataDir, now }: { dataDir: string; now(): number }): OnlineRestore {
-  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const { promise: requested, resolve } = Promise.withResolvers<void>()
   let backup: StagedBackup | undefined
   let isBackedUp = false
   return {
-    asked,
+    requested,
     get isAsked() {
       return backup !== undefined
     },

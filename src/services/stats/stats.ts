@@ -13,7 +13,7 @@ import { parseQuery, parseRealtime } from "../../query/parse/parse.ts"
 import type { LocalRange } from "../../query/parse/period.ts"
 import { shownMetrics, shownValue } from "../../query/show/result.ts"
 import type { Funnels } from "../definitions/funnels.ts"
-import { funnelAsked, funnelReport, splitFunnel } from "./funnel-report.ts"
+import { requestedFunnel, funnelReport, splitFunnel } from "./funnel-report.ts"
 import {
   callerOf,
   codeNames,
@@ -253,9 +253,9 @@ export function argumentFaults(report: keyof Stats, given: Record<string, unknow
   if (report === "realtime") return faultsOf(() => parseRealtime(given, "json"))
   const moment = { now, timezone: "UTC" }
   if (report !== "funnel") return faultsOf(() => parseQuery(report, given, moment, "json", ANY_SAVED))
-  const { asked, ranged } = splitFunnel(given)
+  const { requested, ranged } = splitFunnel(given)
   const parsers = [
-    () => funnelAsked(asked, { settings: DEFAULT_SETTINGS }, []),
+    () => requestedFunnel(requested, { settings: DEFAULT_SETTINGS }, []),
     () => parseQuery(report, ranged, moment, "json", ANY_SAVED),
   ]
   return parsers.flatMap(faultsOf)
