@@ -3,6 +3,7 @@ import {
   ArgumentReader,
   type AuditEntry,
   type Console,
+  failures,
   type Host,
   instantText,
   NoQuery,
@@ -14,7 +15,7 @@ import {
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { DisputeResponse } from "./responses.ts"
-import { failures, operation, readSearch } from "./routing.ts"
+import { operation, readSearch } from "./routing.ts"
 
 type Dispute = Awaited<ReturnType<Console["hostDisputes"]["get"]>>
 type Params = Record<string, string | undefined>

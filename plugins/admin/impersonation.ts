@@ -1,8 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, Instant, instantText, NoQuery, readNothing, Sent } from "#plugin"
+import { failures, type Host, Instant, instantText, NoQuery, readNothing, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { Id } from "./responses.ts"
-import { failures, operation } from "./routing.ts"
+import { operation } from "./routing.ts"
 
 /** Routes that start and stop the impersonation of a user. */
 export const impersonationRoutes = (host: Host) => {

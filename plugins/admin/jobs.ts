@@ -1,6 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
+  failures,
   type Host,
   instantOrNull,
   instantText,
@@ -14,7 +15,7 @@ import {
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { JobResponse, ScheduleResponse } from "./responses.ts"
-import { failures, operation, rawResponse } from "./routing.ts"
+import { operation, rawResponse } from "./routing.ts"
 
 /** Returns a job without its payload. */
 function formatJob(host: Host, job: Job): JobResponse {

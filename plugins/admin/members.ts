@@ -1,6 +1,7 @@
 import {
   AnyQuery,
   type AuditEntry,
+  failures,
   type Host,
   instantOrNull,
   instantText,
@@ -15,7 +16,7 @@ import {
 import { BODIES } from "./bodies.ts"
 import { findingOrganization, organizationOf } from "./organizations.ts"
 import { MemberResponse } from "./responses.ts"
-import { failures, operation } from "./routing.ts"
+import { operation } from "./routing.ts"
 
 /** Routes for the members of an organization. */
 export const memberRoutes = (host: Host) => {

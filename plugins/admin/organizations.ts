@@ -3,6 +3,7 @@ import {
   AppError,
   type AuditEntry,
   etagOf,
+  failures,
   type Host,
   instantText,
   NoQuery,
@@ -15,7 +16,7 @@ import {
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { OrganizationResponse } from "./responses.ts"
-import { failures, operation, readSearch, tagged } from "./routing.ts"
+import { operation, readSearch, tagged } from "./routing.ts"
 
 /** Routes for organizations. They return no data of the sites except counts and sizes. */
 export const organizationRoutes = (host: Host) => {

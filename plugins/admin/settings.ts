@@ -1,8 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, NoQuery, Sent, versionsIn } from "#plugin"
+import { failures, type Host, NoQuery, Sent, versionsIn } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./responses.ts"
-import { failures, operation, tagged } from "./routing.ts"
+import { operation, tagged } from "./routing.ts"
 
 type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>
 const taggedSettings = (set: { headers: Record<string, unknown> }, settings: Settings) => tagged(set, settings, settings)

@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   type Console,
   caseKey,
+  failures,
   fault,
   type Host,
   inspect,
@@ -24,7 +25,7 @@ import {
 import { BODIES } from "./bodies.ts"
 import { begin } from "./jobs.ts"
 import { Id, JobResponse, PreviewResponse, SiteResponse, TransferResponse } from "./responses.ts"
-import { failures, operation, readSearch } from "./routing.ts"
+import { operation, readSearch } from "./routing.ts"
 
 const SORTS = ["id", "name", "events_30d", "bytes"] as const
 

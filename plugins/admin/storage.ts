@@ -1,8 +1,8 @@
-import { AnyQuery, type Host, instantText, NoQuery, Sent } from "#plugin"
+import { AnyQuery, failures, type Host, instantText, NoQuery, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { begin } from "./jobs.ts"
 import { JobResponse, PreviewResponse } from "./responses.ts"
-import { failures, operation, rawResponse } from "./routing.ts"
+import { operation, rawResponse } from "./routing.ts"
 
 /** Routes for storage, retention and ingestion. */
 export const storageRoutes = (host: Host) => {

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, instantText, NoQuery, readNothing } from "#plugin"
+import { failures, type Host, instantText, NoQuery, readNothing } from "#plugin"
 import { NoticeResponse, UpdateResponse } from "./responses.ts"
-import { failures, operation } from "./routing.ts"
+import { operation } from "./routing.ts"
 
 /** Routes for updates and for notices about problems. */
 export const updateRoutes = (host: Host) => {

@@ -3,6 +3,7 @@ import {
   AnyQuery,
   type Console,
   etagOf,
+  failures,
   type Host,
   instantOrNull,
   instantText,
@@ -17,7 +18,7 @@ import {
 import { BODIES } from "./bodies.ts"
 import { keyed } from "./jobs.ts"
 import { Link, LinkedUserResponse, UserResponse } from "./responses.ts"
-import { failures, operation, tagged } from "./routing.ts"
+import { operation, tagged } from "./routing.ts"
 
 const BODY_BYTES = 64 << 10
 

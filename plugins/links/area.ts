@@ -26,17 +26,6 @@ export interface Area {
   format: LinkFormat
 }
 
-type Tag = "links" | "utm-templates" | "link-domains"
-
-/** Returns the OpenAPI documentation of a route. */
-export const operation = (tag: Tag, summary: string, more: object = {}) => ({ summary, tags: [tag], ...more })
-
-/** Documents error codes that do not follow from the form of the route. */
-export const failures = (...codes: string[]): object => ({ "x-failures": codes })
-
-/** Documents a request body that a service validates. */
-export const requestBody = (schema: object): object => ({ requestBody: { required: true, content: { "application/json": { schema } } } })
-
 /** Returns the check that the item in the path of a route exists. It runs before the body is read. */
 export const finding =
   (get: (site: Site, id: string | undefined) => Promise<unknown>) =>

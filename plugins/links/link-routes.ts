@@ -1,6 +1,20 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Actor, AnyQuery, etagOf, NoQuery, Paged, readJsonAsSent, readNothing, Sent, type Site, slugFault, versionsIn } from "#plugin"
-import { type Area, failures, finding, operation, requestBody } from "./area.ts"
+import {
+  type Actor,
+  AnyQuery,
+  etagOf,
+  failures,
+  NoQuery,
+  operationsOf,
+  Paged,
+  readJsonAsSent,
+  readNothing,
+  Sent,
+  type Site,
+  slugFault,
+  versionsIn,
+} from "#plugin"
+import { type Area, finding } from "./area.ts"
 import { BulkInput, ImportInput, type RowOutcome } from "./batch.ts"
 import { LinkInput } from "./input.ts"
 import { LIMITS, type Link } from "./link.ts"
@@ -8,9 +22,10 @@ import { listLinks } from "./link-list.ts"
 import type { Author } from "./link-writes.ts"
 import { BulkResponse, Id, ImportResponse, LinkResponse, ListedLinkResponse, SlugCheckResponse } from "./responses.ts"
 
+const operation = operationsOf("links")
 const CONTENT = ["invalid_destination", "redirect_loop", "destination_not_allowed", "slug_reserved", "invalid_slug", "utm_required"]
 const STATE = ["slug_taken", "slug_recently_used", "domain_not_verified", "domain_not_found", "template_not_found", "limit_reached"]
-const LinkPatch = requestBody(t.Partial(t.Object({ ...LinkInput.properties, archived: t.Boolean(), version: Id }), { title: "LinkPatch" }))
+const LinkPatch = t.Partial(t.Object({ ...LinkInput.properties, archived: t.Boolean(), version: Id }), { title: "LinkPatch" })
 interface Call {
   site: Site
   actor: Actor
@@ -41,7 +56,7 @@ export function linkRoutes(area: Area) {
       can: "links:read",
       query: AnyQuery,
       response: { 200: Paged(ListedLinkResponse) },
-      detail: operation("links", "List short links"),
+      detail: operation("List short links"),
     })
     .post(
       "/links",
@@ -56,7 +71,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: LinkResponse },
-        detail: operation("links", "Create a short link", { ...requestBody(LinkInput), ...failures(...CONTENT, ...STATE) }),
+        detail: { ...operation("Create a short link", LinkInput), ...failures(...CONTENT, ...STATE) },
       },
     )
     .get(
@@ -74,7 +89,7 @@ export function linkRoutes(area: Area) {
           { additionalProperties: false },
         ),
         response: { 200: SlugCheckResponse },
-        detail: operation("links", "Check whether a slug is available", failures("domain_not_found")),
+        detail: { ...operation("Check whether a slug is available"), ...failures("domain_not_found") },
       },
     )
     .post(
@@ -88,7 +103,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: BulkResponse },
-        detail: operation("links", "Create, update, archive or delete many links", requestBody(BulkInput)),
+        detail: operation("Create, update, archive or delete many links", BulkInput),
       },
     )
     .post(
@@ -102,14 +117,14 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: ImportResponse },
-        detail: operation("links", "Import links from CSV, or preview the import", requestBody(ImportInput)),
+        detail: operation("Import links from CSV, or preview the import", ImportInput),
       },
     )
     .get("/links/:id", async ({ site, params, set }) => tagged(set, await links.get(site, params.id)), {
       can: "links:read",
       query: NoQuery,
       response: { 200: LinkResponse },
-      detail: operation("links", "Get a short link"),
+      detail: operation("Get a short link"),
     })
     .patch(
       "/links/:id",
@@ -122,7 +137,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: LinkResponse },
-        detail: operation("links", "Update a short link", { ...LinkPatch, ...failures(...CONTENT, ...STATE, "precondition_failed") }),
+        detail: { ...operation("Update a short link", LinkPatch), ...failures(...CONTENT, ...STATE, "precondition_failed") },
       },
     )
     .delete(
@@ -134,7 +149,7 @@ export function linkRoutes(area: Area) {
       {
         can: { permission: WRITE, find: finding(links.get), read: readNothing },
         query: NoQuery,
-        detail: operation("links", "Delete a short link, which can be restored for 30 days", failures("precondition_failed")),
+        detail: { ...operation("Delete a short link, which can be restored for 30 days"), ...failures("precondition_failed") },
       },
     )
     .post(
@@ -145,11 +160,10 @@ export function linkRoutes(area: Area) {
         can: { permission: WRITE, find: finding(links.deleted), read: readNothing },
         query: NoQuery,
         response: { 200: LinkResponse },
-        detail: operation(
-          "links",
-          "Restore a deleted short link",
-          failures("slug_taken", "redirect_loop", "limit_reached", "domain_not_found", "domain_not_verified"),
-        ),
+        detail: {
+          ...operation("Restore a deleted short link"),
+          ...failures("slug_taken", "redirect_loop", "limit_reached", "domain_not_found", "domain_not_verified"),
+        },
       },
     )
 }

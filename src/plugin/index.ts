@@ -56,6 +56,7 @@ export {
   type PluginEndpoint,
   type PluginPaths,
 } from "./contract.ts"
+export { failures, operationsOf } from "./documentation.ts"
 export { errorsOf, type PluginError } from "./errors.ts"
 export type { Asked, Host, HostServices, ListedSender, PluginAudit, PluginOutbox, PluginRecord, PluginSecrets, Throttle } from "./host.ts"
 export type { Counters } from "./host-counters.ts"

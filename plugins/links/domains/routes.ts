@@ -1,12 +1,13 @@
 import { Type as t } from "@sinclair/typebox"
-import { etagOf, NoQuery, readNothing, Sent, versionsIn } from "#plugin"
-import { type Area, failures, finding, operation, requestBody } from "../area.ts"
+import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, versionsIn } from "#plugin"
+import { type Area, finding } from "../area.ts"
 import type { Domain } from "../domain-rows.ts"
 import { DomainResponse, Id } from "../responses.ts"
 import { DomainInput, DomainPatch, formatDomain } from "./domains.ts"
 
+const operation = operationsOf("link-domains")
 const DESTINATIONS = ["invalid_destination", "destination_not_allowed"]
-const DomainPatchBody = requestBody(t.Partial(t.Object({ ...DomainPatch.properties, version: Id })))
+const DomainPatchBody = t.Partial(t.Object({ ...DomainPatch.properties, version: Id }))
 
 /** Routes for link domains. */
 export function domainRoutes({ host, domains, links }: Area) {
@@ -27,7 +28,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         can: "links:read",
         query: NoQuery,
         response: { 200: t.Object({ data: t.Array(DomainResponse) }) },
-        detail: operation("link-domains", "List link domains"),
+        detail: operation("List link domains"),
       },
     )
     .post(
@@ -47,10 +48,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: DomainResponse },
-        detail: operation("link-domains", "Add a link domain", {
-          ...requestBody(DomainInput),
-          ...failures("domain_in_use", "limit_reached", ...DESTINATIONS),
-        }),
+        detail: { ...operation("Add a link domain", DomainInput), ...failures("domain_in_use", "limit_reached", ...DESTINATIONS) },
       },
     )
     .get(
@@ -61,7 +59,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         can: "links:read",
         query: NoQuery,
         response: { 200: DomainResponse },
-        detail: operation("link-domains", "Get a link domain", failures("domain_not_found")),
+        detail: { ...operation("Get a link domain"), ...failures("domain_not_found") },
       },
     )
     .patch(
@@ -75,10 +73,10 @@ export function domainRoutes({ host, domains, links }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: DomainResponse },
-        detail: operation("link-domains", "Update the destinations of a link domain", {
-          ...DomainPatchBody,
+        detail: {
+          ...operation("Update the destinations of a link domain", DomainPatchBody),
           ...failures("domain_not_found", "precondition_failed", ...DESTINATIONS),
-        }),
+        },
       },
     )
     .delete(
@@ -90,7 +88,7 @@ export function domainRoutes({ host, domains, links }: Area) {
       {
         can: { permission: "org:write", find, read: readNothing },
         query: NoQuery,
-        detail: operation("link-domains", "Remove a link domain", failures("domain_not_found", "domain_in_use", "precondition_failed")),
+        detail: { ...operation("Remove a link domain"), ...failures("domain_not_found", "domain_in_use", "precondition_failed") },
       },
     )
     .post(
@@ -100,7 +98,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         can: { permission: "org:write", find, read: readNothing },
         query: NoQuery,
         response: { 200: DomainResponse },
-        detail: operation("link-domains", "Verify a link domain", failures("domain_not_found", "domain_not_verified", "outbound_disabled")),
+        detail: { ...operation("Verify a link domain"), ...failures("domain_not_found", "domain_not_verified", "outbound_disabled") },
       },
     )
 }

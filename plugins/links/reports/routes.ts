@@ -1,11 +1,12 @@
-import { AnyQuery, NoQuery, Sent } from "#plugin"
-import { type Area, failures, finding, operation, requestBody } from "../area.ts"
+import { AnyQuery, failures, NoQuery, operationsOf, Sent } from "#plugin"
+import { type Area, finding } from "../area.ts"
 import { drawQr, readQr } from "../qr/qr.ts"
 import { BreakdownResponse, OrphansResponse, StatsResponse, TimeseriesResponse, TrialResponse } from "../responses.ts"
 import { TrialInput, tryLink } from "./trial.ts"
 
+const operation = operationsOf("links")
 const Picture = { schema: { type: "string", format: "binary" } }
-const PICTURES = { responses: { 200: { content: { "image/svg+xml": Picture, "image/png": Picture } } } }
+const PICTURES: object = { responses: { 200: { content: { "image/svg+xml": Picture, "image/png": Picture } } } }
 const ORPHAN_DAYS = 30
 const DAY_MS = 86_400_000
 
@@ -31,7 +32,7 @@ export function reportRoutes({ host, cache, chains, links, reports, format, orph
         can: "links:read",
         query: NoQuery,
         response: { 200: OrphansResponse },
-        detail: operation("links", "List requests without a link of the last 30 days"),
+        detail: operation("List requests without a link of the last 30 days"),
       },
     )
     .get(
@@ -41,7 +42,7 @@ export function reportRoutes({ host, cache, chains, links, reports, format, orph
         can: READ,
         query: AnyQuery,
         response: { 200: StatsResponse },
-        detail: operation("links", "Get the clicks of a link", slow),
+        detail: { ...operation("Get the clicks of a link"), ...slow },
       },
     )
     .get(
@@ -51,7 +52,7 @@ export function reportRoutes({ host, cache, chains, links, reports, format, orph
         can: READ,
         query: AnyQuery,
         response: { 200: TimeseriesResponse },
-        detail: operation("links", "Get the clicks of a link over time", slow),
+        detail: { ...operation("Get the clicks of a link over time"), ...slow },
       },
     )
     .get(
@@ -61,7 +62,7 @@ export function reportRoutes({ host, cache, chains, links, reports, format, orph
         can: READ,
         query: AnyQuery,
         response: { 200: BreakdownResponse },
-        detail: operation("links", "Get the clicks of a link by dimension", slow),
+        detail: { ...operation("Get the clicks of a link by dimension"), ...slow },
       },
     )
     .get(
@@ -83,7 +84,7 @@ export function reportRoutes({ host, cache, chains, links, reports, format, orph
       {
         can: READ,
         query: AnyQuery,
-        detail: operation("links", "Get the QR code of a link as SVG or PNG", { ...failures("low_contrast"), ...PICTURES }),
+        detail: { ...operation("Get the QR code of a link as SVG or PNG"), ...failures("low_contrast"), ...PICTURES },
       },
     )
     .post(
@@ -97,7 +98,7 @@ export function reportRoutes({ host, cache, chains, links, reports, format, orph
         query: NoQuery,
         body: Sent,
         response: { 200: TrialResponse },
-        detail: operation("links", "Test a link without counting a click", requestBody(TrialInput)),
+        detail: operation("Test a link without counting a click", TrialInput),
       },
     )
 }

@@ -1,11 +1,12 @@
 import { Type as t } from "@sinclair/typebox"
-import { etagOf, NoQuery, readNothing, Sent, versionsIn } from "#plugin"
-import { type Area, failures, finding, operation, requestBody } from "../area.ts"
+import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, versionsIn } from "#plugin"
+import { type Area, finding } from "../area.ts"
 import { Id, TemplateResponse } from "../responses.ts"
 import type { Template } from "./rows.ts"
 import { formatTemplate, TemplateInput } from "./templates.ts"
 
-const TemplatePatch = requestBody(t.Partial(t.Object({ ...TemplateInput.properties, version: Id })))
+const operation = operationsOf("utm-templates")
+const TemplatePatch = t.Partial(t.Object({ ...TemplateInput.properties, version: Id }))
 
 /** Routes for campaign templates. */
 export function templateRoutes({ host, templates }: Area) {
@@ -20,7 +21,7 @@ export function templateRoutes({ host, templates }: Area) {
       can: "links:read",
       query: NoQuery,
       response: { 200: t.Object({ data: t.Array(TemplateResponse) }) },
-      detail: operation("utm-templates", "List campaign templates"),
+      detail: operation("List campaign templates"),
     })
     .post(
       "/utm-templates",
@@ -39,17 +40,14 @@ export function templateRoutes({ host, templates }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: TemplateResponse },
-        detail: operation("utm-templates", "Create a campaign template", {
-          ...requestBody(TemplateInput),
-          ...failures("limit_reached", "forbidden"),
-        }),
+        detail: { ...operation("Create a campaign template", TemplateInput), ...failures("limit_reached", "forbidden") },
       },
     )
     .get("/utm-templates/:id", async ({ site, params, set }) => tagged(set, await templates.get(site, params.id)), {
       can: "links:read",
       query: NoQuery,
       response: { 200: TemplateResponse },
-      detail: operation("utm-templates", "Get a campaign template", failures("template_not_found")),
+      detail: { ...operation("Get a campaign template"), ...failures("template_not_found") },
     })
     .patch(
       "/utm-templates/:id",
@@ -62,10 +60,10 @@ export function templateRoutes({ host, templates }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: TemplateResponse },
-        detail: operation("utm-templates", "Update a campaign template", {
-          ...TemplatePatch,
+        detail: {
+          ...operation("Update a campaign template", TemplatePatch),
           ...failures("template_not_found", "precondition_failed", "forbidden"),
-        }),
+        },
       },
     )
     .delete(
@@ -77,11 +75,7 @@ export function templateRoutes({ host, templates }: Area) {
       {
         can: { permission: "links:write", find, read: readNothing },
         query: NoQuery,
-        detail: operation(
-          "utm-templates",
-          "Delete a campaign template",
-          failures("template_not_found", "precondition_failed", "forbidden"),
-        ),
+        detail: { ...operation("Delete a campaign template"), ...failures("template_not_found", "precondition_failed", "forbidden") },
       },
     )
 }
