@@ -186,7 +186,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   return {
     ...server,
     ...parts,
-    restarting: onlineRestore.asked,
+    restarting: onlineRestore.requested,
     async inviteToSetUp(onRenewal) {
       if (await instance.accounts.users.isSetUp()) return undefined
       const url = `${baseUrl.current()}/setup`

@@ -298,7 +298,7 @@ export async function closeInstance({ catalog, events, lock, lease }: OpenInstan
     warn(error)
   }
   // An unreachable server must not delay the end. Its lease expires on its own.
-  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(RELEASE_TIMEOUT_MS)]).catch(() => {})
+  if (lease) await Promise.race([lease.release().then(catalog.close), Bun.sleep(RELEASE_TIMEOUT_MS)]).catch(() => {})
   else await catalog.close()
   events.close()
   lock.release()

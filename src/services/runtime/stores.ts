@@ -122,7 +122,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {
-    await lease?.give().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
+    await lease?.release().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
     await catalog.close()
     throw error
   }

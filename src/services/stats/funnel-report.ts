@@ -55,7 +55,11 @@ export function splitFunnel(given: Record<string, unknown>) {
 
 export type RequestedFunnel = FunnelFields & { id?: number }
 
-export function requestedFunnel(requested: Record<string, unknown>, site: Pick<Site, "settings">, saved: readonly Funnel[]): RequestedFunnel {
+export function requestedFunnel(
+  requested: Record<string, unknown>,
+  site: Pick<Site, "settings">,
+  saved: readonly Funnel[],
+): RequestedFunnel {
   const { funnel_id, window_hours, ...rest } = requested
   if (funnel_id === undefined) {
     if (requested.steps === undefined) throw refusal([{ pointer: "/steps", code: "required", detail: "Give funnel_id or steps." }])
@@ -65,7 +69,11 @@ export function requestedFunnel(requested: Record<string, unknown>, site: Pick<S
   const others = Object.keys(requested).filter((name) => name !== "funnel_id")
   if (others.length > 0) {
     throw refusal(
-      others.map((name) => ({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} does not go with funnel_id.` })),
+      others.map((name) => ({
+        pointer: `/${name}`,
+        code: "unsupported_combination",
+        detail: `${name} cannot be combined with funnel_id.`,
+      })),
     )
   }
   return savedFunnel(funnel_id, saved)

@@ -228,7 +228,9 @@ export async function withAllFaults<One, Other>(
   const unlike = reasons.find((reason) => !(reason instanceof AppError) || !reason.members.errors)
   if (unlike || errors.length === 0) throw unlike
   const count = errors.length === 1 ? "1 argument is" : `${errors.length} arguments are`
-  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors: errors.slice(0, MAX_FAULTS) })
+  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, {
+    errors: errors.slice(0, MAX_FAULTS),
+  })
 }
 
 /** Splits arguments into those with the given names and the rest. Omitted arguments appear in neither part. */

@@ -13,7 +13,7 @@ import { parseQuery, parseRealtime } from "../../query/parse/parse.ts"
 import type { LocalRange } from "../../query/parse/period.ts"
 import { shownMetrics, shownValue } from "../../query/show/result.ts"
 import type { Funnels } from "../definitions/funnels.ts"
-import { requestedFunnel, funnelReport, splitFunnel } from "./funnel-report.ts"
+import { funnelReport, requestedFunnel, splitFunnel } from "./funnel-report.ts"
 import {
   callerOf,
   codeNames,
