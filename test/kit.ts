@@ -1,5 +1,5 @@
 /**
- * Shared support for the tests of all floors.
+ * Shared support for the tests of all layers.
  *
  * `temporaryFolder()` creates a real folder · `fixedClock()` a clock that stands still · `startInstance()` the whole application
  * on both stores in a temporary folder, with an organization, a site (id 1, hosts `shop.example`, zone Europe/Berlin,
