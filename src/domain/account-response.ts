@@ -121,9 +121,11 @@ export const SessionResponse = t.Object({
   expires_at: t.String({ description: "Time at which the session ends at the latest." }),
   idle_expires_at: t.String({ description: "Time at which the session ends without another request." }),
   reauth_until: t.Optional(
-    t.String({ description: "End of the validity of the latest confirmation of identity. Absent when it has passed." }),
+    t.String({ description: "Time until which the latest confirmation of identity is valid. Absent when it has expired." }),
   ),
-  impersonator: t.Optional(t.String({ description: "Email address of the impersonating instance admin. Present only then." })),
+  impersonator: t.Optional(
+    t.String({ description: "Email address of the impersonating instance admin. Present only during an impersonation." }),
+  ),
   provider: t.Optional(t.String({ description: "Identity provider that opened the session and can confirm your identity." })),
 })
 export type SessionResponse = Static<typeof SessionResponse>

@@ -15,7 +15,10 @@ const SITE_FIELDS = {
         t.Array(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: ORGANIZATION.keySites, uniqueItems: true }),
         t.Null(),
       ],
-      { description: "Ids of the sites that the key reaches. Required with `site_access` `list`; an empty list reaches no site." },
+      {
+        description:
+          "Ids of the sites that the key has access to. Required with `site_access` `list`. An empty list gives access to no site.",
+      },
     ),
   ),
 }

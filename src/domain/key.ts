@@ -60,7 +60,7 @@ export interface ApiKey {
   prefix: string
   last4: string
   scopes: readonly Scope[]
-  /** Null means all sites of the organization, including future ones. An empty list reaches no site. */
+  /** Null means all sites of the organization, including future ones. An empty list gives access to no site. */
   site_ids: readonly number[] | null
   /** IP ranges from which the key can be used. Empty means everywhere. */
   ip_allow: readonly string[]

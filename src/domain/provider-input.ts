@@ -50,7 +50,7 @@ export const ProviderResponse = t.Object(
     client_secret: t.Object(
       {
         set: t.Boolean(),
-        hint: t.Optional(t.String({ description: "Last four characters of a long secret." })),
+        hint: t.Optional(t.String({ description: "Last four characters of the secret. Absent for a short one." })),
         updated_at: t.Optional(Instant),
       },
       { description: "Whether a client secret is stored. The secret itself is never returned." },

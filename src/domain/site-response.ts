@@ -68,7 +68,7 @@ export const SettingsResponse = t.Object({
     description: "Whether the user ids that pages send are stored. Otherwise only a key derived from them is stored.",
   }),
   consent_default: t.Union([t.Literal("granted"), t.Literal("denied")], {
-    description: "Consent of visitors who have neither given nor denied it.",
+    description: "Consent assumed for visitors who have neither given nor denied it.",
   }),
   respect_gpc: t.Boolean({ description: "Whether events of visitors who send Do Not Track or Global Privacy Control are dropped." }),
   drop_bots: t.Boolean({ description: "Whether events of bots are dropped." }),

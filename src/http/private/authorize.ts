@@ -134,7 +134,7 @@ export function requirePermission(permissions: ReadonlySet<string>, permission: 
 }
 
 function refuseImpersonation({ session }: Caller, { ask, personal }: Rule, writes: boolean): void {
-  // Routes of the organization accept such a session: only `self` and `signed_in` concern the user's own account.
+  // A session from an organization's provider cannot change the user's own account, which is what `self` and `signed_in` protect.
   if (personal && session.organization_id !== null && (ask === "self" || ask === "signed_in"))
     throw new AppError(
       "own_session_required",

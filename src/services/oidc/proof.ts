@@ -41,7 +41,7 @@ export function createOidcProof({ catalog, clock, sessions, audit, noteFailure }
   return {
     begin(provider, person) {
       if (!mayConfirm(provider, person.session))
-        throw new AppError("forbidden", "You cannot confirm your identity with this provider, because it cannot open a session like yours.")
+        throw new AppError("forbidden", "This identity provider cannot confirm your identity for this session. Use another method.")
       return { userId: person.user.id, sessionId: person.session.id, at: clock.now() }
     },
     async finish(provider, { subject, authenticatedAt }, { userId, sessionId, at }, guest) {

@@ -282,7 +282,7 @@ function readHost(site: Site, body: unknown): string {
   return name! // refused just now without one
 }
 
-const disputeNotFound = () => new AppError("host_dispute_not_found", "Sites of at most one organization claim this host.")
+const disputeNotFound = () => new AppError("host_dispute_not_found", "This host is not disputed: at most one organization claims it.")
 
 const tooManyProofs = () =>
   new AppError("limit_reached", `An organization can have ${ORGANIZATION.hostProofs} host proofs.`, {

@@ -225,7 +225,7 @@ async function beginImmediate(client: Client): Promise<Transaction> {
 function statements(on: Client | Transaction): Statements {
   const all = async <Row>({ text, values }: Sql): Promise<Row[]> => {
     const { rows } = await on.execute({ sql: text, args: values.map(bound) })
-    // The statement's author knows its columns.
+    // Not checked: the caller declares the row type together with the statement.
     return rows.map(plainRow) as Row[]
   }
   return {
