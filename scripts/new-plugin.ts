@@ -129,7 +129,7 @@ test("a purged site leaves nothing behind", async () => {
   await using instance = await startInstance({ plugins: [${id}] })
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
   await instance.api.post(path, { name: "first" }, undefined, editor)
-  expect(await instance.app.plugins.hooks.onSiteDelete(1)).toEqual({ ${id}_items: 1 })
+  expect(await instance.app.hooks.onSiteDelete(1)).toEqual({ ${id}_items: 1 })
 })
 `
 
