@@ -9,9 +9,8 @@ import { parsed, parsePasswordChange } from "../../domain/sign-in-input.ts"
 import type { User } from "../../domain/user.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteMembership } from "../../store/catalog/members.ts"
-import { countOwners, membershipsOf } from "../../store/catalog/memberships.ts"
-import { voidTickets } from "../../store/catalog/tickets.ts"
+import { countOwners, deleteMembership, membershipsOf } from "../../store/catalog/members.ts"
+import { voidTickets } from "../../store/catalog/one-time-tokens.ts"
 import {
   anonymizeUser,
   countInstanceAdmins,

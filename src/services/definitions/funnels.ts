@@ -13,7 +13,7 @@ import {
   listAllFunnels,
   listFunnels,
   updateFunnel,
-} from "../../store/catalog/funnels.ts"
+} from "../../store/catalog/goals.ts"
 import { inSlices } from "../lists/paging.ts"
 import { createSiteLists, createSiteThings, type SiteThings, type ThingKind } from "./site-things.ts"
 

@@ -1,7 +1,7 @@
 import { domainOf, type IdentityProvider } from "../../domain/identity-provider.ts"
 import type { User } from "../../domain/user.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
-import { verifiedDomain } from "../../store/catalog/oidc-providers.ts"
+import { verifiedDomain } from "../../store/catalog/oidc.ts"
 import type { Guest, OpenSession, SignedIn } from "../sign-in/session.ts"
 import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"
 import type { OidcClaims } from "./exchange.ts"

@@ -17,7 +17,7 @@ import {
   providerOf,
   type StoredProvider,
   updateProvider,
-} from "../../store/catalog/oidc-providers.ts"
+} from "../../store/catalog/oidc.ts"
 import { revokeSessionsBy } from "../../store/catalog/sessions.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"

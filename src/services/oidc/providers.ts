@@ -2,7 +2,7 @@ import { AppError } from "../../domain/error.ts"
 import { type IdentityProvider, readRoleMap } from "../../domain/identity-provider.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { listProviders, providerById, type StoredProvider, verifiedDomain } from "../../store/catalog/oidc-providers.ts"
+import { listProviders, providerById, type StoredProvider, verifiedDomain } from "../../store/catalog/oidc.ts"
 import type { StoredSecrets } from "../key-rotation/stored-secrets.ts"
 
 /** The identity providers for sign-in: the operator's and those of organizations. */

@@ -16,7 +16,7 @@ import {
   type Passkey,
   passkeyOf,
   updatePasskeyName,
-} from "../../store/catalog/passkeys.ts"
+} from "../../store/catalog/second-factors.ts"
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { Random } from "../secrets/secrets.ts"
 import type { FactorChange } from "./factor-change.ts"

@@ -5,7 +5,7 @@ import type { Client, Session, SignInMethod } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
 import { agentOf, cutAgent } from "../../ingest/request/agent.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { sessionDaysOf } from "../../store/catalog/memberships.ts"
+import { sessionDaysOf } from "../../store/catalog/members.ts"
 import {
   deleteEndedSessions,
   insertSession,

@@ -9,7 +9,7 @@ import {
   type TicketRow,
   tryTicket,
   useTicket,
-} from "../../store/catalog/tickets.ts"
+} from "../../store/catalog/one-time-tokens.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { tokenHash } from "./sessions.ts"
 

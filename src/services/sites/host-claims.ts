@@ -25,6 +25,7 @@ import { fault, inspect } from "../../domain/shape.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { HostDisputeResponse } from "../../domain/site-response.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { organizationById } from "../../store/catalog/organizations.ts"
 import {
   deleteHostDecision,
   deleteHostProof,
@@ -37,8 +38,7 @@ import {
   putHostDecision,
   updateHostProof,
   verifiedHostProof,
-} from "../../store/catalog/host-claims.ts"
-import { organizationById } from "../../store/catalog/organizations.ts"
+} from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { inSlices } from "../lists/paging.ts"

@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Salts } from "../../ingest/identity/salt-period.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteSalt, listOverdueSalts, saltOf, upsertSalt } from "../../store/catalog/salts.ts"
+import { deleteSalt, listOverdueSalts, saltOf, upsertSalt } from "../../store/catalog/sites.ts"
 import type { Random, SecretPlace, Secrets } from "../secrets/secrets.ts"
 
 /** A salt period of one site. */

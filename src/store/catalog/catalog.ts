@@ -10,8 +10,7 @@ import type { Client, Transaction } from "@libsql/client"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
-import { translateErrors } from "./fault.ts"
-import { createClient, isLibsqlError } from "./libsql.ts"
+import { createClient, isLibsqlError, translateErrors } from "./libsql.ts"
 
 const APPLICATION_ID = 0x46464341
 
