@@ -21,8 +21,7 @@ import {
   userById,
 } from "../../store/catalog/users.ts"
 import { organizationNotFound } from "../access/access.ts"
-import { type Audit, recorded } from "../audit/audit.ts"
-import { sessionEntry, userEntry } from "../audit/entries.ts"
+import { type Audit, recorded, sessionEntry, userEntry } from "../audit/audit.ts"
 import { memberEvent, type Outbox } from "../jobs/outbox.ts"
 import type { MailQueue } from "../mail/mail.ts"
 import { passwordChangedEmail } from "../mail/texts.ts"

@@ -4,7 +4,7 @@ import { answerPlace } from "../api-keys/idempotency.ts"
 import { mailPlace } from "../mail/mail.ts"
 import type { RotatableSecrets, SecretPlace } from "../secrets/secrets.ts"
 import { SLUG_PLACE } from "../sharing/slugs.ts"
-import { totpPlace } from "../sign-in/totp.ts"
+import { totpPlace } from "../sign-in/second-factors.ts"
 import { saltPlace } from "../sites/salts.ts"
 import { siteKeyPlace } from "../sites/site-keys.ts"
 

@@ -2,14 +2,13 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError } from "../../domain/error.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
-import { userEntry } from "../audit/entries.ts"
+import { userEntry } from "../audit/audit.ts"
 import { type FactorChange, type FactorChangeOptions, factorChange } from "./factor-change.ts"
 import { refuseUntil, rememberedTimes } from "./limits.ts"
 import { createOwnPasskeys, type OwnPasskeys, type OwnPasskeysOptions } from "./own-passkeys.ts"
-import type { NewCodes, RecoveryCodes } from "./recovery-codes.ts"
+import type { NewCodes, RecoveryCodes, Totp } from "./second-factors.ts"
 import type { Self } from "./sessions.ts"
 import { invalidCode } from "./sign-in.ts"
-import type { Totp } from "./totp.ts"
 
 /** The secret of a new authenticator app, as text and as QR code. */
 export interface TotpStart {

@@ -20,6 +20,7 @@ import {
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { Random } from "../secrets/secrets.ts"
 import type { FactorChange } from "./factor-change.ts"
+import type { Tickets } from "./one-time-tokens.ts"
 import {
   CHALLENGE_BYTES,
   CHALLENGE_MS,
@@ -31,7 +32,6 @@ import {
   webauthnParts,
 } from "./passkeys.ts"
 import type { Self } from "./sessions.ts"
-import type { Tickets } from "./tickets.ts"
 
 /** Changes to a user's own passkeys. */
 export interface OwnPasskeys {

@@ -7,12 +7,11 @@ import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } fro
 import { userById } from "../../store/catalog/users.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Random } from "../secrets/secrets.ts"
-import type { NoteFailure } from "./failures.ts"
 import type { SignInLimits } from "./limits.ts"
-import { actorAs, type Guest, type OpenSession, type SignedIn } from "./session.ts"
+import type { Tickets } from "./one-time-tokens.ts"
+import { actorAs, type Guest, type NoteFailure, type OpenSession, type SignedIn } from "./session.ts"
 import { invalidCredentials } from "./sign-in.ts"
 import type { SsoRule } from "./sso-rule.ts"
-import type { Tickets } from "./tickets.ts"
 
 /** The site that passkeys are bound to: the host of the base URL (`id`) and its origin. */
 export interface RelyingParty {

@@ -1,7 +1,6 @@
 import { type Proof, parseProof } from "../../domain/sign-in-input.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import type { Audit } from "../audit/audit.ts"
-import { sessionEntry } from "../audit/entries.ts"
+import { type Audit, sessionEntry } from "../audit/audit.ts"
 import type { Passkeys } from "./passkeys.ts"
 import type { SecondFactors } from "./second-factors.ts"
 import type { Self, Sessions } from "./sessions.ts"

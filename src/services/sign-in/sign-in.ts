@@ -7,13 +7,12 @@ import type { Catalog } from "../../store/catalog/catalog.ts"
 import { passwordHashOf, replacePasswordHash, userByEmailKey, userById } from "../../store/catalog/users.ts"
 import type { MailQueue } from "../mail/mail.ts"
 import { codesPausedEmail, recoveryCodeUsedEmail } from "../mail/texts.ts"
-import type { FailedStep, NoteFailure } from "./failures.ts"
 import type { Attempt, SignInLimits } from "./limits.ts"
+import { type Tickets, ticketInvalid } from "./one-time-tokens.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
-import type { Guest, OpenSession, SignedIn } from "./session.ts"
+import type { FailedStep, Guest, NoteFailure, OpenSession, SignedIn } from "./session.ts"
 import type { SsoRule } from "./sso-rule.ts"
-import { type Tickets, ticketInvalid } from "./tickets.ts"
 
 /**
  * Sign-in with password and second factor. An unknown address, a disabled user and a wrong password give the same error,

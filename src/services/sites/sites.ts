@@ -29,10 +29,9 @@ import { inSlices } from "../lists/paging.ts"
 import type { Random } from "../secrets/secrets.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import type { Person } from "../sign-in/sessions.ts"
-import { createSiteEndings, type SiteEndings } from "./deletions.ts"
 import { createSiteDirectory } from "./directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
-import { createSiteWrites, type SiteWrites } from "./writes.ts"
+import { createSiteEndings, createSiteWrites, type SiteEndings, type SiteWrites } from "./writes.ts"
 
 export interface Sites extends SiteWrites, SiteEndings {
   /** The directory of sites, always exact: updated at the commit of every write, before the next statement. */
