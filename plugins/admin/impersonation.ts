@@ -1,7 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { failures, type Host, Instant, instantText, NoQuery, readNothing, Sent } from "#plugin"
+import { failures, field, type Host, instantText, NoQuery, readNothing, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { Id } from "./responses.ts"
 import { operation } from "./routing.ts"
 
 /** Routes that start and stop the impersonation of a user. */
@@ -30,9 +29,12 @@ export const impersonationRoutes = (host: Host) => {
         body: Sent,
         response: {
           200: t.Object({
-            user: t.Object({ id: Id, email: t.String(), name: t.String() }),
-            mode: t.String(),
-            expires_at: Instant,
+            user: t.Object(
+              { id: field.id("Id of the user."), email: field.text("Email address."), name: field.text("Display name.") },
+              { description: "Impersonated user." },
+            ),
+            mode: field.text("Mode: `read_only` or `full`."),
+            expires_at: field.instant("End of the impersonation."),
           }),
         },
         detail: { ...operation("Act as a user", BODIES.impersonation), ...failures("invalid_state") },
@@ -51,7 +53,17 @@ export const impersonationRoutes = (host: Host) => {
         // Open, because the admin must be able to return after the impersonation has expired.
         open: { read: readNothing },
         query: NoQuery,
-        response: { 200: t.Object({ user: t.Union([t.Object({ id: Id, email: t.String(), name: t.String() }), t.Null()]) }) },
+        response: {
+          200: t.Object({
+            user: t.Union(
+              [
+                t.Object({ id: field.id("Id of the user."), email: field.text("Email address."), name: field.text("Display name.") }),
+                t.Null(),
+              ],
+              { description: "Instance admin. null if their own session has ended." },
+            ),
+          }),
+        },
         detail: { ...operation("Stop impersonating and return to your own session"), ...failures("invalid_state") },
       },
     )

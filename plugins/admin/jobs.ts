@@ -101,7 +101,7 @@ export const jobRoutes = (host: Host) => {
     .get("/admin/schedules", async () => ({ data: (await jobs.schedules()).map(formatSchedule) }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(ScheduleResponse) }) },
+      response: { 200: t.Object({ data: t.Array(ScheduleResponse, { description: "Schedules of all jobs." }) }) },
       detail: operation("List job schedules"),
     })
     .patch("/admin/schedules/:name", async ({ actor, params, body }) => formatSchedule(await jobs.change(actor, params.name, body.value)), {

@@ -24,7 +24,7 @@ export const updateRoutes = (host: Host) => {
     .get("/admin/notices", async () => ({ data: (await alarms.list()).map(formatNotice) }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(NoticeResponse) }) },
+      response: { 200: t.Object({ data: t.Array(NoticeResponse, { description: "Notices, newest first." }) }) },
       detail: operation("List notices about open problems"),
     })
     .post(

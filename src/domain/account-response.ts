@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import type { OrganizationPolicy, Role } from "./organization.ts"
 import type { Rank } from "./permission.ts"
-import { anyOf, orNull, textOf } from "./response.ts"
+import { anyOf, field, orNull, textOf } from "./response.ts"
 
 const USER = {
   id: t.Integer({ description: "Id of the user." }),
@@ -12,29 +12,32 @@ const USER = {
   is_instance_admin: t.Boolean({ description: "Whether the user has access to the admin console of the instance." }),
 }
 /** A user at sign-in. The permissions are in `MeResponse`. */
-export const UserResponse = t.Object(USER)
+export const UserResponse = t.Object(USER, { description: "User of the session." })
 export type UserResponse = Static<typeof UserResponse>
 
 const choice = (description: string) => orNull(t.String(), { description })
 
 /** A user with their second factors and preferences. */
-export const OwnUserResponse = t.Object({
-  ...USER,
-  mfa: t.Object(
-    {
-      totp: t.Boolean({ description: "Whether an authenticator app is set up." }),
-      passkeys: t.Integer({ description: "Number of passkeys." }),
-      recovery_codes_left: t.Integer({ description: "Number of unused recovery codes." }),
-    },
-    { description: "Second factors of the user." },
-  ),
-  locale: choice("Language tag for dates and numbers. null means the language of the browser."),
-  time_format: choice("Clock format: `12h` or `24h`. null means the format of the locale."),
-  theme: choice("Colour theme: `auto`, `light` or `dark`. null means `auto`."),
-  shortcuts: t.Boolean({ description: "Whether keyboard shortcuts are enabled." }),
-  start_page: choice("Path that opens after sign-in. null means the list of sites."),
-  version: t.Integer({ description: "Version of the profile, which increases with each change." }),
-})
+export const OwnUserResponse = t.Object(
+  {
+    ...USER,
+    mfa: t.Object(
+      {
+        totp: t.Boolean({ description: "Whether an authenticator app is set up." }),
+        passkeys: t.Integer({ description: "Number of passkeys." }),
+        recovery_codes_left: t.Integer({ description: "Number of unused recovery codes." }),
+      },
+      { description: "Second factors of the user." },
+    ),
+    locale: choice("Language tag for dates and numbers. null means the language of the browser."),
+    time_format: choice("Clock format: `12h` or `24h`. null means the format of the locale."),
+    theme: choice("Colour theme: `auto`, `light` or `dark`. null means `auto`."),
+    shortcuts: t.Boolean({ description: "Whether keyboard shortcuts are enabled." }),
+    start_page: choice("Path that opens after sign-in. null means the list of sites."),
+    version: t.Integer({ description: "Version of the profile, which increases with each change." }),
+  },
+  { description: "Signed-in user." },
+)
 export type OwnUserResponse = Static<typeof OwnUserResponse>
 
 const Permissions = t.Array(t.String(), { description: "Names of the user's permissions." })
@@ -44,8 +47,8 @@ export const MeResponse = t.Object({
   user: OwnUserResponse,
   organizations: t.Array(
     t.Object({
-      id: t.Integer(),
-      name: t.String(),
+      id: field.integer("Id of the organization."),
+      name: field.text("Display name of the organization."),
       role: textOf<Role>({ description: "Role of the user in the organization." }),
       policy: anyOf<OrganizationPolicy>({ description: "Policy of the organization for its members." }),
       permissions: Permissions,
@@ -54,9 +57,9 @@ export const MeResponse = t.Object({
   ),
   sites: t.Array(
     t.Object({
-      id: t.Integer(),
-      name: t.String(),
-      organization_id: t.Integer(),
+      id: field.integer("Id of the site."),
+      name: field.text("Display name of the site."),
+      organization_id: field.integer("Id of the organization that owns the site."),
       role: textOf<Rank>({ description: "Effective role of the user on the site." }),
       permissions: Permissions,
     }),
@@ -78,26 +81,26 @@ export const MeResponse = t.Object({
 export type MeResponse = Static<typeof MeResponse>
 
 export const OwnSessionResponse = t.Object({
-  id: t.Integer(),
+  id: field.integer("Id of the session."),
   current: t.Boolean({ description: "Whether the request was sent from this session." }),
   method: t.String({ description: "Sign-in method: `password`, `passkey`, `oidc`, `setup`, `invitation` or `impersonation`." }),
   device: t.String({ description: "Browser and operating system." }),
   place: t.String({ description: "Country or city of the IP address. Empty when unknown." }),
   ip_prefix: t.String({ description: "Prefix of the IP address: /24 for IPv4, /48 for IPv6." }),
-  created_at: t.String(),
+  created_at: field.text("Time of the sign-in."),
   last_seen_at: t.String({ description: "Time of the latest request." }),
 })
 export type OwnSessionResponse = Static<typeof OwnSessionResponse>
 
 export const PasskeyResponse = t.Object({
-  id: t.Integer(),
-  name: t.String(),
+  id: field.integer("Id of the passkey."),
+  name: field.text("Display name of the passkey."),
   algorithm: t.String({ description: "Signature algorithm, such as `ES256`." }),
   transports: t.Array(t.String(), { description: "Transports that the authenticator reported, such as `usb`." }),
   backed_up: t.Boolean({ description: "Whether the passkey is synchronized between devices." }),
-  created_at: t.String(),
+  created_at: field.text("Time of creation."),
   last_used_at: orNull(t.String(), { description: "Time of the latest sign-in with the passkey. null before the first." }),
-  version: t.Integer(),
+  version: field.integer("Version of the passkey, which increases with each change."),
 })
 export type PasskeyResponse = Static<typeof PasskeyResponse>
 

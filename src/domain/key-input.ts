@@ -62,7 +62,7 @@ const ignoredField = t.Optional(t.Unknown({ description: "Read-only. Accepted an
 export const KeyPatch = t.Object(
   {
     ...t.Partial(t.Object({ ...OTHER_FIELDS, ...SITE_FIELDS })).properties,
-    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Version that the change is based on." })),
     ...Object.fromEntries(
       [
         "prefix",

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { parseHost } from "./host.ts"
-import { Id, Instant, orNull, txtRecord } from "./response.ts"
+import { CREATED_AT, field, Instant, orNull, txtRecord } from "./response.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 /** An email domain that an organization claims as its own. Times are epoch milliseconds. */
@@ -25,11 +25,11 @@ export const DomainInput = t.Object(
 
 export const DomainResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the email domain."),
     domain: t.String({ description: "Email domain." }),
     record: txtRecord("DNS record that verifies the domain."),
     verified_at: orNull(Instant, { description: "Time at which the record was found. null until then." }),
-    created_at: Instant,
+    created_at: CREATED_AT,
   },
   { title: "MailDomain" },
 )

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { UserResponse } from "./account-response.ts"
 import type { Fault } from "./error.ts"
-import { anyOf, textOf } from "./response.ts"
+import { anyOf, field, named, textOf } from "./response.ts"
 import { SiteResponse } from "./site-response.ts"
 
 export const SetupResponse = t.Object({
@@ -22,7 +22,7 @@ export type SetupResponse = Static<typeof SetupResponse>
 /** The first user, organization and site. */
 export const SetupCompletedResponse = t.Object({
   user: UserResponse,
-  organization: t.Object({ id: t.Integer(), name: t.String() }),
+  organization: named("Organization of the user."),
   site: t.Optional(SiteResponse),
 })
 export type SetupCompletedResponse = Static<typeof SetupCompletedResponse>
@@ -69,7 +69,9 @@ export type PasskeyChallengeResponse<Options = object> = Omit<Static<typeof Pass
 
 /** The ways to sign in other than a password. */
 export const SignInMethodsResponse = t.Object({
-  data: t.Array(t.Object({ id: t.String(), name: t.String() }), { description: "Identity providers." }),
+  data: t.Array(t.Object({ id: field.text("Id of the provider."), name: field.text("Display name of the provider.") }), {
+    description: "Identity providers.",
+  }),
   mail: t.Boolean({ description: "Whether the instance can send email." }),
 })
 export type SignInMethodsResponse = Static<typeof SignInMethodsResponse>
