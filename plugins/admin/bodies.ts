@@ -50,7 +50,9 @@ export const BODIES = {
   organizationPatch: closed({ name: opt(name("Display name.")), policy: opt(Changes), version: Version }),
   confirmation: closed({ confirm: t.String({ description: "Name of the item, to confirm the deletion." }) }),
   member: closed({ role: Role, version: Version }),
-  memberRemoval: closed({ transfer_to: opt(field.id("Id of the member who receives the private dashboards. Default: they are deleted.")) }),
+  memberRemoval: closed({
+    transfer_to: opt(field.id("Id of another member of the organization. Reserved: it is validated, but has no effect.")),
+  }),
   transfer: closed({ organization_id: field.id("Id of the new organization.") }),
   hostDecision: closed({ organization_id: field.id("Id of the organization to which the host belongs.") }),
   purge: closed({
