@@ -1,6 +1,6 @@
 import type { Counters, Site, Trash } from "#plugin"
 import type { Batches } from "./batch.ts"
-import type { Domains } from "./domains/domains.ts"
+import type { Domains } from "./domains.ts"
 import type { Link, LinksHost } from "./link.ts"
 import type { Links } from "./link-writes.ts"
 import type { Reports } from "./reports/reports.ts"
@@ -8,7 +8,7 @@ import type { LinkFormat } from "./responses.ts"
 import type { Cache } from "./serving/cache.ts"
 import type { Chains } from "./serving/chain.ts"
 import type { Orphans } from "./serving/orphans.ts"
-import type { Templates } from "./templates/templates.ts"
+import type { Templates } from "./templates.ts"
 
 /** Parts of the plugin that its routes and jobs share. */
 export interface Area {
