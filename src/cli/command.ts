@@ -1,5 +1,5 @@
 import type { Restored } from "../services/backup/restore.ts"
-import type { CallOperation } from "../services/instance/reach.ts"
+import type { CallOperation } from "../services/instance/operations.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { ExitFault } from "../services/runtime/exit.ts"
 import type { Terminal } from "./terminal.ts"

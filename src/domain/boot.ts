@@ -1,4 +1,4 @@
-import type { MeResponse } from "./account-response.ts"
+import type { MeResponse } from "./account.ts"
 import type { FlatArguments } from "./site-address.ts"
 import type { OwnSiteResponse } from "./site-response.ts"
 

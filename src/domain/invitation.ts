@@ -3,9 +3,9 @@ import { AppError, refuseFaults } from "./error.ts"
 import { ORGANIZATION } from "./limits.ts"
 import { RoleInput } from "./membership.ts"
 import type { Role } from "./organization.ts"
-import { normalizePassword, type PasswordTerms, passwordFaults } from "./password.ts"
 import { CREATED_AT, field, Id, Instant, Named, named, orNull, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
+import { normalizePassword, type PasswordTerms, passwordFaults } from "./sign-in.ts"
 import { EmailText, emailFaults, NameText } from "./user.ts"
 
 /** An invitation to an organization. Only a hash of its token is stored. Times are epoch milliseconds. */

@@ -1,4 +1,6 @@
 /** Everything that plugins may import from the core. */
+
+export { refuseWithoutRecentProof } from "../domain/account.ts"
 export type { Actor, AuditEntry } from "../domain/audit.ts"
 export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
@@ -11,7 +13,6 @@ export type { Log } from "../domain/log.ts"
 export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export type { Query, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, UPDATED_AT } from "../domain/response.ts"
-export { refuseWithoutRecentProof } from "../domain/session.ts"
 export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"

@@ -1,7 +1,7 @@
+import { type Client, refuseDuringImpersonation, refuseWithoutRecentProof } from "../../domain/account.ts"
 import type { Actor } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
 import { missingPermission } from "../../domain/membership.ts"
-import { type Client, refuseDuringImpersonation, refuseWithoutRecentProof } from "../../domain/session.ts"
 import type { Access } from "../../services/access/access.ts"
 import { tokenBuckets } from "../../services/api-keys/token-buckets.ts"
 import { type Maintenance, refuseWrites } from "../../services/instance/maintenance.ts"

@@ -16,8 +16,7 @@ import { toRefusal } from "./archives.ts"
 import type { Backups } from "./backup.ts"
 import { backupFolder, listBackups, listDamagedBackups, type Manifest } from "./folder.ts"
 import type { BackupList } from "./list.ts"
-import type { OnlineRestore } from "./online-restore.ts"
-import { stageBackup } from "./restore.ts"
+import { type OnlineRestore, stageBackup } from "./restore.ts"
 
 /** Jobs that create, verify and restore backups. Their start and their result are entries of the audit log. */
 export interface BackupJobs {

@@ -16,7 +16,7 @@ import { type ConsoleUsers, createConsoleUsers } from "../accounts/admin-users.t
 import { createImpersonation, type Impersonation } from "../accounts/impersonation.ts"
 import { createEndings } from "../accounts/user-access.ts"
 import { type ConsoleBackups, createConsoleBackups } from "../backup/admin-backups.ts"
-import type { OnlineRestore } from "../backup/online-restore.ts"
+import type { OnlineRestore } from "../backup/restore.ts"
 import type { BackupSchedule } from "../backup/schedule.ts"
 import type { DataHooks } from "../erasure/data-hooks.ts"
 import { type ConsoleRetention, createRetention, RETENTION_JOB } from "../erasure/retention.ts"

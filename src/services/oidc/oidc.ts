@@ -1,14 +1,13 @@
+import type { Session } from "../../domain/account.ts"
 import { AppError } from "../../domain/error.ts"
 import { domainOf, type IdentityProvider } from "../../domain/identity-provider.ts"
-import type { Session } from "../../domain/session.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { userOfIdentity } from "../../store/catalog/oidc.ts"
 import { type Audit, sessionEntry } from "../audit/audit.ts"
 import type { SignInLimits } from "../sign-in/limits.ts"
 import { actorAs, type Guest, type NoteFailure, type SignedIn } from "../sign-in/session.ts"
 import type { Person, Sessions } from "../sign-in/sessions.ts"
-import { SKEW_SECONDS } from "./discovery.ts"
-import type { OidcClaims, OidcExchange } from "./exchange.ts"
+import { type OidcClaims, type OidcExchange, SKEW_SECONDS } from "./exchange.ts"
 import type { OidcProviders } from "./providers.ts"
 import {
   createOidcLink,

@@ -4,12 +4,12 @@ import { type IdentityProvider, readRoleMap } from "../../domain/identity-provid
 import type { Log } from "../../domain/log.ts"
 import type { ProviderTest } from "../../domain/provider-input.ts"
 import { isObject } from "../../domain/shape.ts"
-import { parsed } from "../../domain/sign-in-input.ts"
+import { parsed } from "../../domain/sign-in.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listProviders, providerById, type StoredProvider, verifiedDomain } from "../../store/catalog/oidc.ts"
 import type { StoredSecrets } from "../key-rotation/stored-secrets.ts"
 import type { Outbound } from "../outbound/outbound.ts"
-import { ALGORITHMS } from "./discovery.ts"
+import { ALGORITHMS } from "./exchange.ts"
 
 /** The identity providers for sign-in: the operator's and those of organizations. */
 export interface OidcProviders {

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
-import { type PasskeyResponse, parsed, parsePasskey } from "../../domain/sign-in-input.ts"
+import { type PasskeyResponse, parsed, parsePasskey } from "../../domain/sign-in.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } from "../../store/catalog/second-factors.ts"
 import { userById } from "../../store/catalog/users.ts"

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
+import type { Session } from "../../domain/account.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { Session } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {

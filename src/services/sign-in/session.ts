@@ -1,7 +1,7 @@
+import type { Session, SignInMethod } from "../../domain/account.ts"
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { countryNameOrCode } from "../../domain/place-names.ts"
-import type { Session, SignInMethod } from "../../domain/session.ts"
 import { isEmail, type User } from "../../domain/user.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { updateLastLogin } from "../../store/catalog/users.ts"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
+import type { Client, Session, SignInMethod } from "../../domain/account.ts"
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { Client, Session, SignInMethod } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
 import { agentOf, cutAgent } from "../../ingest/request/agent.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"

@@ -7,7 +7,6 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError, refuseFaults } from "../../domain/error.ts"
-import { parseHost } from "../../domain/host.ts"
 import {
   type ClaimReason,
   claimedHosts,
@@ -16,11 +15,12 @@ import {
   type HostProof,
   type HostRulings,
   isProvable,
+  parseHost,
   provableName,
-} from "../../domain/host-claim.ts"
+} from "../../domain/host.ts"
 import { parseId } from "../../domain/id.ts"
+import { domainNotVerified, domainTaken, proofOf } from "../../domain/identity-provider.ts"
 import { ORGANIZATION } from "../../domain/limits.ts"
-import { domainNotVerified, domainTaken, proofOf } from "../../domain/mail-domain.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { HostDisputeResponse } from "../../domain/site-response.ts"

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError, type Fault, refuseFaults, siteNotFound } from "../../domain/error.ts"
-import { updateClaimTimes } from "../../domain/host-claim.ts"
+import { updateClaimTimes } from "../../domain/host.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { fault } from "../../domain/shape.ts"
 import type { Shield } from "../../domain/shield.ts"

@@ -12,7 +12,7 @@ import { flatMetrics, flatQuery, shownRows } from "../../query/parse/flat-query.
 import { parseQuery, parseRealtime } from "../../query/parse/parse.ts"
 import type { LocalRange } from "../../query/parse/period.ts"
 import { shownMetrics, shownValue } from "../../query/show/result.ts"
-import type { Funnels } from "../definitions/funnels.ts"
+import type { Funnels } from "../definitions/goals.ts"
 import { funnelReport, requestedFunnel, splitFunnel } from "./funnel-report.ts"
 import {
   callerOf,

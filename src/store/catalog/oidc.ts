@@ -1,5 +1,5 @@
 /** The identity providers, the email domains of organizations, the identities of users, and the roles that providers give. */
-import type { MailDomain } from "../../domain/mail-domain.ts"
+import type { MailDomain } from "../../domain/identity-provider.ts"
 import type { Role } from "../../domain/organization.ts"
 import type { SiteRole } from "../../domain/permission.ts"
 import type { ProviderFields } from "../../domain/provider-input.ts"

@@ -1,4 +1,4 @@
-import type { HostDecision, HostProof } from "../../domain/host-claim.ts"
+import type { HostDecision, HostProof } from "../../domain/host.ts"
 import { DEFAULT_SETTINGS, type IdentityPhase, type Site, type SiteSettings } from "../../domain/site.ts"
 import type { SiteFields } from "../../domain/site-input.ts"
 import { sql } from "../sql.ts"
