@@ -1,14 +1,14 @@
 /**
  * Checks the structure of the code and prints every violation:
  *
- * - imports that go up or sideways between the floors (architecture.md section 1);
- * - folders of one floor that import each other in both directions, and cycles of value imports between files (layout.md);
+ * - imports that go up or sideways between the layers (architecture.md section 1);
+ * - folders of one layer that import each other in both directions, and cycles of value imports between files (layout.md);
  * - network clients outside the one outbound client (reliability.md section 9), and plugins that read a client's address.
  */
 import { dirname, normalize } from "node:path"
 import { Glob } from "bun"
 
-/** The floors and what each may import in addition to itself. A floor depends only on floors above it in this list. */
+/** The layers and what each may import in addition to itself. A layer depends only on layers above it in this list. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ["src/domain"],
   "src/domain": [],
@@ -86,33 +86,33 @@ function isWiring(path: string): boolean {
   return [...WIRING, ...LISTS].includes(path) || path.startsWith("src/wiring/")
 }
 
-/** Returns the floor of a file: two words of its path. The configuration and each plugin are one floor as a whole. */
-function floorOf(path: string): string {
+/** Returns the layer of a file: two words of its path. The configuration and each plugin are one layer as a whole. */
+function layerOf(path: string): string {
   if (isWiring(path)) return path
   if (path.startsWith("config/")) return "config"
   return path.split("/").slice(0, 2).join("/")
 }
 
 function layerFaults(file: string): string[] {
-  const from = floorOf(file)
+  const from = layerOf(file)
   const allowed = MAY_IMPORT[from.startsWith("plugins/") ? "plugins" : from]
-  if (!allowed) return [`${file}: ${from} is not a known floor`]
+  if (!allowed) return [`${file}: ${from} is not a known layer`]
   return imports
     .get(file)!
     .filter(({ path }) => /^[.#]/.test(path))
     .filter(({ path }) => {
-      const target = path.startsWith("#") ? path : floorOf(normalize(`${dirname(file)}/${path}`))
+      const target = path.startsWith("#") ? path : layerOf(normalize(`${dirname(file)}/${path}`))
       return target !== from && !allowed.includes(target)
     })
     .map(({ path }) => `${file}: ${from} must not import ${path}`)
 }
 
-/** Finds folders of one floor that import each other. A folder and a folder inside it may, because they belong together. */
+/** Finds folders of one layer that import each other. A folder and a folder inside it may, because they belong together. */
 function mutualFolders(): string[] {
   const firstImport = new Map<string, string>()
   for (const [file, list] of imports) {
     for (const { file: target } of list) {
-      if (target === undefined || !sources.has(target) || floorOf(file) !== floorOf(target) || isTest(file)) continue
+      if (target === undefined || !sources.has(target) || layerOf(file) !== layerOf(target) || isTest(file)) continue
       const [from, to] = [dirname(file), dirname(target)]
       if (!`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`))
         firstImport.set(`${from} ${to}`, `${file} imports ${target}`)

@@ -35,14 +35,19 @@ interface Words {
   path: string
 }
 
-const main = ({ id, title, table }: Words): string => `/** What the area is for, in a sentence. */
+const main = ({ id, title, table }: Words): string => `/** Describe the purpose of the plugin in one sentence. */
 import { type Static, Type as t } from "@sinclair/typebox"
-import { definePlugin, type Host, inspect, NoQuery, refuseFaults, Sent, sql } from "#plugin"
+import { definePlugin, field, type Host, inspect, NoQuery, operationsOf, refuseFaults, Sent, sql } from "#plugin"
 import createTables from "./migrations/0001_${id}.sql" with { type: "text" }
 
-const ItemInput = t.Object({ name: t.String({ minLength: 1, maxLength: 100 }) }, { additionalProperties: false })
-const Item = t.Object({ id: t.Integer(), name: t.String() })
+const ItemInput = t.Object(
+  { name: t.String({ minLength: 1, maxLength: 100, description: "Display name." }) },
+  { additionalProperties: false },
+)
+const Item = t.Object({ id: field.id("Id of the item."), name: field.text("Display name.") })
 type Item = Static<typeof Item>
+
+const operation = operationsOf("${id}")
 
 export default definePlugin({
   id: "${id}",
@@ -50,7 +55,7 @@ export default definePlugin({
   paths: { site: ["${id}"] },
   permissions: { "${id}:read": "viewer", "${id}:write": "editor" },
   migrations: [{ name: "0001_${id}", sql: createTables }],
-  setup: (host) => ({ routes: [routesOf(host)], onSiteDelete: (siteId) => removeItems(host, siteId) }),
+  setup: (host) => ({ routes: [routesOf(host)], onSiteDelete: (siteId) => deleteItems(host, siteId) }),
 })
 
 const routesOf = ({ siteRouter, db, audit }: Host) =>
@@ -58,8 +63,8 @@ const routesOf = ({ siteRouter, db, audit }: Host) =>
     .get("/${id}", async ({ site }) => ({ data: await listItems(db, site.id) }), {
       can: "${id}:read",
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(Item) }) },
-      detail: { summary: "List items" },
+      response: { 200: t.Object({ data: t.Array(Item, { description: "Items of the site." }) }) },
+      detail: operation("List items"),
     })
     .post(
       "/${id}",
@@ -68,25 +73,26 @@ const routesOf = ({ siteRouter, db, audit }: Host) =>
         refuseFaults(faults)
         const { name = "" } = fields
         const item = await db.transaction(async (statements) => {
-          const made = (await statements.get<Item>(sql\`
+          const created = (await statements.get<Item>(sql\`
             insert into ${table} (site_id, name) values (\${site.id}, \${name}) returning id, name\`))!
-          const target = { type: "item", id: made.id, label: name }
+          const target = { type: "item", id: created.id, label: name }
           await audit.write(statements, actor, { action: "${id}.item.create", target, siteId: site.id, changes: { name: [null, name] } })
-          return made
+          return created
         })
         return status(201, item)
       },
-      { can: "${id}:write", query: NoQuery, body: Sent, response: { 201: Item }, detail: { summary: "Make an item" } },
+      { can: "${id}:write", query: NoQuery, body: Sent, response: { 201: Item }, detail: operation("Create an item", ItemInput) },
     )
 
 const listItems = (db: Host["db"], siteId: number): Promise<Item[]> =>
   db.all(sql\`select id, name from ${table} where site_id = \${siteId} order by id limit 1000\`)
 
-/** At most 1,000 at a time: a statement of the catalog is short. */
-async function removeItems({ db }: Host, siteId: number): Promise<{ items: number }> {
+/** Deletes in slices, because statements of the catalog must be short. Returns the number of deleted items. */
+async function deleteItems({ db }: Host, siteId: number): Promise<{ items: number }> {
   const slice = sql\`select id from ${table} where site_id = \${siteId} limit 1000\`
   let items = 0
-  for (let gone = 1_000; gone === 1_000; items += gone) gone = (await db.all(sql\`delete from ${table} where id in (\${slice}) returning id\`)).length
+  for (let deleted = 1_000; deleted === 1_000; items += deleted)
+    deleted = (await db.all(sql\`delete from ${table} where id in (\${slice}) returning id\`)).length
   return { items }
 }
 `
@@ -105,7 +111,7 @@ import ${id} from "../${id}.ts"
 
 const path = "${path}"
 
-test("an item that is made is in the list", async () => {
+test("lists a created item", async () => {
   await using instance = await startInstance({ plugins: [${id}] })
   const { api } = instance
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
@@ -117,26 +123,26 @@ test.each([
   ["without a session", undefined, { name: "first" }, 401, "session_required"],
   ["as a viewer", "viewer", { name: "first" }, 403, "forbidden"],
   ["without a name", "editor", {}, 422, "validation_failed"],
-  ["with a field too many", "editor", { name: "first", colour: 1 }, 422, "validation_failed"],
-] as const)("refuses an item %s", async (_, role, body, status, code) => {
+  ["with an unknown field", "editor", { name: "first", colour: 1 }, 422, "validation_failed"],
+] as const)("rejects an item %s", async (_, role, body, status, code) => {
   await using instance = await startInstance({ plugins: [${id}] })
   await instance.signIn({ role: "owner" })
   const headers = role ? { cookie: await instance.signIn({ role }) } : {}
   expect(await instance.api.post(path, body, undefined, headers)).toMatchObject({ status, body: { code } })
 })
 
-test("a purged site leaves nothing behind", async () => {
+test("deletes the items of a deleted site", async () => {
   await using instance = await startInstance({ plugins: [${id}] })
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
   await instance.api.post(path, { name: "first" }, undefined, editor)
-  expect(await instance.app.plugins.hooks.onSiteDelete(1)).toEqual({ ${id}_items: 1 })
+  expect(await instance.app.hooks.onSiteDelete(1)).toEqual({ ${id}_items: 1 })
 })
 `
 
 if (import.meta.main) {
   const [id = ""] = Bun.argv.slice(2)
-  if (!/^[a-z][a-z0-9]{1,30}$/.test(id)) refuse("Name the plugin: bun run new-plugin <id>, of 2 to 31 small letters and digits")
-  if (existsSync(`plugins/${id}`)) refuse(`plugins/${id} is there already`)
+  if (!/^[a-z][a-z0-9]{1,30}$/.test(id)) refuse("Usage: bun run new-plugin <id>, where the id has 2 to 31 lower-case letters and digits")
+  if (existsSync(`plugins/${id}`)) refuse(`plugins/${id} already exists`)
   for (const [name, text] of Object.entries(newPlugin(id))) {
     const path = `plugins/${id}/${name}`
     await mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true })

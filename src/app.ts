@@ -13,17 +13,16 @@ import { type LoadedPlugins, loadPlugins, pluginFacts } from "./plugin/load.ts"
 import { createPluginRegistry } from "./plugin/registry.ts"
 import type { Engine } from "./query/engine/engine.ts"
 import { accountTasks } from "./services/accounts/accounts.ts"
-import { createOnlineRestore } from "./services/backup/online-restore.ts"
+import { createOnlineRestore } from "./services/backup/restore.ts"
 import type { DataHooks } from "./services/erasure/data-hooks.ts"
 import { createErasure, type Erasure } from "./services/erasure/erasure.ts"
 import { createExports } from "./services/export/export.ts"
 import { type Console, createConsole } from "./services/instance/console.ts"
-import { defineCoreJobs, jobTasks } from "./services/instance/core-jobs.ts"
 import { examine } from "./services/instance/doctor.ts"
 import type { Instance } from "./services/instance/instance.ts"
 import type { Operations } from "./services/instance/operations.ts"
 import { createSiteAreas } from "./services/instance/site-areas.ts"
-import { upkeepTasks } from "./services/instance/upkeep.ts"
+import { defineCoreJobs, jobTasks, upkeepTasks } from "./services/instance/upkeep.ts"
 import { txtResolver } from "./services/oidc/mail-domains.ts"
 import { createMemberships, type Memberships } from "./services/organizations/memberships.ts"
 import { createLogLines } from "./services/runtime/log.ts"
@@ -33,6 +32,7 @@ import { createLive } from "./services/stats/live.ts"
 import { createQueryForm } from "./services/stats/query-form.ts"
 import { createRecordReports } from "./services/stats/record-reports.ts"
 import { createStats } from "./services/stats/stats.ts"
+import { operatorActor } from "./wiring/account-settings.ts"
 import { begin, end } from "./wiring/life.ts"
 import { closeFoundation, openFoundation } from "./wiring/opening.ts"
 import { operationsOf } from "./wiring/operations.ts"
@@ -80,7 +80,12 @@ export async function createApp(given: AppOptions): Promise<App> {
     store: instance.events,
   })
   instance.states.onDamage(collector.meetDamage)
-  const operations = operationsOf(options, instance, { baseUrl: baseUrl.current, hooks: registry.hooks, areaFiles: registry.areaFiles })
+  const operations = operationsOf(options, instance, {
+    baseUrl: baseUrl.current,
+    hooks: registry.hooks,
+    areaFiles: registry.areaFiles,
+    runPluginCommand: registry.runCommand(operatorActor(options.version)),
+  })
   const placeNames = placeFile?.names
   const stats = createStats({ ...instance, engine, clock, placeNames })
   const recordReports = createRecordReports({ ...instance, engine, clock, placeNames })
@@ -190,7 +195,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   return {
     ...server,
     ...parts,
-    restarting: onlineRestore.asked,
+    restarting: onlineRestore.requested,
     async inviteToSetUp(onRenewal) {
       if (await instance.accounts.users.isSetUp()) return undefined
       const url = `${baseUrl.current()}/setup`

@@ -16,7 +16,7 @@ import { findBackup } from "./services/backup/folder.ts"
 import { finishInterrupted, restoreBackup } from "./services/backup/restore.ts"
 import { replayClock } from "./services/demo/demo.ts"
 import { lockFolder, openInstance } from "./services/instance/instance.ts"
-import { withOperations } from "./services/instance/reach.ts"
+import { withOperations } from "./services/instance/operations.ts"
 import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/data-folder.ts"
 import { ExitFault } from "./services/runtime/exit.ts"
 import { jsonLog, lineWriter } from "./services/runtime/log.ts"
@@ -32,6 +32,8 @@ const program: Program = {
   // Loaded on demand, because the text has a hundred kilobytes and is rarely requested.
   licenses: async () => (await import("../THIRD-PARTY-LICENSES.txt", { with: { type: "text" } })).default,
   settingFlags: settingFlags(),
+  pluginCommands: plugins.flatMap(({ commands = [] }) => commands),
+  folder: () => process.cwd(),
   interrupted,
   describeSettings: (settings) => load(settings).described,
   async withOperations(settings, report, work, { mayCreateStores } = { mayCreateStores: false }) {

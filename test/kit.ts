@@ -1,5 +1,5 @@
 /**
- * Shared support for the tests of all floors.
+ * Shared support for the tests of all layers.
  *
  * `temporaryFolder()` creates a real folder · `fixedClock()` a clock that stands still · `startInstance()` the whole application
  * on both stores in a temporary folder, with an organization, a site (id 1, hosts `shop.example`, zone Europe/Berlin,
@@ -18,7 +18,7 @@ import type { Role } from "../src/domain/organization.ts"
 import type { SiteRole } from "../src/domain/permission.ts"
 import type { Site } from "../src/domain/site.ts"
 import type { AnyPlugin } from "../src/plugin/contract.ts"
-import { insertMembership, putSiteMember } from "../src/store/catalog/memberships.ts"
+import { insertMembership, putSiteMember } from "../src/store/catalog/members.ts"
 import { updateSessionProof } from "../src/store/catalog/sessions.ts"
 import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
 import { sql } from "../src/store/sql.ts"

@@ -1,8 +1,8 @@
-import { AppError, type Console, type Host, leaveUnread, NoQuery, readNothing, readOptionalJson, Sent } from "#plugin"
+import { AppError, type Console, failures, type Host, leaveUnread, NoQuery, readNothing, readOptionalJson, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { begin } from "./jobs.ts"
 import { BackupListResponse, BackupResponse, JobResponse, PlanResponse } from "./responses.ts"
-import { failures, fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
+import { fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
 
 /** Routes for backups of both stores. */
 export const backupRoutes = (host: Host) => {
@@ -16,7 +16,7 @@ export const backupRoutes = (host: Host) => {
       "/admin/backups",
       async () => {
         const { backups: all, bucketError } = await backups.list()
-        return { data: all.map(formatBackup), ...(bucketError !== undefined && { hindrance: bucketError }) }
+        return { data: all.map(formatBackup), ...(bucketError !== undefined && { bucket_error: bucketError }) }
       },
       {
         instanceAdmin: true,

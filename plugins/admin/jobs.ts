@@ -1,6 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
+  failures,
   type Host,
   instantOrNull,
   instantText,
@@ -14,7 +15,7 @@ import {
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { JobResponse, ScheduleResponse } from "./responses.ts"
-import { failures, operation, rawResponse } from "./routing.ts"
+import { operation, rawResponse } from "./routing.ts"
 
 /** Returns a job without its payload. */
 function formatJob(host: Host, job: Job): JobResponse {
@@ -100,7 +101,7 @@ export const jobRoutes = (host: Host) => {
     .get("/admin/schedules", async () => ({ data: (await jobs.schedules()).map(formatSchedule) }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(ScheduleResponse) }) },
+      response: { 200: t.Object({ data: t.Array(ScheduleResponse, { description: "Schedules of all jobs." }) }) },
       detail: operation("List job schedules"),
     })
     .patch("/admin/schedules/:name", async ({ actor, params, body }) => formatSchedule(await jobs.change(actor, params.name, body.value)), {

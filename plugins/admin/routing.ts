@@ -1,6 +1,5 @@
 /** What the routes of the console share: their documentation, searches, versions and downloads. */
-import type { TSchema } from "@sinclair/typebox"
-import { type ArgumentReader, caseKey, type ErrorCode, etagOf, type Versioned } from "#plugin"
+import { type ArgumentReader, caseKey, etagOf, operationsOf, type Versioned } from "#plugin"
 
 /** Sets the header `ETag` to the version of an item and returns the body. */
 export function tagged<Body>({ headers }: { headers: Record<string, unknown> }, item: Versioned, body: Body): Body {
@@ -9,11 +8,7 @@ export function tagged<Body>({ headers }: { headers: Record<string, unknown> }, 
 }
 
 /** Returns the OpenAPI documentation of a route. */
-export const operation = (summary: string, body?: TSchema) => ({
-  summary,
-  tags: ["admin"],
-  ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
-})
+export const operation = operationsOf("admin")
 
 /** Returns the headers of a downloaded file. */
 export const fileHeaders = (type: string, name: string): Record<string, string> => ({
@@ -24,9 +19,6 @@ export const fileHeaders = (type: string, name: string): Record<string, string> 
 
 /** Returns parts as a body. The runtime accepts an iterable, but its type is missing. */
 export const streamed = (parts: AsyncIterable<Uint8Array>): BodyInit => parts as unknown as BodyInit
-
-/** Documents error codes that do not follow from the form of the route. */
-export const failures = (...codes: ErrorCode[]): object => ({ "x-failures": codes })
 
 /** Documents a response that has no schema. */
 export const rawResponse = (type = "application/json", status = 200): object => ({

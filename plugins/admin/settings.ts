@@ -1,8 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, NoQuery, Sent, versionsIn } from "#plugin"
+import { failures, field, type Host, NoQuery, Sent, versionsIn } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./responses.ts"
-import { failures, operation, tagged } from "./routing.ts"
+import { operation, tagged } from "./routing.ts"
 
 type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>
 const taggedSettings = (set: { headers: Record<string, unknown> }, settings: Settings) => tagged(set, settings, settings)
@@ -58,7 +58,7 @@ export const settingRoutes = (host: Host) => {
     .get("/admin/plugins", async () => ({ data: await areas.list() }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(PluginResponse) }) },
+      response: { 200: t.Object({ data: t.Array(PluginResponse, { description: "All plugins." }) }) },
       detail: operation("List plugins with their data"),
     })
     .patch(
@@ -78,14 +78,14 @@ export const settingRoutes = (host: Host) => {
     .get("/admin/features", () => ({ data: areas.features() }), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: t.Object({ data: t.Array(t.String()) }) },
+      response: { 200: t.Object({ data: field.texts("Ids of the enabled plugins.") }) },
       detail: operation("List enabled plugins"),
     })
     .patch("/admin/features", async ({ actor, body }) => ({ data: await areas.turnAll(actor, body.value) }), {
       instanceAdmin: true,
       query: NoQuery,
       body: Sent,
-      response: { 200: t.Object({ data: t.Array(t.String()) }) },
+      response: { 200: t.Object({ data: field.texts("Ids of the enabled plugins.") }) },
       detail: { ...operation("Enable or disable several plugins", BODIES.areas), ...failures("invalid_state") },
     })
 }

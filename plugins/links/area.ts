@@ -1,6 +1,6 @@
 import type { Counters, Site, Trash } from "#plugin"
 import type { Batches } from "./batch.ts"
-import type { Domains } from "./domains/domains.ts"
+import type { Domains } from "./domains.ts"
 import type { Link, LinksHost } from "./link.ts"
 import type { Links } from "./link-writes.ts"
 import type { Reports } from "./reports/reports.ts"
@@ -8,7 +8,7 @@ import type { LinkFormat } from "./responses.ts"
 import type { Cache } from "./serving/cache.ts"
 import type { Chains } from "./serving/chain.ts"
 import type { Orphans } from "./serving/orphans.ts"
-import type { Templates } from "./templates/templates.ts"
+import type { Templates } from "./templates.ts"
 
 /** Parts of the plugin that its routes and jobs share. */
 export interface Area {
@@ -25,17 +25,6 @@ export interface Area {
   trash: Trash<Link>
   format: LinkFormat
 }
-
-type Tag = "links" | "utm-templates" | "link-domains"
-
-/** Returns the OpenAPI documentation of a route. */
-export const operation = (tag: Tag, summary: string, more: object = {}) => ({ summary, tags: [tag], ...more })
-
-/** Documents error codes that do not follow from the form of the route. */
-export const failures = (...codes: string[]): object => ({ "x-failures": codes })
-
-/** Documents a request body that a service validates. */
-export const requestBody = (schema: object): object => ({ requestBody: { required: true, content: { "application/json": { schema } } } })
 
 /** Returns the check that the item in the path of a route exists. It runs before the body is read. */
 export const finding =

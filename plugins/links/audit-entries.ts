@@ -1,7 +1,6 @@
 import type { AuditEntry, Site } from "#plugin"
-import type { Domain } from "./domain-rows.ts"
 import type { Link } from "./link.ts"
-import type { Template } from "./templates/rows.ts"
+import type { Domain, Template } from "./rows.ts"
 
 /** Fields of a link whose changes are not audited: those that the server sets, and counters. */
 const NOT_AUDITED = new Set([

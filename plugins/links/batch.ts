@@ -1,6 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
 import { AppError, type BatchProgress, fault, inspect, isObject, type OwnStatements, type OwnTables, refuseFaults, slugKey } from "#plugin"
-import { type CsvRow, csvRows, withoutFormulaGuard } from "./csv.ts"
 import { LIMITS, type Link } from "./link.ts"
 import type { Author, LinkChange, Links } from "./link-writes.ts"
 import type { BulkResponse, ImportResponse, LinkFormat } from "./responses.ts"
@@ -8,12 +7,25 @@ import type { Cache } from "./serving/cache.ts"
 
 const OPS = ["create", "update", "archive", "delete"] as const
 export const BulkInput = t.Object(
-  { op: t.Union(OPS.map((op) => t.Literal(op))), rows: t.Array(t.Any(), { minItems: 1, maxItems: LIMITS.bulkRows }) },
+  {
+    op: t.Union(
+      OPS.map((op) => t.Literal(op)),
+      { description: "Operation: `create`, `update`, `archive` or `delete`." },
+    ),
+    rows: t.Array(t.Any(), {
+      minItems: 1,
+      maxItems: LIMITS.bulkRows,
+      description: "New links, or objects with the `id` of a link and the fields to change. A row that fails does not affect the others.",
+    }),
+  },
   { additionalProperties: false, title: "LinkBulk" },
 )
 export const ImportInput = t.Object(
   {
-    csv: t.String({ minLength: 1 }),
+    csv: t.String({
+      minLength: 1,
+      description: "CSV file from Bitly, Shlink, YOURLS or Dub, or with the columns `slug,destination,title,tags`.",
+    }),
     apply: t.Optional(t.Boolean({ description: "Write the rows. Default: false, which returns a preview." })),
   },
   { additionalProperties: false, title: "LinkImport" },
@@ -228,3 +240,55 @@ const lastPart = (address: string): string =>
     .split("/")
     .filter((part) => part !== "")
     .at(-1) ?? ""
+
+/** A row of a CSV file with the number of its first line. */
+interface CsvRow {
+  line: number
+  cells: string[]
+}
+
+/**
+ * Yields the rows of a CSV file (RFC 4180), without empty ones. Lines may end with CR, LF or both; an unclosed quote extends to the end
+ * of the file. A generator, so that the caller can pause between the rows of a large file.
+ */
+function* csvRows(text: string): Generator<CsvRow, void> {
+  let [at, line] = [text.startsWith("\ufeff") ? 1 : 0, 1]
+
+  function quotedPart(): string {
+    let part = ""
+    for (at++; ; at++) {
+      const end = text.indexOf('"', at)
+      part += text.slice(at, end === -1 ? undefined : end)
+      at = end === -1 ? text.length : end + 1
+      if (text[at] !== '"') break
+      part += '"'
+    }
+    line += part.match(LINE_END)?.length ?? 0
+    return part
+  }
+  function readCell(): string {
+    const quoted = text[at] === '"' ? quotedPart() : ""
+    CELL_END.lastIndex = at
+    const end = CELL_END.exec(text)?.index ?? text.length
+    const cell = quoted + text.slice(at, end)
+    at = end
+    return cell
+  }
+
+  while (at < text.length) {
+    const [firstLine, cells] = [line, [readCell()]]
+    while (text[at] === ",") {
+      at++
+      cells.push(readCell())
+    }
+    at += text.startsWith("\r\n", at) ? 2 : 1
+    line++
+    if (cells.length > 1 || cells[0] !== "") yield { line: firstLine, cells }
+  }
+}
+
+const LINE_END = /\r\n|\r|\n/g
+const CELL_END = /[,\r\n]/g
+
+/** Removes the apostrophe that exports put in front of a cell that a spreadsheet would run as a formula. */
+const withoutFormulaGuard = (cell: string): string => (/^'[=+\-@\t\r＝＋－＠]/.test(cell) ? cell.slice(1) : cell)

@@ -1,16 +1,44 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Actor, AnyQuery, etagOf, NoQuery, Paged, readJsonAsSent, readNothing, Sent, type Site, slugFault, versionsIn } from "#plugin"
-import { type Area, failures, finding, operation, requestBody } from "./area.ts"
+import {
+  type Actor,
+  AnyQuery,
+  type Asked,
+  etagOf,
+  failures,
+  field,
+  NoQuery,
+  operationsOf,
+  Paged,
+  parseId,
+  readJsonAsSent,
+  readNothing,
+  readSortedPaging,
+  Sent,
+  type Site,
+  slugFault,
+  sortedPage,
+  versionsIn,
+} from "#plugin"
+import { type Area, finding } from "./area.ts"
 import { BulkInput, ImportInput, type RowOutcome } from "./batch.ts"
 import { LinkInput } from "./input.ts"
-import { LIMITS, type Link } from "./link.ts"
-import { listLinks } from "./link-list.ts"
+import { LIMITS, type Link, type LinkState, type LinksHost, stateOf } from "./link.ts"
 import type { Author } from "./link-writes.ts"
-import { BulkResponse, Id, ImportResponse, LinkResponse, ListedLinkResponse, SlugCheckResponse } from "./responses.ts"
+import type { Reports } from "./reports/reports.ts"
+import { BulkResponse, ImportResponse, type LinkFormat, LinkResponse, ListedLinkResponse, SlugCheckResponse } from "./responses.ts"
+import type { Cache } from "./serving/cache.ts"
 
+const operation = operationsOf("links")
 const CONTENT = ["invalid_destination", "redirect_loop", "destination_not_allowed", "slug_reserved", "invalid_slug", "utm_required"]
 const STATE = ["slug_taken", "slug_recently_used", "domain_not_verified", "domain_not_found", "template_not_found", "limit_reached"]
-const LinkPatch = requestBody(t.Partial(t.Object({ ...LinkInput.properties, archived: t.Boolean(), version: Id }), { title: "LinkPatch" }))
+const LinkPatch = t.Partial(
+  t.Object({
+    ...LinkInput.properties,
+    archived: field.flag("Whether the link is archived."),
+    version: field.id("Version that the change is based on."),
+  }),
+  { title: "LinkPatch" },
+)
 interface Call {
   site: Site
   actor: Actor
@@ -41,7 +69,7 @@ export function linkRoutes(area: Area) {
       can: "links:read",
       query: AnyQuery,
       response: { 200: Paged(ListedLinkResponse) },
-      detail: operation("links", "List short links"),
+      detail: operation("List short links"),
     })
     .post(
       "/links",
@@ -56,7 +84,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: LinkResponse },
-        detail: operation("links", "Create a short link", { ...requestBody(LinkInput), ...failures(...CONTENT, ...STATE) }),
+        detail: { ...operation("Create a short link", LinkInput), ...failures(...CONTENT, ...STATE) },
       },
     )
     .get(
@@ -74,7 +102,7 @@ export function linkRoutes(area: Area) {
           { additionalProperties: false },
         ),
         response: { 200: SlugCheckResponse },
-        detail: operation("links", "Check whether a slug is available", failures("domain_not_found")),
+        detail: { ...operation("Check whether a slug is available"), ...failures("domain_not_found") },
       },
     )
     .post(
@@ -88,7 +116,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: BulkResponse },
-        detail: operation("links", "Create, update, archive or delete many links", requestBody(BulkInput)),
+        detail: operation("Create, update, archive or delete many links", BulkInput),
       },
     )
     .post(
@@ -102,14 +130,14 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: ImportResponse },
-        detail: operation("links", "Import links from CSV, or preview the import", requestBody(ImportInput)),
+        detail: operation("Import links from CSV, or preview the import", ImportInput),
       },
     )
     .get("/links/:id", async ({ site, params, set }) => tagged(set, await links.get(site, params.id)), {
       can: "links:read",
       query: NoQuery,
       response: { 200: LinkResponse },
-      detail: operation("links", "Get a short link"),
+      detail: operation("Get a short link"),
     })
     .patch(
       "/links/:id",
@@ -122,7 +150,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: LinkResponse },
-        detail: operation("links", "Update a short link", { ...LinkPatch, ...failures(...CONTENT, ...STATE, "precondition_failed") }),
+        detail: { ...operation("Update a short link", LinkPatch), ...failures(...CONTENT, ...STATE, "precondition_failed") },
       },
     )
     .delete(
@@ -134,7 +162,7 @@ export function linkRoutes(area: Area) {
       {
         can: { permission: WRITE, find: finding(links.get), read: readNothing },
         query: NoQuery,
-        detail: operation("links", "Delete a short link, which can be restored for 30 days", failures("precondition_failed")),
+        detail: { ...operation("Delete a short link, which can be restored for 30 days"), ...failures("precondition_failed") },
       },
     )
     .post(
@@ -145,11 +173,50 @@ export function linkRoutes(area: Area) {
         can: { permission: WRITE, find: finding(links.deleted), read: readNothing },
         query: NoQuery,
         response: { 200: LinkResponse },
-        detail: operation(
-          "links",
-          "Restore a deleted short link",
-          failures("slug_taken", "redirect_loop", "limit_reached", "domain_not_found", "domain_not_verified"),
-        ),
+        detail: {
+          ...operation("Restore a deleted short link"),
+          ...failures("slug_taken", "redirect_loop", "limit_reached", "domain_not_found", "domain_not_verified"),
+        },
       },
     )
 }
+
+const STATES = ["active", "archived", "expired"] as const
+const SORTS = ["created", "clicks", "last_click"] as const
+const NAMES = ["q", "tag", "state", "domain", "sort"]
+
+/** Returns a page of a site's links with their clicks of the last 30 days. */
+async function listLinks(
+  { now, log }: LinksHost,
+  { cache, format, reports }: { cache: Cache; format: LinkFormat; reports: Reports },
+  { site, query, request }: { site: Site; query: Record<string, unknown> } & Pick<Asked, "request">,
+) {
+  const paging = readSortedPaging(`links/${site.id}`, query, NAMES, (reader) => ({
+    q: (reader.text("q", { min: 0, max: 200 }) ?? "").toLowerCase(),
+    tag: reader.text("tag", { min: 1, max: 40 }),
+    state: reader.choice("state", STATES),
+    domain: reader.text("domain", { min: 1, max: 16 }),
+    sort: reader.choice("sort", SORTS) ?? "created",
+  }))
+  const { q, tag, state, domain, sort } = paging.filters
+  await cache.ready()
+  const fits = (link: Link): boolean =>
+    (state === undefined ? stateOf(link, now()) !== "archived" : stateOf(link, now()) === (state as LinkState)) &&
+    (tag === undefined || link.tags.includes(tag)) &&
+    (domain === undefined || link.domain_id === (parseId(domain) ?? null)) &&
+    [link.slug, link.title, link.destination, ...link.tags].some((text) => text.toLowerCase().includes(q))
+  const found = cache
+    .ofSite(site.id)
+    .map(({ link }) => link)
+    .filter(fits)
+  const page = sortedPage(found, (link) => [-sortKeyOf(link, sort), -link.id], paging)
+  const sparks = await reports.sparklines(site, page.data, request.signal).catch((error) => {
+    // The list is useful without them.
+    log.warn("sparklines of links could not be queried", { error })
+    return undefined
+  })
+  return { ...page, data: page.data.map((link) => ({ ...format.response(link), sparkline: sparks?.get(link.id) ?? null })) }
+}
+
+const sortKeyOf = (link: Link, sort: (typeof SORTS)[number]): number =>
+  sort === "clicks" ? link.clicks_human + link.clicks_bot : sort === "last_click" ? (link.last_click_at ?? 0) : link.id

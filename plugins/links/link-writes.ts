@@ -21,10 +21,9 @@ import { linkError } from "./errors.ts"
 import { type LinkTerms, type ReadLink, readLink, refuseReversed, utmRequired, versionOf } from "./input.ts"
 import { LIMITS, type Link, type LinkFields, type LinksHost, USUAL, type Utm } from "./link.ts"
 import type { LinkResponse } from "./responses.ts"
-import { insertLink, linkSlugs, type Password, updateLink } from "./rows.ts"
+import { insertLink, linkSlugs, type Password, templateById, updateLink } from "./rows.ts"
 import type { Cache } from "./serving/cache.ts"
 import type { Chains } from "./serving/chain.ts"
-import { templateById } from "./templates/rows.ts"
 
 /** User who changes links, with the site and the permissions there. */
 export interface Author {

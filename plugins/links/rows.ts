@@ -1,8 +1,9 @@
-import { type Host, type OwnStatements, slugKey, sql, type Trash } from "#plugin"
+/** The tables of links, domains and campaign templates. */
+import { type Host, type OwnStatements, type Site, slugKey, sql, type Trash } from "#plugin"
 import { linkError } from "./errors.ts"
 import type { Link, LinkFields, Rule, Utm } from "./link.ts"
 
-const COLUMNS = sql`id, site_id, domain_id, slug, destination, title, notes, tags_json, redirect_status, forward_query, forward_path,
+const LINK = sql`id, site_id, domain_id, slug, destination, title, notes, tags_json, redirect_status, forward_query, forward_path,
   utm_json, utm_mode, starts_at, expires_at, expired_destination, max_clicks, password_hash, password_version, rules_json, noindex,
   archived_at, clicks_human, clicks_bot, clicks_qr, last_click_at, counted_to, created_by, version, created_at, updated_at, deleted_at`
 
@@ -33,7 +34,7 @@ export const linkTrash = (host: Pick<Host, "slugs" | "trash">): Trash<Link> =>
   host.trash({
     thing: "link",
     table: "links_links",
-    columns: COLUMNS,
+    columns: LINK,
     read: linkOf,
     label: ({ title, slug }) => title || slug,
     notFound: () => linkError("link_not_found", "This link doesn't exist on the site, or it was deleted."),
@@ -44,7 +45,7 @@ export const linkTrash = (host: Pick<Host, "slugs" | "trash">): Trash<Link> =>
 export const listLinks = async (statements: OwnStatements, after: number, limit: number): Promise<Link[]> =>
   (
     await statements.all<LinkRow>(
-      sql`select ${COLUMNS} from links_links where id > ${after} and deleted_at is null order by id limit ${limit}`,
+      sql`select ${LINK} from links_links where id > ${after} and deleted_at is null order by id limit ${limit}`,
     )
   ).map(linkOf)
 
@@ -131,6 +132,143 @@ export async function addClicks(
   const row = await statements.get<LinkRow>(sql`
     update links_links set clicks_human = clicks_human + ${human}, clicks_bot = clicks_bot + ${bot}, clicks_qr = clicks_qr + ${qr},
       last_click_at = max(ifnull(last_click_at, 0), ${lastAt}), counted_to = ${to}
-    where id = ${id} and counted_to < ${to} returning ${COLUMNS}`)
+    where id = ${id} and counted_to < ${to} returning ${LINK}`)
   return row && linkOf(row)
 }
+
+/** Host that an organization uses for its short links. */
+export interface Domain {
+  id: number
+  organization_id: number
+  host: string
+  token: string
+  verified_at: number | null
+  /** Destination of the root path. */
+  root_destination: string | null
+  /** Destination of unknown slugs. */
+  not_found_destination: string | null
+  version: number
+  created_at: number
+  updated_at: number
+}
+
+const DOMAIN = sql`id, organization_id, host, token, verified_at, root_destination, not_found_destination, version, created_at, updated_at`
+
+export const listAllDomains = (statements: OwnStatements, after: number, limit: number): Promise<Domain[]> =>
+  statements.all(sql`select ${DOMAIN} from links_domains where id > ${after} order by id limit ${limit}`)
+
+export const listDomains = (statements: OwnStatements, organizationId: number): Promise<Domain[]> =>
+  statements.all(sql`select ${DOMAIN} from links_domains where organization_id = ${organizationId} order by id`)
+
+export const domainById = (statements: OwnStatements, organizationId: number, id: number): Promise<Domain | undefined> =>
+  statements.get(sql`select ${DOMAIN} from links_domains where organization_id = ${organizationId} and id = ${id}`)
+
+export const domainByHost = (statements: OwnStatements, host: string): Promise<Domain | undefined> =>
+  statements.get(sql`select ${DOMAIN} from links_domains where host = ${host}`)
+
+export async function insertDomain(
+  statements: OwnStatements,
+  {
+    organization_id,
+    host,
+    token,
+    root_destination,
+    not_found_destination,
+    created_at,
+  }: Omit<Domain, "id" | "verified_at" | "version" | "updated_at">,
+): Promise<Domain> {
+  const inserted = await statements.get<Domain>(sql`
+    insert into links_domains (organization_id, host, token, root_destination, not_found_destination, created_at, updated_at)
+    values (${organization_id}, ${host}, ${token}, ${root_destination}, ${not_found_destination}, ${created_at}, ${created_at})
+    returning ${DOMAIN}`)
+  return inserted! // an insert that does not fail returns its row
+}
+
+export async function updateDomain(
+  statements: OwnStatements,
+  { id, verified_at, root_destination, not_found_destination }: Domain,
+  now: number,
+): Promise<Domain> {
+  const changed = await statements.get<Domain>(sql`
+    update links_domains set verified_at = ${verified_at}, root_destination = ${root_destination},
+      not_found_destination = ${not_found_destination}, version = version + 1, updated_at = ${now}
+    where id = ${id} returning ${DOMAIN}`)
+  return changed! // found in the same transaction
+}
+
+export const deleteDomain = (statements: OwnStatements, id: number): Promise<void> =>
+  statements.run(sql`delete from links_domains where id = ${id}`)
+
+/** Returns how many links use a domain, without deleted ones. */
+export const countLinksOnDomain = async (statements: OwnStatements, id: number): Promise<number> =>
+  (await statements.get<{ n: number }>(sql`select count(*) as n from links_links where domain_id = ${id} and deleted_at is null limit 1`))!
+    .n
+
+/** Campaign tags to start a link with. */
+export interface Template {
+  id: number
+  organization_id: number
+  /** Null if the template is available to all sites of the organization. */
+  site_id: number | null
+  name: string
+  fields: Utm
+  /** Tags that a link with this template must have. */
+  required: readonly (keyof Utm)[]
+  version: number
+  created_at: number
+  updated_at: number
+}
+
+interface TemplateRow extends Omit<Template, "fields" | "required"> {
+  fields_json: string
+  required_json: string
+}
+
+const TEMPLATE = sql`id, organization_id, site_id, name, fields_json, required_json, version, created_at, updated_at`
+const templateOf = ({ fields_json, required_json, ...row }: TemplateRow): Template => ({
+  ...row,
+  fields: JSON.parse(fields_json) as Utm,
+  required: JSON.parse(required_json) as (keyof Utm)[],
+})
+
+/** Condition for the templates that a site can use: its own and those of all sites. */
+const ofSite = ({ id, organization_id }: Site) => sql`organization_id = ${organization_id} and (site_id is null or site_id = ${id})`
+
+export async function templateById(statements: OwnStatements, site: Site, id: number): Promise<Template | undefined> {
+  const row = await statements.get<TemplateRow>(sql`select ${TEMPLATE} from links_utm_templates where id = ${id} and ${ofSite(site)}`)
+  return row && templateOf(row)
+}
+
+export const listTemplates = async (statements: OwnStatements, site: Site): Promise<Template[]> =>
+  (await statements.all<TemplateRow>(sql`select ${TEMPLATE} from links_utm_templates where ${ofSite(site)} order by id`)).map(templateOf)
+
+export const countTemplates = async (statements: OwnStatements, organizationId: number): Promise<number> =>
+  (await statements.get<{ n: number }>(sql`select count(*) as n from links_utm_templates where organization_id = ${organizationId}`))!.n
+
+/** Returns undefined if the organization already has a template with this name. */
+export async function insertTemplate(
+  statements: OwnStatements,
+  { organization_id, site_id, name, fields, required, created_at }: Omit<Template, "id" | "version" | "updated_at">,
+): Promise<Template | undefined> {
+  const row = await statements.get<TemplateRow>(sql`
+    insert into links_utm_templates (organization_id, site_id, name, name_key, fields_json, required_json, created_at, updated_at)
+    values (${organization_id}, ${site_id}, ${name}, ${name.toLowerCase()}, ${JSON.stringify(fields)}, ${JSON.stringify(required)},
+      ${created_at}, ${created_at})
+    on conflict do nothing returning ${TEMPLATE}`)
+  return row && templateOf(row)
+}
+
+export async function updateTemplate(
+  statements: OwnStatements,
+  { id, name, fields, required }: Template,
+  now: number,
+): Promise<Template | undefined> {
+  const row = await statements.get<TemplateRow>(sql`
+    update or ignore links_utm_templates set name = ${name}, name_key = ${name.toLowerCase()}, fields_json = ${JSON.stringify(fields)},
+      required_json = ${JSON.stringify(required)}, version = version + 1, updated_at = ${now}
+    where id = ${id} returning ${TEMPLATE}`)
+  return row && templateOf(row)
+}
+
+export const deleteTemplate = (statements: OwnStatements, id: number): Promise<void> =>
+  statements.run(sql`delete from links_utm_templates where id = ${id}`)

@@ -3,21 +3,29 @@ import { type Fault, fault, inspect, isObject, refuseFaults } from "#plugin"
 import { KINDS, LIMITS, type PixelFields, RECIPIENT_MODES } from "./pixel.ts"
 
 /** Returns the schema of a closed list, with the literal type that TypeBox cannot infer from an array. */
-export const oneOf = <Name extends string>(names: readonly Name[]) => t.Unsafe<Name>(t.Union(names.map((name) => t.Literal(name))))
+export const oneOf = <Name extends string>(names: readonly Name[], description: string) =>
+  t.Unsafe<Name>(
+    t.Union(
+      names.map((name) => t.Literal(name)),
+      { description },
+    ),
+  )
 
 const FIELDS = {
-  name: t.String({ minLength: 1, maxLength: LIMITS.nameChars }),
-  kind: oneOf(KINDS),
+  name: t.String({ minLength: 1, maxLength: LIMITS.nameChars, description: "Display name." }),
+  kind: oneOf(KINDS, "Place of the pixel, which determines the snippet: `email`, `rss`, `readme` or `page`."),
   slug: t.Optional(t.String({ description: "1 to 64 letters, digits, hyphens and underscores. Default: a random slug." })),
   allowed_params: t.Optional(
     t.Array(t.String({ pattern: "^[A-Za-z0-9_-]{1,40}$" }), {
       maxItems: LIMITS.params,
       uniqueItems: true,
-      description: "Names of the query parameters whose values are stored.",
+      description: "Names of the query parameters whose values are stored. Default: none.",
     }),
   ),
-  recipient_mode: t.Optional(oneOf(RECIPIENT_MODES)),
-  badge_public: t.Optional(t.Boolean()),
+  recipient_mode: t.Optional(
+    oneOf(RECIPIENT_MODES, "`hashed` stores a keyed hash of the parameter `r`, `none` ignores it. Default: `none`."),
+  ),
+  badge_public: t.Optional(t.Boolean({ description: "Whether the badge shows the number of opens. Default: false." })),
   force: t.Optional(
     t.Boolean({ description: "Take a slug that is reserved for a deleted item of the same organization. Default: false." }),
   ),
@@ -27,7 +35,11 @@ const closed = { additionalProperties: false } as const
 export const PixelInput = t.Object(FIELDS, { ...closed, title: "Pixel" })
 export const PixelPatch = t.Partial(
   t.Object(
-    { ...FIELDS, archived: t.Boolean(), version: t.Integer({ minimum: 1, description: "Version that the change is based on." }) },
+    {
+      ...FIELDS,
+      archived: t.Boolean({ description: "Whether the pixel is archived." }),
+      version: t.Integer({ minimum: 1, description: "Version that the change is based on." }),
+    },
     closed,
   ),
   { title: "PixelPatch" },

@@ -1,5 +1,17 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
-import { ArgumentReader, etagOf, NoQuery, Paged, readNothing, refuseArguments, Sent, type Site, versionsIn } from "#plugin"
+import {
+  ArgumentReader,
+  etagOf,
+  failures,
+  NoQuery,
+  operationsOf,
+  Paged,
+  readNothing,
+  refuseArguments,
+  Sent,
+  type Site,
+  versionsIn,
+} from "#plugin"
 import { FORMATS, snippetOf } from "./images.ts"
 import { PixelInput, PixelPatch } from "./input.ts"
 import { KINDS, type Pixel, type PixelsHost } from "./pixel.ts"
@@ -45,14 +57,7 @@ const LIST = {
   sort: choice(SORTS),
 }
 
-/** Returns the OpenAPI documentation of a route. */
-const operation = (summary: string, body?: TSchema) => ({
-  summary,
-  tags: ["pixels"],
-  ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
-})
-/** Documents error codes that do not follow from the form of the route. */
-const failures = (...codes: string[]) => ({ "x-failures": codes })
+const operation = operationsOf("pixels")
 
 /** Routes for the pixels of a site. */
 export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, show }: RouteParts) {

@@ -3,6 +3,8 @@ import type { Command } from "./command.ts"
 
 export interface Arguments {
   given: Record<string, string>
+  /** Values of an argument that takes several. */
+  rest: string[]
   /** Settings given as flags, by key. */
   settings: Record<string, string>
   json: boolean
@@ -21,7 +23,7 @@ export function findCommand(argv: readonly string[], commands: readonly Command[
 
 /** Parses flags and arguments of a command. Throws a usage fault (exit code 64) for anything unknown, missing or repeated. */
 export function readArguments(rest: readonly string[], command: Command, settingFlags: Readonly<Record<string, string>>): Arguments {
-  const read: Arguments = { given: {}, settings: {}, json: false, help: false }
+  const read: Arguments = { given: {}, rest: [], settings: {}, json: false, help: false }
   const positional: string[] = []
   const remaining = [...rest]
   while (remaining.length > 0) {
@@ -82,7 +84,9 @@ function nextValue(flag: string, remaining: string[], command: Command): string 
 
 function readPositional(positional: readonly string[], command: Command, read: Arguments): void {
   const takes = command.takes ?? []
-  if (positional.length > takes.length) throw usageFault(command, `unexpected ${JSON.stringify(positional[takes.length])}`)
+  const takesMore = takes.at(-1)?.includes("…") === true
+  if (takesMore) read.rest = positional.slice(takes.length - 1)
+  else if (positional.length > takes.length) throw usageFault(command, `unexpected ${JSON.stringify(positional[takes.length])}`)
   for (const [index, take] of takes.entries()) {
     const value = positional[index]
     if (value !== undefined) read.given[take.replace(/[[\]]/g, "")] = value

@@ -9,10 +9,11 @@ import { demo, serve } from "./serve.ts"
 import { shieldCommands } from "./shield.ts"
 import { exportSite, siteCommands } from "./site.ts"
 import { createTerminal, type Streams } from "./terminal.ts"
+import { pluginCommand } from "./plugin.ts"
 import { organizationCommands, setup, userCommands } from "./user.ts"
 
-/** All commands, in the order of the help. */
-const COMMANDS: readonly Command[] = [
+/** The commands of the core, in the order of the help. */
+const CORE_COMMANDS: readonly Command[] = [
   serve,
   demo,
   setup,
@@ -44,13 +45,14 @@ export async function runCommandLine(argv: readonly string[], program: Program, 
 
 async function dispatch(argv: readonly string[], program: Program, streams: Streams): Promise<number> {
   const terminal = createTerminal(streams)
-  if (argv[0] === "help" || (argv[0]?.startsWith("-") && argv.some(isHelp))) return help(argv.slice(1), terminal.line)
-  const { command, rest } = findCommand(argv, COMMANDS)
-  if (!command) return group(argv, terminal.line)
-  const { given, settings, json, help: wantsHelp } = readArguments(rest, command, program.settingFlags)
+  const commands = [...CORE_COMMANDS, ...program.pluginCommands.map(pluginCommand)]
+  if (argv[0] === "help" || (argv[0]?.startsWith("-") && argv.some(isHelp))) return help(commands, argv.slice(1), terminal.line)
+  const { command, rest: words } = findCommand(argv, commands)
+  if (!command) return group(commands, argv, terminal.line)
+  const { given, rest, settings, json, help: wantsHelp } = readArguments(words, command, program.settingFlags)
   if (wantsHelp) return commandHelp(command, program, terminal.line)
   try {
-    await command.run({ given, json, terminal, program, settings })
+    await command.run({ given, rest, json, terminal, program, settings })
     return EXIT.orderly
   } finally {
     terminal.endProgress()
@@ -60,10 +62,10 @@ async function dispatch(argv: readonly string[], program: Program, streams: Stre
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"
 
 /** Prints the commands that begin with a word such as `site`. Throws a usage fault for an unknown word. */
-function group(argv: readonly string[], line: (text: string) => void): number {
+function group(commands: readonly Command[], argv: readonly string[], line: (text: string) => void): number {
   const word = argv[0] ?? ""
-  const inside = COMMANDS.filter(({ name }) => name.startsWith(`${word} `))
-  if (inside.length > 0 && (argv.length === 1 || argv.some(isHelp))) return help([word], line)
+  const inside = commands.filter(({ name }) => name.startsWith(`${word} `))
+  if (inside.length > 0 && (argv.length === 1 || argv.some(isHelp))) return help(commands, [word], line)
   const hint = inside.length > 0 ? inside.map(({ name }) => name).join(", ") : "footfall help lists all commands"
   throw new ExitFault(
     "usage",
@@ -71,8 +73,8 @@ function group(argv: readonly string[], line: (text: string) => void): number {
   )
 }
 
-function help(words: readonly string[], line: (text: string) => void): number {
-  const listed = COMMANDS.filter(({ name }) => words.length === 0 || name.split(" ")[0] === words[0])
+function help(commands: readonly Command[], words: readonly string[], line: (text: string) => void): number {
+  const listed = commands.filter(({ name }) => words.length === 0 || name.split(" ")[0] === words[0])
   line("usage: footfall <command> [flags]\n")
   for (const { name, about } of listed) line(`  ${name.padEnd(20)} ${about}`)
   line("\nRun footfall <command> --help for the flags of a command. Without a command, footfall runs serve.")

@@ -1,25 +1,14 @@
 import type { Restored } from "../services/backup/restore.ts"
-import type { CallOperation } from "../services/instance/reach.ts"
+import type { CommandFlag, CommandForm } from "../services/instance/plugin-commands.ts"
+import type { CallOperation } from "../services/instance/operations.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { ExitFault } from "../services/runtime/exit.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** Option of a command. An option without `value` is a switch. */
-export interface Flag {
-  /** Placeholder of the value in the help, such as `NAME`. */
-  value?: string
-  about: string
-  required?: boolean
-}
+export type Flag = CommandFlag
 
 /** Command of the command line. Its words, flags and arguments are data; `run` calls a service and prints the result. */
-export interface Command {
-  /** One or two words: `site create`. */
-  name: string
-  about: string
-  /** Names of the positional arguments. Names in brackets are optional. */
-  takes?: readonly string[]
-  flags?: Readonly<Record<string, Flag>>
+export interface Command extends CommandForm {
   /** Whether the command starts the server. All settings apply to it, so its help lists them. */
   serves?: true
   /** Runs the command. Throws an `ExitFault` for every exit code other than 0. */
@@ -30,6 +19,8 @@ export interface Command {
 export interface Call {
   /** Values of arguments and flags by name. A switch that is set has the value "1". */
   given: Readonly<Record<string, string>>
+  /** Values of an argument that takes several. */
+  rest: readonly string[]
   json: boolean
   terminal: Terminal
   program: Program
@@ -42,6 +33,10 @@ export interface Program {
   version: string
   /** Returns the names and texts of the licences of all included software. */
   licenses(): Promise<string>
+  /** Commands of the plugins. */
+  pluginCommands: readonly CommandForm[]
+  /** Returns the working directory. */
+  folder(): string
   /** Resolves when the process receives a signal to stop. */
   interrupted(): Promise<void>
   /** Descriptions of the settings, by flag name. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { shellQuoted } from "../domain/text.ts"
 import { wholeNumber } from "./arguments.ts"
 import type { Call, Command, Invitation, Program, Running } from "./command.ts"
 import type { Terminal } from "./terminal.ts"
@@ -64,7 +65,7 @@ ${token}`
 
 /** Returns the commands that lead from a new instance to the first report. They work in any folder. */
 function howToBegin(address: string, dataDir: string, hasNoUser: boolean): string {
-  const where = ` --data-dir ${quoted(dataDir)}`
+  const where = ` --data-dir ${shellQuoted(dataDir)}`
   const steps = [
     ...(hasNoUser ? [setupStep(where)] : []),
     `footfall site create --name "My site" --hosts www.example.org${where}
@@ -80,9 +81,6 @@ ${lead}, in a second terminal (use "./footfall" if "footfall" is not on the PATH
 ${steps.map((step, i) => `  ${i + 1}. ${step}`).join("\n")}
 `
 }
-
-/** Quotes a path for the shell if necessary. */
-const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 const setupStep = (
   where: string,

@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { instantText, parseDay, parseInstant } from "./moment.ts"
-import { Id, Instant, orNull, versioned } from "./response.ts"
+import { CREATED_AT, field, Id, orNull, UPDATED_AT, versioned } from "./response.ts"
 import { ScopeInput, type ThingScope } from "./segment.ts"
 import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "./shape.ts"
 import type { Versioned } from "./version.ts"
@@ -39,13 +39,13 @@ export interface Annotation extends ScopedAnnotationFields, Versioned {
 
 export const AnnotationResponse = t.Object(
   {
-    id: Id,
-    site_id: Id,
+    id: field.id("Id of the annotation."),
+    site_id: field.id("Id of the site."),
     at: t.String({ description: "Day, or timestamp in UTC, as created." }),
     day: t.String({ format: "date", description: "Day in the time zone of the site." }),
     text: t.String({ description: "Text of the annotation." }),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: "Annotation" },
 )

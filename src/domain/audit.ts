@@ -30,14 +30,13 @@ export interface AuditEntry {
   changes?: Readonly<Record<string, readonly [unknown, unknown]>>
 }
 
-const Id = t.Integer({ minimum: 1 })
 const textOrNull = (description: string) => t.Union([t.String(), t.Null()], { description })
 const idOrNull = (description: string) => t.Union([t.Integer(), t.Null()], { description })
 
 /** Schema of an audit log row, as every list of the API returns it. */
 export const AuditRowResponse = t.Object(
   {
-    id: Id,
+    id: t.Integer({ minimum: 1, description: "Id of the row." }),
     at: t.String({ format: "date-time", description: "Time of the action." }),
     actor_kind: t.String({ description: "Originator of the action: `user`, `key`, `system` or `cli`." }),
     actor_id: idOrNull("Id of the user or API key. null for the other kinds."),

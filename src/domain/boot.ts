@@ -1,4 +1,4 @@
-import type { MeResponse } from "./account-response.ts"
+import type { MeResponse } from "./account.ts"
 import type { FlatArguments } from "./site-address.ts"
 import type { OwnSiteResponse } from "./site-response.ts"
 
@@ -10,7 +10,7 @@ export interface Boot {
   setup_needed: boolean
   /** Absent when no one is signed in. */
   me?: MeResponse
-  /** Whether a policy requires a second factor that the user does not have. Only the own account is available then. */
+  /** Whether a policy requires a second factor that the user does not have. Only the account pages are available then. */
   factor_missing?: boolean
   /** The site that the page is about. */
   site?: OwnSiteResponse

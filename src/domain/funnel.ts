@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
-import { Id, Instant, orNull, textOf, versioned } from "./response.ts"
+import { CREATED_AT, field, orNull, textOf, UPDATED_AT, versioned } from "./response.ts"
 import { inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { truncate } from "./text.ts"
 import type { Versioned } from "./version.ts"
@@ -19,6 +19,7 @@ const FunnelStepInput = t.Object(
 type FunnelStepInput = Static<typeof FunnelStepInput>
 
 const STEPS = {
+  description: "Steps in the order in which visitors take them.",
   minItems: THINGS.funnelSteps.min,
   maxItems: THINGS.funnelSteps.max,
   "x-codes": { too_few: "too_few_steps", too_many: "too_many_steps" },
@@ -71,8 +72,8 @@ export interface Funnel extends FunnelFields, Versioned {
 
 export const FunnelResponse = t.Object(
   {
-    id: Id,
-    site_id: Id,
+    id: field.id("Id of the funnel."),
+    site_id: field.id("Id of the site."),
     name: t.String({ description: "Display name." }),
     steps: t.Array(
       t.Object({
@@ -89,8 +90,8 @@ export const FunnelResponse = t.Object(
     window_hours: orNull(t.Integer(), {
       description: "Maximum number of hours from the first to the last step. null means the whole range.",
     }),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: "Funnel" },
 )

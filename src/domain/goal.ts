@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { COLLECT, THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
-import { Id, Instant, textOf, versioned } from "./response.ts"
+import { CREATED_AT, field, textOf, UPDATED_AT, versioned } from "./response.ts"
 import { fault, type Inspected, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { truncate } from "./text.ts"
 import type { Versioned } from "./version.ts"
@@ -56,8 +56,8 @@ export interface Goal extends GoalFields, Versioned {
 
 export const GoalResponse = t.Object(
   {
-    id: Id,
-    site_id: Id,
+    id: field.id("Id of the goal."),
+    site_id: field.id("Id of the site."),
     kind: textOf<GoalInput["kind"]>({ description: "Kind: `event`, `page` or `scroll`." }),
     match: textOf<NonNullable<GoalInput["match"]>>({
       description: "Comparison with `value`: `exact`, `prefix`, `contains` or `wildcard`.",
@@ -66,8 +66,8 @@ export const GoalResponse = t.Object(
     name: t.String({ description: "Display name." }),
     threshold: t.Optional(t.Integer({ description: "Minimum scroll depth in percent. Present only for kind `scroll`." })),
     props: t.Optional(t.Record(t.String(), t.String(), { description: "Property values that an event must have, by key." })),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: "Goal" },
 )
@@ -91,15 +91,18 @@ export const GoalTrial = t.Object(
 export type GoalTrial = Static<typeof GoalTrial>
 
 const GoalSuggestion = t.Object({
-  kind: t.Literal("event"),
-  match: t.Literal("exact"),
+  kind: t.Literal("event", { description: "Kind of the goal, always `event`." }),
+  match: t.Literal("exact", { description: "Comparison with `value`, always `exact`." }),
   value: t.String({ description: "Name of the custom event." }),
   name: t.String({ description: "Suggested display name." }),
   events_30d: t.Integer({ description: "Number of these events in the last 30 days." }),
   visitors_30d: t.Integer({ description: "Number of visitors with such an event in the last 30 days." }),
 })
 export type GoalSuggestion = Static<typeof GoalSuggestion>
-export const GoalSuggestions = t.Object({ data: t.Array(GoalSuggestion) }, { title: "GoalSuggestions" })
+export const GoalSuggestions = t.Object(
+  { data: t.Array(GoalSuggestion, { description: "Suggested goals, most frequent event first." }) },
+  { title: "GoalSuggestions" },
+)
 export type GoalSuggestions = Static<typeof GoalSuggestions>
 
 export const goalNotFound = () => new AppError("goal_not_found", "This site has no goal with this id.")

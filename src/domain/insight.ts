@@ -13,7 +13,7 @@ import {
   Realtime,
   ReportRange,
 } from "./report.ts"
-import { anyOf, Id, Instant, textOf } from "./response.ts"
+import { anyOf, field, textOf } from "./response.ts"
 
 /** Schemas of the statistics that only the dashboard requests (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
@@ -62,14 +62,18 @@ export const ComparedBreakdown = t.Object(
       t.Object({
         ...Row.properties,
         comparison: t.Optional(
-          t.Object({
-            metrics: t.Object(SHARED, { description: "Values in the compared range. 0 for a value that did not occur in it." }),
-            change_percent: t.Object(METRICS, {
-              description: "Relative change of each metric in percent. Metrics that were 0 in the compared range are left out.",
-            }),
-          }),
+          t.Object(
+            {
+              metrics: t.Object(SHARED, { description: "Values in the compared range. 0 for a value that did not occur in it." }),
+              change_percent: t.Object(METRICS, {
+                description: "Relative change of each metric in percent. Metrics that were 0 in the compared range are left out.",
+              }),
+            },
+            { description: "The row in the compared range. Present only with `compare`." },
+          ),
         ),
       }),
+      { description: "Rows of the page, in the requested order." },
     ),
     comparison: t.Optional(t.Object({ range: ReportRange }, { description: "Compared range. Present only with `compare`." })),
   },
@@ -134,6 +138,7 @@ export const CampaignMatrix = t.Object(
         conversions: count("Number of completed goals."),
         conversion_rate: percentage("Percentage of the visitors of the row who converted."),
       }),
+      { description: "Rows of the page, most visitors first." },
     ),
     total_rows: count("Number of all rows."),
     has_more: t.Boolean({ description: "Whether more rows follow." }),
@@ -191,7 +196,7 @@ export const Journeys = t.Object(
   {
     ...REPORT_FACTS,
     mode: t.Union([t.Literal("start"), t.Literal("end")], { description: "Whether the paths start or end at the anchor." }),
-    anchor: Item,
+    anchor: t.Object(Item.properties, { additionalProperties: false, description: "Page or event at which the paths start or end." }),
     columns: t.Array(
       t.Array(
         t.Object({
@@ -236,25 +241,31 @@ export const FunnelInsight = t.Object(
   {
     ...FunnelReport.properties,
     comparison: t.Optional(
-      t.Object({
-        range: ReportRange,
-        ...FUNNEL_COUNTS,
-        change_percent: t.Object(
-          {
-            entered: t.Optional(t.Number({ description: "Change of the visitors of the first step." })),
-            completed: t.Optional(t.Number({ description: "Change of the visitors of the last step." })),
-            conversion_rate: t.Optional(t.Number({ description: "Change of the conversion rate." })),
-          },
-          { description: "Relative changes in percent. Values that were 0 in the compared range are left out." },
-        ),
-      }),
+      t.Object(
+        {
+          range: ReportRange,
+          ...FUNNEL_COUNTS,
+          change_percent: t.Object(
+            {
+              entered: t.Optional(t.Number({ description: "Change of the visitors of the first step." })),
+              completed: t.Optional(t.Number({ description: "Change of the visitors of the last step." })),
+              conversion_rate: t.Optional(t.Number({ description: "Change of the conversion rate." })),
+            },
+            { description: "Relative changes in percent. Values that were 0 in the compared range are left out." },
+          ),
+        },
+        { description: "Report for the compared range. Present only with `compare`." },
+      ),
     ),
     breakdown: t.Optional(
-      t.Object({
-        dimension: t.String({ description: "Dimension of the rows." }),
-        rows: t.Array(t.Object({ ...VALUE_FIELDS, ...FUNNEL_COUNTS }), { description: "Report of the funnel for each value." }),
-        total_rows: count("Number of all rows."),
-      }),
+      t.Object(
+        {
+          dimension: t.String({ description: "Dimension of the rows." }),
+          rows: t.Array(t.Object({ ...VALUE_FIELDS, ...FUNNEL_COUNTS }), { description: "Report of the funnel for each value." }),
+          total_rows: count("Number of all rows."),
+        },
+        { description: "Report by the values of a dimension. Present only if requested." },
+      ),
     ),
   },
   { title: "FunnelInsight" },
@@ -271,12 +282,13 @@ export const DropReport = t.Object(
         reason: textOf<DropReason>({ description: "Code of the reason." }),
         total: t.Integer({ minimum: 0, description: "Number of dropped events." }),
         counts: t.Array(Count, { description: "Number of dropped events per day, oldest day first." }),
-        entries: t.Array(t.Object({ entry: t.String(), count: Count }), {
+        entries: t.Array(t.Object({ entry: field.text("Host, page or id of the shield."), count: count("Number of dropped events.") }), {
           description: "Hosts, pages or shields that caused the drops, most frequent first. Empty for reasons that do not record them.",
         }),
       }),
+      { description: "Drops by reason." },
     ),
-    counters: t.Array(t.Object({ counter: textOf<Counter>(), total: Count }), {
+    counters: t.Array(t.Object({ counter: textOf<Counter>({ description: "Name of the counter." }), total: count("Number of events.") }), {
       description: "Events that were stored without a part of their content, by what was left out.",
     }),
   },
@@ -289,13 +301,14 @@ export const DropSamples = t.Object(
   {
     data: t.Array(
       t.Object({
-        at: Instant,
+        at: field.instant("Time at which the event was dropped."),
         reason: textOf<DropReason>({ description: "Code of the reason." }),
-        hostname: t.String(),
+        hostname: field.text("Host of the page."),
         page: t.String({ description: "Path of the page." }),
-        browser: t.String(),
+        browser: field.text("Browser, without its version. Empty when unknown."),
         country: t.String({ description: "ISO 3166-1 code of the country. Empty when unknown." }),
       }),
+      { description: "Dropped events, newest first." },
     ),
   },
   { title: "DropSamples" },
@@ -307,9 +320,9 @@ export const OverviewResponse = t.Object(
   {
     data: t.Array(
       t.Object({
-        site_id: Id,
+        site_id: field.id("Id of the site."),
         name: t.String({ description: "Display name of the site." }),
-        organization_id: Id,
+        organization_id: field.id("Id of the organization that owns the site."),
         current_visitors: t.Integer({ minimum: 0, description: "Visitors of the last 5 minutes." }),
         range: t.Optional(ReportRange),
         metrics: t.Optional(t.Record(t.String(), t.Number(), { description: "Metrics of the range by name." })),
@@ -318,6 +331,7 @@ export const OverviewResponse = t.Object(
         ),
         problem: t.Optional(t.String({ description: "Error code if the site has no result at the moment." })),
       }),
+      { description: "Sites in the order of the list." },
     ),
   },
   { title: "Overview" },
@@ -329,7 +343,11 @@ export const BatchAnswer = t.Object(
   {
     results: t.Record(
       t.String(),
-      t.Object({ status: t.Integer(), data: t.Optional(t.Any()), problem: t.Optional(anyOf<{ code: string; detail: string }>()) }),
+      t.Object({
+        status: field.integer("HTTP status of the result."),
+        data: t.Optional(t.Any({ description: "Body of a successful response." })),
+        problem: t.Optional(anyOf<{ code: string; detail: string }>({ description: "Body of an error response, as in `Problem`." })),
+      }),
       { description: "Result of each report by id, equal to the response of its own route." },
     ),
   },

@@ -3,9 +3,9 @@ import { AppError, refuseFaults } from "./error.ts"
 import { ORGANIZATION } from "./limits.ts"
 import { RoleInput } from "./membership.ts"
 import type { Role } from "./organization.ts"
-import { normalizePassword, type PasswordTerms, passwordFaults } from "./password.ts"
-import { Id, Instant, Named, orNull, textOf } from "./response.ts"
+import { CREATED_AT, field, Id, Instant, Named, named, orNull, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
+import { normalizePassword, type PasswordTerms, passwordFaults } from "./sign-in.ts"
 import { EmailText, emailFaults, NameText } from "./user.ts"
 
 /** An invitation to an organization. Only a hash of its token is stored. Times are epoch milliseconds. */
@@ -50,13 +50,13 @@ export const InvitationInput = t.Object(
 
 export const InvitationResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the invitation."),
     email: t.String({ description: "Email address of the invited person." }),
     role: textOf<Role>({ description: "Role of the future member." }),
     site_ids: t.Array(Id, { description: "Ids of the sites that a guest will have access to. Empty for other roles." }),
     invited_by: orNull(Id, { description: "Id of the inviting user. null: invited by the instance." }),
-    created_at: Instant,
-    expires_at: Instant,
+    created_at: CREATED_AT,
+    expires_at: field.instant("Expiry time."),
     sent_at: orNull(Instant, { description: "Time at which the email was sent. null when the link is passed on by hand." }),
     state: textOf<"open" | "expired">({ description: "State: open or expired." }),
     link: t.Optional(t.String({ description: "Link for the invited person if the instance sends no email. It is never returned again." })),
@@ -67,11 +67,11 @@ export type InvitationResponse = Static<typeof InvitationResponse>
 
 /** An invitation as the invited person sees it. */
 export const OfferResponse = t.Object({
-  organization: Named,
+  organization: named("Organization that the invited person will join."),
   role: textOf<Role>({ description: "Role of the future member." }),
   email: t.String({ description: "Email address of the invited person." }),
   sites: t.Array(Named, { description: "Sites that a guest will have access to. Empty for other roles." }),
-  expires_at: Instant,
+  expires_at: field.instant("Expiry time."),
   has_account: t.Boolean({ description: "Whether a user with this email address exists." }),
 })
 export type OfferResponse = Static<typeof OfferResponse>

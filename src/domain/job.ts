@@ -1,6 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { instantText } from "./moment.ts"
-import { anyOf, Id, Instant, orNull, textOf } from "./response.ts"
+import { anyOf, CREATED_AT, field, Instant, orNull, textOf } from "./response.ts"
 
 /** The states of a background job. A job is a stored row, so its state survives a restart. */
 export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const
@@ -62,10 +62,10 @@ export const isFinished = ({ state }: Job): boolean => state === "done" || state
 /** A job on the data of a site. */
 export const WorkResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the job."),
     state: textOf<JobState>({ description: "State: queued, running, done, failed or cancelled." }),
     progress: orNull(anyOf<ProgressResponse>(), { description: "Progress of a job that reports it." }),
-    created_at: Instant,
+    created_at: CREATED_AT,
     finished_at: orNull(Instant, { description: "Time at which the job was done, failed or cancelled. null until then." }),
     error: t.Optional(t.String({ description: "Error code. Present only for state `failed`." })),
   },

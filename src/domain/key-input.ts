@@ -15,7 +15,10 @@ const SITE_FIELDS = {
         t.Array(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: ORGANIZATION.keySites, uniqueItems: true }),
         t.Null(),
       ],
-      { description: "Ids of the sites that the key reaches. Required with `site_access` `list`; an empty list reaches no site." },
+      {
+        description:
+          "Ids of the sites that the key has access to. Required with `site_access` `list`. An empty list gives access to no site.",
+      },
     ),
   ),
 }
@@ -59,7 +62,7 @@ const ignoredField = t.Optional(t.Unknown({ description: "Read-only. Accepted an
 export const KeyPatch = t.Object(
   {
     ...t.Partial(t.Object({ ...OTHER_FIELDS, ...SITE_FIELDS })).properties,
-    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Version that the change is based on." })),
     ...Object.fromEntries(
       [
         "prefix",

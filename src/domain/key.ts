@@ -2,7 +2,8 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { API } from "./limits.ts"
 import { PersonResponse } from "./membership.ts"
-import { Id, Instant, orNull, textOf } from "./response.ts"
+import { type Permissions, permissionsOnSite, type SiteRole, type Standing } from "./permission.ts"
+import { CREATED_AT, field, Id, Instant, orNull, textOf } from "./response.ts"
 import { inspect } from "./shape.ts"
 
 /** The scopes of API keys, in the order of the public documentation. */
@@ -60,7 +61,7 @@ export interface ApiKey {
   prefix: string
   last4: string
   scopes: readonly Scope[]
-  /** Null means all sites of the organization, including future ones. An empty list reaches no site. */
+  /** Null means all sites of the organization, including future ones. An empty list gives access to no site. */
   site_ids: readonly number[] | null
   /** IP ranges from which the key can be used. Empty means everywhere. */
   ip_allow: readonly string[]
@@ -86,7 +87,7 @@ export const KEY_STATES = ["active", "expired", "revoked"] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
 const KEY = {
-  id: Id,
+  id: field.id("Id of the API key."),
   name: t.String({ description: "Display name." }),
   prefix: t.String({ description: "Visible beginning of the key, for recognizing it." }),
   last4: t.String({ description: "Last four characters of the key." }),
@@ -97,7 +98,7 @@ const KEY = {
   rate_limit: orNull(t.Integer(), { description: "Maximum number of requests per minute. null means the limit of the instance." }),
   personal: t.Boolean({ description: "Whether the key stops working when its creator leaves the organization." }),
   created_by: orNull(PersonResponse, { description: "Creator of the key. null: created on the command line." }),
-  created_at: Instant,
+  created_at: CREATED_AT,
   expires_at: orNull(Instant, { description: "Expiry time. null means never." }),
   last_used_at: orNull(Instant, { description: "Time of the latest request. null before the first one." }),
   last_used_ip_prefix: orNull(t.String(), { description: "Prefix of the IP address of the latest request: /24 for IPv4, /48 for IPv6." }),
@@ -128,6 +129,7 @@ export const UsageResponse = t.Object({
       status: t.String({ description: "Class of the response status, such as `2xx`." }),
       requests: t.Integer({ description: "Number of requests." }),
     }),
+    { description: "Requests by day, route and status." },
   ),
 })
 export type UsageResponse = Static<typeof UsageResponse>
@@ -171,3 +173,69 @@ export const keyNotFound = () => new AppError("api_key_not_found", "This organiz
 /** Creates the error for a change of an expired or revoked key, which cannot be reactivated. */
 export const keyEnded = (state: KeyState) =>
   new AppError("invalid_state", `The API key is ${state} and can no longer be changed. Create a new one.`, { state })
+
+/** The creator of a key, as a member of its organization. */
+export interface Creator extends Pick<Standing, "role" | "grants" | "denies"> {
+  /** Site-specific roles, by site id. */
+  siteRoles: ReadonlyMap<number, SiteRole>
+}
+
+/**
+ * The permissions that a member needs, on every site that a key reaches, to grant it a scope. `goals:write` also covers funnels.
+ * A member who can define goals can also send events. Statistics contain revenue, and exports contain rows of visitors.
+ */
+const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
+  "sites:read": ["site:read"],
+  "sites:write": ["site:write"],
+  "goals:read": ["site:read"],
+  "goals:write": ["goals:write", "funnels:write"],
+  "funnels:read": ["site:read"],
+  "funnels:write": ["funnels:write"],
+  "stats:read": ["site:read", "revenue:read"],
+  "events:write": ["goals:write"],
+  "export:read": ["export:read", "people:read", "revenue:read"],
+  "annotations:read": ["site:read"],
+  "annotations:write": ["annotations:write"],
+}
+/** Additional permissions for a key that reaches all sites: it can create and delete sites. */
+const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }
+
+type Reach = Pick<ApiKey, "scopes" | "site_ids">
+
+/** Returns the first permission that a member lacks to create such a key, or undefined. */
+export function missingPermissionFor(key: Reach, creator: Creator, all: Permissions): string | undefined {
+  const sets = permissionSets(key.site_ids, creator, all)
+  const isLacking = (name: string): boolean => sets.some((set) => !set.has(name))
+  // A list without sites is checked like all sites of the organization.
+  if (sets.length === 0) return missingPermissionFor({ ...key, site_ids: null }, creator, all)
+  return isLacking("site:read") ? "site:read" : key.scopes.flatMap((scope) => neededFor(scope, key.site_ids)).find(isLacking)
+}
+
+/**
+ * Restricts a key to the permissions of its creator: sites that the creator cannot see are removed, and a scope that exceeds the
+ * permissions is replaced by the scopes that it implies.
+ */
+export function cappedKey(key: ApiKey, creator: Creator, all: Permissions): ApiKey {
+  const named = key.site_ids ?? (creator.role === "guest" ? [...creator.siteRoles.keys()] : null)
+  const site_ids = named?.filter((id) => onSite(creator, id, all).has("site:read")) ?? null
+  const sets = permissionSets(site_ids, creator, all)
+  const isGranted = (scope: Scope): boolean => neededFor(scope, site_ids).every((name) => sets.every((set) => set.has(name)))
+  const scopes = key.scopes.flatMap((scope) => (isGranted(scope) ? [scope] : impliedBy(scope).filter(isGranted)))
+  return { ...key, site_ids, scopes: [...new Set(scopes)] }
+}
+
+const neededFor = (scope: Scope, siteIds: readonly number[] | null): readonly string[] => [
+  ...NEEDED[scope],
+  ...(siteIds === null ? (NEEDED_FOR_ALL[scope] ?? []) : []),
+]
+
+/** Returns the permissions of a member on each site that a key reaches. Sites without a site-specific role share one set. */
+const permissionSets = (siteIds: readonly number[] | null, creator: Creator, all: Permissions): Set<string>[] =>
+  siteIds === null
+    ? [undefined, ...creator.siteRoles.keys()].map((id) => onSite(creator, id, all))
+    : siteIds.map((id) => onSite(creator, id, all))
+
+function onSite({ siteRoles, ...standing }: Creator, id: number | undefined, all: Permissions): Set<string> {
+  const siteRole = id === undefined ? undefined : siteRoles.get(id)
+  return permissionsOnSite({ ...standing, ...(siteRole && { siteRole }) }, all)
+}

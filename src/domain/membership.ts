@@ -3,7 +3,7 @@ import { AppError, refuseFaults } from "./error.ts"
 import { ORGANIZATION } from "./limits.ts"
 import type { Role } from "./organization.ts"
 import { allPermissions, isAtLeast, type Permissions, type SiteRole, type Standing, sitePermissions } from "./permission.ts"
-import { Id, Instant, orNull, textOf } from "./response.ts"
+import { field, Instant, orNull, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const satisfies readonly Role[]
@@ -23,7 +23,7 @@ export const MemberPatch = t.Object(
     role: t.Optional(RoleInput),
     grants: t.Optional(names("Permissions in addition to those of the role.")),
     denies: t.Optional(names("Permissions of the role that the member does not have.")),
-    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Version that the change is based on." })),
     user: READ_ONLY,
     site_roles: READ_ONLY,
     mfa: READ_ONLY,
@@ -34,11 +34,14 @@ export const MemberPatch = t.Object(
 )
 
 /** A user as other members see them. */
-export const PersonResponse = t.Object({
-  id: Id,
-  name: t.String({ description: "Display name." }),
-  email: t.String({ description: "Email address." }),
-})
+export const PersonResponse = t.Object(
+  {
+    id: field.id("Id of the user."),
+    name: t.String({ description: "Display name." }),
+    email: t.String({ description: "Email address." }),
+  },
+  { description: "User." },
+)
 export type PersonResponse = Static<typeof PersonResponse>
 
 export const MemberResponse = t.Object(
@@ -48,7 +51,10 @@ export const MemberResponse = t.Object(
     grants: t.Array(t.String(), { description: "Permissions in addition to those of the role." }),
     denies: t.Array(t.String(), { description: "Permissions of the role that the member does not have." }),
     site_roles: t.Array(
-      t.Object({ site_id: Id, role: textOf<SiteRole>({ description: "Role on the site: `admin`, `editor` or `viewer`." }) }),
+      t.Object({
+        site_id: field.id("Id of the site."),
+        role: textOf<SiteRole>({ description: "Role on the site: `admin`, `editor` or `viewer`." }),
+      }),
       {
         description: "Site-specific roles, which differ from the role in the organization.",
       },
@@ -67,7 +73,7 @@ export const SiteMemberResponse = t.Object(
   {
     user: PersonResponse,
     role: textOf<SiteRole>({ description: "Role on the site: `admin`, `editor` or `viewer`." }),
-    created_at: Instant,
+    created_at: field.instant("Time at which the role was assigned."),
   },
   { title: "SiteMember" },
 )

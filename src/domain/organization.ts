@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { refuseFaults } from "./error.ts"
 import { ORGANIZATION, THINGS } from "./limits.ts"
-import { Id, textOf } from "./response.ts"
+import { field, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 /** The owner of sites, members and API keys. Times are epoch milliseconds. */
@@ -62,7 +62,7 @@ export const PolicyInput = t.Object(
       description: "Ids of owners who can sign in with a password despite `sso_only`.",
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: "Rules for members, shared views and API keys." },
 )
 
 export const OrganizationInput = t.Object({ name }, { additionalProperties: false, title: "OrganizationInput" })
@@ -72,7 +72,7 @@ export const OrganizationPatch = t.Object(
   {
     name: t.Optional(name),
     policy: t.Optional(t.Partial(PolicyInput, { description: "Changed rules of the policy. Others are kept." })),
-    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    version: t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Version that the change is based on." })),
     role: t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." })),
     counts: t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." })),
   },
@@ -81,12 +81,16 @@ export const OrganizationPatch = t.Object(
 
 export const OrganizationResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the organization."),
     name: t.String({ description: "Display name." }),
     role: textOf<Role>({ description: "Role of the caller." }),
     policy: PolicyInput,
     counts: t.Object(
-      { members: t.Integer(), sites: t.Integer(), keys: t.Integer() },
+      {
+        members: field.integer("Number of members, guests included."),
+        sites: field.integer("Number of sites."),
+        keys: field.integer("Number of API keys."),
+      },
       { description: "Number of members, sites and API keys." },
     ),
     version: t.Integer({ description: "Version of the organization, which increases with each change." }),

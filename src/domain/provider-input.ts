@@ -3,7 +3,7 @@ import { refuseFaults } from "./error.ts"
 import { parseHost } from "./host.ts"
 import { MappedEntry } from "./identity-provider.ts"
 import { ORGANIZATION } from "./limits.ts"
-import { Instant } from "./response.ts"
+import { CREATED_AT, field, UPDATED_AT } from "./response.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
 
 const RoleMapInput = t.Record(t.String(), MappedEntry, {
@@ -49,9 +49,9 @@ export const ProviderResponse = t.Object(
     client_id,
     client_secret: t.Object(
       {
-        set: t.Boolean(),
-        hint: t.Optional(t.String({ description: "Last four characters of a long secret." })),
-        updated_at: t.Optional(Instant),
+        set: t.Boolean({ description: "Whether the secret is set." }),
+        hint: t.Optional(t.String({ description: "Last four characters of the secret. Absent for a short one." })),
+        updated_at: t.Optional(field.instant("Time at which the secret was set.")),
       },
       { description: "Whether a client secret is stored. The secret itself is never returned." },
     ),
@@ -72,8 +72,8 @@ export const ProviderResponse = t.Object(
     enabled: t.Boolean({ description: "Whether users can sign in through the provider." }),
     redirect_uri: t.String({ description: "Redirect URI to register with the provider." }),
     identities: t.Integer({ minimum: 0, description: "Number of users linked to the provider." }),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
     version: t.Integer({ description: "Version of the provider, which increases with each change." }),
   },
   { title: "Provider" },
@@ -85,11 +85,17 @@ export const ProviderTest = t.Object(
   {
     ok: t.Boolean({ description: "Whether all steps succeeded." }),
     steps: t.Array(
-      t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number({ description: "Duration in milliseconds." }) }),
+      t.Object({
+        name: field.text("Name of the step."),
+        ok: field.flag("Whether the step succeeded."),
+        detail: field.text("Result of the step, as a sentence."),
+        ms: t.Number({ description: "Duration in milliseconds." }),
+      }),
+      { description: "Checks of the discovery document and of the keys." },
     ),
     claims: t.Array(
       t.Object({
-        name: t.String(),
+        name: field.text("Name of the claim."),
         needed: t.Boolean({ description: "Whether a sign-in needs the claim." }),
         offered: t.Union([t.Boolean(), t.Null()], {
           description: "Whether the provider offers the claim. null if it does not list its claims.",

@@ -16,15 +16,18 @@ const AnswerRow = t.Object({
   dimensions: t.Array(t.String(), { description: "Values of the requested dimensions, in their order." }),
   metrics: Values,
   comparison: t.Optional(
-    t.Object({
-      dimensions: t.Array(t.Union([t.String(), t.Null()]), {
-        description: "Dimension values of the compared row. null for a time bucket that the compared range does not have.",
-      }),
-      metrics: Values,
-      change: t.Array(t.Union([t.Number(), t.Null()]), {
-        description: "Relative change of each metric in percent. null when the old value is 0 or null.",
-      }),
-    }),
+    t.Object(
+      {
+        dimensions: t.Array(t.Union([t.String(), t.Null()]), {
+          description: "Dimension values of the compared row. null for a time bucket that the compared range does not have.",
+        }),
+        metrics: Values,
+        change: t.Array(t.Union([t.Number(), t.Null()]), {
+          description: "Relative change of each metric in percent. null when the old value is 0 or null.",
+        }),
+      },
+      { description: "Values in the compared range. Present only with a comparison." },
+    ),
   ),
 })
 export type AnswerRow = Static<typeof AnswerRow>
@@ -34,29 +37,32 @@ const Instants = t.Tuple([t.String(), t.String()], { description: "First and las
 export const QueryAnswer = t.Object(
   {
     results: t.Array(AnswerRow, { description: "Rows of the page, in the requested order." }),
-    meta: t.Object({
-      imports_included: t.Optional(
-        t.Boolean({ description: "Whether any import is part of the results. Present only if imported totals were requested." }),
-      ),
-      imports_skip_reason: t.Optional(t.String({ description: "Code of the reason why imported totals are not included." })),
-      imports_warning: t.Optional(t.String({ description: "Explanation of the reason why imported totals are not included." })),
-      metric_warnings: t.Optional(
-        t.Record(
-          t.String(),
-          t.Object({
-            code: t.String({ description: "Code of the warning." }),
-            warning: t.String({ description: "Explanation for people. The text may change." }),
-          }),
-          { description: "Warnings by metric. Absent if there are none." },
+    meta: t.Object(
+      {
+        imports_included: t.Optional(
+          t.Boolean({ description: "Whether any import is part of the results. Present only if imported totals were requested." }),
         ),
-      ),
-      time_labels: t.Optional(t.Array(t.String(), { description: "All time buckets. Present only if requested." })),
-      total_rows: t.Optional(t.Integer({ minimum: 0, description: "Number of all rows. Present only if requested." })),
-      visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
-      imports: REPORT_FACTS.imports,
-      visitors_estimated: REPORT_FACTS.visitors_estimated,
-      notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
-    }),
+        imports_skip_reason: t.Optional(t.String({ description: "Code of the reason why imported totals are not included." })),
+        imports_warning: t.Optional(t.String({ description: "Explanation of the reason why imported totals are not included." })),
+        metric_warnings: t.Optional(
+          t.Record(
+            t.String(),
+            t.Object({
+              code: t.String({ description: "Code of the warning." }),
+              warning: t.String({ description: "Explanation for people. The text may change." }),
+            }),
+            { description: "Warnings by metric. Absent if there are none." },
+          ),
+        ),
+        time_labels: t.Optional(t.Array(t.String(), { description: "All time buckets. Present only if requested." })),
+        total_rows: t.Optional(t.Integer({ minimum: 0, description: "Number of all rows. Present only if requested." })),
+        visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
+        imports: REPORT_FACTS.imports,
+        visitors_estimated: REPORT_FACTS.visitors_estimated,
+        notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
+      },
+      { description: "Facts about the result." },
+    ),
     query: t.Object(
       {
         site_id: t.Integer({ description: "Id of the site." }),

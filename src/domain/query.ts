@@ -22,7 +22,7 @@ export interface DimensionGrouping {
   property?: string
   /** Whether the keys are English names instead of codes. Only for dimension `country`. */
   named?: boolean
-  /** The text as which a missing value is sorted and shown. Default: that of the flat form. */
+  /** Text that stands for a missing value in the answer and when sorting. Default: the text of the flat form. */
   missing?: string
 }
 

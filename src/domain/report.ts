@@ -46,7 +46,7 @@ export const ReportRange = t.Object(
     from_time: t.Optional(t.String({ description: "Start of the range. Present only when it does not consist of whole days." })),
     to_time: t.Optional(t.String({ description: "End of the range. Present only when it does not consist of whole days." })),
   },
-  { title: "ReportRange" },
+  { title: "ReportRange", description: "Resolved range of the report." },
 )
 export type ReportRange = Static<typeof ReportRange>
 

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError } from "./error.ts"
 import { THINGS } from "./limits.ts"
-import { anyOf, Id, Instant, orNull, versioned } from "./response.ts"
+import { anyOf, CREATED_AT, field, Id, orNull, UPDATED_AT, versioned } from "./response.ts"
 import type { Versioned } from "./version.ts"
 
 /** The possible scopes of an annotation or segment: visible to its owner only, or to everyone with access to the site. */
@@ -52,14 +52,14 @@ export interface Segment extends SegmentFields, Versioned {
 export const SegmentResponse = versioned(
   t.Object(
     {
-      id: Id,
-      site_id: Id,
+      id: field.id("Id of the segment."),
+      site_id: field.id("Id of the site."),
       name: t.String({ description: "Display name." }),
       scope: ScopeInput,
       filters: t.Array(anyOf<SavedFilter>(), { description: "Filters as in statistics requests." }),
       owner: orNull(Id, { description: "Id of the user who created the segment. null when the user was deleted." }),
-      created_at: Instant,
-      updated_at: Instant,
+      created_at: CREATED_AT,
+      updated_at: UPDATED_AT,
     },
     { title: "Segment" },
   ),

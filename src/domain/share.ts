@@ -3,7 +3,7 @@ import type { Dimension } from "./dimension.ts"
 import { AppError, type Fault } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { parseInstant } from "./moment.ts"
-import { anyOf, Id, Instant, orNull, textOf } from "./response.ts"
+import { anyOf, CREATED_AT, field, Instant, orNull, textOf, UPDATED_AT } from "./response.ts"
 import type { SavedFilter } from "./segment.ts"
 import { fault } from "./shape.ts"
 import type { Versioned } from "./version.ts"
@@ -122,8 +122,8 @@ export interface Share extends ShareFields, Versioned {
 
 export const ShareResponse = t.Object(
   {
-    id: Id,
-    site_id: Id,
+    id: field.id("Id of the shared view."),
+    site_id: field.id("Id of the site."),
     name: t.String({ description: "Display name." }),
     slug: t.String({ description: "Last part of the URL. Anyone who knows it can open the shared view." }),
     url: t.String({ description: "URL of the shared view." }),
@@ -136,8 +136,8 @@ export const ShareResponse = t.Object(
     allow_export: t.Boolean({ description: "Whether viewers can export data." }),
     embed_origins: t.Array(t.String(), { description: "Origins (https) of the pages that can embed the shared view." }),
     is_public: t.Boolean({ description: "Whether the setting for a public dashboard created the view." }),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
     version: t.Integer({ description: "Version of the shared view, which increases with each change." }),
   },
   { title: "Share" },

@@ -1,14 +1,14 @@
 /** Responses about sites, their settings and the rules for their events. */
 import { type Static, Type as t } from "@sinclair/typebox"
-import type { ClaimReason } from "./host-claim.ts"
+import type { ClaimReason } from "./host.ts"
 import { ReportRange } from "./report.ts"
-import { anyOf, Id, Instant, Named, orNull, textOf, txtRecord } from "./response.ts"
+import { anyOf, CREATED_AT, field, Instant, named, orNull, textOf, txtRecord, UPDATED_AT } from "./response.ts"
 import type { RuleCondition, ShieldKind } from "./shield.ts"
 import type { IdentityMode } from "./visit.ts"
 
 export const SiteResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the site."),
     name: t.String({ description: "Display name." }),
     hosts: t.Array(t.String(), { description: "Hosts of the site. `*.example.com` stands for every host below `example.com`." }),
     timezone: t.String({ description: "IANA time zone of the site's days." }),
@@ -17,11 +17,11 @@ export const SiteResponse = t.Object(
     tracking_id: t.String({ format: "uuid", description: "Id of the site in the tracker's requests." }),
     snippet: t.String({ description: "Script element for the head of every page. Contains `data-local` if one of the hosts is local." }),
     first_event_at: t.Optional(t.String({ format: "date-time", description: "Time of the first event. Absent until then." })),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   // Set explicitly: Elysia would close this schema on first use, but not its copies, and the document allows only one schema `Site`.
-  { title: "Site", additionalProperties: false },
+  { title: "Site", description: "Site with its public settings.", additionalProperties: false },
 )
 export type SiteResponse = Static<typeof SiteResponse>
 
@@ -29,7 +29,7 @@ export type SiteResponse = Static<typeof SiteResponse>
 export const OwnSiteResponse = t.Object(
   {
     ...SiteResponse.properties,
-    organization: Named,
+    organization: named("Organization that owns the site."),
     role: t.String({ description: "Role of the caller on the site." }),
     pinned: t.Boolean({ description: "Whether the caller has pinned the site to the top of the list." }),
     version: t.Integer({ description: "Version of the site, which increases with each change." }),
@@ -68,7 +68,7 @@ export const SettingsResponse = t.Object({
     description: "Whether the user ids that pages send are stored. Otherwise only a key derived from them is stored.",
   }),
   consent_default: t.Union([t.Literal("granted"), t.Literal("denied")], {
-    description: "Consent of visitors who have neither given nor denied it.",
+    description: "Consent assumed for visitors who have neither given nor denied it.",
   }),
   respect_gpc: t.Boolean({ description: "Whether events of visitors who send Do Not Track or Global Privacy Control are dropped." }),
   drop_bots: t.Boolean({ description: "Whether events of bots are dropped." }),
@@ -135,7 +135,7 @@ export const ErasurePreview = t.Object(
     visits: t.Integer({ minimum: 0, description: "Number of visits that would be deleted." }),
     events: t.Integer({ minimum: 0, description: "Number of pageviews and custom events that would be deleted." }),
     confirm: t.String({ description: "Token that confirms the deletion of exactly this data." }),
-    confirm_expires_at: Instant,
+    confirm_expires_at: field.instant("Expiry time of the token."),
   },
   { title: "ErasurePreview" },
 )
@@ -143,11 +143,11 @@ export type ErasurePreview = Static<typeof ErasurePreview>
 
 export const HostProofResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the proof."),
     host: t.String({ description: "Host without `*.` and `www.`. The proof covers every host below it." }),
     record: txtRecord("DNS record that proves the host."),
     verified_at: orNull(Instant, { description: "Time at which the record was found. null until then." }),
-    created_at: Instant,
+    created_at: CREATED_AT,
   },
   { title: "HostProof" },
 )
@@ -155,12 +155,12 @@ export type HostProofResponse = Static<typeof HostProofResponse>
 
 export const ShieldResponse = t.Object(
   {
-    id: Id,
+    id: field.id("Id of the shield."),
     kind: textOf<ShieldKind>({ description: "Kind: `ip`, `country`, `page`, `hostname`, `referrer` or `rule`." }),
     value: t.String({ description: "Value to match. For kind `rule`: name of the rule." }),
     conditions: t.Optional(t.Array(anyOf<RuleCondition>(), { description: "Conditions that must all hold. Only for kind `rule`." })),
     note: t.String({ description: "Note for the people who manage the site." }),
-    enabled: t.Boolean(),
+    enabled: field.flag("Whether the shield drops events."),
     hits_7d: t.Integer({ minimum: 0, description: "Number of events that the shield dropped in the last 7 days." }),
     version: t.Integer({ description: "Version of the shield, which increases with each change." }),
   },

@@ -22,6 +22,9 @@ export const normalizeText = (text: string): string => normalizeUnicode(text.tri
 /** Returns whether a text has no control characters and no lone surrogates, so that any store, log and screen can hold it. */
 export const isClean = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed()
 
+/** Quotes a text so that a POSIX shell reads it as one literal word. */
+export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
 /** Returns the length of a text in code points: an emoji is one character. */
 export const countCharacters = (text: string): number => [...text].length
 

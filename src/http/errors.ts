@@ -174,7 +174,7 @@ export const errors = ({ baseUrl, methodsAt, log }: ErrorOptions) =>
     const methods = code === "NOT_FOUND" ? methodsAt(path) : []
     if (methods.length > 0) set.headers.allow = methods.join(", ")
     const failure = methods.length > 0 ? methodNotAllowed(methods) : fromElysia(code, error, request)
-    // A Response of our own drops what was set before it, WWW-Authenticate among it: carry it over. Its values are text.
+    // Returning a Response discards the headers set so far, such as WWW-Authenticate, so they are passed on. Their values are strings.
     const headers = set.headers as Record<string, string>
     return problem(toFailure(failure, headers["x-request-id"] ?? "", log), baseUrlFor(request, baseUrl), headers)
   })
@@ -186,7 +186,7 @@ function fromElysia(code: unknown, thrown: unknown, request: Request): unknown {
   if (error instanceof AppError) return error
   if (code === "NOT_FOUND") return notFound()
   if (code === "PARSE" && error === thrown) return new AppError("invalid_json", "The body is not valid JSON.")
-  // The code says which class it is.
+  // The code identifies the class.
   return code === "VALIDATION" ? fromValidation(thrown as ValidationError, request) : error
 }
 

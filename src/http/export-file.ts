@@ -155,7 +155,10 @@ export const EXPORTED_FILES = {
   },
   "application/json": {
     schema: t.Object(
-      { range: ReportRange, data: t.Array(t.Object({}, { additionalProperties: true })) },
+      {
+        range: ReportRange,
+        data: t.Array(t.Object({}, { additionalProperties: true }), { description: "Rows, with their columns by name." }),
+      },
       { title: "Export", description: "Exported rows. Their columns depend on the export type." },
     ),
   },

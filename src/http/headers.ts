@@ -67,3 +67,11 @@ export function requestId(request: Request): string {
   const given = request.headers.get("x-request-id")
   return given !== null && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : Bun.randomUUIDv7()
 }
+
+/** Returns whether `If-None-Match` contains the tag. The header can list several. The comparison is weak, because proxies change strength. */
+export function matchesETag(request: Request, etag: string): boolean {
+  const given = request.headers.get("if-none-match")
+  if (given === null) return false
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, "")
+  return given.trim() === "*" || given.split(",").some((tag) => opaque(tag) === opaque(etag))
+}

@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia, ElysiaCustomStatusResponse } from "elysia"
 import type { Log } from "../domain/log.ts"
 import { encodingOf } from "./accept.ts"
 import { errors } from "./errors.ts"
-import { requestId } from "./headers.ts"
+import { matchesETag, requestId } from "./headers.ts"
 import { openApiDocument } from "./openapi/document.ts"
 import { refuseUndescribed } from "./openapi/private-document.ts"
 import { describedRoutes } from "./openapi/route.ts"
@@ -71,19 +71,11 @@ export const jsonAnswers = new Elysia({ name: "jsonAnswers" }).mapResponse({ as:
   if (status === 200) {
     // A versioned resource already has a strong tag.
     if (!headers.has("etag")) headers.set("etag", `W/"${Bun.hash(json).toString(36)}"`)
-    if (isKnown(request, headers.get("etag")!)) return new Response(null, { status: 304, headers })
+    if (matchesETag(request, headers.get("etag")!)) return new Response(null, { status: 304, headers })
   }
   headers.set("content-type", "application/json; charset=utf-8")
   return new Response(encoded(json, request, headers), { status, headers })
 })
-
-/** Returns whether `If-None-Match` contains the tag. Tags are compared weakly, and the header can list several. */
-function isKnown(request: Request, etag: string): boolean {
-  const given = request.headers.get("if-none-match")
-  if (given === null) return false
-  const plain = (tag: string) => tag.trim().replace(/^W\//, "")
-  return given.trim() === "*" || given.split(",").some((tag) => plain(tag) === plain(etag))
-}
 
 function encoded(json: string, request: Request, headers: Headers): string | Uint8Array<ArrayBuffer> {
   const encoding = json.length < MIN_COMPRESSED_LENGTH ? undefined : encodingOf(request)

@@ -4,7 +4,7 @@ import type { Call } from "../web/guard.ts"
 import { encodingOf } from "./accept.ts"
 import type { RequestHandler } from "./collect/response.ts"
 import { baseUrlFor, methodNotAllowed, problem } from "./errors.ts"
-import { requestId } from "./headers.ts"
+import { matchesETag, requestId } from "./headers.ts"
 
 export interface TrackerOptions {
   baseUrl: string
@@ -83,16 +83,10 @@ function answer(request: Request, script: Script, { headers, baseUrl }: TrackerO
   if (!METHODS.includes(request.method))
     return problem(methodNotAllowed(METHODS), baseUrlFor(request, baseUrl), { ...own, allow: METHODS.join(", ") })
   const cached = { ...own, ...SCRIPT, etag: script.etag }
-  if (isKnown(request, script.etag)) return new Response(null, { status: 304, headers: cached })
+  if (matchesETag(request, script.etag)) return new Response(null, { status: 304, headers: cached })
   const encoding = encodingOf(request)
   const encoded = { ...cached, ...(encoding && { "content-encoding": encoding }) }
   return new Response(bodyOf(script, encoding), { headers: encoded })
-}
-
-/** Returns whether the client has this version. A proxy can turn the weak tag into a strong one. */
-function isKnown(request: Request, etag: string): boolean {
-  const tags = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim())
-  return tags.some((tag) => tag === "*" || tag === etag || `W/${tag}` === etag)
 }
 
 function bodyOf(script: Script, encoding: "zstd" | "gzip" | undefined): string | Uint8Array<ArrayBuffer> {

@@ -146,7 +146,7 @@ export interface Candidate {
   /** Set for records of areas, which do not join a visit. */
   records?: RecordKind
   /** For records: the visitor objects to tracking and gets no identity. */
-  isNobody?: boolean
+  isAnonymous?: boolean
   /** Whether nothing is stored and the open visit only gets its visitor identified. */
   identifies: boolean
 }

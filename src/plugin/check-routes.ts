@@ -11,11 +11,11 @@ export function openPaths(plugins: readonly AnyPlugin[], settings: Readonly<Reco
   const claims = new Map<string, string>()
   return new Map(
     plugins.map(({ id, paths }) => {
-      const refuse = (says: string): never => {
-        throw pluginFault(id, says)
+      const refuse = (problem: string): never => {
+        throw pluginFault(id, problem)
       }
       const claim = (what: string): void => {
-        if (claims.has(what)) refuse(`${what} is that of the plugin ${claims.get(what)} already`)
+        if (claims.has(what)) refuse(`${what} is already taken by the plugin ${claims.get(what)}`)
         claims.set(what, id)
       }
       const own = (paths?.open ?? []).map((path) => (typeof path === "string" ? path : settingOf(settings[id], path.setting)))
@@ -46,15 +46,16 @@ export function checkRoutes(
   ]
   for (const { method, path, asks, summary } of listed(routes)) {
     const named = `${method} ${path}`
-    if (!isBelow(path, bases)) throw pluginFault(id, `${named} is below none of its path words`)
+    if (!isBelow(path, bases)) throw pluginFault(id, `${named} is outside the paths of the plugin`)
     if (typeof asks !== "string") throw pluginFault(id, `${named} has no access rule`)
-    if (!MARKERS.has(asks) && !Object.hasOwn(permissions, asks)) throw pluginFault(id, `${named} asks for ${asks}, which nobody declares`)
-    if (typeof summary !== "string") throw pluginFault(id, `${named} has no summary: the documents show it`)
+    if (!MARKERS.has(asks) && !Object.hasOwn(permissions, asks))
+      throw pluginFault(id, `${named} requires the undeclared permission ${asks}`)
+    if (typeof summary !== "string") throw pluginFault(id, `${named} has no summary for the OpenAPI document`)
   }
   const openBases = open.map((word) => `/${word}`)
   for (const { method, path, asks } of listed(openRoutes)) {
-    if (!isBelow(path, openBases)) throw pluginFault(id, `${method} ${path} is below none of its open paths`)
-    if (asks !== "open") throw pluginFault(id, `${method} ${path} is not made with openRouter()`)
+    if (!isBelow(path, openBases)) throw pluginFault(id, `${method} ${path} is outside the open paths of the plugin`)
+    if (asks !== "open") throw pluginFault(id, `${method} ${path} was not created with openRouter()`)
   }
 }
 

@@ -7,50 +7,52 @@ import type { AnyPlugin } from "./contract.ts"
 import { CORE_TABLES, CORE_WORDS } from "./words.ts"
 
 /** Creates the error that stops the start because of a faulty plugin. Its message is one line. */
-export const pluginFault = (id: string, says: string): ExitFault => new ExitFault("configuration", `The plugin ${id}: ${says}`)
+export const pluginFault = (id: string, problem: string): ExitFault => new ExitFault("configuration", `The plugin ${id}: ${problem}`)
 
 /** Checks the fixed fields of all plugins before the stores are opened. Throws the fault of the first faulty plugin. */
 export function checkPlugins(plugins: readonly AnyPlugin[]): void {
   const claims = new Map<string, string>()
   for (const plugin of plugins) {
-    const refuse = (says: string): never => {
-      throw pluginFault(plugin.id, says)
+    const refuse = (problem: string): never => {
+      throw pluginFault(plugin.id, problem)
     }
     /** Claims a name. Throws if another plugin has claimed it. */
     const claim = (what: string): void => {
       const owner = claims.get(what)
-      if (owner !== undefined) refuse(`${what} is that of the plugin ${owner} already`)
+      if (owner !== undefined) refuse(`${what} is already taken by the plugin ${owner}`)
       claims.set(what, plugin.id)
     }
     checkName(plugin, refuse)
-    claim(`the id ${plugin.id}`)
-    checkWords(plugin, claims, claim, refuse)
+    if (plugins.find(({ id }) => id === plugin.id) !== plugin) refuse("another plugin has the same id")
+    checkPaths(plugin, claims, claim, refuse)
     checkPermissions(plugin, claim, refuse)
     checkRecords(plugin, claim, refuse)
     checkErrors(plugin, claim, refuse)
+    checkCommands(plugin, claim, refuse)
     checkMigrations(plugin, refuse)
   }
 }
 
-type Refuse = (says: string) => never
+type Refuse = (problem: string) => never
 type Claim = (what: string) => void
 
 function checkName({ id, title }: AnyPlugin, refuse: Refuse): void {
-  if (!/^[a-z][a-z0-9]{1,30}$/.test(id)) refuse("an id is 2 to 31 small letters and digits, and begins with a letter")
+  if (!/^[a-z][a-z0-9]{1,30}$/.test(id)) refuse("an id must consist of 2 to 31 lower-case letters and digits and begin with a letter")
   const table = CORE_TABLES.find((name) => name.startsWith(`${id}_`))
-  if (id === "core" || table !== undefined) refuse(`the core has ${table ?? "core"} for itself`)
-  if (title.trim() === "") refuse("it has no title")
+  if (id === "core" || table !== undefined)
+    refuse(`the id is reserved for the core${table === undefined ? "" : `, which has a table ${table}`}`)
+  if (title.trim() === "") refuse("the title is empty")
 }
 
-const WORD = /^[a-z0-9][a-z0-9-]*$/
-const OPEN_WORDS = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/i
+const SEGMENT = /^[a-z0-9][a-z0-9-]*$/
+const OPEN_PATH = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/i
 
-function checkWords({ paths = {} }: AnyPlugin, claims: ReadonlyMap<string, string>, claim: Claim, refuse: Refuse): void {
+function checkPaths({ paths = {} }: AnyPlugin, claims: ReadonlyMap<string, string>, claim: Claim, refuse: Refuse): void {
   for (const kind of ["site", "instance"] as const) {
-    for (const word of paths[kind] ?? []) {
-      if (!WORD.test(word)) refuse(`${word} is no path word: small letters, digits and hyphens`)
-      if (CORE_WORDS[kind].includes(word)) refuse(`the ${kind} word ${word} is the core's`)
-      claim(`the ${kind} word ${word}`)
+    for (const segment of paths[kind] ?? []) {
+      if (!SEGMENT.test(segment)) refuse(`the ${kind} path ${segment} must consist of lower-case letters, digits and hyphens`)
+      if (CORE_WORDS[kind].includes(segment)) refuse(`the ${kind} path ${segment} is reserved for the core`)
+      claim(`the ${kind} path ${segment}`)
     }
   }
   for (const path of paths.open ?? []) if (typeof path === "string") claimOpen(path, claims, claim, refuse)
@@ -58,9 +60,9 @@ function checkWords({ paths = {} }: AnyPlugin, claims: ReadonlyMap<string, strin
 
 /** Checks an open path, including paths from the settings. */
 export function claimOpen(path: string, claims: ReadonlyMap<string, string>, claim: Claim, refuse: Refuse): void {
-  if (!OPEN_WORDS.test(path)) refuse(`${path} is no open path: one to three words of letters, digits and hyphens`)
+  if (!OPEN_PATH.test(path)) refuse(`the open path ${path} must consist of one to three segments of letters, digits and hyphens`)
   const core = CORE_WORDS.open.find((taken) => overlaps(taken, path))
-  if (core !== undefined) refuse(`the open path ${path} is the core's: ${core}`)
+  if (core !== undefined) refuse(`the open path ${path} overlaps with the core's path ${core}`)
   const open = "the open path "
   const other = [...claims.keys()].find((what) => what.startsWith(open) && overlaps(what.slice(open.length), path))
   claim(other ?? open + path)
@@ -70,18 +72,19 @@ export function claimOpen(path: string, claims: ReadonlyMap<string, string>, cla
 const overlaps = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`)
 
 function checkPermissions({ permissions = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
-  for (const [name, least] of Object.entries(permissions)) {
-    if (!/^[a-z]+(-[a-z]+)*:[a-z]+(-[a-z]+)*$/.test(name)) refuse(`the permission ${name} is not of the form <things>:<verb>`)
-    if (!RANKS.includes(least)) refuse(`the permission ${name} needs a least role of ${RANKS.join(", ")}`)
-    if (Object.hasOwn(CORE_PERMISSIONS, name)) refuse(`the permission ${name} is the core's: a route can name it as it is`)
+  for (const [name, minimum] of Object.entries(permissions)) {
+    if (!/^[a-z]+(-[a-z]+)*:[a-z]+(-[a-z]+)*$/.test(name)) refuse(`the permission ${name} does not have the form <things>:<verb>`)
+    if (!RANKS.includes(minimum)) refuse(`the minimum role of the permission ${name} must be one of ${RANKS.join(", ")}`)
+    if (Object.hasOwn(CORE_PERMISSIONS, name))
+      refuse(`the permission ${name} is defined by the core: routes can use it without a declaration`)
     claim(`the permission ${name}`)
   }
 }
 
 function checkRecords({ records = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
   for (const [name, { kind }] of Object.entries(records)) {
-    if (!/^[a-z]+(_[a-z]+)+$/.test(name)) refuse(`the record ${name} is not of the form <thing>_<what_happened>`)
-    if (!RECORD_KINDS.includes(kind)) refuse(`the record ${name} needs a kind of ${RECORD_KINDS.join(", ")}`)
+    if (!/^[a-z]+(_[a-z]+)+$/.test(name)) refuse(`the record ${name} does not have the form <thing>_<what_happened>`)
+    if (!RECORD_KINDS.includes(kind)) refuse(`the kind of the record ${name} must be one of ${RECORD_KINDS.join(", ")}`)
     claim(`the record ${name}`)
   }
 }
@@ -89,19 +92,27 @@ function checkRecords({ records = {} }: AnyPlugin, claim: Claim, refuse: Refuse)
 function checkErrors({ errors = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
   for (const [code, { status, title, meaning }] of Object.entries(errors)) {
     if (!/^[a-z]+(_[a-z]+)*$/.test(code)) refuse(`the error code ${code} is not in snake_case`)
-    if (ERROR_CODES.some((known) => known === code)) refuse(`the error code ${code} is the core's`)
+    if (ERROR_CODES.some((known) => known === code)) refuse(`the error code ${code} is defined by the core`)
     if (!(status >= 400 && status < 500) || title === "" || meaning === "")
       refuse(`the error code ${code} needs a status from 400 to 499, a title and a meaning`)
     claim(`the error code ${code}`)
   }
 }
 
+function checkCommands({ commands = [] }: AnyPlugin, claim: Claim, refuse: Refuse): void {
+  for (const { name } of commands) {
+    if (!/^[a-z]+ [a-z]+(-[a-z]+)*$/.test(name)) refuse(`the command ${name} needs a name of two words such as import run`)
+    if (CORE_WORDS.command.includes(name.split(" ")[0]!)) refuse(`the command ${name} begins with a word of the core`)
+    claim(`the command ${name}`)
+  }
+}
+
 function checkMigrations({ id, migrations = [], rowMigrations = [] }: AnyPlugin, refuse: Refuse): void {
   const names = new Set<string>()
   for (const { name, sql } of [...migrations, ...rowMigrations]) {
-    if (!/^\d{4}_[a-z0-9_]+$/.test(name) || names.has(name)) refuse(`the migration ${name} needs a name of its own such as 0001_${id}`)
+    if (!/^\d{4}_[a-z0-9_]+$/.test(name) || names.has(name)) refuse(`the migration ${name} needs a unique name such as 0001_${id}`)
     names.add(name)
     const fault = foreignMigration(sql, `${id}_`)
-    if (fault !== undefined) refuse(`the migration ${name} reaches further than its own tables: ${fault}`)
+    if (fault !== undefined) refuse(`the migration ${name} must only use tables of the plugin: ${fault}`)
   }
 }

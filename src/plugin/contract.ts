@@ -5,12 +5,15 @@
  */
 import type { Static, TObject } from "@sinclair/typebox"
 import type { AnyElysia } from "elysia"
+import type { Actor } from "../domain/audit.ts"
 import type { Rank } from "../domain/permission.ts"
 import type { RecordKind } from "../domain/record.ts"
 import type { AreaStep } from "../ingest/pipeline/areas.ts"
 import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
+import type { CommandForm, CommandInput } from "../services/instance/plugin-commands.ts"
 import type { Consumer } from "../services/jobs/outbox.ts"
+import type { Report } from "../services/runtime/control.ts"
 import type { Migration } from "../store/migrations.ts"
 import type { PluginError } from "./errors.ts"
 import type { Asked, Host } from "./host.ts"
@@ -37,6 +40,8 @@ export interface Plugin<Settings extends TObject = TObject> {
   pages?: readonly string[]
   /** Permissions on a site, each with the lowest role that has it: `{ "links:write": "editor" }`. */
   permissions?: Readonly<Record<string, Rank>>
+  /** Commands of the command line, named by two words such as `import run`. `setup` returns what each does. */
+  commands?: readonly CommandForm[]
   /** Migrations of the catalog, for data that people create. All tables are named `<id>_…` and reference only each other. */
   migrations?: readonly Migration[]
   /** Migrations of its row tables in the event store, for data that grows with traffic. */
@@ -66,6 +71,8 @@ export interface Contribution {
   jobs?: Readonly<Record<string, PluginJob>>
   /** Step that changes incoming events after the visitor is set and the address removed. Runs while the plugin is enabled. */
   ingest?: readonly AreaStep[]
+  /** What the plugin's `commands` do, by name. They run in the serving process, and print what they return as JSON. */
+  commands?: Readonly<Record<string, PluginCommand>>
   /** Widgets of saved dashboards, by type. */
   widgets?: Readonly<Record<string, Widget>>
   /** Consumers of product events, by name. */
@@ -100,6 +107,15 @@ export interface PluginEndpoint {
   at: string | ((host: string) => boolean)
   /** Answers a request. `path` is the raw path without query, `host` as passed to `at`. Can return undefined on a host to decline. */
   answer(asked: Asked, path: string, host: string): Response | Promise<Response> | undefined
+}
+
+/** Runs a command for the operator of the instance, who may do everything. An `AppError` becomes its message and exit code. */
+export type PluginCommand = (call: CommandCall) => Promise<unknown>
+
+export interface CommandCall extends CommandInput {
+  actor: Actor
+  /** Shows progress on the terminal of the command. */
+  report: Report
 }
 
 /**

@@ -18,7 +18,7 @@ interface EndpointsOf {
 export function combineEndpoints(plugins: readonly EndpointsOf[]): AnswerAtEndpoint {
   const endpoints = plugins.flatMap(({ id, endpoints, open, isOn }) => endpoints.map((endpoint) => ({ id, open, isOn, ...endpoint })))
   for (const { id, open, at } of endpoints)
-    if (typeof at === "string" && !open.includes(at)) throw pluginFault(id, `the endpoint at ${at} is not one of its open paths`)
+    if (typeof at === "string" && !open.includes(at)) throw pluginFault(id, `the endpoint ${at} is not an open path of the plugin`)
   const paths = endpoints.flatMap((endpoint) => (typeof endpoint.at === "string" ? [{ ...endpoint, base: `/${endpoint.at}` }] : []))
   const hosts = endpoints.flatMap(({ at, isOn, answer }) => (typeof at === "string" ? [] : [{ owns: at, isOn, answer }]))
 

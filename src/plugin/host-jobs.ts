@@ -61,13 +61,13 @@ export function defineJobs(
   isOn: () => boolean,
 ): void {
   for (const [name, { schedule, ...kind }] of Object.entries(own)) {
-    if (!/^[a-z]+(-[a-z0-9]+)+$/.test(name)) throw pluginFault(id, `the job ${name} is not of the form <verb>-<noun>`)
+    if (!/^[a-z]+(-[a-z0-9]+)+$/.test(name)) throw pluginFault(id, `the job ${name} does not have the form <verb>-<noun>`)
     jobs.define(`${id}.${name}`, kind, isOn)
     if (!schedule) continue
     try {
       schedules.declare(`${id}.${name}`, schedule, isOn)
     } catch {
-      throw pluginFault(id, `the schedule ${schedule.cron} of the job ${name} is not five fields of cron`)
+      throw pluginFault(id, `the schedule ${schedule.cron} of the job ${name} is not a cron expression of five fields`)
     }
   }
 }

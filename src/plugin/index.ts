@@ -1,4 +1,6 @@
 /** Everything that plugins may import from the core. */
+
+export { refuseWithoutRecentProof } from "../domain/account.ts"
 export type { Actor, AuditEntry } from "../domain/audit.ts"
 export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
 export { currencyDecimals } from "../domain/currency.ts"
@@ -21,7 +23,7 @@ export type { Log } from "../domain/log.ts"
 export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { Query, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
-export { refuseWithoutRecentProof } from "../domain/session.ts"
+export { CREATED_AT, field, Instant, Listed as Paged, orNull, UPDATED_AT } from "../domain/response.ts"
 export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
@@ -35,6 +37,7 @@ export { ArgumentReader, refuseArguments, refuseChoice, refuseNames } from "../q
 export { csvLine } from "../query/rows/export-text.ts"
 export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 export type { Console } from "../services/instance/console.ts"
+export type { CommandForm } from "../services/instance/plugin-commands.ts"
 export type { JobWork } from "../services/jobs/jobs.ts"
 export {
   pageOfAll,
@@ -63,13 +66,16 @@ export { raw, type Sql, sql, type Value } from "../store/sql.ts"
 export { leaveUnread, readBytes, readJsonAsSent, readNothing, readOptionalJson, type SentJson } from "../web/body.ts"
 export {
   type AnyPlugin,
+  type CommandCall,
   type Contribution,
   definePlugin,
   type Exporter,
   type Plugin,
+  type PluginCommand,
   type PluginEndpoint,
   type PluginPaths,
 } from "./contract.ts"
+export { failures, operationsOf } from "./documentation.ts"
 export {
   createEnrichment,
   type EnrichedEvent,
@@ -90,6 +96,6 @@ export type { Trash } from "./host-trash.ts"
 export type { OwnRows } from "./own-rows.ts"
 export type { OwnStatements, OwnTables } from "./own-tables.ts"
 export type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
-export { AnyQuery, Instant, instantOrNull, NoQuery, orNull, Paged, Sent } from "./shapes.ts"
+export { AnyQuery, instantOrNull, NoQuery, Sent } from "./shapes.ts"
 export type { PluginWorker, RunInThread } from "./threads.ts"
 export { defineWidget, type KnownWidget, type Widget, type WidgetAnswer, type WidgetQuestion } from "./widgets.ts"

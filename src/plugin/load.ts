@@ -59,6 +59,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   for (const plugin of plugins) {
     declareErrors(plugin.errors ?? {})
     const contribution = await setUp(plugin, hostOf(plugin))
+    checkContributedCommands(plugin, contribution)
     checkRoutes(plugin, contribution, { open: open.get(plugin.id) ?? [], permissions: instance.permissions })
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
@@ -94,6 +95,14 @@ async function setUp(plugin: AnyPlugin, host: Host<Record<string, unknown>>): Pr
   try {
     return await plugin.setup(host)
   } catch (error) {
-    throw pluginFault(plugin.id, `it cannot be set up: ${error instanceof Error ? error.message : String(error)}`)
+    throw pluginFault(plugin.id, `setup failed: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** Throws unless each command has its help and its function. */
+function checkContributedCommands({ id, commands = [] }: AnyPlugin, contribution: Contribution): void {
+  const described = commands.map(({ name }) => name)
+  const contributed = Object.keys(contribution.commands ?? {})
+  const odd = [...described, ...contributed].find((name) => !described.includes(name) || !contributed.includes(name))
+  if (odd !== undefined) throw pluginFault(id, `the command ${odd} is either only described or only contributed`)
 }

@@ -10,7 +10,10 @@ import type { Sql } from "../store/sql.ts"
  * 15 seconds, and a query slot of the organization.
  */
 export interface OwnRows {
-  /** All or nothing, and short: it holds up the events that come in. A long piece of work is many of them. Nothing in it waits. */
+  /**
+   * Runs a transaction. `work` is synchronous and should be short, because incoming events wait for it. Split long work into several
+   * transactions.
+   */
   write<T>(work: (rows: RowStatements) => T): Promise<T>
   /** Reads at most 10,000 rows. Read longer lists in slices. Store numbers above 2^53 as a BLOB. */
   read<Row>(statement: Sql, caller: Caller): Promise<Row[]>

@@ -1,7 +1,11 @@
+import type { Actor } from "../domain/audit.ts"
+import { AppError } from "../domain/error.ts"
 import type { SwitchedStep } from "../ingest/pipeline/areas.ts"
 import type { DataHooks, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
-import type { Contribution, SetUpPlugin } from "./contract.ts"
+import type { RunPluginCommand } from "../services/instance/plugin-commands.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
+import type { CommandCall, Contribution, SetUpPlugin } from "./contract.ts"
 import { allWidgets, type KnownWidget, type WidgetRules } from "./widgets.ts"
 
 /**
@@ -20,6 +24,8 @@ export interface PluginRegistry {
   areaFiles(): readonly AreaFile[]
   /** Returns the ingestion steps of all plugins. Each checks whether its plugin is enabled. */
   areaSteps(): readonly SwitchedStep[]
+  /** Returns the function that runs the commands of all plugins for an actor. Commands of disabled plugins are refused. */
+  runCommand(actor: Actor): RunPluginCommand
   /** Returns the widgets of all plugins. */
   widgets(): readonly KnownWidget[]
 }
@@ -34,6 +40,7 @@ export function createPluginRegistry(): PluginRegistry {
     hooks: allHooks(plugins),
     areaFiles: () => files,
     areaSteps: () => steps,
+    runCommand: (actor) => (name, input, report) => runCommand(plugins, name, { ...input, actor, report }),
     widgets: () => widgets,
     add(plugin) {
       plugins.push(plugin)
@@ -84,3 +91,11 @@ function allHooks(contributions: readonly SetUpPlugin[]): DataHooks {
 /** Returns the files that plugins add to the archive of a site. */
 const areaFilesOf = ({ id, contribution: { exporters = {} } }: SetUpPlugin): AreaFile[] =>
   Object.entries(exporters).map(([name, rows]) => ({ name: `${id}_${name}`, rows }))
+
+async function runCommand(plugins: readonly SetUpPlugin[], name: string, call: CommandCall): Promise<unknown> {
+  const plugin = plugins.find(({ contribution: { commands = {} } }) => Object.hasOwn(commands, name))
+  // The name is unknown only if the command line is another version.
+  if (!plugin) throw new ExitFault("usage", `The running Footfall process has a different version and does not support ${name}`)
+  if (!plugin.isOn()) throw new AppError("feature_disabled", `The plugin ${plugin.id} is disabled on this instance.`)
+  return plugin.contribution.commands![name]!(call) // found above
+}

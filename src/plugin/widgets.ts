@@ -73,7 +73,7 @@ export function allWidgets(plugins: readonly SetUpPlugin[], { permissions }: Wid
       const fault = faultOf(type, widget, permissions)
       const other = known.find((each) => each.type === type)
       if (fault !== undefined) throw pluginFault(id, `the widget ${type} ${fault}`)
-      if (other) throw pluginFault(id, `the widget ${type} is that of the plugin ${other.plugin} already`)
+      if (other) throw pluginFault(id, `the widget ${type} is already taken by the plugin ${other.plugin}`)
       known.push({ ...widget, type, plugin: id, isAvailable: isOn, resolve: checkingConfig(widget) })
     }
   }
@@ -82,11 +82,11 @@ export function allWidgets(plugins: readonly SetUpPlugin[], { permissions }: Wid
 
 function faultOf(type: string, { title, size, needs }: Widget, permissions: Permissions): string | undefined {
   const { min_w, min_h, w, h } = size
-  if (!/^[a-z]+(_[a-z]+)*$/.test(type)) return "needs a type of small letters and underscores"
+  if (!/^[a-z]+(_[a-z]+)*$/.test(type)) return "must have a type of lower-case letters and underscores"
   if (title.trim() === "") return "has no title"
-  if (!Object.hasOwn(permissions, needs)) return `needs ${needs}, which is no permission`
+  if (!Object.hasOwn(permissions, needs)) return `needs the undeclared permission ${needs}`
   const isWhole = [min_w, min_h, w, h].every(Number.isInteger)
   if (!isWhole || min_w < 1 || min_h < 1 || w < min_w || h < min_h || w > COLUMNS || h > ROWS)
-    return `has no size on a board of ${COLUMNS} columns and at most ${ROWS} rows a card`
+    return `does not fit a dashboard of ${COLUMNS} columns and cards of at most ${ROWS} rows`
   return undefined
 }

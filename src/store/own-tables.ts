@@ -67,7 +67,7 @@ const TABLE_FUNCTIONS = new Set(["json_each", "json_tree"])
 /** Checks each place in a statement where a table is named. */
 function firstForeign(tokens: readonly Token[], prefix: string): string | undefined {
   const known = commonTables(tokens)
-  if (known === undefined) return "a WITH may only stand at its beginning"
+  if (known === undefined) return "WITH is only allowed at the beginning"
   // One entry per open parenthesis: whether it is a list of tables, where a comma leads to the next one.
   const lists = [false]
   let expects = false
@@ -89,7 +89,7 @@ function firstForeign(tokens: readonly Token[], prefix: string): string | undefi
       expects = false
       lists[lists.length - 1] = false
     } else if (token.kind === "word" && token.text === "in" && canName(tokens[at + 1])) return "IN needs parentheses"
-    else if (expects && token.kind === "string") return "a table's name stands in single quotes"
+    else if (expects && token.kind === "string") return "a table name is in single quotes"
     else if (expects && isName(token) && !(token.kind === "word" && SKIPPED.has(token.text))) {
       expects = false
       const fault = checkTableName(tokens, at, prefix, names)
@@ -166,21 +166,23 @@ function checkMigration(tokens: readonly Token[], prefix: string): string | unde
   at++
   while (["if", "not", "exists"].includes(wordAt(tokens, at) ?? "")) at++
   const name = tokens[at]?.text.toLowerCase() ?? ""
-  if (!name.startsWith(prefix) || isSign(tokens[at + 1], ".")) return `${verb} ${kind} ${name}: names begin with ${prefix}`
+  if (!name.startsWith(prefix) || isSign(tokens[at + 1], ".")) return `${verb} ${kind} ${name}: the name must begin with ${prefix}`
   return kind === "index" ? checkIndex(tokens, at + 1, prefix) : checkTable(tokens.slice(at + 1), prefix)
 }
 
 function checkIndex(tokens: readonly Token[], at: number, prefix: string): string | undefined {
   if (at >= tokens.length) return undefined // a `drop index`
   const table = tokens[at + 1]?.text.toLowerCase() ?? ""
-  return wordAt(tokens, at) === "on" && table.startsWith(prefix) ? undefined : `an index on ${table}: names begin with ${prefix}`
+  return wordAt(tokens, at) === "on" && table.startsWith(prefix)
+    ? undefined
+    : `an index on ${table}: the table name must begin with ${prefix}`
 }
 
 /** Checks the rest of a statement after its table's name: tables that it references or selects from, and a new name. */
 function checkTable(tokens: readonly Token[], prefix: string): string | undefined {
   const renamed = tokens.findIndex((_, at) => wordAt(tokens, at) === "rename" && wordAt(tokens, at + 1) === "to")
   const name = renamed === -1 ? undefined : tokens[renamed + 2]?.text.toLowerCase()
-  if (name !== undefined && !name.startsWith(prefix)) return `alter table rename to ${name}: names begin with ${prefix}`
+  if (name !== undefined && !name.startsWith(prefix)) return `alter table rename to ${name}: the name must begin with ${prefix}`
   return firstForeign([{ kind: "word", text: "table" }, { kind: "quoted", text: prefix }, ...tokens], prefix)
 }
 

@@ -1,6 +1,7 @@
 /** The parts from which plugins build their pages (`#plugin/ui`), the same ones as in the rest of the dashboard. */
 
 export type { PrivatePage } from "../domain/response.ts"
+export { shellQuoted } from "../domain/text.ts"
 export { get, getAll, Problem, patch, post, put, remove, send } from "./api/api.ts"
 export {
   areaQueries,

@@ -29,7 +29,7 @@ export const accountSettings = (config: Config, baseUrl: string, hashing: Omit<H
 /** Returns the identity provider of the whole instance, or undefined when none is configured. */
 function oidcSettings(config: Config): AccountSettings["oidc"] {
   if (config.oidc_issuer === undefined) return undefined
-  if (config.oidc_client_id === undefined) throw new ExitFault("configuration", "oidc_issuer: oidc_client_id is needed as well")
+  if (config.oidc_client_id === undefined) throw new ExitFault("configuration", "oidc_issuer also requires oidc_client_id")
   const roleMap = readRoleMap(config.oidc_role_map ?? {})
   if (!roleMap) throw new ExitFault("configuration", 'oidc_role_map: must be like {"analysts": {"role": "viewer"}}')
   return {

@@ -55,7 +55,7 @@ async function makeFirstUser({ config, log, version }: AppOptions, { accounts, c
   const { admin_email: email, admin_password: password } = config
   if (email === undefined && password === undefined) return
   try {
-    const isMade = await accounts.setup.bySettings({ email, password }, operatorActor(version))
+    const isMade = await accounts.setup.fromSettings({ email, password }, operatorActor(version))
     if (!isMade) log.warn("admin_email and admin_password are ignored: the instance is set up")
   } catch (error) {
     await close()

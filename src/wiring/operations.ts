@@ -6,6 +6,7 @@ import { type AreaFile, type Takeout, writeTakeout } from "../services/export/ta
 import { examine } from "../services/instance/doctor.ts"
 import type { Instance } from "../services/instance/instance.ts"
 import { createOperations, type Operations } from "../services/instance/operations.ts"
+import { type RunPluginCommand, refuseWithoutServer } from "../services/instance/plugin-commands.ts"
 import { createStorage } from "../services/instance/storage.ts"
 import { beginsJobs } from "../services/jobs/jobs.ts"
 import { placesIn } from "../services/runtime/data-folder.ts"
@@ -42,7 +43,8 @@ export function operationsOf(
     // Without hooks, data that areas derived from visits is erased by their next nightly run.
     hooks = NO_HOOKS,
     areaFiles = () => [],
-  }: { baseUrl(): string; hooks?: DataHooks; areaFiles?(): readonly AreaFile[] },
+    runPluginCommand = refuseWithoutServer,
+  }: { baseUrl(): string; hooks?: DataHooks; areaFiles?(): readonly AreaFile[]; runPluginCommand?: RunPluginCommand },
 ): Operations {
   const { config, clock, version } = options
   const places = { dataDir: config.data_dir, backupWorkerUrl: options.workers.backup }
@@ -58,5 +60,6 @@ export function operationsOf(
     scriptUrl: () => scriptUrlOf(config, baseUrl()),
     retention: createRetention({ ...instance, ...places, clock, hooks, segments, beginJob: beginsJobs(instance) }),
     examine: (report) => examine(doctorOptions(options, instance), report),
+    runPluginCommand,
   })
 }

@@ -1,4 +1,4 @@
-/** Converts the configuration to the options of services and floors. */
+/** Converts the configuration to the options of services and layers. */
 
 import { totalmem } from "node:os"
 import type { Described } from "../../config/load.ts"
@@ -86,7 +86,7 @@ function bucketOf(config: Config): InstanceOptions["backups"]["bucket"] {
   const { backup_s3_endpoint: endpoint, backup_s3_bucket: bucket, backup_s3_key_id: key_id, backup_s3_secret: secret } = config
   if (endpoint === undefined && bucket === undefined) return undefined
   if (endpoint === undefined || bucket === undefined || key_id === undefined || secret === undefined)
-    throw new ExitFault("configuration", "backup_s3_endpoint, backup_s3_bucket, backup_s3_key_id and backup_s3_secret go together")
+    throw new ExitFault("configuration", "backup_s3_endpoint, backup_s3_bucket, backup_s3_key_id and backup_s3_secret must be set together")
   const { backup_s3_prefix: prefix, backup_s3_region: region } = config
   return { endpoint, bucket, key_id, secret, region, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` }
 }

@@ -141,7 +141,7 @@ test.each([
   ["https://example.org:8443", true, "max-age=31536000"],
   ["https://example.co.uk", true, "max-age=31536000"],
   ["https://stats.example.org", false, undefined],
-])("Strict-Transport-Security with base URL %p and setting %p", (baseUrl, hsts, expected) => {
+])("with the base URL %p and the setting %p, sends Strict-Transport-Security %p", (baseUrl, hsts, expected) => {
   const { api, open } = headerSets({ baseUrl, hsts })
   expect([api["strict-transport-security"], open["strict-transport-security"]]).toEqual([expected, expected])
 })

@@ -18,7 +18,7 @@ test("does not cache parts of entries", () => {
   expect(cache.get(7)).toBeUndefined()
 })
 
-test("stays within its capacity and retains the entries used capacity often", () => {
+test("stays within its capacity and retains the entries that are used often", () => {
   const cache = lengths(10)
   cache.set(0, { value: "first", offset: 1 })
   for (let at = 1; at <= 100; at++) {

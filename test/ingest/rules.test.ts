@@ -114,7 +114,7 @@ describe("a rule with several conditions", () => {
   test("accepts every event while it is disabled", async () => {
     expect(await isDropped([{ ...rule(...five), enabled: false }])).toBe(false)
   })
-  test("works beside other rules", async () => {
+  test("applies in addition to other rules", async () => {
     expect(await isDropped([{ ...rule(is("page", "/other")), value: "another" }, rule(...five)])).toBe(true)
   })
 })

@@ -135,20 +135,20 @@ test.each<[string, Partial<Widget>, string, string]>([
     "that needs an unknown permission",
     { needs: "cards:read" },
     "pages_top",
-    "the widget pages_top needs cards:read, which is no permission",
+    "the widget pages_top needs the undeclared permission cards:read",
   ],
-  ["with an invalid type", {}, "Pages-Top", "the widget Pages-Top needs a type of small letters and underscores"],
+  ["with an invalid type", {}, "Pages-Top", "the widget Pages-Top must have a type of lower-case letters and underscores"],
   [
     "wider than a dashboard",
     { size: { ...SIZE, w: 13 } },
     "pages",
-    "the widget pages has no size on a board of 12 columns and at most 12 rows a card",
+    "the widget pages does not fit a dashboard of 12 columns and cards of at most 12 rows",
   ],
   [
     "below the minimum size",
     { size: { ...SIZE, h: 0 } },
     "pages",
-    "the widget pages has no size on a board of 12 columns and at most 12 rows a card",
+    "the widget pages does not fit a dashboard of 12 columns and cards of at most 12 rows",
   ],
   ["without a title", { title: " " }, "pages", "the widget pages has no title"],
 ])("a widget %s prevents the start", async (_, more, type, message) => {
@@ -160,6 +160,6 @@ test("two plugins with a widget of the same type prevent the start", async () =>
   const other = definePlugin({ id: "other", title: "Other", setup: (host) => ({ widgets: { pages_top: pagesCard(() => host) } }) })
   expect(await startInstance({ plugins: [cards().plugin, other] }).catch((error: unknown) => error)).toMatchObject({
     exit: "configuration",
-    message: "The plugin other: the widget pages_top is that of the plugin cards already",
+    message: "The plugin other: the widget pages_top is already taken by the plugin cards",
   })
 })

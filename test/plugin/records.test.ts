@@ -184,7 +184,7 @@ test("a plugin can record only what it declared, and two plugins cannot declare 
   const other = definePlugin({ id: "other", title: "Other", records: { link_click: { title: "X", kind: "clicks" } }, setup: () => ({}) })
   expect(await startInstance({ plugins: [clicks, other] }).catch((error: unknown) => error)).toMatchObject({
     exit: "configuration",
-    message: "The plugin other: the record link_click is that of the plugin clicks already",
+    message: "The plugin other: the record link_click is already taken by the plugin clicks",
   })
 })
 

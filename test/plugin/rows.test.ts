@@ -65,7 +65,7 @@ test("a reader cannot write and reads at most 10,000 rows", async () => {
         insert or ignore into notes_views (site_id, day, n)
         with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count}) select 1, n, n from numbers`)
     })
-  await expect(many(10)).rejects.toThrow("a WITH may only stand at its beginning")
+  await expect(many(10)).rejects.toThrow("WITH is only allowed at the beginning")
   const insert = (from: number, to: number) =>
     rows.write((statements) => {
       for (let n = from; n < to; n++) statements.run(sql`insert into notes_views (site_id, day, n) values (1, ${String(n)}, ${n})`)
@@ -93,6 +93,7 @@ test("a row migration of another table prevents the start", async () => {
   const failure = await startInstance({ plugins: [plugin] }).catch((error: unknown) => error)
   expect(failure).toMatchObject({
     exit: "configuration",
-    message: "The plugin notes: the migration 0002_x reaches further than its own tables: create table segments_x: names begin with notes_",
+    message:
+      "The plugin notes: the migration 0002_x must only use tables of the plugin: create table segments_x: the name must begin with notes_",
   })
 })

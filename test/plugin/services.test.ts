@@ -140,7 +140,7 @@ test.each([
         throw new Error("no wood")
       },
     },
-    /^The plugin notes: it cannot be set up: no wood$/,
+    /^The plugin notes: setup failed: no wood$/,
   ],
 ])("%s prevents the start with one line and releases the data folder", async (_, more, message) => {
   const failure = await startInstance({ plugins: [notes(more)] }).catch((error: unknown) => error)

@@ -36,6 +36,6 @@ test("every route has a summary", async () => {
   })
   expect(await startInstance({ plugins: [plugin] }).catch((error: unknown) => error)).toMatchObject({
     exit: "configuration",
-    message: "The plugin other: GET /api/private/sites/:site/x has no summary: the documents show it",
+    message: "The plugin other: GET /api/private/sites/:site/x has no summary for the OpenAPI document",
   })
 })

@@ -260,8 +260,12 @@ test("the progress of a job is a stream of events that ends with it", async () =
 })
 
 test.each([
-  ["count", "notes: the job count is not of the form <verb>-<noun>", {}],
-  ["count-notes", "notes: the schedule 99 * * * * of the job count-notes is not five fields of cron", { schedule: { cron: "99 * * * *" } }],
+  ["count", "notes: the job count does not have the form <verb>-<noun>", {}],
+  [
+    "count-notes",
+    "notes: the schedule 99 * * * * of the job count-notes is not a cron expression of five fields",
+    { schedule: { cron: "99 * * * *" } },
+  ],
 ])("an invalid job %s prevents the start", async (name, message, more) => {
   const plugin = notes({}, () => ({ jobs: { [name]: { interrupted: "fail", run: async () => {}, ...more } } }))
   const failure = await startInstance({ plugins: [plugin] }).catch((error: unknown) => error)

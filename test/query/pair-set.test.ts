@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { roundedRatio } from "../../src/domain/round.ts"
+import { roundedRatio } from "../../src/domain/metric.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { PairSet } from "../../src/query/measure/pair-set.ts"
 import { syntheticSite } from "./synthetic-site.ts"

@@ -3,7 +3,7 @@ import { runOnTree } from "./tree.ts"
 
 const check = (files: Record<string, string>) => runOnTree("scripts/check-layers.ts", files)
 
-test("passes imports that go down, inside a floor, and in the wiring", () => {
+test("passes imports that go down, inside a layer, and in the wiring", () => {
   const files = {
     "src/domain/goal.ts": 'import { Type as t } from "@sinclair/typebox"',
     "src/store/catalog/goals.ts": 'import type { Goal } from "../../domain/goal.ts"\nimport { sql } from "./sql.ts"',
@@ -36,7 +36,7 @@ test.each([
     'import b from "../../src/domain/b.ts"',
     "plugins/a must not import ../../src/domain/b.ts",
   ],
-  ["from an unknown floor", "src/misc/a.ts", "export const a = 1", "src/misc is not a known floor"],
+  ["from an unknown layer", "src/misc/a.ts", "export const a = 1", "src/misc is not a known layer"],
 ])("rejects an import %s", (_, file, source, fault) => {
   expect(check({ [file]: source })).toEqual({ status: 1, output: "", errors: `${file}: ${fault}\n` })
 })
@@ -68,7 +68,7 @@ test.each(["server?.requestIP(request)", 'request.headers.get("X-Forwarded-For")
   },
 )
 
-test("rejects folders of one floor that import each other, also by types", () => {
+test("rejects folders of one layer that import each other, also by types", () => {
   const files = {
     "src/services/sites/sites.ts": 'import type { Goals } from "../goals/goals.ts"',
     "src/services/goals/goals.ts": 'import { sites } from "../sites/sites.ts"',

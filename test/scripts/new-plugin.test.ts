@@ -54,7 +54,7 @@ longTest(
     expect(await faultsIn("rooms")).toEqual([])
     write("features.ts", features)
     expect((await run("features.ts")).output.trim().split(",")).toContain("rooms")
-    expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 64, output: "plugins/rooms is there already\n" })
+    expect(await run("scripts/new-plugin.ts", "rooms")).toMatchObject({ status: 64, output: "plugins/rooms already exists\n" })
 
     rmSync(join(checkout.path, "plugins/rooms"), { recursive: true })
     write("plugins/index.ts", before)

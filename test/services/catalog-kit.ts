@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
-import { migrate } from "../../src/store/catalog/migrate.ts"
-import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
+import { CATALOG_SCHEMA, migrate } from "../../src/store/catalog/schema.ts"
 import { fixedClock } from "../kit.ts"
 
 /** Opens a migrated catalog without the rest of an instance. */

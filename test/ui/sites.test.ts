@@ -57,7 +57,7 @@ test.each([
   [{ last_event_at: "2026-11-20T12:00:01Z" }, undefined],
   [{ last_event_at: "2026-11-20T12:00:00Z" }, "No data for 1 day"],
   [{ last_event_at: "2026-11-18T12:00:00Z" }, "No data for 3 days"],
-  [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 151] }, "Unusually many visitors today"],
+  [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 151] }, "More visitors than usual today"],
   [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 150] }, undefined],
   [{ visitors_by_day: [1, 1, 1, 1, 1, 1, 99] }, undefined],
 ] as const)("marks a site with %j: %p", (more, mark) => {

@@ -260,7 +260,7 @@ test("lists a backup with a damaged manifest as damaged, which can only be delet
   expect(await console.send("POST", `/backups/${broken}/restore`, { confirm: broken })).toMatchObject(refusal)
   expect(await console.get(`/backups/${broken}/download`)).toMatchObject(refusal)
   const { body } = await console.get("/system/health")
-  expect(JSON.stringify(body)).toContain(`the manifest of ${broken} is damaged`)
+  expect(JSON.stringify(body)).toContain(`The manifest of ${broken} is damaged.`)
   expect(await console.send("DELETE", `/backups/${broken}`)).toMatchObject({ status: 204 })
   expect((await console.get("/backups")).body).toMatchObject({ data: [{ id: good, state: "verified" }] })
 })

@@ -21,7 +21,7 @@ async function actAs(console: ConsoleInstance, id: number, body: object = reason
 }
 const me = async ({ instance }: ConsoleInstance, cookie: string) => instance.api.get("/api/private/me", undefined, { cookie })
 
-test("an administrator impersonates a user, sees the status and returns to the own session", async () => {
+test("an administrator impersonates a user, sees the status and returns to their own session", async () => {
   await using console = await startConsole()
   const viewer = await console.person({ role: "viewer" })
   const jar = await actAs(console, viewer.id)

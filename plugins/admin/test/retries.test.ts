@@ -14,7 +14,7 @@ test.each([
   ["POST", "/retention/run", { retention_days: 30 }],
   ["POST", "/sites/1/purge", { before: "2026-11-01" }],
   ["POST", "/schedules/core.forget-old/run", undefined],
-] as const)("%s %s that comes again begins the work once", async (method, path, body) => {
+] as const)("starts the work once for a repeated %s %s", async (method, path, body) => {
   await using console = await startConsole()
   await console.instance.app.instance.schedules.start()
   const first = await console.send(method, path, body, keyed)

@@ -110,7 +110,7 @@ test.each([
   [{ at: "2026-11-21T12:00:01Z" }, 422],
   [{ at: "2026-11-20T11:59:59Z" }, 422],
   [{ colour: 1 }, 422],
-] as const)("retention cannot be previewed by %j", async (body, status) => {
+] as const)("rejects a retention preview with %j", async (body, status) => {
   await using console = await startConsole()
   expect((await console.send("POST", "/retention/preview", body)).status).toBe(status)
 })

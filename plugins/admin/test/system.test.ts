@@ -168,11 +168,11 @@ test("filters log lines by level and text", async () => {
   await using console = await startConsole()
   const { log } = console.instance
   console.instance.app.instance.health.enter("storage_low", "a test")
-  expect(log.lines.at(-1)).toMatchObject({ message: "state entered" })
+  expect(log.lines.at(-1)).toMatchObject({ message: "health condition raised" })
   const { status, body } = await console.get("/logs?level=warn&q=storage_low")
   expect(status).toBe(200)
   expect(body).toMatchObject({
-    data: [{ level: "warn", message: "state entered", fields: { code: "storage_low" }, at: "2026-11-21T12:00:00Z" }],
+    data: [{ level: "warn", message: "health condition raised", fields: { code: "storage_low" }, at: "2026-11-21T12:00:00Z" }],
   })
   for (const query of ["level=loud", "since=yesterday", "limit=0", "limit=10001", "x=1"])
     expect(await console.get(`/logs?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })

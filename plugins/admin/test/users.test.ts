@@ -139,7 +139,7 @@ test.each([
   [{ email: "a@b.example", name: "A", password: "short" }, "/password", "too_short"],
   [{ email: "a@b.example", name: "A", is_instance_admin: "yes" }, "/is_instance_admin", "invalid_type"],
   [{ email: "a@b.example", name: "A", colour: 1 }, "/colour", "unknown_field"],
-] as const)("a user cannot be made of %j", async (body, pointer, code) => {
+] as const)("rejects a new user with %j", async (body, pointer, code) => {
   await using console = await startConsole()
   const answer = await console.send("POST", "/users", body)
   expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } })

@@ -1,7 +1,9 @@
 /** Actions, sections and labels of the console. */
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import { Button, Confirm, CopyButton, Dialog, errorText, toast } from "#plugin/ui"
+import { Button, Confirm, CopyButton, Dialog, errorText, shellQuoted, toast } from "#plugin/ui"
+import type { SystemResponse } from "../responses.ts"
+import { useAdmin } from "./queries.ts"
 
 /** Runs the action of a button, one at a time, and shows a toast when it succeeded or failed. */
 export function useAction(): [busy: boolean, act: (work: () => Promise<unknown>, done: string) => Promise<void>] {
@@ -101,3 +103,19 @@ export const sentenceCase = (code: string): string => {
 
 /** Roles in an organization, highest first. */
 export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const
+
+/** Returns a function that adds the data folder to a command. Without it, the command would only work in the folder of the server process. */
+export function useFullCommand(): (command: string) => string {
+  const { data } = useAdmin<SystemResponse>("system")
+  return (command) => (data ? `${command} --data-dir ${shellQuoted(data.data_dir)}` : command)
+}
+
+/** The commands that instructions of the server name. */
+const COMMAND = /(footfall (?:backup (?:create|list|restore <id>)|user reset-mfa))/
+
+/** Renders an instruction of the server. Its commands include the data folder. */
+export function Instruction({ text }: { text: string }) {
+  const fullCommand = useFullCommand()
+  // A pattern with a group makes every other part a command.
+  return <>{text.split(COMMAND).map((part, at) => (at % 2 === 0 ? part : <code key={at}>{fullCommand(part)}</code>))}</>
+}

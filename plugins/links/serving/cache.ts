@@ -1,8 +1,7 @@
 import { type OwnTables, slugKey } from "#plugin"
 import { type Target, targetOf } from "../destination.ts"
-import { type Domain, listAllDomains } from "../domain-rows.ts"
 import { destinationsOf, type Link } from "../link.ts"
-import { listLinks } from "../rows.ts"
+import { type Domain, listAllDomains, listLinks } from "../rows.ts"
 
 /** A link with what only this process knows about it. */
 export interface CachedLink {

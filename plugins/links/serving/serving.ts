@@ -9,12 +9,11 @@ import {
   type Site,
   unescaped,
 } from "#plugin"
-import type { Domain } from "../domain-rows.ts"
 import type { Link, LinksHost } from "../link.ts"
+import type { Domain } from "../rows.ts"
 import type { Cache, CachedLink } from "./cache.ts"
 import type { Chains } from "./chain.ts"
-import { type BotReason, clickOf, createBotCheck } from "./clicks.ts"
-import { type Decision, decide, type LinkRequest } from "./decision.ts"
+import { type BotReason, clickOf, createBotCheck, type Decision, decide, type LinkRequest } from "./decision.ts"
 import type { OrphanKind, Orphans } from "./orphans.ts"
 import { gonePage, notFoundPage, otherMethod, passwordPage, previewPage, unlockedPage } from "./pages.ts"
 

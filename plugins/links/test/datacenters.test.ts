@@ -87,10 +87,10 @@ test("refuses to start with a malformed list, naming the setting, the file and t
   const refused = (link_datacenters: string) => linkStand({ settings: { link_datacenters } }).catch((error: unknown) => error)
   expect(await refused(path)).toMatchObject({
     exit: "configuration",
-    message: `The plugin links: it cannot be set up: link_datacenters: ${path}: line 3: "example.com # hosting" is not an address or range such as 192.0.2.0/24 or 2001:db8::/32`,
+    message: `The plugin links: setup failed: link_datacenters: ${path}: line 3: "example.com # hosting" is not an address or range such as 192.0.2.0/24 or 2001:db8::/32`,
   })
   expect(await refused("/nowhere/list.txt")).toMatchObject({
     exit: "configuration",
-    message: "The plugin links: it cannot be set up: link_datacenters: /nowhere/list.txt: cannot be read (ENOENT)",
+    message: "The plugin links: setup failed: link_datacenters: /nowhere/list.txt: cannot be read (ENOENT)",
   })
 })

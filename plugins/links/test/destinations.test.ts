@@ -125,7 +125,7 @@ test("rejects a link to itself, a redirect loop and a fourth link in a chain, wh
 })
 
 test.each(["//l/written", "/l//written", "/l/%77ritten", "/l/%57RITTE%6e?x#y", "/%6c/written", "/other/../l/./written"])(
-  "recognizes %s on the own host as a link",
+  "recognizes %s on the instance's own host as a link",
   async (path) => {
     const refused = await ask("POST", PATH, { slug: "written", destination: `http://localhost:9000${path}` })
     expect(refused).toMatchObject({ status: 422, body: { code: "redirect_loop" } })
@@ -133,7 +133,7 @@ test.each(["//l/written", "/l//written", "/l/%77ritten", "/l/%57RITTE%6e?x#y", "
 )
 
 test.each(["/l/not%2fours", "/l/%20ours", "/elsewhere/l/ours"])(
-  "does not recognize %s on the own host as a link of this name",
+  "does not recognize %s on the instance's own host as a link of this name",
   async (path) => {
     expect((await ask("POST", PATH, { destination: `http://localhost:9000${path}` })).status).toBe(201)
   },

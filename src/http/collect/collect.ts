@@ -21,8 +21,8 @@ const PIXEL_METHODS = ["GET", "HEAD", "OPTIONS"]
 const NOTHING = new Uint8Array()
 
 /**
- * Returns the request handlers for events, by path. Any page may send events, without credentials. They are checked before the
- * router, because most requests of an instance are events.
+ * Returns the request handlers for events, by path. Any page may send events, without credentials. The server looks for a handler
+ * here before it asks the router, because most requests of an instance are events.
  */
 export function collectHandlers(options: CollectOptions): Map<string, RequestHandler> {
   const event = eventHandler(options)

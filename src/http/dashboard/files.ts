@@ -1,4 +1,5 @@
 import { encodingOf } from "../accept.ts"
+import { matchesETag } from "../headers.ts"
 import { bundleDashboard, type DashboardPart, GUEST_SCRIPT, lastChange } from "./bundle.ts"
 import { EMBEDDED, type EmbeddedPart } from "./embedded.ts"
 
@@ -108,7 +109,7 @@ async function answer(asset: Asset, request: Request, given: Readonly<Record<str
     vary: "accept-encoding",
     "cache-control": "public, max-age=31536000, immutable",
   }
-  if (request.headers.get("if-none-match") === asset.etag) return new Response(null, { status: 304, headers })
+  if (matchesETag(request, asset.etag)) return new Response(null, { status: 304, headers })
   const encoding = encodingOf(request)
   if (!encoding) return new Response(await asset.plain(), { headers })
   return new Response(await asset[encoding](), { headers: { ...headers, "content-encoding": encoding } })

@@ -3,11 +3,20 @@ import { AppError } from "../../domain/error.ts"
 import { isObject } from "../../domain/shape.ts"
 import { parseJson } from "../../web/body.ts"
 
-const RpcId = t.Union([t.String(), t.Integer()])
+const JsonRpc = t.Literal("2.0", { description: "Version of JSON-RPC." })
+
+const RpcErrorMember = t.Object(
+  {
+    code: t.Integer({ description: "Code of the error, as JSON-RPC and MCP define it." }),
+    message: t.String({ description: "Explanation for people. The text may change." }),
+    data: t.Optional(t.Object({}, { additionalProperties: true, description: "Details of the error." })),
+  },
+  { description: "Error of the request. Absent if it succeeded." },
+)
 
 export const RpcRequest = t.Object(
   {
-    jsonrpc: t.Literal("2.0"),
+    jsonrpc: JsonRpc,
     id: t.Optional(t.Union([t.String(), t.Integer()], { description: "Id of the request. A message without an id is a notification." })),
     method: t.String({ description: "Method: `initialize`, `ping`, `tools/list` or `tools/call`." }),
     params: t.Optional(t.Object({}, { additionalProperties: true, description: "Parameters of the method." })),
@@ -17,10 +26,10 @@ export const RpcRequest = t.Object(
 
 export const RpcAnswer = t.Object(
   {
-    jsonrpc: t.Literal("2.0"),
-    id: RpcId,
-    result: t.Optional(t.Object({}, { additionalProperties: true })),
-    error: t.Optional(t.Object({ code: t.Integer(), message: t.String(), data: t.Optional(t.Object({}, { additionalProperties: true })) })),
+    jsonrpc: JsonRpc,
+    id: t.Union([t.String(), t.Integer()], { description: "Id of the request." }),
+    result: t.Optional(t.Object({}, { additionalProperties: true, description: "Result of the method. Absent if the request failed." })),
+    error: t.Optional(RpcErrorMember),
   },
   { title: "RpcAnswer", description: "Result or error of a JSON-RPC 2.0 request." },
 )

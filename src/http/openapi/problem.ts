@@ -3,7 +3,10 @@ import type { ErrorCode } from "../../domain/error.ts"
 import { answerOf } from "../errors.ts"
 import { meaningOf } from "./errors.ts"
 
-const Bounds = t.Object({ min: t.Optional(t.Number()), max: t.Optional(t.Number()) })
+const Bounds = t.Object({
+  min: t.Optional(t.Number({ description: "Minimum. Absent if there is none." })),
+  max: t.Optional(t.Number({ description: "Maximum. Absent if there is none." })),
+})
 
 const Fault = t.Object(
   {
@@ -82,9 +85,16 @@ export const PrivateProblem = t.Object(
 /** Schema of the response to an MCP message that cannot be read. */
 export const RpcErrorResponse = t.Object(
   {
-    jsonrpc: t.Literal("2.0"),
-    id: t.Union([t.String(), t.Integer(), t.Null()]),
-    error: t.Object({ code: t.Integer(), message: t.String(), data: t.Optional(t.Object({}, { additionalProperties: true })) }),
+    jsonrpc: t.Literal("2.0", { description: "Version of JSON-RPC." }),
+    id: t.Union([t.String(), t.Integer(), t.Null()], { description: "Id of the request. null if it cannot be read." }),
+    error: t.Object(
+      {
+        code: t.Integer({ description: "Code of the error, as JSON-RPC and MCP define it." }),
+        message: t.String({ description: "Explanation for people. The text may change." }),
+        data: t.Optional(t.Object({}, { additionalProperties: true, description: "Details of the error." })),
+      },
+      { description: "Error of the request." },
+    ),
   },
   { title: "RpcError", description: "Error of JSON-RPC 2.0." },
 )

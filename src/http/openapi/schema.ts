@@ -46,7 +46,11 @@ function simplified(schema: Schema): Schema {
   const { anyOf, patternProperties, items, ...rest } = schema
   if (Array.isArray(anyOf)) return { ...rest, ...simplifiedUnion(anyOf) }
   if (patternProperties) return { ...rest, additionalProperties: Object.values(patternProperties)[0] }
-  if (Array.isArray(items)) return { type: "array", prefixItems: items, items: false, minItems: items.length, maxItems: items.length }
+  if (Array.isArray(items)) {
+    const { description } = rest
+    const tuple = { type: "array", prefixItems: items, items: false, minItems: items.length, maxItems: items.length }
+    return description === undefined ? tuple : { ...tuple, description }
+  }
   return schema
 }
 

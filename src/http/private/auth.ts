@@ -1,6 +1,5 @@
-import type { UserResponse } from "../../domain/account-response.ts"
+import type { Session, UserResponse } from "../../domain/account.ts"
 import type { Actor } from "../../domain/audit.ts"
-import type { Session } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
 import type { Origin } from "../../services/sign-in/limits.ts"
 import type { Guest, SignedIn } from "../../services/sign-in/session.ts"

@@ -1,7 +1,7 @@
+import { type Client, refuseDuringImpersonation, refuseWithoutRecentProof } from "../../domain/account.ts"
 import type { Actor } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
 import { missingPermission } from "../../domain/membership.ts"
-import { type Client, refuseDuringImpersonation, refuseWithoutRecentProof } from "../../domain/session.ts"
 import type { Access } from "../../services/access/access.ts"
 import { tokenBuckets } from "../../services/api-keys/token-buckets.ts"
 import { type Maintenance, refuseWrites } from "../../services/instance/maintenance.ts"
@@ -134,7 +134,7 @@ export function requirePermission(permissions: ReadonlySet<string>, permission: 
 }
 
 function refuseImpersonation({ session }: Caller, { ask, personal }: Rule, writes: boolean): void {
-  // Routes of the organization accept such a session: only `self` and `signed_in` concern the user's own account.
+  // A session from an organization's provider cannot change the user's own account, which is what `self` and `signed_in` protect.
   if (personal && session.organization_id !== null && (ask === "self" || ask === "signed_in"))
     throw new AppError(
       "own_session_required",

@@ -54,7 +54,7 @@ const ServerEvent = t.Object(
           amount: t.Union([t.Number(), t.String()], { description: "Amount in major currency units. Negative amounts are refunds." }),
           currency: t.Optional(t.String({ description: "ISO 4217 currency code. Default: currency of the site." })),
         },
-        closed,
+        { ...closed, description: "Revenue of the event." },
       ),
     ),
   },

@@ -2,6 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { type ApiKey, SCOPES } from "../../domain/key.ts"
 import { instantText } from "../../domain/moment.ts"
+import { CREATED_AT, field } from "../../domain/response.ts"
 import type { Organizations } from "../../services/organizations/organizations.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
@@ -9,14 +10,17 @@ import { NoQuery } from "./requests.ts"
 
 const KeyResponse = t.Object(
   {
-    id: t.Integer(),
-    name: t.String(),
+    id: field.integer("Id of the key."),
+    name: field.text("Display name of the key."),
     prefix: t.String({ description: "Visible beginning of the key, for recognizing it." }),
-    organization: t.Object({ id: t.Integer(), name: t.String() }),
+    organization: t.Object(
+      { id: field.integer("Id of the organization."), name: field.text("Display name of the organization.") },
+      { description: "Organization that owns the key." },
+    ),
     scopes: t.Array(t.String(), { description: "Granted scopes, without the scopes that they imply." }),
     unrestricted: t.Boolean({ description: "Whether the key has access to all current and future sites of the organization." }),
     site_ids: t.Optional(t.Array(t.Integer(), { description: "Ids of the sites of a limited key." })),
-    created_at: t.String({ format: "date-time" }),
+    created_at: CREATED_AT,
     expires_at: t.Optional(t.String({ format: "date-time", description: "Expiry time. Absent if the key never expires." })),
     last_used_at: t.Optional(t.String({ format: "date-time", description: "Time of the latest request. Absent before the first." })),
     rate_limit: t.Optional(

@@ -32,8 +32,24 @@ export function toolParameters(tool: ToolName): Record<string, TSchema> {
   const { properties, required = [] } = INPUT[tool] as { properties: Readonly<Record<string, object>>; required?: readonly string[] }
   const named = Object.entries(properties).filter(([name]) => name !== "site_id")
   return Object.fromEntries(
-    named.map(([name, schema]) => [name, parameter({ description: DESCRIPTIONS[name], ...schema }, required.includes(name))]),
+    named.map(([name, schema]) => [
+      name,
+      parameter({ description: DESCRIPTIONS[name], ...(name === "filters" ? describedFilters(schema) : schema) }, required.includes(name)),
+    ]),
   )
+}
+
+/** Descriptions of the members of a filter, which the schemas of the tools leave out to stay short. */
+const FILTER_MEMBERS: Readonly<Record<string, string>> = {
+  dimension: "Dimension to compare.",
+  operator: "Comparison with `values`. Default: `is`.",
+  values: "Values to compare with. They are alternatives.",
+}
+
+function describedFilters(schema: object): object {
+  const { items } = schema as { items: { properties: Readonly<Record<string, object>> } } // a list of objects
+  const properties = Object.entries(items.properties).map(([name, member]) => [name, { description: FILTER_MEMBERS[name], ...member }])
+  return { ...schema, items: { ...items, properties: Object.fromEntries(properties) } }
 }
 
 /** Body of a write. The service validates it, and the documentation describes it separately. */
@@ -59,8 +75,8 @@ export const SearchQuery = { ...LIST, search: SEARCH! }
 export const Listed = <Row extends TSchema>(row: Row) =>
   t.Object(
     {
-      data: t.Array(row),
-      has_more: t.Boolean(),
+      data: t.Array(row, { description: "Items of the page." }),
+      has_more: t.Boolean({ description: "Whether more items follow." }),
       next_cursor: t.Optional(
         t.String({ description: "Value for the parameter `cursor` of the next page. Present only if there are more items." }),
       ),

@@ -2,9 +2,8 @@ import { type Annotation, type AnnotationResponse, annotationDay } from "../../d
 import type { Funnel, FunnelResponse } from "../../domain/funnel.ts"
 import type { Goal, GoalResponse } from "../../domain/goal.ts"
 import { instantText } from "../../domain/moment.ts"
-import type { Site } from "../../domain/site.ts"
+import { type Site, snippetOf } from "../../domain/site.ts"
 import type { SiteResponse } from "../../domain/site-response.ts"
-import { snippetOf } from "../../domain/snippet.ts"
 
 /** Sources of the members of a site that are not stored with it. */
 export interface SiteFacts {

@@ -49,7 +49,7 @@ export interface CollectorOptions extends Pick<BufferOptions, "onStorageProblem"
   limits: RateLimits
   /** Called for a fault in our own code. */
   onError?(error: unknown): void
-  /** Called once when the file of places cannot be read. */
+  /** Called once when the geolocation file cannot be read. */
   onPlaceFault?(cause: string): void
   /** Called when a peer that is not a trusted proxy sends forwarded headers, which are ignored. */
   onForwardedIgnored?(peer: string): void
@@ -253,7 +253,7 @@ const accepted = (dropped: number): CollectAnswer => ({
   body: "ok",
 })
 
-/** Answers a debug request (`X-Debug-Request`): nothing is stored, and the answer contains the address that counts and the first drop reason. */
+/** Answers a debug request (`X-Debug-Request`): nothing is stored. The answer contains the client address that was used and the first drop reason. */
 function explain(results: readonly (Candidate | Outcome)[], client: Client): CollectAnswer {
   const reason = results.flatMap((result) => (isCandidate(result) || result.reason === undefined ? [] : [result.reason]))[0]
   return { status: 200, headers: reason === undefined ? {} : { "x-footfall-dropped": reason }, body: client.address?.text ?? "" }

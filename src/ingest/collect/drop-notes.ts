@@ -1,5 +1,5 @@
 import type { DropReason } from "../../domain/event.ts"
-import type { HostDispute } from "../../domain/host-claim.ts"
+import type { HostDispute } from "../../domain/host.ts"
 import type { Site } from "../../domain/site.ts"
 import type { DropNote } from "../commit/outcomes.ts"
 import type { Outcome } from "../draft.ts"

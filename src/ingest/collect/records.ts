@@ -40,8 +40,8 @@ export type RecordIntake = Pick<Intake, "buffer" | "calendar" | "clock" | "salts
 
 /**
  * Stores a record of a request with the visitor it comes from: by the same input and salt as collection, so that it shares its
- * visitor with the visit that follows. No rule drops it, because areas show what is a bot. A visitor who objects (DNT, GPC) is stored
- * without identity and place, and the record is marked as anonymous. Here the address ends. Rejects when it could not be stored.
+ * visitor with the visit that follows. No rule drops it, because areas report bots themselves. A visitor who objects (DNT, GPC) is
+ * stored without identity and place, and the record is marked as anonymous. The client address is not passed on. Rejects when it could not be stored.
  */
 export async function storeRecord(intake: RecordIntake, arrived: ArrivedRecord): Promise<void> {
   await intake.buffer.store([await prepareRecord(intake, arrived)], RECORD_BYTES)
@@ -126,7 +126,7 @@ function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incom
   if (record.proxied) draft.agent = NO_AGENT
   const candidate = candidateOf(draft, day)
   candidate.records = record.kind
-  candidate.isNobody = facts.objects
+  candidate.isAnonymous = facts.objects
   return candidate
 }
 

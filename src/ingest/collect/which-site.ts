@@ -1,4 +1,4 @@
-import type { HostDispute } from "../../domain/host-claim.ts"
+import type { HostDispute } from "../../domain/host.ts"
 import { COMPAT_PRODUCTS, type CompatProduct, type Site, type SiteDirectory } from "../../domain/site.ts"
 import type { RequestFacts } from "../draft.ts"
 import type { Incoming } from "../payloads/incoming.ts"

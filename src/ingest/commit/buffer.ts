@@ -37,7 +37,7 @@ interface Committed {
   begun: number
 }
 
-/** Drops can wait longer, because no request waits for them. */
+/** Maximum delay of the counts of dropped events, in ms. No request waits for them. */
 const DROPS_MS = 100
 
 const full = () => new AppError("storage_full", "The disk is full.", { retry_after: 10 })
@@ -100,7 +100,7 @@ export class EventBuffer {
     })
   }
 
-  /** Counts a drop. It is stored with the next commit. */
+  /** Counts a dropped event. The count is stored with the next commit. */
   drop(note: DropNote): void {
     this.#tally.add(note)
     this.#outcomes.drop(note)

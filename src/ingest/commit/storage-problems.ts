@@ -37,7 +37,7 @@ export class StorageProblems {
     if (this.#active.delete(kind)) this.#onChange(kind, false)
   }
 
-  /** Ends all problems but damage, after events have reached the disk. Damage remains even if other data can still be written. */
+  /** Ends all problems except damage, after events have reached the disk. Damage remains even if other data can still be written. */
   leaveAll(): void {
     for (const kind of [...this.#active]) if (kind !== "damaged") this.leave(kind)
   }

@@ -6,8 +6,8 @@ import type { Candidate } from "../draft.ts"
 import type { Person, RotatingId } from "../identity/identity.ts"
 
 /**
- * Stores an event with its visit, inside a group commit: the open visit it fits in, or a new one (metrics.md section 3).
- * Returns why it was dropped and counted instead, if it was.
+ * Stores an event inside a group commit, in the open visit that it fits in or else in a new visit (metrics.md section 3). Returns
+ * undefined, or the reason for which the event was dropped and counted instead.
  */
 export function recordEvent(writer: Writer, candidate: Candidate): DropReason | undefined {
   if (candidate.records) return storeRecord(writer, candidate, candidate.records)
@@ -20,8 +20,8 @@ export function recordEvent(writer: Writer, candidate: Candidate): DropReason | 
   return reason
 }
 
-function storeRecord(writer: Writer, { siteId, day, traits, event, identity, isNobody }: Candidate, kind: RecordKind): undefined {
-  const visitor = isNobody ? undefined : writer.visitor(siteId, identity.current.period, identity.current.id)
+function storeRecord(writer: Writer, { siteId, day, traits, event, identity, isAnonymous }: Candidate, kind: RecordKind): undefined {
+  const visitor = isAnonymous ? undefined : writer.visitor(siteId, identity.current.period, identity.current.id)
   writer.record(siteId, kind, { visitor, traits, event }, day)
 }
 
@@ -29,17 +29,17 @@ function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefine
   const { siteId, day, traits, event, identifies } = candidate
   if (candidate.id !== "" && writer.seen(siteId, candidate.id)) return "duplicate"
   const person = knownPerson(writer, candidate)
-  const open = joinable(writer, candidate, person)
+  const open = findJoinableVisit(writer, candidate, person)
   if (!open && (identifies || isInternal(event))) return "no_visit"
-  const visitId = open ? joined(writer, siteId, open, person) : opened(writer, candidate, person)
-  if (!identifies) writer.add(siteId, visitId, withoutSoldTwice(writer, candidate), day, movesStart(open, event) ? traits : undefined)
-  countRest(writer, candidate, person, open)
+  const visitId = open ? joinVisit(writer, siteId, open, person) : openVisit(writer, candidate, person)
+  if (!identifies) writer.add(siteId, visitId, withoutRepeatedRevenue(writer, candidate), day, movesStart(open, event) ? traits : undefined)
+  countPartialLosses(writer, candidate, person, open)
   return undefined
 }
 
-/** A person with the visitor ordinal, which is assigned only when it is first read. */
+/** A person with the ordinal of the visitor, which is assigned when the getter `visitor` is first read. */
 interface Known extends Person {
-  /** Undefined for a person who was not seen before. */
+  /** Ordinal of the visitor. Undefined for a person who was not seen before. */
   readonly known: number | undefined
   readonly visitor: number
 }
@@ -64,7 +64,7 @@ const isInternal = ({ name }: NewEvent): boolean => name === "engagement" || nam
 const UNKNOWN_USER = -1
 
 /** Returns the open visit that the event belongs to, by the current salt or else by the previous one. */
-function joinable(writer: Writer, { siteId, identity, event }: Candidate, person: Known | undefined): OpenVisit | undefined {
+function findJoinableVisit(writer: Writer, { siteId, identity, event }: Candidate, person: Known | undefined): OpenVisit | undefined {
   const by = ({ period, id }: RotatingId): OpenVisit | undefined => {
     const rotating = writer.findVisitor(siteId, period, id)
     if (rotating === undefined) return undefined
@@ -82,7 +82,7 @@ function fits({ startedAt, activeAt, size }: OpenVisit, at: number): boolean {
 }
 
 /** Joins a visit. A person who was not identified in the visit before becomes the visitor of all its events. */
-function joined(writer: Writer, siteId: number, visit: OpenVisit, person: Known | undefined): number {
+function joinVisit(writer: Writer, siteId: number, visit: OpenVisit, person: Known | undefined): number {
   const isBetter = person && mayBeKnown(person, visit) && (person.kind === "user" || visit.visitorKind !== "user")
   if (isBetter && visit.visitor !== person.visitor) writer.identify(siteId, visit.id, person.visitor, person.kind)
   return visit.id
@@ -92,7 +92,7 @@ function joined(writer: Writer, siteId: number, visit: OpenVisit, person: Known 
 const mayBeKnown = (person: Known, visit: OpenVisit | undefined): boolean =>
   !person.needsConsent || (visit !== undefined && visit.visitorKind !== "rotating")
 
-function opened(writer: Writer, { siteId, identity, traits, day }: Candidate, person: Known | undefined): number {
+function openVisit(writer: Writer, { siteId, identity, traits, day }: Candidate, person: Known | undefined): number {
   const rotating = writer.visitor(siteId, identity.current.period, identity.current.id)
   const known = person && mayBeKnown(person, undefined) ? person : undefined
   const visitor = known?.visitor ?? rotating
@@ -104,14 +104,19 @@ const movesStart = (open: OpenVisit | undefined, event: NewEvent): boolean =>
   open !== undefined && event.at < open.startedAt && !isInternal(event)
 
 /** Removes the revenue of an order that was already counted in the last 24 hours, as after a reload of the thank-you page. */
-function withoutSoldTwice(writer: Writer, { siteId, event, orderId, day }: Candidate): NewEvent {
+function withoutRepeatedRevenue(writer: Writer, { siteId, event, orderId, day }: Candidate): NewEvent {
   if (orderId === "" || !writer.seen(siteId, `order:${orderId}`)) return event
   writer.count(siteId, day, "revenue_duplicate")
   const { revenue: _, ...rest } = event
   return rest
 }
 
-function countRest(writer: Writer, { siteId, day, counters }: Candidate, person: Known | undefined, open: OpenVisit | undefined): void {
+function countPartialLosses(
+  writer: Writer,
+  { siteId, day, counters }: Candidate,
+  person: Known | undefined,
+  open: OpenVisit | undefined,
+): void {
   for (const counter of counters) writer.count(siteId, day, counter)
   if (person && !mayBeKnown(person, open)) writer.count(siteId, day, "identify_ignored")
 }

@@ -1,6 +1,6 @@
 export type SourceCategory = "search" | "social" | "video" | "shopping" | "email" | "ai"
 
-/** A known source of visits. A host stands for its subdomains too, and the longest match wins. Everything except `name` is in lower case. */
+/** A known source of visits. A host includes its subdomains, and the longest match wins. Everything except `name` is in lower case. */
 export interface KnownSource {
   name: string
   category: SourceCategory

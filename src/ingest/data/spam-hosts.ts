@@ -1,6 +1,6 @@
 /**
- * Hosts that send fake visits to appear in referrer reports. A short list maintained by hand; a host stands
- * for its subdomains too. Patterns of names that spammers have registered repeatedly for years are left to each site's own shields.
+ * Hosts that send fake visits to appear in referrer reports. A short list maintained by hand. A host includes
+ * its subdomains. Patterns of names that spammers have registered repeatedly for years are left to each site's own shields.
  */
 export const SPAM_HOSTS: ReadonlySet<string> = new Set([
   "100dollars-seo.com",

@@ -82,7 +82,7 @@ const visitColumns = (part: Part) => ({
 
 const eventColumns = (part: Part) => ({ name: part.event("name"), visit: part.event("visit"), visitor: part.visit("visitor") })
 
-/** Counts visits. Lists the pairs of visitors with several visits, and returns their number. */
+/** Counts whole visits by group. Writes the (group, visitor) pairs of visitors with several visits to the sink and returns their number. */
 function countVisits(
   { rows, groups, count }: Grouped,
   { visitor, pageviews, events }: ReturnType<typeof visitColumns>,
@@ -103,7 +103,7 @@ function countVisits(
   return found
 }
 
-/** Counts single events in the same way. `before` is the number of visits in earlier parts, because stamps number visits over all parts. */
+/** Counts individual events in the same way. `before` is the number of visits in earlier parts, because stamps number visits over all parts. */
 function countEvents(
   { rows, groups, count }: Grouped,
   { name, visit, visitor }: ReturnType<typeof eventColumns>,

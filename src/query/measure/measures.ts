@@ -29,22 +29,29 @@ import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
 import { type Chosen, selection } from "./selection.ts"
 import { type VisitTotals, visitTotals } from "./visit-totals.ts"
 
-/** The measures of a query. Each reads the parts once and keeps sums by group. Only those that the metrics need exist. */
+/**
+ * The measures of a query. Each reads the parts once and keeps sums by group. Only those that the metrics need exist.
+ *
+ * The comments of this folder use three names (metrics.md 5.1). E is the set of counted events in the range that satisfy the filter.
+ * V is the set of visits that start in the range and have an event, at any time, that satisfies the filter. Vₑ is V with the conditions
+ * on page and host tested on the entry page and its host.
+ */
 export interface Measures {
   /** The parts that can contain data of the query. */
   parts: readonly Part[]
   chosen: Chosen
   buckets: Buckets | undefined
-  /** E, and V. */
+  /** Counts over E. */
   events: EventCounts
+  /** Sums over V. */
   visits: VisitTotals
-  /** Vₑ when the filter or a grouping is by page or host, else V. */
+  /** Sums over Vₑ when the filter or a grouping is by page or host, else over V. */
   entries: VisitTotals
-  /** E of the pages whose exits are counted, when the query names them as exit pages; else E. */
+  /** Counts over E for the pages whose exits are counted, when the query names them as exit pages. Otherwise the same as `events`. */
   exited: EventCounts
-  /** Events of any name, when visitors are counted by them. */
+  /** Counts of events of any name. Present only when visitors are counted by them. */
   anyEvents: EventCounts | undefined
-  /** E without groupings. */
+  /** Counts over E without groupings. */
   total: EventCounts
   conversions: Conversions
   /** Visitors who could have converted: E without the conditions of conversions, in total and by the other groupings. */
@@ -173,7 +180,7 @@ function exitPages({ query, chosen, compile }: MeasureContext) {
 const isBy = ({ groupings }: Query, name: Dimension): boolean =>
   groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === name)
 
-/** Returns whether exits are counted of the pages that are named as exit pages: a page condition or grouping comes first. */
+/** Returns whether the exits of the named exit pages are counted. A condition or grouping by page takes precedence. */
 function needsExited(query: Query): boolean {
   const names = (name: Dimension) => isBy(query, name) || (query.filter !== undefined && hasOwnLeafOf(query.filter, [name]))
   return query.metrics.includes("exit_rate") && names("exit_page") && !names("page")

@@ -1,6 +1,5 @@
-import type { Metric } from "../../domain/metric.ts"
+import { type Metric, roundedRatio } from "../../domain/metric.ts"
 import type { Grouping, Query } from "../../domain/query.ts"
-import { roundedRatio } from "../../domain/round.ts"
 import type { ImportedSum } from "../imported/sums.ts"
 import type { Vital } from "./grouped-values.ts"
 import { isOfConversions, type Measures } from "./measures.ts"

@@ -1,5 +1,5 @@
+import { roundedRatio } from "../../domain/metric.ts"
 import type { Range } from "../../domain/query.ts"
-import { roundedRatio } from "../../domain/round.ts"
 import { daysRange, hoursRange, type LocalRange, zoned } from "./period.ts"
 
 /** The mode of a comparison. `matchWeekday` moves the compared range back by 0 to 6 days to the same weekday. */

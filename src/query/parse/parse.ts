@@ -1,3 +1,7 @@
+/**
+ * Parses the flat form of a query (api.md section 6), which REST, MCP and the address bar of the dashboard send. All faults are
+ * reported at once.
+ */
 import { type Dimension, FLAT_DIMENSIONS } from "../../domain/dimension.ts"
 import type { Filter } from "../../domain/filter.ts"
 import { QUERY } from "../../domain/limits.ts"
@@ -21,10 +25,6 @@ import {
   readInterval,
 } from "./period.ts"
 
-/**
- * Parses the flat form of a query (api.md section 6), which REST, MCP and the address bar of the dashboard send. All faults are
- * reported at once.
- */
 const RANGED = ["period", "from", "to", "timezone", "filters", "imports"]
 const COMPARED = ["compare", "compare_from", "compare_to", "match_weekday"]
 const ARGUMENTS = {

@@ -12,7 +12,7 @@ import {
 } from "../../domain/permission.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../../store/catalog/memberships.ts"
+import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../../store/catalog/members.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
 import type { Person } from "../sign-in/sessions.ts"
 import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"

@@ -4,17 +4,15 @@ import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import type { PrivatePage } from "../../domain/response.ts"
 import { caseKey } from "../../domain/text.ts"
-import type { User } from "../../domain/user.ts"
-import { parseNewUser, parseUserPatch } from "../../domain/user-input.ts"
+import { parseNewUser, parseUserPatch, type User } from "../../domain/user.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { insertMembership } from "../../store/catalog/memberships.ts"
+import { insertMembership } from "../../store/catalog/members.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
 import { revokeImpersonationsBy } from "../../store/catalog/sessions.ts"
 import { insertUser, updateUserFields, userByEmailKey } from "../../store/catalog/users.ts"
 import { organizationNotFound } from "../access/access.ts"
-import { type Audit, recorded } from "../audit/audit.ts"
-import { userEntry } from "../audit/entries.ts"
+import { type Audit, recorded, userEntry } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
 import type { EmailMessage, MailQueue } from "../mail/mail.ts"
@@ -23,8 +21,18 @@ import type { OneTimeTokens } from "../sign-in/one-time-tokens.ts"
 import { type ResetPayload, resetLink } from "../sign-in/password-reset.ts"
 import type { Passwords } from "../sign-in/passwords.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
-import { actingOnUsers, createUserAccess, findUser, refuseNoAdmin, type UserAccess, userNotFound } from "./user-access.ts"
-import { type ListedUser, listedUsers, pageOfUsers, readUserPaging } from "./user-list.ts"
+import {
+  actingOnUsers,
+  createUserAccess,
+  findUser,
+  type ListedUser,
+  listedUsers,
+  pageOfUsers,
+  readUserPaging,
+  refuseNoAdmin,
+  type UserAccess,
+  userNotFound,
+} from "./user-access.ts"
 
 /** A user and, if no email was sent, the link to choose a password. The link is shown only once. */
 export type LinkedUser = { user: ListedUser; link?: string }

@@ -1,17 +1,15 @@
 import { Type as t } from "@sinclair/typebox"
+import type { Session } from "../../domain/account.ts"
 import { REDACTED } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
-import { patchProfile } from "../../domain/profile.ts"
-import type { Session } from "../../domain/session.ts"
-import { parsed, parsePasswordChange } from "../../domain/sign-in-input.ts"
-import type { User } from "../../domain/user.ts"
+import { parsed, parsePasswordChange } from "../../domain/sign-in.ts"
+import { patchProfile, type User } from "../../domain/user.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteMembership } from "../../store/catalog/members.ts"
-import { countOwners, membershipsOf } from "../../store/catalog/memberships.ts"
-import { voidTickets } from "../../store/catalog/tickets.ts"
+import { countOwners, deleteMembership, membershipsOf } from "../../store/catalog/members.ts"
+import { voidTickets } from "../../store/catalog/one-time-tokens.ts"
 import {
   anonymizeUser,
   countInstanceAdmins,
@@ -22,8 +20,7 @@ import {
   userById,
 } from "../../store/catalog/users.ts"
 import { organizationNotFound } from "../access/access.ts"
-import { type Audit, recorded } from "../audit/audit.ts"
-import { sessionEntry, userEntry } from "../audit/entries.ts"
+import { type Audit, recorded, sessionEntry, userEntry } from "../audit/audit.ts"
 import { memberEvent, type Outbox } from "../jobs/outbox.ts"
 import type { MailQueue } from "../mail/mail.ts"
 import { passwordChangedEmail } from "../mail/texts.ts"

@@ -4,8 +4,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError, type Fault } from "../../domain/error.ts"
 import { isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
-import { type Audit, recorded } from "../audit/audit.ts"
-import { siteEntry } from "../audit/entries.ts"
+import { type Audit, recorded, siteEntry } from "../audit/audit.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { refuseUntil, rememberedTimes } from "../sign-in/limits.ts"
@@ -26,7 +25,7 @@ export interface Setup {
    * Creates the first user from the settings at the first start. Returns false if the instance is already set up. Throws an `ExitFault`
    * for invalid settings.
    */
-  bySettings(named: { email?: string | undefined; password?: string | undefined }, actor: Actor): Promise<boolean>
+  fromSettings(named: { email?: string | undefined; password?: string | undefined }, actor: Actor): Promise<boolean>
 }
 
 interface SetupOptions {
@@ -53,7 +52,7 @@ export function createSetup({ users, sites, token, openSession, audit }: SetupOp
       return { ...made, ...signedIn!, ...(site && { site }) } // the set-up was committed with it
     },
     byOperator,
-    async bySettings({ email, password }, actor) {
+    async fromSettings({ email, password }, actor) {
       if (await users.isSetUp()) return false
       if (email === undefined || password === undefined)
         throw new ExitFault("configuration", "admin_email and admin_password create the first user together: set both or neither")

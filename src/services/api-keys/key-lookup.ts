@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { Clock } from "../../domain/clock.ts"
-import { type ApiKey, keyState } from "../../domain/key.ts"
-import { cappedKey } from "../../domain/key-caps.ts"
+import { type ApiKey, cappedKey, keyState } from "../../domain/key.ts"
 import { keyIdOf } from "../../domain/key-token.ts"
 import type { Permissions } from "../../domain/permission.ts"
 import { addressRanges, readAddress } from "../../ingest/address/client-address.ts"

@@ -1,7 +1,26 @@
-import type { Actor, AuditEntry } from "../../domain/audit.ts"
-import { changesBetween } from "../../domain/audit.ts"
+import { type Actor, type AuditEntry, changesBetween } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
-import { auditAnchor, type ChainedRow, highestAuditId, insertAuditRow, lastAuditRow, listChainedRows } from "../../store/catalog/audit.ts"
+import { parseId } from "../../domain/id.ts"
+import type { ApiKey } from "../../domain/key.ts"
+import type { Organization } from "../../domain/organization.ts"
+import type { Shield } from "../../domain/shield.ts"
+import type { Site } from "../../domain/site.ts"
+import { caseKey } from "../../domain/text.ts"
+import type { User } from "../../domain/user.ts"
+import type { ArgumentReader } from "../../query/parse/arguments.ts"
+import {
+  type AuditFilters,
+  type AuditRow,
+  auditAnchor,
+  auditPart,
+  type ChainedRow,
+  countAuditRows,
+  highestAuditId,
+  insertAuditRow,
+  lastAuditRow,
+  listAuditRows,
+  listChainedRows,
+} from "../../store/catalog/audit.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { slicesOf } from "../lists/paging.ts"
@@ -99,4 +118,133 @@ function rowOf(actor: Actor, entry: AuditEntry): Omit<ChainedRow, "id" | "at" | 
 function hashOf({ hash: _, prev_hash, ...row }: Omit<ChainedRow, "hash"> & { hash?: Uint8Array }): Uint8Array {
   const fields = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
   return new Uint8Array(new Bun.CryptoHasher("sha256").update(prev_hash).update(JSON.stringify(fields)).digest())
+}
+
+/** Returns the audit entry of an action on an organization. */
+export const organizationEntry =
+  (verb: string) =>
+  ({ id, name }: Pick<Organization, "id" | "name">): AuditEntry => ({
+    action: `accounts.organization.${verb}`,
+    target: { type: "organization", id, label: name },
+    organizationId: id,
+  })
+
+export const keyEntry =
+  (verb: string) =>
+  ({ id, name, prefix, organization_id }: ApiKey): AuditEntry => ({
+    action: `accounts.api_key.${verb}`,
+    target: { type: "api_key", id, label: `${name} (${prefix})` },
+    organizationId: organization_id,
+  })
+
+/** Returns the audit entry of an action on a user. */
+export const userEntry =
+  (action: string) =>
+  ({ id, email }: Pick<User, "id" | "email">) => ({ action, target: { type: "user", id, label: email } })
+
+/** Returns the audit entry of an action on a session. */
+export const sessionEntry = (action: string, id: number) => ({ action, target: { type: "session", id, label: "" } })
+
+/** Returns the audit entry of an action on a whole site. */
+export const siteEntry =
+  (action: string) =>
+  ({ id, name, organization_id }: Site): AuditEntry => ({
+    action,
+    target: { type: "site", id, label: name },
+    organizationId: organization_id,
+    siteId: id,
+  })
+
+/** Returns the audit entry of an action on a definition of a site, such as a goal. */
+export const definitionEntry =
+  (action: string, type: string, { id: siteId, organization_id }: Site) =>
+  ({ id, name }: { id: number; name: string }): AuditEntry => ({
+    action,
+    target: { type, id, label: name },
+    organizationId: organization_id,
+    siteId,
+  })
+
+/** Returns the audit entry of an action on a shield of a site, or of the whole instance if `site` is missing. */
+export const shieldEntry =
+  (verb: string, site: Site | undefined) =>
+  ({ id, kind, value }: Shield): AuditEntry => ({
+    action: `sites.shield.${verb}`,
+    target: { type: "shield", id, label: `${kind} ${value}` },
+    ...(site && { organizationId: site.organization_id, siteId: site.id }),
+  })
+
+export const backupEntry = (verb: string, { id, label }: { id: string; label?: string | null | undefined }): AuditEntry => ({
+  action: `admin.backup.${verb}`,
+  target: { type: "backup", id, label: label ?? id },
+})
+
+/** Lists of the audit log, newest first. Filters scan the log in slices of 1,000 rows, so that no statement blocks the catalog for long. */
+export interface AuditList {
+  /** Returns at most `limit` rows with ids below `before`. */
+  list(filters: AuditFilters, before: number | undefined, limit: number): Promise<AuditRow[]>
+  count(filters: AuditFilters): Promise<number>
+}
+
+export function createAuditList({ catalog }: { catalog: Catalog }): AuditList {
+  /** Yields slices of the log, from an id downwards. */
+  async function* parts(filters: AuditFilters, from: number) {
+    for (let before = from; ; ) {
+      const { rows, last } = await auditPart(catalog, filters, before)
+      if (rows > 0) yield { before, last }
+      if (rows < 1_000) return
+      before = last
+    }
+  }
+  return {
+    async list(filters, before = Number.MAX_SAFE_INTEGER, limit) {
+      const found: AuditRow[] = []
+      for await (const part of parts(filters, before)) {
+        found.push(...(await listAuditRows(catalog, filters, part, limit - found.length)))
+        if (found.length === limit) break
+      }
+      return found
+    },
+    async count(filters) {
+      let count = 0
+      for await (const part of parts(filters, Number.MAX_SAFE_INTEGER)) count += await countAuditRows(catalog, filters, part)
+      return count
+    },
+  }
+}
+
+/** Query parameters of an audit log list. The list of the whole instance also has `organization`. */
+export const AUDIT_PARAMETERS = ["actor", "action", "target", "site", "from", "to", "ip", "outcome"] as const
+
+const DAY_MS = 86_400_000
+const TEXT = { min: 1, max: 254 }
+
+/** Reads the filters of an audit log list. `actor` is an id or email address, `action` may end in `*`, `target` is `type` or `type:id`, days are in UTC. */
+export function readAuditFilters(reader: ArgumentReader): AuditFilters {
+  const [from, to] = [reader.day("from"), reader.day("to")]
+  if (from && to && Temporal.PlainDate.compare(from, to) > 0)
+    reader.refuse({ pointer: "/from", code: "invalid_range", detail: "from must not be after to." })
+  return {
+    siteId: reader.integer("site", { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    actor: actorOf(reader.text("actor", TEXT)),
+    action: actionOf(reader.text("action", TEXT)),
+    target: targetOf(reader.text("target", TEXT)),
+    from: from && startOf(from),
+    to: to && startOf(to) + DAY_MS,
+    ip: reader.text("ip", TEXT),
+    outcome: reader.choice("outcome", ["ok", "failed"]),
+  }
+}
+
+const startOf = (day: Temporal.PlainDate): number => day.toZonedDateTime("UTC").epochMilliseconds
+
+const actorOf = (text: string | undefined) => text && (parseId(text) ?? caseKey(text))
+
+const actionOf = (text: string | undefined) =>
+  text === undefined ? undefined : { name: text.replace(/\*$/, ""), isPrefix: text.endsWith("*") }
+
+function targetOf(text: string | undefined): AuditFilters["target"] {
+  if (text === undefined) return undefined
+  const [type, ...id] = text.split(":")
+  return { type: type!, id: id.length === 0 ? undefined : id.join(":") }
 }

@@ -20,21 +20,25 @@ const Manifest = t.Object({
   kind: BackupKind,
   created_at: t.String(),
   version: t.String({ description: "Version of Footfall that made the backup." }),
-  catalog: t.Union([t.Literal("file"), t.Literal("remote")], { description: "The catalog on a server has backups of its own." }),
+  catalog: t.Union([t.Literal("file"), t.Literal("remote")], {
+    description: "Location of the catalog: `file` in the data folder, or `remote` on a server, which must be backed up there.",
+  }),
   schemas: t.Object({ catalog: t.Array(t.String()), events: t.Array(t.String()) }),
   rows: t.Object({ catalog: Counts, events: Counts }),
   events_by_site: Counts,
   files: Files,
-  verified_at: t.Union([t.String(), t.Null()], { description: "When the copies last passed their checks." }),
-  failed_at: t.Union([t.String(), t.Null()], { description: "When the copies failed their checks." }),
-  label: t.Optional(t.String({ description: "The words of the person who made the backup." })),
+  verified_at: t.Union([t.String(), t.Null()], { description: "Time at which the backup last passed its verification. null before that." }),
+  failed_at: t.Union([t.String(), t.Null()], { description: "Time at which the backup failed its verification. null otherwise." }),
+  label: t.Optional(t.String({ description: "Label that the creator of the backup entered." })),
   sealed: t.Optional(
     t.Object(
       {
         ...{ kdf: t.Literal("argon2id"), salt: t.String(), memory_kib: t.Integer(), passes: t.Integer(), check: t.String() },
         files: Files,
       },
-      { description: "How the files are sealed by a passphrase, and the files as they lie in the folder." },
+      {
+        description: "Parameters of the encryption with a passphrase, and the encrypted files. Absent for a backup that is not encrypted.",
+      },
     ),
   ),
 })
@@ -130,7 +134,7 @@ const isMoment = (text: string | null): boolean => text === null || Number.isFin
 export function readManifest(folder: string): Manifest {
   const manifest = manifestIn(folder)
   if (manifest) return manifest
-  throw new ExitFault("damaged", `${manifestPath(folder)} is no manifest of a backup that this version reads`)
+  throw new ExitFault("damaged", `${manifestPath(folder)} is not a backup manifest that this version can read`)
 }
 
 /** Reads a manifest. Returns undefined also for a file that cannot be read, because a disk may damage single files. */

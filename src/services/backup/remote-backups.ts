@@ -109,7 +109,7 @@ export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackup
         await bucket.put(`${id}/${name}`, Bun.file(join(folder, name)), sha256)
         const stored = await bucket.get(`${id}/${name}`)
         if (!stored || (await hashOf(stored)) !== sha256)
-          throw new AppError("backup_corrupt", `The bucket returned a different content for ${name} than was uploaded.`)
+          throw new AppError("backup_corrupt", `The content that the bucket returned for ${name} differs from what was uploaded.`)
       }
       log.info("backup copied to the bucket", { id })
     },

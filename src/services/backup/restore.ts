@@ -1,13 +1,14 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
+import type { Actor } from "../../domain/audit.ts"
 import type { Log } from "../../domain/log.ts"
 import { catalogUrl, openCatalog } from "../../store/catalog/catalog.ts"
 import { examineCatalogFile, listSiteIds } from "../../store/catalog/copy.ts"
-import { migrate } from "../../store/catalog/migrate.ts"
-import { catalogSchemas } from "../../store/catalog/schema.ts"
+import { catalogSchemas, migrate } from "../../store/catalog/schema.ts"
 import { endAllSignIns } from "../../store/catalog/sessions.ts"
 import { eventSchemas } from "../../store/events/database.ts"
 import { openEventStore } from "../../store/events/events.ts"
+import { createAudit } from "../audit/audit.ts"
 import type { Report } from "../runtime/control.ts"
 import { placesIn } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
@@ -15,7 +16,7 @@ import { replaceFile, syncPath } from "../runtime/files.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
 import { toExitFault } from "../runtime/store-states.ts"
 import { createExclusive } from "../runtime/tasks.ts"
-import { checkBackup, createBackups, openSealed } from "./backup.ts"
+import { type Backups, checkBackup, createBackups, openSealed } from "./backup.ts"
 import { backupFolder, type Manifest, readManifest, removeUnfinished } from "./folder.ts"
 import { keyFor } from "./sealing.ts"
 
@@ -180,7 +181,7 @@ interface Swap {
 }
 
 /** Exchanges closed store files by renames. `finishInterrupted` completes the exchange after a crash. */
-export function swapStores(dataDir: string, swap: Swap): void {
+function swapStores(dataDir: string, swap: Swap): void {
   const missing = swap.files.find((file) => !existsSync(join(swap.staged, file)))
   if (missing) throw new Error(`${missing} is not in ${swap.staged}`)
   for (const file of swap.files) syncPath(join(swap.staged, file))
@@ -221,4 +222,80 @@ function exchange(dataDir: string, staged: string, replaced: string, file: strin
     if (existsSync(join(dataDir, part))) renameSync(join(dataDir, part), join(replaced, part))
   }
   renameSync(join(staged, file), join(dataDir, file))
+}
+
+/** A backup whose files are ready to replace the current ones. */
+export interface StagedBackup {
+  staged: string
+  manifest: Manifest
+  /** Actor who requested the restore. */
+  actor: Actor
+}
+
+/**
+ * Last phase of a restore, which needs exclusive use of the stores: the instance has stopped accepting requests, backs up its
+ * current stores, closes them, exchanges the files and restarts.
+ */
+export interface OnlineRestore {
+  /** Requests the restore, so that the instance stops for it. Returns false if another restore was requested before. */
+  ask(backup: StagedBackup): boolean
+  readonly isAsked: boolean
+  /** Resolves when a restore was requested. */
+  readonly requested: Promise<void>
+  /** Backs up the current stores, while they are open but no longer written. A failure changes nothing. */
+  backUpCurrent(backups: Pick<Backups, "create">): Promise<void>
+  /** Exchanges the closed stores. Returns whether they were exchanged. */
+  exchange(): boolean
+}
+
+export function createOnlineRestore({ dataDir, now }: { dataDir: string; now(): number }): OnlineRestore {
+  const { promise: requested, resolve } = Promise.withResolvers<void>()
+  let backup: StagedBackup | undefined
+  let isBackedUp = false
+  return {
+    requested,
+    get isAsked() {
+      return backup !== undefined
+    },
+    ask(wanted) {
+      if (backup) return false
+      backup = wanted
+      resolve()
+      return true
+    },
+    async backUpCurrent(backups) {
+      if (!backup) return
+      try {
+        const safety = await backups.create("restore")
+        await recordRestore(backup, safety.id, now)
+        isBackedUp = true
+      } catch (error) {
+        rmSync(backup.staged, { recursive: true, force: true })
+        throw error
+      }
+    },
+    exchange() {
+      if (!backup || !isBackedUp || !existsSync(backup.staged)) return false
+      const replaced = join(dataDir, `replaced-${new Date(now()).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`)
+      // The replaced files are in the backup that was just made.
+      swapStores(dataDir, { staged: backup.staged, replaced, files: backup.manifest.files.map(({ name }) => name), discard: true })
+      return true
+    },
+  }
+}
+
+/** Writes the audit entry to the restored catalog, because its log continues. */
+async function recordRestore({ staged, manifest, actor }: StagedBackup, safetyId: string, now: () => number): Promise<void> {
+  if (manifest.catalog === "remote") return
+  const catalog = await openCatalog(catalogUrl(join(staged, "catalog.db")))
+  try {
+    await createAudit({ catalog, clock: { now } }).writeAlone(actor, {
+      action: "admin.backup.restore",
+      target: { type: "backup", id: manifest.id, label: manifest.label ?? manifest.id },
+      changes: { safety_backup: [null, safetyId] },
+    })
+    await catalog.checkpoint("truncate")
+  } finally {
+    await catalog.close()
+  }
 }

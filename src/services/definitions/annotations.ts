@@ -12,6 +12,7 @@ import {
 import type { Clock } from "../../domain/clock.ts"
 import { THINGS } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
+import type { Catalog, Slice } from "../../store/catalog/catalog.ts"
 import {
   annotationById,
   countAnnotations,
@@ -23,8 +24,7 @@ import {
   scopedAnnotationById,
   updateAnnotation,
   updateScopedAnnotation,
-} from "../../store/catalog/annotations.ts"
-import type { Catalog, Slice } from "../../store/catalog/catalog.ts"
+} from "../../store/catalog/scoped-definitions.ts"
 import { slicesOf } from "../lists/paging.ts"
 import { createSiteThings, createViewedThings, type SiteThings, type ThingKind, type ViewedKind, type Viewer } from "./site-things.ts"
 

@@ -1,7 +1,7 @@
-import { cursorAfter, readCursor } from "../../domain/cursor.ts"
 import { API } from "../../domain/limits.ts"
 import { ArgumentReader, type Form, refuseArguments } from "../../query/parse/arguments.ts"
 import type { Slice } from "../../store/catalog/catalog.ts"
+import { cursorAfter, readCursor } from "../lists/paging.ts"
 import type { Days } from "./annotations.ts"
 
 /** Parameters of a list request. */

@@ -16,7 +16,7 @@ import {
   listSegments,
   segmentById,
   updateSegment,
-} from "../../store/catalog/segments.ts"
+} from "../../store/catalog/scoped-definitions.ts"
 import { inSlices } from "../lists/paging.ts"
 import { createSiteLists, createViewedThings, type SiteThings, type Terms, type ViewedKind, type Viewer } from "./site-things.ts"
 

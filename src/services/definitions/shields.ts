@@ -6,12 +6,7 @@ import type { InstanceShield, Shield } from "../../domain/shield.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import {
-  deleteInstanceShield,
-  insertInstanceShield,
-  listInstanceShields,
-  updateInstanceShield,
-} from "../../store/catalog/instance-shields.ts"
+import { deleteInstanceShield, insertInstanceShield, listInstanceShields, updateInstanceShield } from "../../store/catalog/settings.ts"
 import { inSlices } from "../lists/paging.ts"
 import { readOneShield, shieldNotFound } from "./shield-input.ts"
 import type { Alongside, Change, Terms } from "./site-things.ts"

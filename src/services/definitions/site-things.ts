@@ -196,7 +196,7 @@ export function createViewedThings<Thing extends ViewedThing, Fields extends { s
   return ({ userId, permissions }) => {
     const refuseLack = (...scopes: ThingScope[]): void => {
       if (scopes.includes("site") && !permissions.has(kind.permission))
-        throw new AppError("forbidden", `This needs ${kind.permission}.`, { required_permission: kind.permission })
+        throw new AppError("forbidden", `This requires the permission ${kind.permission}.`, { required_permission: kind.permission })
     }
     const byId = async (statements: Statements, siteId: number, id: number): Promise<Thing | undefined> => {
       const thing = await kind.byId(statements, siteId, id)

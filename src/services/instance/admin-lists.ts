@@ -19,8 +19,7 @@ import {
 } from "../../store/catalog/instance-lists.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { SegmentUsage } from "../../store/events/tables/usage.ts"
-import type { Audit } from "../audit/audit.ts"
-import { AUDIT_PARAMETERS, type AuditList, readAuditFilters } from "../audit/audit-list.ts"
+import { AUDIT_PARAMETERS, type Audit, type AuditList, readAuditFilters } from "../audit/audit.ts"
 import { inSlices, privatePage, readPaging } from "../lists/paging.ts"
 import type { Stats } from "../stats/stats.ts"
 

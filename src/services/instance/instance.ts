@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { DictionaryName } from "../../domain/dimension.ts"
-import type { HostRulings } from "../../domain/host-claim.ts"
+import type { HostRulings } from "../../domain/host.ts"
 import type { Log } from "../../domain/log.ts"
 import { CORE_PERMISSIONS, type Permissions } from "../../domain/permission.ts"
 import type { Shield } from "../../domain/shield.ts"
@@ -11,7 +11,7 @@ import type { SavedOf } from "../../query/parse/array-filters.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listSites } from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { KeptValues } from "../../store/events/writer.ts"
+import type { ExemptValues } from "../../store/events/writer.ts"
 import { type Access, createAccess } from "../access/access.ts"
 import { type AccountSettings, type Accounts, createAccounts } from "../accounts/accounts.ts"
 import { createKeys, type Keys } from "../api-keys/api-keys.ts"
@@ -24,8 +24,7 @@ import { createRemoteBackups, type RemoteBackups, withCopies } from "../backup/r
 import { finishInterrupted } from "../backup/restore.ts"
 import { type BackupSchedule, createBackupSchedule } from "../backup/schedule.ts"
 import { type Annotations, createAnnotations } from "../definitions/annotations.ts"
-import { createFunnels, type Funnels } from "../definitions/funnels.ts"
-import { createGoals, type Goals } from "../definitions/goals.ts"
+import { createFunnels, createGoals, type Funnels, type Goals } from "../definitions/goals.ts"
 import { createSegments, type Segments } from "../definitions/segments.ts"
 import { createInstanceShields, type InstanceShields } from "../definitions/shields.ts"
 import { createVisibleImports, type VisibleImports, type VisibleImportsHolder } from "../imports/visible-imports.ts"
@@ -39,9 +38,8 @@ import { inSlices } from "../lists/paging.ts"
 import { type Alarms, createAlarms } from "../mail/alarms.ts"
 import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "../outbound/outbound.ts"
-import { prepareDataFolder } from "../runtime/data-folder.ts"
+import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
-import { type Lock, takeLock } from "../runtime/lock.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
 import type { CatalogLease, RemoteCatalog } from "../runtime/remote-catalog.ts"
 import { type SecretKeys, secretKeys } from "../runtime/secret-key.ts"
@@ -53,8 +51,7 @@ import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings 
 import { createShares, type Shares } from "../sharing/shares.ts"
 import { createSessions, type Sessions } from "../sign-in/sessions.ts"
 import { loadHostRulings } from "../sites/host-claims.ts"
-import { createSalts, type SaltStore } from "../sites/salts.ts"
-import { createSiteKeys, type SiteKeys } from "../sites/site-keys.ts"
+import { createSalts, createSiteKeys, type SaltStore, type SiteKeys } from "../sites/site-keys.ts"
 import { createSites, type Sites } from "../sites/sites.ts"
 import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
 
@@ -182,9 +179,9 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const exclusive = createExclusive()
   // The event store needs this function from its first write on, but its answer needs the catalog, which is opened together with the
   // store.
-  let kept: KeptValues = () => false
-  const keptValues: KeptValues = (...value) => kept(...value)
-  const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, keptValues })
+  let isExempt: ExemptValues = () => false
+  const exemptValues: ExemptValues = (...value) => isExempt(...value)
+  const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, exemptValues })
   const { catalog, events, lease } = stores
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
@@ -198,7 +195,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
-  kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
+  isExempt = createExemptValues({ directory: sites.directory, goals, funnels, instanceShields })
   const outbound = createOutbound({ settings: options.outbound, clock })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
   const jobs = createJobQueue({ catalog, clock, log, random })
@@ -305,13 +302,13 @@ export async function closeInstance({ catalog, events, lock, lease }: OpenInstan
     warn(error)
   }
   // An unreachable server must not delay the end. Its lease expires on its own.
-  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(RELEASE_TIMEOUT_MS)]).catch(() => {})
+  if (lease) await Promise.race([lease.release().then(catalog.close), Bun.sleep(RELEASE_TIMEOUT_MS)]).catch(() => {})
   else await catalog.close()
   events.close()
   lock.release()
 }
 
-interface KeptValuesOptions {
+interface ExemptValuesOptions {
   directory: Pick<SiteDirectory, "byId">
   goals: Pick<Goals, "rules">
   funnels: Pick<Funnels, "all">
@@ -319,7 +316,7 @@ interface KeptValuesOptions {
 }
 
 /** Creates the test for values that a goal, a funnel step or a shield names exactly. They are stored even beyond the limit on new values (metrics.md 19.3). */
-export function createKeptValues({ directory, goals, funnels, instanceShields }: KeptValuesOptions): KeptValues {
+export function createExemptValues({ directory, goals, funnels, instanceShields }: ExemptValuesOptions): ExemptValues {
   const isStepOf = (siteId: number, type: "page" | "event", text: string) =>
     funnels.all(siteId).some(({ steps }) => steps.some((step) => step.type === type && step.match === "exact" && step.value === text))
   const isGoalOf = (siteId: number, isEvent: boolean, text: string) =>

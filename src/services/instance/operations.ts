@@ -4,14 +4,12 @@ import type { ApiKey } from "../../domain/key.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Organization } from "../../domain/organization.ts"
 import type { Shield } from "../../domain/shield.ts"
-import type { Site } from "../../domain/site.ts"
-import { snippetOf } from "../../domain/snippet.ts"
+import { type Site, snippetOf } from "../../domain/site.ts"
 import type { User } from "../../domain/user.ts"
 import { FIRST_ORGANIZATION, type Setup } from "../accounts/setup.ts"
-import { type UserOperations, type UserOperationsOptions, userOperations } from "../accounts/user-operations.ts"
+import { type UserOperations, type UserOperationsOptions, userOperations } from "../accounts/users.ts"
 import type { Keys } from "../api-keys/api-keys.ts"
-import { type Audit, recorded } from "../audit/audit.ts"
-import { backupEntry, keyEntry, organizationEntry, shieldEntry, siteEntry } from "../audit/entries.ts"
+import { type Audit, backupEntry, keyEntry, organizationEntry, recorded, shieldEntry, siteEntry } from "../audit/audit.ts"
 import type { Backups } from "../backup/backup.ts"
 import type { DamagedBackup, Manifest } from "../backup/folder.ts"
 import { createSiteShields, type InstanceShields } from "../definitions/shields.ts"
@@ -20,11 +18,13 @@ import type { RetentionPreview } from "../erasure/retention-count.ts"
 import type { Takeout } from "../export/takeout.ts"
 import type { KeyRotation, RotationResult } from "../key-rotation/key-rotation.ts"
 import type { Organizations } from "../organizations/organizations.ts"
-import type { Report } from "../runtime/control.ts"
+import { callServer, type Report } from "../runtime/control.ts"
+import { readRun } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import type { Health, HealthReport } from "../runtime/health.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { Check } from "./doctor.ts"
+import type { CommandInput, RunPluginCommand } from "./plugin-commands.ts"
 
 export interface OperationsOptions extends UserOperationsOptions {
   sites: Sites
@@ -42,6 +42,7 @@ export interface OperationsOptions extends UserOperationsOptions {
   /** Returns the URL of the tracker. */
   scriptUrl(): string
   takeOut(site: Site, path: string): Promise<Takeout>
+  runPluginCommand: RunPluginCommand
 }
 
 /** Id or name of an organization. Default: the only one of the instance. */
@@ -104,6 +105,8 @@ export interface Operations extends UserOperations {
   "retention.preview"(input: object): Promise<RetentionPreview>
   "retention.run"(input: object, report: Report): Promise<{ visits: number }>
   doctor(input: object, report: Report): Promise<Check[]>
+  /** Runs a command of a plugin, in the serving process only. */
+  "plugin.run"(input: CommandInput & { name: string }, report: Report): Promise<unknown>
 }
 
 export function createOperations(options: OperationsOptions): Operations {
@@ -180,6 +183,7 @@ export function createOperations(options: OperationsOptions): Operations {
     "retention.preview": (input) => options.retention.preview(input),
     "retention.run": async (input, report) => ({ visits: await options.retention.runNow(options.actor, input, report) }),
     doctor: (_, report) => options.examine(report),
+    "plugin.run": ({ name, ...input }, report) => options.runPluginCommand(name, input, report),
   }
 }
 
@@ -244,3 +248,49 @@ function shieldId(text: string): number {
   if (id === undefined) throw new AppError("not_found", `Shield ${text} does not exist.`)
   return id
 }
+
+/** Calls an operation of an instance, in whichever process it runs. */
+export type CallOperation = <Name extends keyof Operations>(
+  name: Name,
+  input: Parameters<Operations[Name]>[0],
+) => Promise<Awaited<ReturnType<Operations[Name]>>>
+
+export interface ReachOptions {
+  dataDir: string
+  report: Report
+  /** Takes the lock and opens the stores. Rejects with `inUse` when another process uses them. */
+  open(): Promise<{ operations: Operations; close(): Promise<void> }>
+}
+
+/** Number of attempts while another command, which runs only briefly, uses the folder. */
+const MAX_ATTEMPTS = 50
+const PAUSE_MS = 100
+
+/** Runs work on an instance: in the serving process if there is one, otherwise in this process, which opens the stores meanwhile. */
+export async function withOperations<T>(options: ReachOptions, work: (call: CallOperation) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inThisProcess(options, work)
+    } catch (error) {
+      if (!(error instanceof ExitFault) || error.exit !== "inUse") throw error
+      const control = readRun(options.dataDir)?.control
+      if (control !== undefined) return inServer(control, options.report, work)
+      if (attempt === MAX_ATTEMPTS) throw error
+      await Bun.sleep(PAUSE_MS)
+    }
+  }
+}
+
+async function inThisProcess<T>({ open, report }: ReachOptions, work: (call: CallOperation) => Promise<T>): Promise<T> {
+  const { operations, close } = await open()
+  try {
+    // An operation returns the result of its name.
+    return await work(((name, input) => runOperation(operations, name, input, report)) as CallOperation)
+  } finally {
+    await close()
+  }
+}
+
+/** Runs work in the serving process. Results are sent as JSON, which preserves these plain values. */
+const inServer = <T>(control: string, report: Report, work: (call: CallOperation) => Promise<T>): Promise<T> =>
+  work(((name, input) => callServer(control, name, input, report)) as CallOperation)

@@ -8,7 +8,7 @@ import {
   listFirstStorageDays,
   putStorageDay,
   type StorageDay,
-} from "../../store/catalog/usage.ts"
+} from "../../store/catalog/instance-lists.ts"
 import type { SegmentUsage, TableUsage } from "../../store/events/tables/usage.ts"
 import { inBackupThread } from "../backup/thread.ts"
 import type { JobSlots } from "../jobs/schedules.ts"

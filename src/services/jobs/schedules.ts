@@ -2,16 +2,17 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { fault } from "../../domain/shape.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { claimSlot, finishJob } from "../../store/catalog/jobs.ts"
 import {
   chooseSchedule,
+  claimSlot,
   declareSchedule,
+  finishJob,
   listSchedules,
   noteScheduleRun,
   planSchedule,
   type Schedule,
   scheduleByName,
-} from "../../store/catalog/schedules.ts"
+} from "../../store/catalog/jobs.ts"
 import type { Jobs } from "./jobs.ts"
 
 /** Schedule of a recurring kind of job. */

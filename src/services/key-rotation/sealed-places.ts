@@ -4,9 +4,8 @@ import { answerPlace } from "../api-keys/idempotency.ts"
 import { mailPlace } from "../mail/mail.ts"
 import type { RotatableSecrets, SecretPlace } from "../secrets/secrets.ts"
 import { SLUG_PLACE } from "../sharing/slugs.ts"
-import { totpPlace } from "../sign-in/totp.ts"
-import { saltPlace } from "../sites/salts.ts"
-import { siteKeyPlace } from "../sites/site-keys.ts"
+import { totpPlace } from "../sign-in/second-factors.ts"
+import { saltPlace, siteKeyPlace } from "../sites/site-keys.ts"
 
 /** A column with sealed (encrypted) values, and the place that each value is bound to. */
 interface Sealed extends SealedColumn {

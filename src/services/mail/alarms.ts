@@ -13,7 +13,7 @@ import {
   markNotified,
   type Notice,
   raiseNotice,
-} from "../../store/catalog/notices.ts"
+} from "../../store/catalog/outbox.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Outbox } from "../jobs/outbox.ts"
 import type { MailQueue } from "./mail.ts"

@@ -1,9 +1,8 @@
-import type { IDToken } from "openid-client"
+import type { Configuration, CustomFetchOptions, IDToken, ServerMetadata } from "openid-client"
 import type { Clock } from "../../domain/clock.ts"
 import type { IdentityProvider } from "../../domain/identity-provider.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Outbound } from "../outbound/outbound.ts"
-import { createOidcDiscovery, SKEW_SECONDS } from "./discovery.ts"
 
 /** The values that tie a provider's response to the request. */
 export interface OidcChecks {
@@ -111,4 +110,109 @@ function readClaims(token: IDToken, source: ClaimSource): OidcClaims {
     authenticatedAt: typeof token.auth_time === "number" ? token.auth_time * 1_000 : undefined,
     mfa: Array.isArray(amr) && amr.some((method) => method === "mfa" || method === "hwk" || method === "otp"),
   }
+}
+
+/** The cached metadata and keys of a provider. */
+interface KnownProvider {
+  metadata: ServerMetadata
+  discoveredAt: number
+  keys?: { body: string; fetchedAt: number; jwks?: object }
+  fetching?: Promise<string>
+}
+
+/** Discovery of providers' metadata and signing keys. Both are cached and requested only through the outbound client. */
+interface OidcDiscovery {
+  discovered(provider: IdentityProvider): Promise<KnownProvider>
+  /** Returns the client configuration for a sign-in, with the cached data of the provider. */
+  configured(provider: IdentityProvider): Promise<{ config: Configuration; of: KnownProvider }>
+}
+
+interface OidcDiscoveryOptions {
+  clock: Pick<Clock, "now">
+  outbound: Pick<Outbound, "fetch">
+}
+
+/** Supported signature algorithms: asymmetric ones only, never `none`. */
+export const ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
+export const SKEW_SECONDS = 60
+const DISCOVERED_MS = 60 * 60_000
+/** Minimum time between two requests for keys. An ID token with an unknown key triggers one. */
+const KEYS_EVERY_MS = 60_000
+
+function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): OidcDiscovery {
+  const known = new Map<string, KnownProvider>()
+  const nameOf = ({ id, issuer }: IdentityProvider): string => `${id} ${issuer}`
+
+  const fetchOver = (provider: IdentityProvider) => async (url: string, options: CustomFetchOptions | { method: string }) => {
+    const { method, headers, body } = options as CustomFetchOptions
+    const text = body == null ? undefined : String(body)
+    // The code and the client secret must not follow a redirect.
+    const sent = { method, headers: headers ?? {}, secretHeaders: ["authorization"], byOperator: provider.byOperator, follows: false }
+    const answer = await outbound.fetch(url, { ...sent, ...(text !== undefined && { body: text }) })
+    return new Response(answer.body as Uint8Array<ArrayBuffer>, { status: answer.status, headers: answer.headers })
+  }
+
+  /** Returns the keys of a provider. Parallel calls share one request, and at most one is sent per minute. */
+  async function keySet(provider: IdentityProvider, of: KnownProvider): Promise<Response> {
+    if (!of.keys || clock.now() - of.keys.fetchedAt >= KEYS_EVERY_MS) {
+      of.fetching ??= fetchOver(provider)(of.metadata.jwks_uri!, { method: "GET" })
+        .then((response) => response.text())
+        .finally(() => {
+          delete of.fetching
+        })
+      of.keys = { body: await of.fetching, fetchedAt: clock.now() }
+    }
+    return Response.json(JSON.parse(of.keys.body))
+  }
+
+  async function discovered(provider: IdentityProvider): Promise<KnownProvider> {
+    const found = known.get(nameOf(provider))
+    if (found && clock.now() - found.discoveredAt < DISCOVERED_MS) return found
+    const { discovery, customFetch } = await import("openid-client")
+    const terms = { [customFetch]: fetchOver(provider), execute: await permissions(provider) }
+    const config = await discovery(new URL(provider.issuer), provider.clientId, undefined, undefined, terms)
+    const fresh: KnownProvider = { metadata: config.serverMetadata(), discoveredAt: clock.now(), ...(found?.keys && { keys: found.keys }) }
+    known.set(nameOf(provider), fresh)
+    return fresh
+  }
+
+  /** Allows plain HTTP in the library. The outbound client decides whether such a request is sent. */
+  async function permissions({ issuer }: IdentityProvider) {
+    const { allowInsecureRequests } = await import("openid-client")
+    return issuer.startsWith("http:") ? [allowInsecureRequests] : []
+  }
+
+  async function configured(provider: IdentityProvider): Promise<{ config: Configuration; of: KnownProvider }> {
+    const client = await import("openid-client")
+    const of = await discovered(provider)
+    const { metadata } = of
+    const metadataOfClient = {
+      [client.clockTolerance]: SKEW_SECONDS,
+      [client.clockSkew]: Math.round((clock.now() - Date.now()) / 1_000),
+      // The library accepts a list, although its type is a string.
+      id_token_signed_response_alg: ALGORITHMS as unknown as string,
+    }
+    const config = new client.Configuration(metadata, provider.clientId, metadataOfClient, await authentication(provider, metadata))
+    const ask = fetchOver(provider)
+    config[client.customFetch] = (url, options) => (url === metadata.jwks_uri ? keySet(provider, of) : ask(url, options))
+    for (const permit of await permissions(provider)) permit(config)
+    client.enableNonRepudiationChecks(config)
+    if (of.keys?.jwks) {
+      // The cache's age is measured with the clock of the instance.
+      const age = Math.floor((clock.now() - of.keys.fetchedAt) / 1_000)
+      const jwks = of.keys.jwks as Parameters<typeof client.setJwksCache>[1]["jwks"]
+      client.setJwksCache(config, { jwks, uat: Math.floor(Date.now() / 1_000) - age })
+    }
+    return { config, of }
+  }
+
+  return { discovered, configured }
+}
+
+async function authentication({ clientSecret }: IdentityProvider, { token_endpoint_auth_methods_supported: methods }: ServerMetadata) {
+  const { ClientSecretBasic, ClientSecretPost, None } = await import("openid-client")
+  if (clientSecret === undefined) return None()
+  // Without a preference of the provider, the default of the standard is HTTP Basic.
+  const takesPostAlone = methods?.includes("client_secret_post") && !methods.includes("client_secret_basic")
+  return takesPostAlone ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret)
 }

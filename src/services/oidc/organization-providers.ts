@@ -17,7 +17,7 @@ import {
   providerOf,
   type StoredProvider,
   updateProvider,
-} from "../../store/catalog/oidc-providers.ts"
+} from "../../store/catalog/oidc.ts"
 import { revokeSessionsBy } from "../../store/catalog/sessions.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
@@ -25,8 +25,7 @@ import type { ShownSecret, StoredSecrets } from "../key-rotation/stored-secrets.
 import type { Outbound } from "../outbound/outbound.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { refuseLockOut } from "../sign-in/sso-rule.ts"
-import { checkProvider } from "./provider-check.ts"
-import { openedProvider } from "./providers.ts"
+import { checkProvider, openedProvider } from "./providers.ts"
 import { refuseMapBeyond } from "./roles.ts"
 import { callbackAddress } from "./round-trip.ts"
 

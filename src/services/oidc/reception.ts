@@ -1,17 +1,55 @@
+import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
-import { AppError } from "../../domain/error.ts"
-import { domainOf } from "../../domain/identity-provider.ts"
+import { AppError, refuseFaults } from "../../domain/error.ts"
+import { domainOf, type IdentityProvider } from "../../domain/identity-provider.ts"
+import { isObject } from "../../domain/shape.ts"
+import { normalizePassword, parsed, typedFaults } from "../../domain/sign-in.ts"
 import { caseKey, normalizeText, truncate } from "../../domain/text.ts"
-import { isEmail } from "../../domain/user.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
-import { insertIdentity, updateIdentityUse, userOfIdentity } from "../../store/catalog/oidc.ts"
+import { isEmail, type User } from "../../domain/user.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { insertIdentity, updateIdentityUse, userOfIdentity, verifiedDomain } from "../../store/catalog/oidc.ts"
 import { insertUser, markEmailVerified, userByEmailKey, userById } from "../../store/catalog/users.ts"
-import type { Audit } from "../audit/audit.ts"
-import { userEntry } from "../audit/entries.ts"
-import { actorAs, type SignedIn } from "../sign-in/session.ts"
-import { ticketInvalid } from "../sign-in/tickets.ts"
-import { type EnterByOidc, mayVouchFor, type OidcArrival } from "./entry.ts"
-import type { OidcLink } from "./link.ts"
+import { type Audit, userEntry } from "../audit/audit.ts"
+import { type Tickets, ticketInvalid } from "../sign-in/one-time-tokens.ts"
+import { actorAs, type Guest, type OpenSession, type SignedIn } from "../sign-in/session.ts"
+import type { Person } from "../sign-in/sessions.ts"
+import { invalidCredentials, type SignIn } from "../sign-in/sign-in.ts"
+import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"
+import type { OidcClaims } from "./exchange.ts"
+import type { OidcProviders } from "./providers.ts"
+import type { ApplyRoleMap } from "./roles.ts"
+import { OIDC_TICKET_MS } from "./round-trip.ts"
+
+/** A sign-in that an identity provider has authenticated. */
+interface OidcArrival {
+  provider: IdentityProvider
+  claims: OidcClaims
+  guest: Guest
+}
+
+/** Completes the sign-in of a known user and applies the roles that the provider's groups map to. Throws `sso_required`. */
+type EnterByOidc = (statements: Statements, user: User, arrival: OidcArrival) => Promise<SignedIn>
+
+export interface OidcEntryOptions {
+  applyRoleMap: ApplyRoleMap
+  sso: Pick<SsoRule, "isRequired">
+  openSession: OpenSession
+}
+
+export function oidcEntry({ applyRoleMap, sso, openSession }: OidcEntryOptions): EnterByOidc {
+  return async (statements, user, { provider, claims, guest }) => {
+    await applyRoleMap(statements, provider, { user, groups: claims.groups, actor: guest.actor })
+    const { organizationId } = provider
+    if (organizationId === null && (await sso.isRequired(user, "instance_provider", statements))) throw ssoRequired()
+    const entry = { method: "oidc", mfa: claims.mfa, provider: provider.id, ...(organizationId !== null && { organizationId }) } as const
+    return openSession(statements, user, entry, guest)
+  }
+}
+
+/** Whether a provider may authenticate an email address. An organization's provider may only for domains that the organization has verified. */
+async function mayVouchFor(statements: Statements, { organizationId }: IdentityProvider, email: string): Promise<boolean> {
+  return organizationId === null || (await verifiedDomain(statements, domainOf(email)))?.organization_id === organizationId
+}
 
 /** The reason why a sign-in at a provider failed. The sign-in page explains it. */
 export type OidcRefusal = "oidc_failed" | "access_denied" | "email_not_verified" | "not_allowed" | "sso_required"
@@ -95,3 +133,73 @@ export function oidcReception({ catalog, clock, audit, link, enter }: OidcRecept
 
 const inOrBack = (signedIn: SignedIn | undefined, next: string): OidcReception =>
   signedIn ? { go: "in", signedIn, next } : { go: "back", error: "not_allowed" }
+
+/** Links an existing account to an identity at a provider with the same email address, once the account's owner has confirmed it. */
+export interface OidcLink {
+  /** Issues the ticket that the owner needs to confirm the link. */
+  offer(userId: number, arrival: OidcArrival): Promise<string>
+  /**
+   * Confirms a link and signs the user in. The body has `ticket`, and `password` unless the user is signed in. Throws `ticket_invalid`,
+   * `invalid_credentials`, `sso_required`.
+   */
+  confirm(body: unknown, guest: Guest, person: Person | undefined): Promise<SignedIn>
+}
+
+export interface OidcLinkOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  audit: Audit
+  tickets: Tickets
+  signIn: Pick<SignIn, "verifies">
+  providers: Pick<OidcProviders, "get">
+  enter: EnterByOidc
+}
+
+interface Waiting {
+  provider: string
+  claims: OidcClaims
+}
+
+const LinkInput = t.Object({ ticket: t.String({ minLength: 1, maxLength: 1_024 }) }, { additionalProperties: false })
+
+export function createOidcLink({ catalog, clock, audit, tickets, signIn, providers, enter }: OidcLinkOptions): OidcLink {
+  async function waitingWith(ticket: string): Promise<{ user: User; provider: IdentityProvider; claims: OidcClaims }> {
+    const { user_id, payload } = await tickets.try("oidc_link", ticket)
+    const { provider: id, claims } = payload as Waiting // written below
+    const user = await userById(catalog, user_id ?? 0)
+    const provider = await providers.get(id)
+    if (user?.status !== "active" || !provider) throw ticketInvalid()
+    return { user, provider, claims }
+  }
+
+  async function refuseOthers(user: User, password: unknown, guest: Guest): Promise<void> {
+    refuseFaults(typedFaults(password, "/password"))
+    if (!(await signIn.verifies(user, normalizePassword(String(password)), guest))) throw invalidCredentials()
+  }
+
+  return {
+    async offer(userId, { provider, claims }) {
+      const payload: Waiting = { provider: provider.id, claims }
+      return tickets.issue(catalog, { kind: "oidc_link", userId, payload, lifeMs: OIDC_TICKET_MS })
+    },
+    async confirm(body, guest, person) {
+      const { password, ...rest } = isObject(body) ? body : {}
+      const { ticket } = parsed(LinkInput, isObject(body) ? rest : body)
+      const { user, provider, claims } = await waitingWith(ticket)
+      if (!isOwner(user, person)) await refuseOthers(user, password, guest)
+      return catalog.transaction(async (statements) => {
+        await tickets.use(statements, "oidc_link", ticket)
+        if (!(await mayVouchFor(statements, provider, user.email))) throw ticketInvalid()
+        const identity = { userId: user.id, provider: provider.id, subject: claims.subject, email: claims.email ?? "", now: clock.now() }
+        if (!(await insertIdentity(statements, identity))) throw ticketInvalid()
+        const entry = { ...userEntry("accounts.identity.link")(user), changes: { provider: [null, provider.id] as const } }
+        await audit.write(statements, actorAs(guest.actor, user), entry)
+        return enter(statements, user, { provider, claims, guest })
+      })
+    },
+  }
+}
+
+/** Whether the request comes from the user's own session, which is as good as the password. */
+const isOwner = (user: User, person: Person | undefined): boolean =>
+  person?.user.id === user.id && person.session.impersonator_id === null && person.session.organization_id === null

@@ -5,9 +5,9 @@ import type { Log } from "../../domain/log.ts"
 import { isOwnPath } from "../../domain/own-path.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import type { Random } from "../secrets/secrets.ts"
-import type { Tickets } from "../sign-in/tickets.ts"
+import type { Tickets } from "../sign-in/one-time-tokens.ts"
 import type { OidcChecks, OidcClaims, OidcExchange } from "./exchange.ts"
-import type { PendingProof } from "./proof.ts"
+import type { PendingProof } from "./oidc.ts"
 
 /** The URL of the provider, and the ticket that the browser must bring back. */
 export interface OidcRedirect {

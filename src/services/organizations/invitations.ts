@@ -9,6 +9,7 @@ import type { Organization, Role } from "../../domain/organization.ts"
 import { allPermissions, organizationPermissions, type Permissions } from "../../domain/permission.ts"
 import { caseKey } from "../../domain/text.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { countMembers, memberByEmailKey, membershipOf } from "../../store/catalog/members.ts"
 import {
   countInvitations,
   insertInvitation,
@@ -17,9 +18,7 @@ import {
   renewInvitation,
   revokeInvitation,
   revokeInvitationsTo,
-} from "../../store/catalog/invitations.ts"
-import { countMembers, memberByEmailKey } from "../../store/catalog/members.ts"
-import { membershipOf } from "../../store/catalog/memberships.ts"
+} from "../../store/catalog/organizations.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { invitedEvent, type Outbox } from "../jobs/outbox.ts"
 import { inSlices } from "../lists/paging.ts"

@@ -22,14 +22,18 @@ import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   countGuests,
+  countOwners,
   deleteMembership,
+  insertMembership,
   listMembers,
   listSiteRoles,
   type Member,
+  type Membership,
   memberOf,
+  membershipOf,
+  siteRolesOf,
   updateMembership,
 } from "../../store/catalog/members.ts"
-import { countOwners, insertMembership, type Membership, membershipOf, siteRolesOf } from "../../store/catalog/memberships.ts"
 import { userById } from "../../store/catalog/users.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { memberEvent, type Outbox } from "../jobs/outbox.ts"

@@ -4,8 +4,7 @@ import { type Organization, parseConfirmation, parseOrganization, patchOrganizat
 import type { User } from "../../domain/user.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { listOwnerIds } from "../../store/catalog/members.ts"
-import { insertMembership } from "../../store/catalog/memberships.ts"
+import { insertMembership, listOwnerIds } from "../../store/catalog/members.ts"
 import {
   deleteOrganization,
   insertOrganization,

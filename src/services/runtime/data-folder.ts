@@ -1,12 +1,15 @@
+import { Database } from "bun:sqlite"
 import {
   accessSync,
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   type Stats,
   statfsSync,
@@ -15,7 +18,7 @@ import {
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { ExitFault } from "./exit.ts"
-import { syncPath } from "./files.ts"
+import { replaceFile, syncPath } from "./files.ts"
 
 /** Returns the paths of the files in a data folder. */
 export const placesIn = (dataDir: string) => ({
@@ -166,4 +169,80 @@ const REMOTE = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x53
 
 function isRemote(dataDir: string): boolean {
   return process.platform === "linux" && REMOTE.has(Number(statfsSync(dataDir).type) >>> 0)
+}
+
+/** Content of `run.json`: information about the holder of a data folder. */
+export interface Run {
+  pid: number
+  started_at: string
+  version: string
+  /** The control socket; absent while the holder is a command that does not serve. */
+  control?: string
+}
+
+/** Lock on a data folder, held until it is released or the process ends. */
+export interface Lock {
+  /** Whether the previous holder did not release the lock, so that its stores need a check. */
+  readonly afterCrash: boolean
+  announce(run: Run): void
+  /** Releases the lock, as the last step of an orderly stop. */
+  release(): void
+}
+
+/**
+ * Locks the data folder for this process. SQLite's open exclusive transaction is a file system lock that ends with the process
+ * and is visible to other containers on the same volume; a file with a process id has neither property.
+ */
+export function takeLock(dataDir: string, run: Run): Lock {
+  const { lock, run: runFile } = placesIn(dataDir)
+  const db = begin(dataDir, lock)
+  openLocks.add(db)
+  // An orderly stop removes the file, so a file that cannot be read is an unclean end as well.
+  const afterCrash = existsSync(runFile)
+  const announce = (content: Run) => replaceFile(runFile, `${JSON.stringify(content)}\n`)
+  announce(run)
+  return {
+    afterCrash,
+    announce,
+    release() {
+      rmSync(runFile, { force: true })
+      db.close()
+      openLocks.delete(db)
+    },
+  }
+}
+
+/** Open locks. An unreferenced handle would be closed by the garbage collector, which would release its lock. */
+const openLocks = new Set<Database>()
+
+/** Returns the information of the current or the last holder. Undefined if there is none, or if a power cut damaged the file. */
+export function readRun(dataDir: string): Run | undefined {
+  try {
+    // Only `announce` writes this file.
+    return JSON.parse(readFileSync(placesIn(dataDir).run, "utf8")) as Run
+  } catch {
+    return undefined
+  }
+}
+
+function begin(dataDir: string, path: string): Database {
+  let db: Database | undefined
+  try {
+    db = new Database(path, { create: true, strict: true })
+    db.run("pragma busy_timeout = 0")
+    db.run("pragma locking_mode = exclusive")
+    db.run("begin exclusive")
+    return db
+  } catch (error) {
+    db?.close()
+    throw refusal(dataDir, error)
+  }
+}
+
+function refusal(dataDir: string, error: unknown): ExitFault {
+  const code = error instanceof Error && "code" in error ? String(error.code) : ""
+  if (!code.startsWith("SQLITE_BUSY")) return new ExitFault("storage", `Cannot lock ${dataDir} (${code || error})`, { cause: error })
+  const run = readRun(dataDir)
+  const holder = run ? `pid ${run.pid}, started ${run.started_at}` : "it has just started"
+  return new ExitFault("inUse", `Another Footfall process uses ${dataDir} (${holder}). Stop it, or use another --data-dir`)
 }

@@ -32,10 +32,10 @@ export function createHealth({ now, log }: { now(): number; log: Log }): Health 
     enter(code, cause) {
       if (entered.has(code)) return
       entered.set(code, { at: now(), cause })
-      log.warn("state entered", { code, cause })
+      log.warn("health condition raised", { code, cause })
     },
     leave(code) {
-      if (entered.delete(code)) log.info("state left", { code })
+      if (entered.delete(code)) log.info("health condition cleared", { code })
     },
     has: (code) => entered.has(code),
     causeOf: (code) => entered.get(code)?.cause,

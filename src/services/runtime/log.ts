@@ -154,7 +154,7 @@ export const anonymous = (text: string, idOf: (email: string) => number | undefi
     .replace(RUN, (run) => {
       if (!EMAIL.test(run)) return run
       const id = idOf(run)
-      return id === undefined ? "(e-mail)" : `user ${id}`
+      return id === undefined ? "(email)" : `user ${id}`
     })
     .replace(IPV4, "(address)")
     .replace(GROUPS, (groups) => (isIpv6(groups) ? "(address)" : groups))

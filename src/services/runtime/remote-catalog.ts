@@ -65,7 +65,7 @@ export interface CatalogLease {
   /** Throws `unavailable` when the server was not reached for as long as a lease lasts, because another node may have taken over. */
   watch(): void
   /** Releases the lease, so that another node can take over at once. */
-  give(): Promise<void>
+  release(): Promise<void>
 }
 
 interface LeaseOptions {
@@ -98,7 +98,7 @@ export async function leaseCatalog(catalog: Catalog, { node, random, monotonic }
       if (monotonic() - reachedAt > LEASE_MS)
         throw new ExitFault("unavailable", "The catalog server could not be reached for 30 s. Start it")
     },
-    give: () => releaseLease(catalog, holder),
+    release: () => releaseLease(catalog, holder),
   }
 }
 

@@ -1,14 +1,13 @@
 import { existsSync, statSync } from "node:fs"
 import type { Clock } from "../../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../../store/catalog/catalog.ts"
-import { migrate, pendingMigrations } from "../../store/catalog/migrate.ts"
-import { catalogSchemas } from "../../store/catalog/schema.ts"
+import { catalogSchemas, migrate, pendingMigrations } from "../../store/catalog/schema.ts"
 import { isInUse } from "../../store/catalog/users.ts"
 import { type EventFileInspection, inspectEventFile } from "../../store/events/copy.ts"
 import { eventSchemas } from "../../store/events/database.ts"
 import { type EventStore, openEventStore } from "../../store/events/events.ts"
 import type { StoreFault } from "../../store/events/fault.ts"
-import type { KeptValues } from "../../store/events/writer.ts"
+import type { ExemptValues } from "../../store/events/writer.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
@@ -23,7 +22,7 @@ export interface StoresOptions {
   random: Random
   remoteCatalog: RemoteCatalog | undefined
   onFault(fault: StoreFault): void
-  keptValues: KeptValues
+  exemptValues: ExemptValues
   plugins: readonly PluginFacts[]
   /** Called before the first migration of stores that contain data. A rejection stops the start before anything is changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
@@ -96,7 +95,7 @@ const lostCatalog = (path: string) =>
 const isEmptyFile = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
 
 async function open(options: StoresOptions): Promise<Stores> {
-  const { dataDir, version, clock, random, remoteCatalog, keptValues } = options
+  const { dataDir, version, clock, random, remoteCatalog, exemptValues } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   const schemas = catalogSchemas(options.plugins)
   // Inspected before the catalog is opened, so that nothing is changed if one of the stores is newer than this version.
@@ -118,11 +117,11 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
-    const events = openEventStore(eventsPath, { now: clock.now(), version, keptValues, schemas: eventSchemas(options.plugins) })
+    const events = openEventStore(eventsPath, { now: clock.now(), version, exemptValues, schemas: eventSchemas(options.plugins) })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {
-    await lease?.give().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
+    await lease?.release().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
     await catalog.close()
     throw error
   }

@@ -3,7 +3,6 @@ import { AppError, refuseFaults } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { parseInstant } from "../../domain/moment.ts"
-import { normalizePassword } from "../../domain/password.ts"
 import type { SavedFilter } from "../../domain/segment.ts"
 import { inDocumentOrder, inspect, isObject } from "../../domain/shape.ts"
 import {
@@ -16,6 +15,7 @@ import {
   shareNotFound,
   strictestLinks,
 } from "../../domain/share.ts"
+import { normalizePassword } from "../../domain/sign-in.ts"
 import type { Site } from "../../domain/site.ts"
 import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"

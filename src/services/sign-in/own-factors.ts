@@ -1,15 +1,15 @@
 import { type Static, Type as t } from "@sinclair/typebox"
+import type { AuditEntry } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
-import { parsed } from "../../domain/sign-in-input.ts"
+import { parsed } from "../../domain/sign-in.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
-import { userEntry } from "../audit/entries.ts"
-import { type FactorChange, type FactorChangeOptions, factorChange } from "./factor-change.ts"
+import { replaceRecoveryCodes } from "../../store/catalog/second-factors.ts"
+import { type Audit, userEntry } from "../audit/audit.ts"
 import { refuseUntil, rememberedTimes } from "./limits.ts"
 import { createOwnPasskeys, type OwnPasskeys, type OwnPasskeysOptions } from "./own-passkeys.ts"
-import type { NewCodes, RecoveryCodes } from "./recovery-codes.ts"
-import type { Self } from "./sessions.ts"
+import type { NewCodes, RecoveryCodes, SecondFactors, Totp } from "./second-factors.ts"
+import type { Self, Sessions } from "./sessions.ts"
 import { invalidCode } from "./sign-in.ts"
-import type { Totp } from "./totp.ts"
 
 /** The secret of a new authenticator app, as text and as QR code. */
 export interface TotpStart {
@@ -107,3 +107,38 @@ export function createOwnFactors(options: OwnFactorsOptions): OwnFactors {
     },
   }
 }
+
+/** The steps that all changes to a user's own second factors share. They run in the transaction of the change. */
+export interface FactorChange {
+  /** Ends all other sessions and writes the audit entry. */
+  changed(statements: Statements, self: Self, entry: AuditEntry): Promise<void>
+  /**
+   * Deletes the recovery codes if no second factor is left, because they only stand in for one. Throws `mfa_required_by_policy` if the user
+   * must keep a factor.
+   */
+  dropOrphanedCodes(statements: Statements, self: Self): Promise<void>
+}
+
+interface FactorChangeOptions {
+  audit: Audit
+  sessions: Sessions
+  factors: SecondFactors
+}
+
+function factorChange({ audit, sessions, factors }: FactorChangeOptions): FactorChange {
+  return {
+    async changed(statements, { user, session, actor }, entry) {
+      await sessions.revokeAll(statements, user.id, session.id)
+      await audit.write(statements, actor, entry)
+    },
+    async dropOrphanedCodes(statements, { user }) {
+      const left = await factors.of(user, statements)
+      if (left.totp || left.passkeys > 0) return
+      if (await factors.isRequired(user, statements)) throw requiredByPolicy()
+      await replaceRecoveryCodes(statements, user.id, [])
+    },
+  }
+}
+
+const requiredByPolicy = () =>
+  new AppError("mfa_required_by_policy", "Two-factor authentication is required. Add another second factor before you remove the last one.")

@@ -4,7 +4,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import { fault, isObject } from "../../domain/shape.ts"
-import { parsed, parsePasskey } from "../../domain/sign-in-input.ts"
+import { parsed, parsePasskey } from "../../domain/sign-in.ts"
 import { NameText } from "../../domain/user.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
@@ -16,10 +16,11 @@ import {
   type Passkey,
   passkeyOf,
   updatePasskeyName,
-} from "../../store/catalog/passkeys.ts"
+} from "../../store/catalog/second-factors.ts"
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { Random } from "../secrets/secrets.ts"
-import type { FactorChange } from "./factor-change.ts"
+import type { Tickets } from "./one-time-tokens.ts"
+import type { FactorChange } from "./own-factors.ts"
 import {
   CHALLENGE_BYTES,
   CHALLENGE_MS,
@@ -31,7 +32,6 @@ import {
   webauthnParts,
 } from "./passkeys.ts"
 import type { Self } from "./sessions.ts"
-import type { Tickets } from "./tickets.ts"
 
 /** Changes to a user's own passkeys. */
 export interface OwnPasskeys {

@@ -1,18 +1,17 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
-import { type PasskeyResponse, parsed, parsePasskey } from "../../domain/sign-in-input.ts"
+import { type PasskeyResponse, parsed, parsePasskey } from "../../domain/sign-in.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } from "../../store/catalog/passkeys.ts"
+import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } from "../../store/catalog/second-factors.ts"
 import { userById } from "../../store/catalog/users.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Random } from "../secrets/secrets.ts"
-import type { NoteFailure } from "./failures.ts"
 import type { SignInLimits } from "./limits.ts"
-import { actorAs, type Guest, type OpenSession, type SignedIn } from "./session.ts"
+import type { Tickets } from "./one-time-tokens.ts"
+import { actorAs, type Guest, type NoteFailure, type OpenSession, type SignedIn } from "./session.ts"
 import { invalidCredentials } from "./sign-in.ts"
 import type { SsoRule } from "./sso-rule.ts"
-import type { Tickets } from "./tickets.ts"
 
 /** The site that passkeys are bound to: the host of the base URL (`id`) and its origin. */
 export interface RelyingParty {

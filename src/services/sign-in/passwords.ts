@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
-import { type IsCommon, type PasswordTerms, parsePassword } from "../../domain/password.ts"
+import { type IsCommon, type PasswordTerms, parsePassword } from "../../domain/sign-in.ts"
 import { createHashThreads, type HashThreadSettings } from "./hash-threads.ts"
 
 /** Hashes passwords in low-priority threads, a few at a time: each hash takes 19 MiB and a core. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
+import type { Client, Session, SignInMethod } from "../../domain/account.ts"
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { Client, Session, SignInMethod } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
 import { agentOf, cutAgent } from "../../ingest/request/agent.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { sessionDaysOf } from "../../store/catalog/memberships.ts"
+import { sessionDaysOf } from "../../store/catalog/members.ts"
 import {
   deleteEndedSessions,
   insertSession,

@@ -1,19 +1,20 @@
 import { AppError } from "../../domain/error.ts"
-import { parseFactor, parseLogin } from "../../domain/sign-in-input.ts"
-import type { FactorRequiredResponse } from "../../domain/sign-in-response.ts"
+import { type FactorRequiredResponse, type Proof, parseFactor, parseLogin, parseProof } from "../../domain/sign-in.ts"
 import { caseKey } from "../../domain/text.ts"
 import type { User } from "../../domain/user.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { passwordHashOf, replacePasswordHash, userByEmailKey, userById } from "../../store/catalog/users.ts"
+import { type Audit, sessionEntry } from "../audit/audit.ts"
 import type { MailQueue } from "../mail/mail.ts"
 import { codesPausedEmail, recoveryCodeUsedEmail } from "../mail/texts.ts"
-import type { FailedStep, NoteFailure } from "./failures.ts"
 import type { Attempt, SignInLimits } from "./limits.ts"
+import { type Tickets, ticketInvalid } from "./one-time-tokens.ts"
+import type { Passkeys } from "./passkeys.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
-import type { Guest, OpenSession, SignedIn } from "./session.ts"
+import type { FailedStep, Guest, NoteFailure, OpenSession, SignedIn } from "./session.ts"
+import type { Self, Sessions } from "./sessions.ts"
 import type { SsoRule } from "./sso-rule.ts"
-import { type Tickets, ticketInvalid } from "./tickets.ts"
 
 /**
  * Sign-in with password and second factor. An unknown address, a disabled user and a wrong password give the same error,
@@ -149,3 +150,54 @@ export function createSignIn(options: SignInOptions): SignIn {
 
 export const invalidCredentials = () => new AppError("invalid_credentials", "The email address or the password is incorrect.")
 export const invalidCode = () => new AppError("invalid_code", "The code is incorrect or was already used.")
+
+/** Confirmation of a signed-in user's identity before sensitive actions. A confirmation is valid for 10 minutes. */
+export interface Proofs {
+  /**
+   * Confirms the user's identity and returns the new token of the session. The body has `password`, `code` or the response of a passkey.
+   * Throws `invalid_credentials`, `invalid_code`, `rate_limited`.
+   */
+  prove(self: Self, body: unknown): Promise<string>
+}
+
+interface ProofsOptions {
+  catalog: Catalog
+  audit: Audit
+  sessions: Sessions
+  signIn: SignIn
+  factors: SecondFactors
+  passkeys: Pick<Passkeys, "verify">
+}
+
+export function createProofs(options: ProofsOptions): Proofs {
+  const { catalog, audit, sessions, signIn, factors, passkeys } = options
+
+  async function judge(self: Self, proof: Proof): Promise<void> {
+    if ("password" in proof) {
+      if (!(await signIn.verifies(self.user, proof.password, self))) throw invalidCredentials()
+    } else if ("code" in proof) await judgeCode(self, proof.code)
+    else {
+      const { userId } = await passkeys.verify(proof, self)
+      if (userId !== self.user.id) throw invalidCredentials()
+    }
+  }
+
+  async function judgeCode(self: Self, code: string): Promise<void> {
+    await signIn.judgeCode({ user: self.user, guest: self, step: "accounts.session.prove" }, async () => {
+      const { use } = await factors.prepare(self.user, { code })
+      return (await catalog.transaction(use)) ? self : undefined
+    })
+  }
+
+  return {
+    async prove(self, body) {
+      await judge(self, parseProof(body))
+      const { session, actor } = self
+      return catalog.transaction(async (statements) => {
+        const token = await sessions.prove(statements, session.id)
+        await audit.write(statements, actor, sessionEntry("accounts.session.prove", session.id))
+        return token
+      })
+    },
+  }
+}

@@ -8,7 +8,7 @@ import {
   isLocalHost,
   parentsOf,
   provableName,
-} from "../../domain/host-claim.ts"
+} from "../../domain/host.ts"
 import { COMPAT_PRODUCTS, type CompatProduct, type Site, type SiteDirectory, withoutWww } from "../../domain/site.ts"
 
 /** The directory of sites with the methods that change it. */

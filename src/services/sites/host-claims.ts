@@ -7,7 +7,6 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError, refuseFaults } from "../../domain/error.ts"
-import { parseHost } from "../../domain/host.ts"
 import {
   type ClaimReason,
   claimedHosts,
@@ -16,15 +15,17 @@ import {
   type HostProof,
   type HostRulings,
   isProvable,
+  parseHost,
   provableName,
-} from "../../domain/host-claim.ts"
+} from "../../domain/host.ts"
 import { parseId } from "../../domain/id.ts"
+import { domainNotVerified, domainTaken, proofOf } from "../../domain/identity-provider.ts"
 import { ORGANIZATION } from "../../domain/limits.ts"
-import { domainNotVerified, domainTaken, proofOf } from "../../domain/mail-domain.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { HostDisputeResponse } from "../../domain/site-response.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { organizationById } from "../../store/catalog/organizations.ts"
 import {
   deleteHostDecision,
   deleteHostProof,
@@ -37,8 +38,7 @@ import {
   putHostDecision,
   updateHostProof,
   verifiedHostProof,
-} from "../../store/catalog/host-claims.ts"
-import { organizationById } from "../../store/catalog/organizations.ts"
+} from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { inSlices } from "../lists/paging.ts"
@@ -282,7 +282,7 @@ function readHost(site: Site, body: unknown): string {
   return name! // refused just now without one
 }
 
-const disputeNotFound = () => new AppError("host_dispute_not_found", "Sites of at most one organization claim this host.")
+const disputeNotFound = () => new AppError("host_dispute_not_found", "This host is not disputed: at most one organization claims it.")
 
 const tooManyProofs = () =>
   new AppError("limit_reached", `An organization can have ${ORGANIZATION.hostProofs} host proofs.`, {

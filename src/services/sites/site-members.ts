@@ -13,8 +13,16 @@ import {
 import { type Permissions, permissionsOnSite, roleOnSite, type SiteRole, type Standing, sitePermissions } from "../../domain/permission.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { countGuests, listSiteMembers, memberOf, type SiteMember } from "../../store/catalog/members.ts"
-import { deleteSiteMember, membershipOf, putSiteMember, siteRoleOf } from "../../store/catalog/memberships.ts"
+import {
+  countGuests,
+  deleteSiteMember,
+  listSiteMembers,
+  memberOf,
+  membershipOf,
+  putSiteMember,
+  type SiteMember,
+  siteRoleOf,
+} from "../../store/catalog/members.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
 

@@ -1,8 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError, refuseFaults, siteNotFound } from "../../domain/error.ts"
-import { parseHost } from "../../domain/host.ts"
-import type { HostRulings } from "../../domain/host-claim.ts"
+import { type HostRulings, parseHost } from "../../domain/host.ts"
 import { parseId } from "../../domain/id.ts"
 import { type ApiKey, reachesSite } from "../../domain/key.ts"
 import { THINGS } from "../../domain/limits.ts"
@@ -29,10 +28,9 @@ import { inSlices } from "../lists/paging.ts"
 import type { Random } from "../secrets/secrets.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import type { Person } from "../sign-in/sessions.ts"
-import { createSiteEndings, type SiteEndings } from "./deletions.ts"
 import { createSiteDirectory } from "./directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
-import { createSiteWrites, type SiteWrites } from "./writes.ts"
+import { createSiteEndings, createSiteWrites, type SiteEndings, type SiteWrites } from "./writes.ts"
 
 export interface Sites extends SiteWrites, SiteEndings {
   /** The directory of sites, always exact: updated at the commit of every write, before the next statement. */

@@ -1,9 +1,9 @@
 import { AppError, type Fault } from "../../domain/error.ts"
 import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../../domain/funnel.ts"
 import { parseId } from "../../domain/id.ts"
+import { roundedRatio } from "../../domain/metric.ts"
 import type { FunnelQuery, FunnelResult, Table } from "../../domain/query.ts"
 import type { FunnelReport, ReportFacts } from "../../domain/report.ts"
-import { roundedRatio } from "../../domain/round.ts"
 import type { Site } from "../../domain/site.ts"
 import type { IdentityMode } from "../../domain/visit.ts"
 import type { Form } from "../../query/parse/arguments.ts"
@@ -24,7 +24,7 @@ type AskFunnel = (query: FunnelQuery, report: OpenReport) => Promise<FunnelResul
 /** A requested funnel with the query that measures it. */
 export interface OpenFunnel {
   report: OpenReport
-  funnel: AskedFunnel
+  funnel: RequestedFunnel
   query: FunnelQuery
 }
 
@@ -40,8 +40,8 @@ export async function funnelReport({
 }
 
 export async function openFunnel({ site, given, form, funnelId, saved, open }: FunnelReportOptions): Promise<OpenFunnel> {
-  const { asked, ranged } = funnelId === undefined ? splitFunnel(given) : { asked: { funnel_id: funnelId }, ranged: given }
-  const [report, funnel] = await withAllFaults(form, open(ranged), () => funnelAsked(asked, site, saved))
+  const { requested, ranged } = funnelId === undefined ? splitFunnel(given) : { requested: { funnel_id: funnelId }, ranged: given }
+  const [report, funnel] = await withAllFaults(form, open(ranged), () => requestedFunnel(requested, site, saved))
   return { report, funnel, query: funnelQuery(report, funnel) }
 }
 
@@ -55,22 +55,30 @@ export function funnelFacts({ report, query }: OpenFunnel, imports: Pick<Table, 
 /** Splits arguments into those that describe the funnel and those that describe the range. */
 export function splitFunnel(given: Record<string, unknown>) {
   const { own, ranged } = splitArguments(given, ["funnel_id", "steps", "order", "window_hours"])
-  return { asked: own, ranged }
+  return { requested: own, ranged }
 }
 
-export type AskedFunnel = FunnelFields & { id?: number }
+export type RequestedFunnel = FunnelFields & { id?: number }
 
-export function funnelAsked(asked: Record<string, unknown>, site: Pick<Site, "settings">, saved: readonly Funnel[]): AskedFunnel {
-  const { funnel_id, window_hours, ...rest } = asked
+export function requestedFunnel(
+  requested: Record<string, unknown>,
+  site: Pick<Site, "settings">,
+  saved: readonly Funnel[],
+): RequestedFunnel {
+  const { funnel_id, window_hours, ...rest } = requested
   if (funnel_id === undefined) {
-    if (asked.steps === undefined) throw refusal([{ pointer: "/steps", code: "required", detail: "Give funnel_id or steps." }])
+    if (requested.steps === undefined) throw refusal([{ pointer: "/steps", code: "required", detail: "Give funnel_id or steps." }])
     const hours = typeof window_hours === "string" && /^\d{1,15}$/.test(window_hours) ? Number(window_hours) : window_hours
     return parseFunnel({ name: "Steps", ...rest, ...(hours !== undefined && { window_hours: hours }) }, site.settings)
   }
-  const others = Object.keys(asked).filter((name) => name !== "funnel_id")
+  const others = Object.keys(requested).filter((name) => name !== "funnel_id")
   if (others.length > 0) {
     throw refusal(
-      others.map((name) => ({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} does not go with funnel_id.` })),
+      others.map((name) => ({
+        pointer: `/${name}`,
+        code: "unsupported_combination",
+        detail: `${name} cannot be combined with funnel_id.`,
+      })),
     )
   }
   return savedFunnel(funnel_id, saved)
@@ -91,7 +99,7 @@ const refusal = (errors: Fault[]) => new AppError("validation_failed", "The funn
 /** For how many hours a visitor without a person key is known. */
 const HORIZON_HOURS: Record<IdentityMode, number> = { daily: 24, weekly: 168, monthly: 744, identified: 24, persistent: 24 }
 
-function funnelQuery({ site, facts, parsed }: OpenReport, { steps, order, window_hours }: AskedFunnel): FunnelQuery {
+function funnelQuery({ site, facts, parsed }: OpenReport, { steps, order, window_hours }: RequestedFunnel): FunnelQuery {
   const mode = site.settings.identity_mode
   const isTooLong = window_hours !== null && window_hours > HORIZON_HOURS[mode]
   const hasPersonKeys = mode === "identified" || mode === "persistent"
@@ -119,7 +127,7 @@ function identityInsufficient(hours: number, mode: IdentityMode): AppError {
 
 export type ShownFunnel = Omit<FunnelReport, keyof ReportFacts>
 
-export function shownFunnel({ id, name, steps, order, window_hours }: AskedFunnel, result: FunnelResult): ShownFunnel {
+export function shownFunnel({ id, name, steps, order, window_hours }: RequestedFunnel, result: FunnelResult): ShownFunnel {
   const counts = result.steps.map(({ visitors }) => visitors)
   const [entered, completed] = [counts[0] ?? 0, counts.at(-1) ?? 0]
   return {

@@ -56,8 +56,8 @@ export function openReports({ imports, goals, clock, saved }: OpenReportOptions)
     const caller = callerOf(site, options)
     const firstAt = given.period === "all" ? imports.firstAt(site.id, records) : undefined
     const now = clock.now()
-    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, minVisitors }
-    const parsed = parseQuery(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
+    const parseOptions = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, minVisitors }
+    const parsed = parseQuery(report, given, { now, timezone: site.timezone, firstAt }, form, parseOptions)
     const filter = both(locked, parsed.filter)
     return {
       site,
@@ -139,13 +139,11 @@ function notesOf(
   return notes
 }
 
-/** Facts about a range that every form of a report states. */
-
 type VisitorWindow = NonNullable<ReportFacts["visitor_window"]>
 
 /**
  * Returns the period in which a visitor is counted once, if the range covers more than one of the site's days. On a day when the
- * identity mode changed a visitor may be counted twice, so even a report on that single day says so.
+ * identity mode changed a visitor may be counted twice, so `visitor_window` is present even in a report on that single day.
  */
 export function visitorFacts(site: Site, range: LocalRange): { visitor_window?: VisitorWindow } {
   if (isModeChanged(site, range)) return { visitor_window: "mixed" }
@@ -157,12 +155,12 @@ export function rangeNotes(site: Site, { range, clipped }: { range: LocalRange; 
   const cutoff = retentionStart(site, now)
   const isCut = cutoff !== undefined && range.range.from < cutoff
   return [
-    ...(clipped ? [`to lay in the future and was set to today, ${range.to}.`] : []),
-    ...(isCut ? [`Data is kept for ${site.retention_days} days: what is older is not in the answer.`] : []),
+    ...(clipped ? [`to was in the future and was set to today, ${range.to}.`] : []),
+    ...(isCut ? [`Data is kept for ${site.retention_days} days. Older data is not included.`] : []),
   ]
 }
 
-export const NO_GOALS = "The site has no goals: conversions are 0."
+export const NO_GOALS = "The site has no goals, so conversions are 0."
 
 export const otherCurrenciesNote = (metric: string, { revenue_currency }: Site, others: readonly string[]): string =>
   `Amounts in ${others.join(", ")} are not part of ${metric}, which is in ${revenue_currency}.`
@@ -221,7 +219,7 @@ export interface NamesOptions {
 export const codeNames = async ({ placeNames }: NamesOptions, dimension: Dimension | undefined): Promise<CodeNames | undefined> =>
   dimension === "region" || dimension === "city" ? (await placeNames?.())?.[dimension] : undefined
 
-const MOST = 20
+const MAX_FAULTS = 20
 
 /** Waits for two readers of the same arguments and throws the faults of both together. Any other error of either takes precedence. */
 export async function withAllFaults<One, Other>(
@@ -236,7 +234,9 @@ export async function withAllFaults<One, Other>(
   const unlike = reasons.find((reason) => !(reason instanceof AppError) || !reason.members.errors)
   if (unlike || errors.length === 0) throw unlike
   const count = errors.length === 1 ? "1 argument is" : `${errors.length} arguments are`
-  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors: errors.slice(0, MOST) })
+  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, {
+    errors: errors.slice(0, MAX_FAULTS),
+  })
 }
 
 /** Splits arguments into those with the given names and the rest. Omitted arguments appear in neither part. */

@@ -12,8 +12,8 @@ import { flatMetrics, flatQuery, shownRows } from "../../query/parse/flat-query.
 import { parseQuery, parseRealtime } from "../../query/parse/parse.ts"
 import type { LocalRange } from "../../query/parse/period.ts"
 import { shownMetrics, shownValue } from "../../query/show/result.ts"
-import type { Funnels } from "../definitions/funnels.ts"
-import { funnelAsked, funnelReport, splitFunnel } from "./funnel-report.ts"
+import type { Funnels } from "../definitions/goals.ts"
+import { funnelReport, requestedFunnel, splitFunnel } from "./funnel-report.ts"
 import { importsOf, visitImports } from "./import-facts.ts"
 import {
   callerOf,
@@ -256,9 +256,9 @@ export function argumentFaults(report: keyof Stats, given: Record<string, unknow
   if (report === "realtime") return faultsOf(() => parseRealtime(given, "json"))
   const moment = { now, timezone: "UTC" }
   if (report !== "funnel") return faultsOf(() => parseQuery(report, given, moment, "json", ANY_SAVED))
-  const { asked, ranged } = splitFunnel(given)
+  const { requested, ranged } = splitFunnel(given)
   const parsers = [
-    () => funnelAsked(asked, { settings: DEFAULT_SETTINGS }, []),
+    () => requestedFunnel(requested, { settings: DEFAULT_SETTINGS }, []),
     () => parseQuery(report, ranged, moment, "json", ANY_SAVED),
   ]
   return parsers.flatMap(faultsOf)

@@ -1,5 +1,4 @@
-import type { ApiKey } from "../../domain/key.ts"
-import type { Creator } from "../../domain/key-caps.ts"
+import type { ApiKey, Creator } from "../../domain/key.ts"
 import type { KeyFields } from "../../domain/key-input.ts"
 import { KEY_PREFIX } from "../../domain/key-token.ts"
 import type { Role } from "../../domain/organization.ts"

@@ -10,8 +10,7 @@ import type { Client, Transaction } from "@libsql/client"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
-import { translateErrors } from "./fault.ts"
-import { createClient, isLibsqlError } from "./libsql.ts"
+import { createClient, isLibsqlError, translateErrors } from "./libsql.ts"
 
 const APPLICATION_ID = 0x46464341
 
@@ -225,7 +224,7 @@ async function beginImmediate(client: Client): Promise<Transaction> {
 function statements(on: Client | Transaction): Statements {
   const all = async <Row>({ text, values }: Sql): Promise<Row[]> => {
     const { rows } = await on.execute({ sql: text, args: values.map(bound) })
-    // The statement's author knows its columns.
+    // Not checked: the caller declares the row type together with the statement.
     return rows.map(plainRow) as Row[]
   }
   return {

@@ -1,8 +1,7 @@
 import type { Client } from "@libsql/client"
 import { sql } from "../sql.ts"
 import { catalogUrl, type Statements } from "./catalog.ts"
-import { translateErrors } from "./fault.ts"
-import { createClient } from "./libsql.ts"
+import { createClient, translateErrors } from "./libsql.ts"
 
 /** The result of examining a closed catalog file with SQLite. */
 export interface CatalogExamination {

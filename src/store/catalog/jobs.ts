@@ -2,7 +2,7 @@ import type { Job, JobProgress, JobState } from "../../domain/job.ts"
 import { raw, Sql, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-const COLUMNS = sql`
+const JOB = sql`
   id, kind, key, slot, organization_id, site_id, state, payload_json, progress_json, attempts, run_at, created_by, created_at,
   started_at, finished_at, error_code, error_message`
 type JobRow = Omit<Job, "payload" | "progress"> & { payload_json: string; progress_json: string | null }
@@ -28,19 +28,19 @@ export async function insertJob(catalog: Statements, job: NewJobRow): Promise<Jo
       ${job.run_at}, ${job.created_by}, ${job.created_at}
     )
     on conflict do nothing
-    returning ${COLUMNS}`)
+    returning ${JOB}`)
   return row && toJob(row)
 }
 
 export async function jobById(catalog: Statements, id: number): Promise<Job | undefined> {
-  const row = await catalog.get<JobRow>(sql`select ${COLUMNS} from jobs where id = ${id}`)
+  const row = await catalog.get<JobRow>(sql`select ${JOB} from jobs where id = ${id}`)
   return row && toJob(row)
 }
 
 /** Returns a queued job of this kind and key. */
 export async function queuedJob(catalog: Statements, kind: string, key: string): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
-    select ${COLUMNS} from jobs where state = 'queued' and kind = ${kind} and key = ${key} order by id limit 1`)
+    select ${JOB} from jobs where state = 'queued' and kind = ${kind} and key = ${key} order by id limit 1`)
   return row && toJob(row)
 }
 
@@ -57,7 +57,7 @@ export async function listJobs(
   { before, limit }: { before: number; limit: number },
 ): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
-    select ${COLUMNS} from jobs where id < ${before}
+    select ${JOB} from jobs where id < ${before}
       ${state === undefined ? raw("") : sql`and state = ${state}`}
       ${kind === undefined ? raw("") : sql`and kind = ${kind}`}
       ${siteId === undefined ? raw("") : sql`and site_id = ${siteId}`}
@@ -68,7 +68,7 @@ export async function listJobs(
 /** Lists due jobs of these kinds, longest waiting first. Jobs are left out while one of the same kind and key runs. */
 export async function listDueJobs(catalog: Statements, kinds: readonly string[], now: number, limit: number): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
-    select ${COLUMNS} from jobs where state = 'queued' and run_at <= ${now} and kind in (${list(kinds)})
+    select ${JOB} from jobs where state = 'queued' and run_at <= ${now} and kind in (${list(kinds)})
       and not exists (select 1 from jobs as other where other.state = 'running' and other.kind = jobs.kind and other.key = jobs.key)
     order by run_at, id limit ${limit}`)
   return rows.map(toJob)
@@ -79,7 +79,7 @@ const list = (values: readonly string[]): Sql => new Sql(values.map(() => "?").j
 /** Lists the running jobs after an id, by id ascending. */
 export async function listRunningJobs(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
-    select ${COLUMNS} from jobs where state = 'running' and id > ${after} order by id limit ${limit}`)
+    select ${JOB} from jobs where state = 'running' and id > ${after} order by id limit ${limit}`)
   return rows.map(toJob)
 }
 
@@ -95,7 +95,7 @@ export async function claimJob(catalog: Statements, id: number, { by, until, now
     update jobs set state = 'running', attempts = attempts + 1, leased_by = ${by}, leased_until = ${until}, started_at = ${now},
       finished_at = null, error_code = null, error_message = null
     where id = ${id} and state = 'queued'
-    returning ${COLUMNS}`)
+    returning ${JOB}`)
   return row && toJob(row)
 }
 
@@ -116,7 +116,7 @@ export async function claimSlot(
       state = 'running', attempts = attempts + 1, leased_by = excluded.leased_by, leased_until = excluded.leased_until,
       started_at = excluded.started_at, finished_at = null, error_code = null, error_message = null
       where state = 'failed'
-    returning ${COLUMNS}`)
+    returning ${JOB}`)
   return row && toJob(row)
 }
 
@@ -141,7 +141,7 @@ export async function finishJob(catalog: Statements, id: number, { state, at, er
     update jobs set state = ${state}, finished_at = ${at}, leased_by = null, leased_until = null, error_code = ${error?.code ?? null},
       error_message = ${error?.message ?? null}
     where id = ${id} and state in ('queued', 'running')
-    returning ${COLUMNS}`)
+    returning ${JOB}`)
   return row && toJob(row)
 }
 
@@ -158,7 +158,7 @@ export async function requeueJob(catalog: Statements, id: number, { at, attempts
     update jobs set state = 'queued', run_at = ${at}, attempts = ${attempts}, leased_by = null, leased_until = null, finished_at = null,
       error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null}
     where id = ${id} and state in ('running', 'failed', 'cancelled')
-    returning ${COLUMNS}`)
+    returning ${JOB}`)
   return row && toJob(row)
 }
 
@@ -180,3 +180,61 @@ export async function oldestDueJobAt(catalog: Statements, now: number): Promise<
   const row = await catalog.get<{ at: number | null }>(sql`select min(run_at) as at from jobs where state = 'queued' and run_at <= ${now}`)
   return row?.at ?? undefined
 }
+
+/** The schedule of a recurring job. */
+export interface Schedule {
+  /** The kind of the job. */
+  name: string
+  /** Cron expression with five fields. */
+  cron: string
+  timezone: string
+  enabled: boolean
+  last_run_at: number | null
+  /** State of the latest job. */
+  last_state: JobState | null
+  next_run_at: number | null
+}
+
+type ScheduleRow = Omit<Schedule, "enabled"> & { enabled: number }
+const SCHEDULE = sql`
+  name, cron, timezone, enabled, last_run_at, next_run_at,
+  (select state from jobs where kind = name and slot is not null order by id desc limit 1) as last_state`
+
+export async function listSchedules(catalog: Statements): Promise<Schedule[]> {
+  return (await catalog.all<ScheduleRow>(sql`select ${SCHEDULE} from schedules order by name limit 1000`)).map(toSchedule)
+}
+
+export async function scheduleByName(catalog: Statements, name: string): Promise<Schedule | undefined> {
+  const row = await catalog.get<ScheduleRow>(sql`select ${SCHEDULE} from schedules where name = ${name}`)
+  return row && toSchedule(row)
+}
+
+/** Inserts a schedule with the program's default time, or updates it unless an admin has chosen another time. */
+export const declareSchedule = (
+  catalog: Statements,
+  { name, cron, timezone }: Pick<Schedule, "name" | "cron" | "timezone">,
+): Promise<void> =>
+  catalog.run(sql`
+    insert into schedules (name, cron, timezone) values (${name}, ${cron}, ${timezone})
+    on conflict do update set
+      next_run_at = case when cron = excluded.cron and timezone = excluded.timezone then next_run_at end,
+      cron = excluded.cron, timezone = excluded.timezone
+      where is_custom = 0`)
+
+export const chooseSchedule = (
+  catalog: Statements,
+  name: string,
+  { cron, enabled, next_run_at }: { cron: string | null; enabled: boolean; next_run_at: number | null },
+): Promise<void> =>
+  catalog.run(sql`
+    update schedules set cron = coalesce(${cron}, cron), is_custom = max(is_custom, ${cron !== null}), enabled = ${enabled},
+      next_run_at = ${next_run_at}
+    where name = ${name}`)
+
+export const planSchedule = (catalog: Statements, name: string, next_run_at: number | null): Promise<void> =>
+  catalog.run(sql`update schedules set next_run_at = ${next_run_at} where name = ${name}`)
+
+export const noteScheduleRun = (catalog: Statements, name: string, at: number): Promise<void> =>
+  catalog.run(sql`update schedules set last_run_at = ${at} where name = ${name}`)
+
+const toSchedule = ({ enabled, ...row }: ScheduleRow): Schedule => ({ ...row, enabled: enabled === 1 })

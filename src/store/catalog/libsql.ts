@@ -1,5 +1,6 @@
 import type { Client, Config } from "@libsql/client"
 import type { LibsqlError } from "@libsql/client/sqlite3"
+import { type FaultKind, StoreFault } from "../events/fault.ts"
 import { unpackNativePart } from "./native-part.ts"
 
 /**
@@ -15,3 +16,58 @@ export async function createClient(config: Pick<Config, "url" | "authToken">): P
 
 /** Returns whether an error comes from libSQL. It compares the name, because `instanceof` would load the library. */
 export const isLibsqlError = (error: unknown): error is LibsqlError => error instanceof Error && error.name === "LibsqlError"
+
+/** Runs work on the catalog. Throws `StoreFault` for a failure of file, disk, lock or server, and other errors unchanged. */
+export async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toFault(error)
+  }
+}
+
+export function toFault(error: unknown): unknown {
+  if (isNetworkError(error))
+    return new StoreFault("unreachable", "The catalog server cannot be reached. Check FOOTFALL_CATALOG_URL and the network", {
+      cause: error,
+    })
+  if (!isLibsqlError(error)) return error
+  const kind = kindOf(error)
+  return kind === undefined ? error : new StoreFault(kind, `The catalog answered ${error.code}`, { cause: error })
+}
+
+/** Returns the kind of a fault by its number: the library has no names for many of SQLite's extended codes. The low byte is the primary code. */
+function kindOf({ rawCode, code }: LibsqlError): FaultKind | undefined {
+  if (rawCode === undefined) return REMOTE_KINDS[code] ?? (CONNECTION_CODES.test(code) ? "unreachable" : undefined)
+  return EXTENDED_KINDS[rawCode] ?? KINDS[rawCode & 0xff]
+}
+
+const KINDS: Readonly<Record<number, FaultKind>> = {
+  5: "locked", // busy
+  6: "locked",
+  8: "io", // read-only
+  10: "io",
+  11: "damaged", // corrupt
+  13: "full",
+  14: "io", // cannot open
+  26: "damaged", // not a database
+}
+
+const EXTENDED_KINDS: Readonly<Record<number, FaultKind>> = {
+  1034: "fsync", // IOERR_FSYNC
+  1290: "fsync", // IOERR_DIR_FSYNC
+}
+
+/** Returns whether an error comes from the network: only those have such codes. */
+const isNetworkError = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^(E[A-Z]+|Connection[A-Za-z]+|FailedToOpenSocket)$/.test(String(error.code))
+
+/** The codes of the client for failures between it and the server. */
+const CONNECTION_CODES = /^(SERVER_ERROR|HRANA_\w+|TRANSACTION_TIMEOUT|STREAM_EXPIRED)$/
+
+/** The kinds by name: a catalog on a server reports no numbers. */
+const REMOTE_KINDS: Readonly<Record<string, FaultKind>> = {
+  SQLITE_BUSY: "locked",
+  SQLITE_FULL: "full",
+  SQLITE_CORRUPT: "damaged",
+}

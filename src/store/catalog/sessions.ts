@@ -1,4 +1,4 @@
-import type { Session } from "../../domain/session.ts"
+import type { Session } from "../../domain/account.ts"
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 

@@ -1,5 +1,7 @@
+/** The settings of the instance, the switches of its plugins, and the shields that apply to all sites. */
+import type { InstanceShield, RuleCondition, Shield } from "../../domain/shield.ts"
 import { sql } from "../sql.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 
 /** A setting that was changed at run time. */
 export interface StoredSetting {
@@ -38,10 +40,10 @@ export interface PluginSwitch {
 }
 
 type SwitchRow = Omit<PluginSwitch, "enabled"> & { enabled: number }
-const COLUMNS = sql`id, enabled, updated_by, updated_at, version`
+const SWITCH = sql`id, enabled, updated_by, updated_at, version`
 
 export async function listPluginSwitches(catalog: Statements): Promise<PluginSwitch[]> {
-  const rows = await catalog.all<SwitchRow>(sql`select ${COLUMNS} from plugins order by id limit 1000`)
+  const rows = await catalog.all<SwitchRow>(sql`select ${SWITCH} from plugins order by id limit 1000`)
   return rows.map(toSwitch)
 }
 
@@ -51,8 +53,57 @@ export async function putPluginSwitch(catalog: Statements, given: Omit<PluginSwi
     values (${given.id}, ${given.enabled}, ${given.updated_by}, ${given.updated_at}, 2)
     on conflict do update set
       enabled = excluded.enabled, updated_by = excluded.updated_by, updated_at = excluded.updated_at, version = version + 1
-    returning ${COLUMNS}`)
+    returning ${SWITCH}`)
   return toSwitch(row!) // an upsert that returns has a row
 }
 
 const toSwitch = ({ enabled, ...row }: SwitchRow): PluginSwitch => ({ ...row, enabled: enabled === 1 })
+
+const SHIELD = sql`id, kind, value, conditions_json, note, enabled, created_at, updated_at, version`
+type ShieldRow = Omit<InstanceShield, "conditions" | "enabled"> & { conditions_json: string | null; enabled: number }
+type ShieldFields = Omit<Shield, "id">
+
+export async function insertInstanceShield(
+  catalog: Statements,
+  { kind, value, conditions, note, enabled }: ShieldFields,
+  now: number,
+): Promise<InstanceShield> {
+  const row = await catalog.get<ShieldRow>(sql`
+    insert into instance_shields (kind, value, conditions_json, note, enabled, created_at, updated_at)
+    values (${kind}, ${value}, ${toJson(conditions)}, ${note}, ${Number(enabled)}, ${now}, ${now})
+    returning ${SHIELD}`)
+  return toShield(row!) // an insert that returns has a row
+}
+
+/** Lists the instance's shields after an id, by id ascending. */
+export async function listInstanceShields(catalog: Statements, { after, limit }: Slice): Promise<InstanceShield[]> {
+  const rows = await catalog.all<ShieldRow>(sql`
+    select ${SHIELD} from instance_shields where id > ${after} order by id limit ${limit}`)
+  return rows.map(toShield)
+}
+
+export async function updateInstanceShield(
+  catalog: Statements,
+  id: number,
+  { kind, value, conditions, note, enabled }: ShieldFields,
+  now: number,
+): Promise<InstanceShield> {
+  const row = await catalog.get<ShieldRow>(sql`
+    update instance_shields set
+      kind = ${kind}, value = ${value}, conditions_json = ${toJson(conditions)}, note = ${note}, enabled = ${Number(enabled)},
+      updated_at = ${now}, version = version + 1
+    where id = ${id}
+    returning ${SHIELD}`)
+  return toShield(row!) // the caller has seen the shield in this transaction
+}
+
+export const deleteInstanceShield = (catalog: Statements, id: number): Promise<void> =>
+  catalog.run(sql`delete from instance_shields where id = ${id}`)
+
+const toJson = (conditions: Shield["conditions"]): string | null => (conditions ? JSON.stringify(conditions) : null)
+
+function toShield({ conditions_json, enabled, ...row }: ShieldRow): InstanceShield {
+  // Written by this file, from a value of this type.
+  const conditions = conditions_json === null ? undefined : (JSON.parse(conditions_json) as RuleCondition[])
+  return { ...row, ...(conditions && { conditions }), enabled: enabled === 1 }
+}

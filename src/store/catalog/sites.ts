@@ -1,9 +1,10 @@
+import type { HostDecision, HostProof } from "../../domain/host.ts"
 import { DEFAULT_SETTINGS, type IdentityPhase, type Site, type SiteSettings } from "../../domain/site.ts"
 import type { SiteFields } from "../../domain/site-input.ts"
 import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
 
-const COLUMNS = sql`
+const SITE = sql`
   id, organization_id, name, hosts_json, hosts_listed_at_json, timezone, retention_days, revenue_currency, tracking_id, settings_json,
   identity_history_json, created_at, updated_at, version`
 type SiteRow = Omit<Site, "hosts" | "hosts_listed_at" | "settings" | "identity_history"> & {
@@ -23,19 +24,19 @@ export async function insertSite(
     ) values (
       ${site.organization_id}, ${site.name}, ${JSON.stringify(site.hosts)}, ${site.timezone}, ${site.retention_days},
       ${site.revenue_currency}, ${site.tracking_id}, ${JSON.stringify(site.settings)}, ${site.created_at}, ${site.created_at}
-    ) returning ${COLUMNS}`)
+    ) returning ${SITE}`)
   return toSite(row!) // an insert that returns has a row
 }
 
 /** Lists the sites of all organizations after an id, by id ascending, without deleted ones. */
 export async function listSites(catalog: Statements, { after, limit }: Slice): Promise<Site[]> {
   const rows = await catalog.all<SiteRow>(sql`
-    select ${COLUMNS} from sites where id > ${after} and deleted_at is null order by id limit ${limit}`)
+    select ${SITE} from sites where id > ${after} and deleted_at is null order by id limit ${limit}`)
   return rows.map(toSite)
 }
 
 export async function siteById(catalog: Statements, id: number): Promise<Site | undefined> {
-  const row = await catalog.get<SiteRow>(sql`select ${COLUMNS} from sites where id = ${id} and deleted_at is null`)
+  const row = await catalog.get<SiteRow>(sql`select ${SITE} from sites where id = ${id} and deleted_at is null`)
   return row && toSite(row)
 }
 
@@ -57,7 +58,7 @@ export async function updateSite(catalog: Statements, id: number, fields: SiteUp
       settings_json = ${JSON.stringify(fields.settings)}, identity_history_json = ${JSON.stringify(fields.identity_history)},
       updated_at = ${now}, version = version + 1
     where id = ${id}
-    returning ${COLUMNS}`)
+    returning ${SITE}`)
   return toSite(row!) // the caller has seen the site in this transaction
 }
 
@@ -67,13 +68,13 @@ export const deleteSite = (catalog: Statements, id: number, now: number): Promis
 
 /** Returns a site that was deleted at or after a moment. */
 export async function deletedSiteById(catalog: Statements, id: number, since: number): Promise<Site | undefined> {
-  const row = await catalog.get<SiteRow>(sql`select ${COLUMNS} from sites where id = ${id} and deleted_at > ${since}`)
+  const row = await catalog.get<SiteRow>(sql`select ${SITE} from sites where id = ${id} and deleted_at > ${since}`)
   return row && toSite(row)
 }
 
 export async function restoreSite(catalog: Statements, id: number, now: number): Promise<Site> {
   const row = await catalog.get<SiteRow>(sql`
-    update sites set deleted_at = null, updated_at = ${now}, version = version + 1 where id = ${id} returning ${COLUMNS}`)
+    update sites set deleted_at = null, updated_at = ${now}, version = version + 1 where id = ${id} returning ${SITE}`)
   return toSite(row!) // the caller has seen the site in this transaction
 }
 
@@ -82,7 +83,7 @@ export async function moveSite(catalog: Statements, id: number, organizationId: 
   await catalog.run(sql`delete from site_members where site_id = ${id}`)
   const row = await catalog.get<SiteRow>(sql`
     update sites set organization_id = ${organizationId}, updated_at = ${now}, version = version + 1 where id = ${id}
-    returning ${COLUMNS}`)
+    returning ${SITE}`)
   return toSite(row!) // the caller has seen the site in this transaction
 }
 
@@ -134,3 +135,81 @@ export const insertSitePin = async (catalog: Statements, userId: number, siteId:
 /** Unpins a site. Returns false when it was not pinned. */
 export const deleteSitePin = async (catalog: Statements, userId: number, siteId: number): Promise<boolean> =>
   (await catalog.get(sql`delete from site_pins where user_id = ${userId} and site_id = ${siteId} returning site_id`)) !== undefined
+
+const PROOF = sql`id, organization_id, host, token, verified_at, created_at`
+const DECISION = sql`id, host, organization_id, decided_by, decided_at`
+
+export async function insertHostProof(catalog: Statements, proof: Omit<HostProof, "id" | "verified_at">): Promise<HostProof> {
+  const row = await catalog.get<HostProof>(sql`
+    insert into host_proofs (organization_id, host, token, created_at)
+    values (${proof.organization_id}, ${proof.host}, ${proof.token}, ${proof.created_at})
+    returning ${PROOF}`)
+  return row! // an insert that returns has a row
+}
+
+/** Lists the host proofs of an organization, by id ascending. */
+export const listHostProofs = (catalog: Statements, organizationId: number): Promise<HostProof[]> =>
+  catalog.all(sql`select ${PROOF} from host_proofs where organization_id = ${organizationId} order by id limit 1000`)
+
+/** Lists the verified host proofs of all organizations, by id ascending. */
+export const listVerifiedHostProofs = (catalog: Statements, { after, limit }: Slice): Promise<HostProof[]> =>
+  catalog.all(sql`select ${PROOF} from host_proofs where id > ${after} and verified_at is not null order by id limit ${limit}`)
+
+export const hostProofById = (catalog: Statements, organizationId: number, id: number): Promise<HostProof | undefined> =>
+  catalog.get(sql`select ${PROOF} from host_proofs where organization_id = ${organizationId} and id = ${id}`)
+
+export const verifiedHostProof = (catalog: Statements, host: string): Promise<HostProof | undefined> =>
+  catalog.get(sql`select ${PROOF} from host_proofs where host = ${host} and verified_at is not null`)
+
+export async function updateHostProof(catalog: Statements, id: number, verifiedAt: number | null): Promise<HostProof> {
+  const row = await catalog.get<HostProof>(sql`update host_proofs set verified_at = ${verifiedAt} where id = ${id} returning ${PROOF}`)
+  return row! // found in the same transaction
+}
+
+export const deleteHostProof = (catalog: Statements, id: number): Promise<void> =>
+  catalog.run(sql`delete from host_proofs where id = ${id}`)
+
+/** Lists host decisions, by id ascending. */
+export const listHostDecisions = (catalog: Statements, { after, limit }: Slice): Promise<HostDecision[]> =>
+  catalog.all(sql`select ${DECISION} from host_decisions where id > ${after} order by id limit ${limit}`)
+
+export const hostDecision = (catalog: Statements, host: string): Promise<HostDecision | undefined> =>
+  catalog.get(sql`select ${DECISION} from host_decisions where host = ${host}`)
+
+/** Inserts a decision or replaces the previous one for the host. */
+export async function putHostDecision(catalog: Statements, decision: Omit<HostDecision, "id">): Promise<HostDecision> {
+  const row = await catalog.get<HostDecision>(sql`
+    insert into host_decisions (host, organization_id, decided_by, decided_at)
+    values (${decision.host}, ${decision.organization_id}, ${decision.decided_by}, ${decision.decided_at})
+    on conflict (host) do update set
+      organization_id = excluded.organization_id, decided_by = excluded.decided_by, decided_at = excluded.decided_at
+    returning ${DECISION}`)
+  return row! // an upsert that returns has a row
+}
+
+export const deleteHostDecision = (catalog: Statements, host: string): Promise<void> =>
+  catalog.run(sql`delete from host_decisions where host = ${host}`)
+
+export interface SealedSalt {
+  site_id: number
+  period: string
+  sealed: Uint8Array
+  destroy_at: number
+}
+
+export const upsertSalt = (catalog: Statements, salt: SealedSalt): Promise<void> =>
+  catalog.run(sql`
+    insert into salts (site_id, period, sealed, destroy_at)
+    values (${salt.site_id}, ${salt.period}, ${salt.sealed}, ${salt.destroy_at})
+    on conflict (site_id, period) do update set sealed = excluded.sealed`)
+
+export const saltOf = (catalog: Statements, siteId: number, period: string): Promise<SealedSalt | undefined> =>
+  catalog.get(sql`select site_id, period, sealed, destroy_at from salts where site_id = ${siteId} and period = ${period}`)
+
+/** Lists the salts that are due to be destroyed, oldest first. */
+export const listOverdueSalts = (catalog: Statements, now: number, limit: number): Promise<Pick<SealedSalt, "site_id" | "period">[]> =>
+  catalog.all(sql`select site_id, period from salts where destroy_at <= ${now} order by destroy_at limit ${limit}`)
+
+/** Destroys a salt. Its bytes are overwritten, because the catalog is opened with `secure_delete`. */
+export const deleteSalt = (catalog: Statements, siteId: number, period: string): Promise<void> =>
+  catalog.run(sql`delete from salts where site_id = ${siteId} and period = ${period}`)

@@ -1,5 +1,4 @@
-import type { Profile } from "../../domain/profile.ts"
-import type { User } from "../../domain/user.ts"
+import type { Profile, User } from "../../domain/user.ts"
 import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
 

@@ -12,7 +12,7 @@ const SAMPLES = 8
 interface Entry {
   key: string
   column: Numbers
-  /** The last report that used the column. */
+  /** Number of the last report that used the column. */
   report: number
 }
 

@@ -19,7 +19,7 @@ import { type Tallies, talliesOf } from "./tables/tallies.ts"
 import { readState, writeState } from "./tail/tails.ts"
 import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
-import type { KeptValues, Writer } from "./writer.ts"
+import type { ExemptValues, Writer } from "./writer.ts"
 
 export interface EventStore extends Upkeep, Extent, Tallies {
   /**
@@ -47,16 +47,16 @@ interface EventStoreOptions {
   now: number
   /** The program's version, which is recorded with applied migrations. */
   version?: string
-  keptValues?: KeptValues
+  exemptValues?: ExemptValues
   /** Default: the core's migrations without those of plugins. */
   schemas?: readonly MigrationList[]
 }
 
-export function openEventStore(path: string, { now, version = "", keptValues = () => false, schemas }: EventStoreOptions): EventStore {
+export function openEventStore(path: string, { now, version = "", exemptValues = () => false, schemas }: EventStoreOptions): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
-  return createStore(new Journal(db, keptValues))
+  return createStore(new Journal(db, exemptValues))
 }
 
 function createStore(journal: Journal): EventStore {

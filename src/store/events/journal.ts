@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite"
 import { StoreFault, toFault, translateErrors } from "./fault.ts"
 import { loadMemory, type Memory } from "./memory.ts"
 import type { Commit } from "./upkeep/segments.ts"
-import type { KeptValues } from "./writer.ts"
+import type { ExemptValues } from "./writer.ts"
 
 /** The setting of the connection between two transactions. */
 const SYNCED = "pragma synchronous = full"
@@ -30,14 +30,14 @@ function retryWhileLocked<T>(begin: () => T): T {
 /** The writing connection and the writer's memory, which it keeps consistent with the tables. */
 export class Journal {
   readonly db: Database
-  readonly #keptValues: KeptValues
+  readonly #exemptValues: ExemptValues
   #memory: Memory
   #isStale = false
 
-  constructor(db: Database, keptValues: KeptValues) {
+  constructor(db: Database, exemptValues: ExemptValues) {
     this.db = db
-    this.#keptValues = keptValues
-    this.#memory = loadMemory(db, keptValues)
+    this.#exemptValues = exemptValues
+    this.#memory = loadMemory(db, exemptValues)
   }
 
   get memory(): Memory {
@@ -88,7 +88,7 @@ export class Journal {
     this.#memory = translateErrors(() => {
       if (this.db.inTransaction) this.db.run("rollback")
       this.db.run(SYNCED)
-      return loadMemory(this.db, this.#keptValues)
+      return loadMemory(this.db, this.#exemptValues)
     })
     this.#isStale = false
   }

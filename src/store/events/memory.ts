@@ -6,7 +6,7 @@ import { Visitors } from "./dictionary/visitors.ts"
 import { EventIds, eventIdSeed } from "./event-ids.ts"
 import type { Replayer } from "./log.ts"
 import { readState, Tails, writeState } from "./tail/tails.ts"
-import type { KeptValues } from "./writer.ts"
+import type { ExemptValues } from "./writer.ts"
 
 /** The writer's state in memory. It can be rebuilt from the tables and the log at any time, which happens after a failed commit. */
 export interface Memory {
@@ -26,14 +26,14 @@ export function saveCounters({ db, visitors, sequence }: Memory): void {
   writeState(db, "sequence", sequence)
 }
 
-export function loadMemory(db: Database, keptValues: KeptValues): Memory {
+export function loadMemory(db: Database, exemptValues: ExemptValues): Memory {
   const uses = new Uses()
   const memory: Memory = {
     db,
     tails: new Tails(),
     visitors: new Visitors(db, uses),
     eventIds: new EventIds(db, eventIdSeed(db), COLLECT.eventIdHours),
-    interner: new Interner(db, keptValues, uses),
+    interner: new Interner(db, exemptValues, uses),
     uses,
     sequence: Math.max(1, readState(db, "sequence")),
   }

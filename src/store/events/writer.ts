@@ -83,4 +83,4 @@ export interface DropSample {
  * Returns whether a value is exempt from the daily limits, because a goal, funnel step or shield names it exactly. `property` is the
  * key when the dictionary is that of a property's values.
  */
-export type KeptValues = (siteId: number, dictionary: DictionaryName, text: string, property?: string) => boolean
+export type ExemptValues = (siteId: number, dictionary: DictionaryName, text: string, property?: string) => boolean

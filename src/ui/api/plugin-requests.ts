@@ -2,7 +2,7 @@
 
 import { type UseQueryResult, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useLocation, useSearch } from "wouter"
-import type { SessionResponse } from "../../domain/account-response.ts"
+import type { SessionResponse } from "../../domain/account.ts"
 import type { PrivatePage } from "../../domain/response.ts"
 import { get, requestIdentity, send } from "./api.ts"
 

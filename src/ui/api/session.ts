@@ -1,7 +1,7 @@
 /** The signed-in user and the current site. The server embeds both in the page; later answers replace them. */
 
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { MeResponse, SignedOutResponse } from "../../domain/account-response.ts"
+import type { MeResponse, SignedOutResponse } from "../../domain/account.ts"
 import type { Boot } from "../../domain/boot.ts"
 import type { OwnSiteResponse } from "../../domain/site-response.ts"
 import { get, post } from "./api.ts"

@@ -20,7 +20,10 @@ export function lazyScreen<Module extends Record<Name, ComponentType>, Name exte
   )
 }
 
-/** Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. `name` is as for screens. */
+/**
+ * Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. `name` is the export of the
+ * module.
+ */
 export function lazyPart<Module, Name extends keyof Module = "default" & keyof Module>(
   load: () => Promise<Module>,
   name = "default" as Name,

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import type { FactorAcceptedResponse, FactorRequiredResponse } from "../../domain/sign-in-response.ts"
+import type { FactorAcceptedResponse, FactorRequiredResponse } from "../../domain/sign-in.ts"
 import { post } from "../api/api.ts"
 import { Button } from "../parts/button.tsx"
 import { TextField } from "../parts/form/fields.tsx"

@@ -1,5 +1,5 @@
 /** Passkeys through the browser's WebAuthn API, with options and responses as JSON. */
-import type { PasskeyChallengeResponse } from "../../domain/sign-in-response.ts"
+import type { PasskeyChallengeResponse } from "../../domain/sign-in.ts"
 import { Problem, post } from "../api/api.ts"
 
 /** Response of a passkey in the form that the server expects. */

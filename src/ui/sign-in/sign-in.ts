@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { isOwnPath } from "../../domain/own-path.ts"
-import type { FactorRequiredResponse, SignInMethodsResponse } from "../../domain/sign-in-response.ts"
+import type { FactorRequiredResponse, SignInMethodsResponse } from "../../domain/sign-in.ts"
 import { send } from "../api/api.ts"
 
 /** Fetches the sign-in methods. With an email address they include the provider of the organization that proved its domain. */

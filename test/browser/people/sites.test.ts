@@ -72,7 +72,7 @@ test.skipIf(noBrowser)("shows the live check on the dashboard of a new site, and
   await page.getByText("Event pageview on shop.example/").waitFor({ timeout: 2_000 })
 })
 
-test.skipIf(noBrowser)("a shared view has its password, its locked filter and the API's numbers", async () => {
+test.skipIf(noBrowser)("a shared view asks for its password, applies its locked filter and shows the API's numbers", async () => {
   await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using owner = await openAs(stand, "/sites/1/settings/sharing")

@@ -90,7 +90,7 @@ test.each([
   ["a sandboxed page", "null", 403],
   ["an empty header", "", 403],
   ["two", "http://localhost, http://localhost", 403],
-])("Origin: %s", async (_, origin, status) => {
+])("checks the Origin header: %s", async (_, origin, status) => {
   const answer = await mcp.post({ jsonrpc: "2.0", id: 7, method: "ping" }, origin === undefined ? {} : { origin })
   expect(answer.status).toBe(status)
   expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([])
@@ -140,7 +140,7 @@ test.each([
   ["in capitals", "Application/JSON", 200],
   ["for another kind of JSON", "application/json-rpc", 415],
   ["for a form", "application/x-www-form-urlencoded", 415],
-])("Content-Type %s", async (_, type, status) => {
+])("checks a Content-Type %s", async (_, type, status) => {
   expect((await mcp.post({ jsonrpc: "2.0", id: 7, method: "ping" }, { "content-type": type })).status).toBe(status)
 })
 
@@ -151,7 +151,7 @@ test.each([
   ["for JSON only", "application/json", 200],
   ["that excludes JSON", "application/json;q=0, */*", 406],
   ["for HTML", "text/html", 406],
-])("Accept %s", async (_, accept, status) => {
+])("checks an Accept header %s", async (_, accept, status) => {
   expect((await mcp.post({ jsonrpc: "2.0", id: 7, method: "ping" }, { accept })).status).toBe(status)
 })
 

@@ -79,7 +79,7 @@ test.each<[string, object | undefined, object]>([
     {
       ...ranged,
       range: { ...week, from: "2026-11-19" },
-      notes: ["to lay in the future and was set to today, 2026-11-21."],
+      notes: ["to was in the future and was set to today, 2026-11-21."],
       interval: "day",
       points: [
         { time: "2026-11-19", visitors: 2, pageviews: 3 },

@@ -119,6 +119,33 @@ const withRefs = (schema: unknown) =>
     return { ...object, $ref: object.$ref.replace("#/components/schemas/", ADDRESS) }
   })
 
+/**
+ * Returns the properties of all schemas that have no description. A property is also described by the schema that it refers to, and by
+ * one of its alternatives.
+ */
+export function undescribedProperties(document: OpenApiDocument): string[] {
+  const isDescribed = (schema: JsonSchema): boolean => {
+    if (schema.description) return true
+    if (typeof schema.$ref === "string") return isDescribed(resolved<JsonSchema>(document, { $ref: schema.$ref }))
+    const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].filter((part) => Array.isArray(part)).flat()
+    return alternatives.some(isDescribed)
+  }
+  const propertiesBelow = (part: unknown, place: string): string[] => {
+    if (typeof part !== "object" || part === null) return []
+    return Object.entries(part).flatMap(([key, inner]) => {
+      // Values, not schemas.
+      if (["example", "examples", "default", "enum", "const"].includes(key)) return []
+      if (key !== "properties") return propertiesBelow(inner, `${place}/${key}`)
+      return Object.entries(inner as Record<string, JsonSchema>).flatMap(([name, schema]) => [
+        ...(isDescribed(schema) ? [] : [`${place}/${name}`]),
+        ...propertiesBelow(schema, `${place}/${name}`),
+      ])
+    })
+  }
+  const { paths, components } = document
+  return [...propertiesBelow(paths, ""), ...propertiesBelow(components.schemas, "")]
+}
+
 /** A schema beside a reference lists only the members that it narrows, so it stays open. */
 const closedSchema = (schema: unknown) =>
   mapped(schema, (object) =>

@@ -4,7 +4,7 @@ import { Elysia } from "elysia"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { router } from "../../../src/http/router.ts"
 import { memoryLog, startInstance } from "../../kit.ts"
-import { compiler, DOCUMENT_PATH, operationsIn } from "./document.ts"
+import { compiler, DOCUMENT_PATH, operationsIn, undescribedProperties } from "./document.ts"
 
 const instance = await startInstance({ settings: { base_url: "https://stats.example.org" } })
 afterAll(() => instance[Symbol.asyncDispose]())
@@ -137,6 +137,10 @@ test("every example conforms to its schema, without additional members", () => {
   for (const [code, { value }] of Object.entries(document.components.examples)) {
     expect({ code, fault: problem(value) }).toEqual({ code, fault: undefined })
   }
+})
+
+test("every property of a schema has a description", () => {
+  expect(undescribedProperties(document)).toEqual([])
 })
 
 test("every component is referenced, and every reference resolves", () => {

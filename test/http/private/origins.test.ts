@@ -16,7 +16,7 @@ test.each([
   ["another port than the tunnel", HOSTED, "http://localhost:9000", "http://localhost:3000", false],
   ["an address in the local network", UNNAMED, "http://10.0.0.5:8080", "http://10.0.0.5:8080", true],
   ["any other address", UNNAMED, "http://10.0.0.5:8080", "http://203.0.113.9", false],
-] as const)("a write from a page of %s", (_, origins, called, origin, isAllowed) => {
+] as const)("decides whether a page of %s can write", (_, origins, called, origin, isAllowed) => {
   const write = () => origins.refuseCrossSite(new Request(`${called}/api/private/me`, { method: "PATCH", headers: { origin } }))
   if (isAllowed) expect(write()).toBeUndefined()
   else expect(write).toThrow(expect.objectContaining({ code: "origin_not_allowed" }))

@@ -1,4 +1,4 @@
-import { createAuditList } from "../../../src/services/audit/audit-list.ts"
+import { createAuditList } from "../../../src/services/audit/audit.ts"
 import type { AuditRow } from "../../../src/store/catalog/audit.ts"
 import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
 

@@ -237,7 +237,7 @@ test("realtime covers the last five minutes", async () => {
 test("notes every limit that was applied", async () => {
   const answer = await post({ site_id: 1, metrics: ["visitors"], date_range: ["2026-11-21", "2026-12-31"] })
   expect(answer.body).toMatchObject({
-    meta: { notes: ["to lay in the future and was set to today, 2026-11-21."] },
+    meta: { notes: ["to was in the future and was set to today, 2026-11-21."] },
     query: { date_range: ["2026-11-21T00:00:00+01:00", "2026-11-21T23:59:59+01:00"] },
   })
 })
@@ -413,7 +413,7 @@ test("hostile bodies are rejected and never cause an internal error", async () =
   expect(instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
 }, 30_000)
 
-test("backfilled pageviews around a past midnight are one visit, whose exits has_done does not narrow", async () => {
+test("counts backfilled pageviews around a past midnight as one visit, and has_done does not restrict its exits", async () => {
   await using other = await startInstance({ now: NOW })
   const visitor = { ip: "203.0.113.7", user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0" }
   const view = (page: string, timestamp: string) => ({ ...visitor, name: "pageview", url: `https://shop.example${page}`, timestamp })

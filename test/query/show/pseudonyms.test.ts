@@ -14,7 +14,7 @@ test.each([
   ["visit", 0, "466344644c674504"],
   ["visit", 1, "5fc6c496a6216d72"],
   ["visit", 2 ** 53 - 1, "824a207d0aaf6988"],
-] as const)("the name of %s %p", (kind, number, expected) => {
+] as const)("converts %s %p to the pseudonym %p and back", (kind, number, expected) => {
   expect(pseudonyms(KEY, kind)([number])).toEqual([expected])
   expect(numbersOfPseudonyms(KEY, kind)([expected])).toEqual([number])
 })

@@ -123,7 +123,7 @@ test.each<[string, (backup: string) => void, string, RegExp]>([
     "damaged",
     /does not name its stores/,
   ],
-  ["with a foreign manifest", (backup) => writeFileSync(join(backup, "manifest.json"), "{}"), "damaged", /is no manifest/],
+  ["with a foreign manifest", (backup) => writeFileSync(join(backup, "manifest.json"), "{}"), "damaged", /is not a backup manifest/],
   [
     "with the file of another program",
     (backup) => replaceFile(backup, "events.db", "pragma application_id = 1"),

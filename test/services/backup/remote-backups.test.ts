@@ -45,7 +45,7 @@ async function adminOf(instance: TestInstance) {
       }
     },
     async listed() {
-      return (await this.get("/backups")).body as { data: { id: string; target: string; state: string }[]; hindrance?: string }
+      return (await this.get("/backups")).body as { data: { id: string; target: string; state: string }[]; bucket_error?: string }
     },
   }
 }
@@ -103,7 +103,10 @@ test("a failing bucket fails the job but not the backup, and does not hide local
     error_message: "The bucket answered 403 SignatureDoesNotMatch.",
   })
   server[Symbol.dispose]()
-  expect(await admin.listed()).toMatchObject({ data: [{ target: "local", state: "verified" }], hindrance: "The server did not respond." })
+  expect(await admin.listed()).toMatchObject({
+    data: [{ target: "local", state: "verified" }],
+    bucket_error: "The server did not respond.",
+  })
 })
 
 test("removes copies together with the backups of the folder", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createKeptValues } from "../../../src/services/instance/instance.ts"
+import { createExemptValues } from "../../../src/services/instance/instance.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"
 
@@ -205,19 +205,19 @@ test("keeps the values that goals, steps and shields name exactly", async () => 
     settings: { ...site.settings, shields: [{ id: 1, kind: "hostname", value: "evil.example", note: "", enabled: true } as const] },
   }
   const directory = { byId: (id: number) => (id === site.id ? shielded : sites.directory.byId(id)) }
-  const kept = createKeptValues({ directory, goals, funnels, instanceShields: { current: () => [] } })
-  expect(kept(1, "name", "signup")).toBe(true)
-  expect(kept(1, "name", "/cart")).toBe(false)
-  expect(kept(1, "name", "order")).toBe(true)
-  expect(kept(1, "page", "/cart")).toBe(true)
-  expect(kept(1, "page", "/read")).toBe(true)
-  expect(kept(1, "page", "/blog")).toBe(false)
-  expect(kept(1, "property", "plan")).toBe(true)
-  expect(kept(1, "property:7", "pro")).toBe(true)
-  expect(kept(1, "property:7", "free")).toBe(false)
-  expect(kept(1, "hostname", "evil.example")).toBe(true)
-  expect(kept(1, "hostname", "shop.example")).toBe(false)
-  expect(kept(2, "name", "signup")).toBe(false)
+  const isExempt = createExemptValues({ directory, goals, funnels, instanceShields: { current: () => [] } })
+  expect(isExempt(1, "name", "signup")).toBe(true)
+  expect(isExempt(1, "name", "/cart")).toBe(false)
+  expect(isExempt(1, "name", "order")).toBe(true)
+  expect(isExempt(1, "page", "/cart")).toBe(true)
+  expect(isExempt(1, "page", "/read")).toBe(true)
+  expect(isExempt(1, "page", "/blog")).toBe(false)
+  expect(isExempt(1, "property", "plan")).toBe(true)
+  expect(isExempt(1, "property:7", "pro")).toBe(true)
+  expect(isExempt(1, "property:7", "free")).toBe(false)
+  expect(isExempt(1, "hostname", "evil.example")).toBe(true)
+  expect(isExempt(1, "hostname", "shop.example")).toBe(false)
+  expect(isExempt(2, "name", "signup")).toBe(false)
   await funnels.remove(site, funnel.id)
-  expect(kept(1, "page", "/cart")).toBe(false)
+  expect(isExempt(1, "page", "/cart")).toBe(false)
 })

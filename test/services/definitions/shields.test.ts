@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { createSiteShields } from "../../../src/services/definitions/shields.ts"
-import { createKeptValues } from "../../../src/services/instance/instance.ts"
+import { createExemptValues } from "../../../src/services/instance/instance.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"
@@ -170,7 +170,7 @@ test("a change to a single shield changes only the site's list of shields", asyn
 test("always keeps the values that a shield names exactly", async () => {
   await using services = await withSite()
   const { siteShields, instanceShields } = services
-  const kept = createKeptValues({ ...services, directory: services.sites.directory })
+  const isExempt = createExemptValues({ ...services, directory: services.sites.directory })
   await siteShields.add({
     kind: "rule",
     conditions: [
@@ -180,7 +180,7 @@ test("always keeps the values that a shield names exactly", async () => {
     ],
   })
   await instanceShields.add({ kind: "hostname", value: "evil.example" })
-  const asked: [Parameters<typeof kept>[1], string][] = [
+  const asked: [Parameters<typeof isExempt>[1], string][] = [
     ["name", "signup"],
     ["property", "plan"],
     ["property:7", "pro"],
@@ -189,5 +189,5 @@ test("always keeps the values that a shield names exactly", async () => {
     ["page", "signup"],
     ["property", "other"],
   ]
-  expect(asked.map(([dictionary, text]) => kept(1, dictionary, text))).toEqual([true, true, true, true, false, false, false])
+  expect(asked.map(([dictionary, text]) => isExempt(1, dictionary, text))).toEqual([true, true, true, true, false, false, false])
 })

@@ -287,9 +287,9 @@ test("enters a state once, leaves it when no store is in it, and ends the proces
   expect(health.has("storage_full")).toBe(true)
   states.probe(() => true)
   expect(health.report()).toEqual({ status: "ok", reasons: [] })
-  expect(log.lines.filter(({ message }) => message.startsWith("state")).map(({ message }) => message)).toEqual([
-    "state entered",
-    "state left",
+  expect(log.lines.filter(({ message }) => message.startsWith("health condition")).map(({ message }) => message)).toEqual([
+    "health condition raised",
+    "health condition cleared",
   ])
 
   let ended = false

@@ -28,7 +28,7 @@ test("a second node gets the lease only when the first releases it or stops rene
   await first.renew()
   await age(29)
   await expect(start("b")).rejects.toMatchObject({ exit: "inUse" })
-  await first.give()
+  await first.release()
   const second = await start("b")
   await expect(start("a")).rejects.toMatchObject({ exit: "inUse" })
   await age(31)
@@ -41,7 +41,7 @@ test("a second node gets the lease only when the first releases it or stops rene
   })
   await third.renew()
   // A node that lost the lease cannot release it.
-  await second.give()
+  await second.release()
   await third.renew()
 })
 

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test"
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { prepareDataFolder } from "../../../src/services/runtime/data-folder.ts"
+import { prepareDataFolder, readRun, takeLock } from "../../../src/services/runtime/data-folder.ts"
 import { ExitFault } from "../../../src/services/runtime/exit.ts"
-import { readRun, takeLock } from "../../../src/services/runtime/lock.ts"
 import { secretKeys } from "../../../src/services/runtime/secret-key.ts"
 import { temporaryFolder } from "../../kit.ts"
 
@@ -84,7 +83,7 @@ test("tells a second process which one holds the lock", () => {
 
 test("releases the lock when its process dies, and the next one detects that", async () => {
   using folder = temporaryFolder()
-  const path = join(import.meta.dir, "../../../src/services/runtime/lock.ts")
+  const path = join(import.meta.dir, "../../../src/services/runtime/data-folder.ts")
   const code = `import { takeLock } from ${JSON.stringify(path)}
     takeLock(${JSON.stringify(folder.path)}, { pid: process.pid, started_at: "", version: "" })
     Bun.gc(true); console.log("held"); setInterval(() => {}, 1000)`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { DEFAULT_SETTINGS } from "../../../src/domain/site.ts"
 import { createCalendar } from "../../../src/ingest/identity/salt-period.ts"
-import { createKeptValues } from "../../../src/services/instance/instance.ts"
+import { createExemptValues } from "../../../src/services/instance/instance.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"
@@ -60,9 +60,9 @@ test("a change takes effect immediately and keeps the other settings", async () 
   })
   expect(sites.directory.byId(1)).toEqual(site)
   expect(sites.directory.byCompatId("umami", UUID.toUpperCase())).toEqual(site)
-  const kept = createKeptValues({ ...services, directory: sites.directory })
-  expect(kept(1, "page", "/search?q=1")).toBe(true)
-  expect(kept(1, "page", "/other")).toBe(false)
+  const isExempt = createExemptValues({ ...services, directory: sites.directory })
+  expect(isExempt(1, "page", "/search?q=1")).toBe(true)
+  expect(isExempt(1, "page", "/other")).toBe(false)
 })
 
 test("a remaining shield keeps its id, a new one gets another", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { proofOf } from "../../../src/domain/mail-domain.ts"
+import { proofOf } from "../../../src/domain/identity-provider.ts"
 import { createHostClaims } from "../../../src/services/sites/host-claims.ts"
 import { raw } from "../../../src/store/sql.ts"
 import { temporaryFolder } from "../../kit.ts"

@@ -452,20 +452,20 @@ test("realtime covers the last five minutes", async () => {
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | undefined]>([
   ["no note", {}, {}, undefined],
-  ["a last day in the future", {}, { from: "2026-11-20", to: "2026-12-24" }, ["to lay in the future and was set to today, 2026-11-21."]],
+  ["a last day in the future", {}, { from: "2026-11-20", to: "2026-12-24" }, ["to was in the future and was set to today, 2026-11-21."]],
   [
     "a range beyond the retention",
     { retention_days: 30 },
     { from: "2026-10-21", to: "2026-11-21" },
-    ["Data is kept for 30 days: what is older is not in the answer."],
+    ["Data is kept for 30 days. Older data is not included."],
   ],
   ["no note for exactly the retained days", { retention_days: 30 }, { from: "2026-10-22", to: "2026-11-21" }, undefined],
-  ["no goals", {}, { metrics: ["conversions"] }, ["The site has no goals: conversions are 0."]],
+  ["no goals", {}, { metrics: ["conversions"] }, ["The site has no goals, so conversions are 0."]],
   [
     "a filter by goal without goals",
     {},
     { filters: [{ dimension: "goal", values: ["x"] }] },
-    ["The site has no goals: conversions are 0."],
+    ["The site has no goals, so conversions are 0."],
   ],
   [
     "other currencies",
@@ -482,8 +482,8 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
 test.each<[dimension: string, given: object, notes: string[] | undefined]>([
   ["event", {}, undefined],
   ["property", { property: "plan", metrics: ["conversion_rate"] }, undefined],
-  ["event", { metrics: ["conversions"] }, ["The site has no goals: conversions are 0."]],
-  ["page", { metrics: ["conversion_rate"] }, ["The site has no goals: conversions are 0."]],
+  ["event", { metrics: ["conversions"] }, ["The site has no goals, so conversions are 0."]],
+  ["page", { metrics: ["conversion_rate"] }, ["The site has no goals, so conversions are 0."]],
 ])("adds the note about missing goals only for goal conversions: %s with %j", async (dimension, given, notes) => {
   await using shop = await openShop()
   recordWeek(shop)

@@ -1,5 +1,5 @@
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
-import { migrate } from "../../../src/store/catalog/migrate.ts"
+import { migrate } from "../../../src/store/catalog/schema.ts"
 
 /** Runs a short and a long migration, so that a test can kill it in between. */
 const catalog = await openCatalog(catalogUrl(process.argv[2]!))

@@ -13,10 +13,10 @@ const HOUR = 3_600_000
 const DAY = "2026-11-21"
 
 /** Opens a store in its own folder that can be stopped and restarted. */
-function startStore(keptValues?: Parameters<typeof openEventStore>[1]["keptValues"]) {
+function startStore(exemptValues?: Parameters<typeof openEventStore>[1]["exemptValues"]) {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
-  const open = () => openEventStore(path, { now: NOON, ...(keptValues ? { keptValues } : {}) })
+  const open = () => openEventStore(path, { now: NOON, ...(exemptValues ? { exemptValues } : {}) })
   const running = {
     path,
     store: open(),

@@ -15,7 +15,7 @@ import {
   toast,
 } from "#plugin/ui"
 import type { BackupResponse, JobResponse } from "../../responses.ts"
-import { useAction } from "../parts.tsx"
+import { useAction, useFullCommand } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
 /** Actions on a backup: verify, download, restore, delete. */
@@ -84,7 +84,7 @@ export function BackupActions({ backup, onJob }: { backup: BackupResponse; onJob
 export function RestoreBackup({ backup, onJob, onClose }: { backup: BackupResponse; onJob(id: number): void; onClose(): void }) {
   const [typed, setTyped] = useState("")
   const [passphrase, setPassphrase] = useState("")
-  const command = `footfall backup restore ${backup.id}`
+  const command = useFullCommand()(`footfall backup restore ${backup.id}`)
   return (
     <Dialog title="Restore backup" onClose={onClose}>
       <Form

@@ -27,7 +27,7 @@ import { BackupPlanForm } from "./backup-plan.tsx"
 
 /** Page for creating, verifying, downloading and restoring backups of both stores. */
 export default function Backups() {
-  const backups = useAdmin<{ data: BackupResponse[]; hindrance?: string }>("backups")
+  const backups = useAdmin<{ data: BackupResponse[]; bucket_error?: string }>("backups")
   const [open, setOpen] = useState<"create" | "upload">()
   const [job, setJob] = useState<number>()
   const refresh = useRefresh()
@@ -45,9 +45,9 @@ export default function Backups() {
     >
       {job !== undefined && <JobLine id={job} onOver={() => void refresh("backups", "notices", "system")} />}
       <QueryResult of={backups} rows={4}>
-        {({ data, hindrance }) => (
+        {({ data, bucket_error: bucketError }) => (
           <div class="stack">
-            {hindrance !== undefined && <p class="down">The bucket couldn't be read: {visible(hindrance)}</p>}
+            {bucketError !== undefined && <p class="down">The bucket couldn't be read: {visible(bucketError)}</p>}
             {data.length === 0 ? (
               <EmptyState action={<Button onClick={() => setOpen("create")}>Create your first backup</Button>}>No backups yet.</EmptyState>
             ) : (

@@ -28,7 +28,7 @@ export default function HostDisputes() {
   return (
     <Page title="Host disputes">
       <p class="quiet">
-        Hosts that sites of several organizations claim. A host belongs to the organization that proved it with a DNS record, otherwise to
+        Hosts claimed by sites of several organizations. A host belongs to the organization that proved it with a DNS record, otherwise to
         the one that listed it first and has events from it. Events from a host without an owner are dropped if they carry no tracking ID.
       </p>
       <FilterRow label="Host disputes">

@@ -39,7 +39,7 @@ export const CHECK_TEXTS: Readonly<Record<string, CheckTexts>> = {
     meaning:
       "The clock jumped by more than a minute while Footfall was running. No events are lost, but those around the jump may be counted in the wrong hour or on the wrong day.",
     instructions:
-      "On most Linux machines, run timedatectl set-ntp true. In a container, the host's clock counts. This warning disappears after the next restart of Footfall.",
+      "On most Linux machines, run timedatectl set-ntp true. In a container, set the clock of the host. This warning disappears after the next restart of Footfall.",
   },
   base_url: {
     title: "Base URL",

@@ -1,7 +1,7 @@
 import { Link } from "wouter"
 import { counted, Icon } from "#plugin/ui"
 import type { CheckResponse } from "../../responses.ts"
-import { sentenceCase } from "../parts.tsx"
+import { Instruction, sentenceCase } from "../parts.tsx"
 import { CHECK_TEXTS } from "./health-texts.ts"
 
 const STATUS_TEXTS = { ok: "OK", warn: "Needs attention", fail: "Failed" } as const
@@ -43,7 +43,7 @@ function CheckText({ name, status, detail, fix }: CheckResponse) {
       {status !== "ok" && meaning && <span class="remedy">{meaning}</span>}
       {fix !== "" && (
         <span class="remedy">
-          <Icon name="right" /> {fix}
+          <Icon name="right" /> <Instruction text={fix} />
         </span>
       )}
       {status !== "ok" && (instructions || more) && (

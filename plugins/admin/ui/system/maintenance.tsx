@@ -69,7 +69,7 @@ function StartMaintenance() {
             value={until}
             onValue={setUntil}
             error={errorOf("/until")}
-            note="In your time zone. Leave empty to end it yourself."
+            note="In your time zone. Leave empty to end maintenance manually."
           />
           <div class="row">
             <Button kind="primary" type="submit" busy={busy}>

@@ -29,7 +29,7 @@ import type {
   SystemResponse,
   UpdateResponse,
 } from "../../responses.ts"
-import { Part } from "../parts.tsx"
+import { Instruction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 import { acceptedPerSecond, type Figure, Figures, IngestChart, rejectedOf } from "./figures.tsx"
 import { HealthList } from "./health.tsx"
@@ -176,7 +176,9 @@ export function Notices() {
         <div class="notice" key={notice.id}>
           <div>
             <h2>{notice.title}</h2>
-            <p>{notice.remedy}</p>
+            <p>
+              <Instruction text={notice.remedy} />
+            </p>
             <p class="small quiet">
               {Object.entries(notice.detail).map(([name, value]) => `${name}: ${visible(String(value))}. `)}
               {notice.first_at === notice.last_at

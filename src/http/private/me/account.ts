@@ -1,5 +1,5 @@
 import { Elysia } from "elysia"
-import { OwnUserResponse } from "../../../domain/account-response.ts"
+import { OwnUserResponse } from "../../../domain/account.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { OwnAccount } from "../../../services/accounts/own-account.ts"
 import type { OwnEmail } from "../../../services/accounts/own-email.ts"

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia"
-import { RecoveryCodesResponse, TotpResponse } from "../../../domain/account-response.ts"
+import { RecoveryCodesResponse, TotpResponse } from "../../../domain/account.ts"
 import type { OwnFactors } from "../../../services/sign-in/own-factors.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia"
-import { MeResponse, type OwnUserResponse } from "../../../domain/account-response.ts"
+import { MeResponse, type OwnUserResponse } from "../../../domain/account.ts"
 import type { User } from "../../../domain/user.ts"
 import type { Access } from "../../../services/access/access.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"

@@ -1,9 +1,9 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { PasskeyResponse } from "../../../domain/account-response.ts"
+import { PasskeyResponse } from "../../../domain/account.ts"
 import { instantText } from "../../../domain/moment.ts"
+import { wholeList } from "../../../domain/response.ts"
 import { isObject } from "../../../domain/shape.ts"
-import { PasskeyChallengeResponse } from "../../../domain/sign-in-response.ts"
+import { PasskeyChallengeResponse } from "../../../domain/sign-in.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { OwnFactors } from "../../../services/sign-in/own-factors.ts"
 import { readNothing } from "../../../web/body.ts"
@@ -20,7 +20,7 @@ export interface MePasskeysOptions extends GuestOptions {
 
 type OwnPasskey = Awaited<ReturnType<OwnFactors["passkeys"]>>[number]
 
-const PasskeysResponse = t.Object({ data: t.Array(PasskeyResponse), has_more: t.Boolean(), next_cursor: t.Null() })
+const PasskeysResponse = wholeList(PasskeyResponse)
 const ALGORITHM_NAMES: Readonly<Record<number, string>> = { [-7]: "ES256", [-8]: "EdDSA", [-257]: "RS256" }
 const terms = { personal: true, sudo: true } as const
 const tags = ["me"]

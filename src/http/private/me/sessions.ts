@@ -1,8 +1,7 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { OwnSessionResponse } from "../../../domain/account-response.ts"
+import { OwnSessionResponse, type Session } from "../../../domain/account.ts"
 import { instantText } from "../../../domain/moment.ts"
-import type { Session } from "../../../domain/session.ts"
+import { wholeList } from "../../../domain/response.ts"
 import type { OwnAccount } from "../../../services/accounts/own-account.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
@@ -14,7 +13,7 @@ export interface MeSessionsOptions extends GuestOptions {
   ownAccount: OwnAccount
 }
 
-const SessionsResponse = t.Object({ data: t.Array(OwnSessionResponse), has_more: t.Boolean(), next_cursor: t.Null() })
+const SessionsResponse = wholeList(OwnSessionResponse)
 const tags = ["me"]
 
 /** Creates the routes that list and end the sessions of the user. */

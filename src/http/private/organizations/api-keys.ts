@@ -19,8 +19,7 @@ import { Listed } from "../../../domain/response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Keys, ListedKey, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import type { KeyUsage } from "../../../services/api-keys/key-usage.ts"
-import { type Audit, recorded } from "../../../services/audit/audit.ts"
-import { keyEntry } from "../../../services/audit/entries.ts"
+import { type Audit, keyEntry, recorded } from "../../../services/audit/audit.ts"
 import { type Paging, pageOfAll, readPaging } from "../../../services/lists/paging.ts"
 import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
@@ -45,6 +44,7 @@ const ScopesResponse = t.Object({
       title: t.String({ description: "What a key with the scope can do." }),
       implies: t.Array(t.String(), { description: "Scopes that are included." }),
     }),
+    { description: "All scopes." },
   ),
 })
 

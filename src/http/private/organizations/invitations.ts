@@ -4,7 +4,7 @@ import { InvitationInput, InvitationResponse, isExpired, OfferResponse } from ".
 import { API } from "../../../domain/limits.ts"
 import { instantText } from "../../../domain/moment.ts"
 import type { Organization } from "../../../domain/organization.ts"
-import { Id, Listed } from "../../../domain/response.ts"
+import { Listed, named } from "../../../domain/response.ts"
 import { parseEmptyBody } from "../../../domain/shape.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
@@ -24,7 +24,7 @@ export interface InvitationRoutesOptions extends GuestOptions {
   audit: Audit
 }
 
-const JoinedResponse = t.Object({ organization: t.Object({ id: Id, name: t.String() }) })
+const JoinedResponse = t.Object({ organization: named("Organization that the user joined.") })
 
 const operation = (summary: string) => ({ summary, tags: ["invitations"] })
 const PATH = "/api/private/organizations/:organization"

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
-import { DomainInput, DomainResponse, type MailDomain, proofOf } from "../../../domain/mail-domain.ts"
+import { DomainInput, DomainResponse, type MailDomain, proofOf } from "../../../domain/identity-provider.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { Listed } from "../../../domain/response.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"

@@ -7,9 +7,15 @@ import { SiteInput } from "../../../domain/site-input.ts"
 import { SiteResponse } from "../../../domain/site-response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Access } from "../../../services/access/access.ts"
-import { type Audit, recorded } from "../../../services/audit/audit.ts"
-import { AUDIT_PARAMETERS, type AuditList, readAuditFilters } from "../../../services/audit/audit-list.ts"
-import { organizationEntry, siteEntry } from "../../../services/audit/entries.ts"
+import {
+  AUDIT_PARAMETERS,
+  type Audit,
+  type AuditList,
+  organizationEntry,
+  readAuditFilters,
+  recorded,
+  siteEntry,
+} from "../../../services/audit/audit.ts"
 import { pageOfAll, privatePage, readPaging, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"
 import type { Sites } from "../../../services/sites/sites.ts"

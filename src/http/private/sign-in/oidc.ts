@@ -1,7 +1,7 @@
 import { Elysia } from "elysia"
 import { AppError } from "../../../domain/error.ts"
 import { isOwnPath } from "../../../domain/own-path.ts"
-import { SignedInResponse, SignInMethodsResponse } from "../../../domain/sign-in-response.ts"
+import { SignedInResponse, SignInMethodsResponse } from "../../../domain/sign-in.ts"
 import type { Mail } from "../../../services/mail/mail.ts"
 import type { Oidc, OidcOutcome } from "../../../services/oidc/oidc.ts"
 import { OIDC_TICKET_SECONDS, type OidcRedirect } from "../../../services/oidc/round-trip.ts"

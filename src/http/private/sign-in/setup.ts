@@ -1,7 +1,7 @@
 import { Elysia } from "elysia"
 import { instantText } from "../../../domain/moment.ts"
 import { isObject } from "../../../domain/shape.ts"
-import { FaultsResponse, SetupCompletedResponse, SetupResponse } from "../../../domain/sign-in-response.ts"
+import { FaultsResponse, SetupCompletedResponse, SetupResponse } from "../../../domain/sign-in.ts"
 import type { SiteDefaults } from "../../../domain/site-input.ts"
 import type { Setup } from "../../../services/accounts/setup.ts"
 import type { PrivateRouter } from "../../../web/router.ts"

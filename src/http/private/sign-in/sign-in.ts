@@ -1,12 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { API } from "../../../domain/limits.ts"
-import {
-  FactorAcceptedResponse,
-  FactorRequiredResponse,
-  PasskeyChallengeResponse,
-  SignedInResponse,
-} from "../../../domain/sign-in-response.ts"
+import { FactorAcceptedResponse, FactorRequiredResponse, PasskeyChallengeResponse, SignedInResponse } from "../../../domain/sign-in.ts"
 import type { Passkeys } from "../../../services/sign-in/passkeys.ts"
 import type { SignIn } from "../../../services/sign-in/sign-in.ts"
 import { readOptionalJson } from "../../../web/body.ts"

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
+import { refuseDuringImpersonation } from "../../../domain/account.ts"
 import { isRowType } from "../../../domain/export.ts"
-import { refuseDuringImpersonation } from "../../../domain/session.ts"
 import type { Exports } from "../../../services/export/export.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { EXPORTED_FILES, type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../../export-file.ts"

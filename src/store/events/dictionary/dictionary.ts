@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite"
 import { CHANNELS, type DictionaryName, FIXED_NAMES } from "../../../domain/dimension.ts"
 import { NEW_VALUES_PER_DAY } from "../../../domain/limits.ts"
 import type { Dictionary } from "../part.ts"
-import type { KeptValues } from "../writer.ts"
+import type { ExemptValues } from "../writer.ts"
 import type { Uses } from "./uses.ts"
 
 /** The text that replaces values over the limit. */
@@ -29,7 +29,7 @@ interface Numbering {
 /** Assigns numbers to texts, for the writer. A new text is stored by the commit that first uses it. */
 export class Interner {
   readonly #db: Database
-  readonly #isExempt: KeptValues
+  readonly #isExempt: ExemptValues
   readonly #uses: Uses
   /** By site, then by dictionary. Nested maps need no composed keys, which matters for about twenty lookups per event. */
   readonly #numberings = new Map<number, Map<DictionaryName, Numbering>>()
@@ -37,7 +37,7 @@ export class Interner {
   #latest: { siteId: number; numberings: Map<DictionaryName, Numbering> } | undefined
   readonly #newValues = new Map<string, number>()
 
-  constructor(db: Database, isExempt: KeptValues, uses: Uses) {
+  constructor(db: Database, isExempt: ExemptValues, uses: Uses) {
     this.#db = db
     this.#isExempt = isExempt
     this.#uses = uses

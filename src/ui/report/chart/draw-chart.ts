@@ -85,7 +85,10 @@ function printInLight(): () => void {
 const isFew = ({ count }: ChartContent): boolean => count <= FEW
 const isWhole = ({ values }: ChartContent): boolean => values.every((value) => Number.isInteger(value ?? 0))
 
-/** Returns the series of the plot: indexes, complete points, the running point with the line to it, and the comparison. A running bar stands alone. */
+/**
+ * Returns the series of the plot: indexes, complete points, the running point with the line that leads to it (none in a bar chart), and
+ * the comparison.
+ */
 function dataOf(content: ChartContent): uPlot.AlignedData {
   const { values, count, earlier, partial } = content
   const last = values.length - 1

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
+import { shellQuoted } from "../../../domain/text.ts"
 import { Problem, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
@@ -75,21 +76,21 @@ function ByMail() {
 /** Shows the command that resets a password, for instances without a mail server. */
 function ByCommand() {
   const [email, setEmail] = useState("")
-  const command = `footfall user passwd ${email.trim() === "" ? "<email>" : quoted(email.trim())}`
+  const command = `footfall user passwd ${email.trim() === "" ? "<email>" : shellQuoted(email.trim())}`
   return (
     <div class="stack">
-      <p>This instance can't send email. Its administrator can set a new password for you with this command:</p>
+      <p>This instance can't send email. Ask its administrator to set a new password for you by running this command on the server:</p>
       <TextField label="Email" type="email" autocomplete="username" value={email} onValue={setEmail} />
       <pre>{command}</pre>
       <div class="row">
         <CopyButton text={command} label="Copy command" />
       </div>
+      <p class="small quiet">
+        If the data folder isn't the default one, add <code>--data-dir</code> and its path.
+      </p>
     </div>
   )
 }
-
-/** Quotes a text so that a shell reads it as a single literal word. */
-const quoted = (text: string): string => (/^[\w.+@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /** Sets a new password by the link from a password reset email. */
 export function Reset() {

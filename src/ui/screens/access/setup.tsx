@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
 import { hostFromInput } from "../../../domain/host.ts"
-import type { FaultsResponse, SetupCompletedResponse, SetupResponse } from "../../../domain/sign-in-response.ts"
+import type { FaultsResponse, SetupCompletedResponse, SetupResponse } from "../../../domain/sign-in.ts"
 import { Problem, post, send } from "../../api/api.ts"
 import { boot } from "../../api/session.ts"
 import { browserCurrency, browserZone } from "../../parts/form/locale-fields.tsx"

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Link, Redirect, useSearch } from "wouter"
-import type { FactorAcceptedResponse } from "../../../domain/sign-in-response.ts"
+import type { FactorAcceptedResponse } from "../../../domain/sign-in.ts"
 import { post } from "../../api/api.ts"
 import { boot } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import type { PasskeyResponse } from "../../../domain/account-response.ts"
+import type { PasskeyResponse } from "../../../domain/account.ts"
 import type { PrivatePage } from "../../../domain/response.ts"
 import { get, patch, post, remove } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"

@@ -189,7 +189,7 @@ function Leaving({ me: { user } }: { me: Me }) {
             location.assign("/signin")
           }}
         >
-          <p>Your memberships end, your private dashboards are deleted, and all sessions are signed out. This can't be undone.</p>
+          <p>Your memberships end and all sessions are signed out. This can't be undone.</p>
         </Confirm>
       )}
     </Part>

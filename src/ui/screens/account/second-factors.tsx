@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import type { RecoveryCodesResponse, TotpResponse } from "../../../domain/account-response.ts"
+import type { RecoveryCodesResponse, TotpResponse } from "../../../domain/account.ts"
 import { post } from "../../api/api.ts"
 import { type Me, useRefreshMe } from "../../api/session.ts"
 import { saveFile } from "../../browser/files.ts"

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import type { OwnSessionResponse } from "../../../domain/account-response.ts"
+import type { OwnSessionResponse } from "../../../domain/account.ts"
 import type { PrivatePage } from "../../../domain/response.ts"
 import { get, post, remove } from "../../api/api.ts"
 import type { Me } from "../../api/session.ts"

@@ -49,8 +49,8 @@ export const Visitors = () => (
         </table>
       </div>
       <p>
-        Retention, cohorts and power users need an identity that lasts longer than a day. Otherwise they say so instead of showing a wrong
-        0%. Browsers that send Global Privacy Control or Do Not Track are counted without a persistent ID.
+        Retention, cohorts and power users need an identity that lasts longer than a day. Otherwise they explain this instead of showing a
+        misleading 0%. Browsers that send Global Privacy Control or Do Not Track are counted without a persistent ID.
       </p>
     </section>
     <section class="stack">

@@ -90,7 +90,7 @@ export const EventsAndGoals = () => (
         <li>Event names have 1 to 120 characters and are case-sensitive.</li>
         <li>An event can have up to 30 properties. Values are stored as text.</li>
         <li>
-          With <code>interactive: false</code> an event is counted without ending a bounce.
+          With <code>interactive: false</code> an event is counted, but a visit with no other activity still counts as a bounce.
         </li>
         <li>
           Servers send events to <code>POST /api/public/v1/sites/:id/events</code> with an API key that has the events:write scope.

@@ -1,8 +1,7 @@
 /** State of the installation check and the results derived from it. */
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
-import { coversHost } from "../../../domain/site.ts"
-import { needsDataLocal } from "../../../domain/snippet.ts"
+import { coversHost, needsDataLocal } from "../../../domain/site.ts"
 import { useLiveEvents } from "../../report/data/live-events.ts"
 
 export interface LiveState {

@@ -97,5 +97,5 @@ export function troubleOf(site: ListedSiteResponse, now: number): string | undef
   const days = site.visitors_by_day ?? []
   const today = days.at(-1) ?? 0
   const usual = days.slice(0, -1).reduce((sum, count) => sum + count, 0) / Math.max(1, days.length - 1)
-  return usual > 0 && today >= MIN_SPIKE_VISITORS && today > SPIKE * usual ? "Unusually many visitors today" : undefined
+  return usual > 0 && today >= MIN_SPIKE_VISITORS && today > SPIKE * usual ? "More visitors than usual today" : undefined
 }

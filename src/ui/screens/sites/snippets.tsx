@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks"
+import { isDevelopmentHost } from "../../../domain/site.ts"
 import type { SiteResponse } from "../../../domain/site-response.ts"
-import { isDevelopmentHost } from "../../../domain/snippet.ts"
 import { ButtonLink } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Tabs } from "../../parts/page.tsx"

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { createAuditList } from "../../../../src/services/audit/audit-list.ts"
+import { createAuditList } from "../../../../src/services/audit/audit.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { expireInvitations } from "../../../../src/store/catalog/invitations.ts"
+import { expireInvitations } from "../../../../src/store/catalog/organizations.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { openMailbox } from "../../../mailbox.ts"

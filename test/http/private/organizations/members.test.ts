@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { insertMembership } from "../../../../src/store/catalog/memberships.ts"
+import { insertMembership } from "../../../../src/store/catalog/members.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser, signedIn } from "../people.ts"

@@ -3,7 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { Elysia } from "elysia"
 import { router } from "../../../../src/http/router.ts"
 import { memoryLog } from "../../../kit.ts"
-import { compiler, PRIVATE_DOCUMENT_PATH } from "../../openapi/document.ts"
+import { compiler, PRIVATE_DOCUMENT_PATH, undescribedProperties } from "../../openapi/document.ts"
 import { openWorld, send, signedIn, type World } from "../scene.ts"
 import { shortName } from "./recipes.ts"
 
@@ -98,6 +98,10 @@ test("schemas compile, and every reference resolves", () => {
     const [kind, part] = name.split("/") as ["schemas", string]
     expect({ name, isThere: document.components[kind][part] !== undefined }).toEqual({ name, isThere: true })
   }
+})
+
+test("every property of a schema has a description", () => {
+  expect(undescribedProperties(document)).toEqual([])
 })
 
 test("the document reveals nothing about the instance except its address and its routes", () => {

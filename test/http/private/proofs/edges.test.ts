@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { announceEndingKeys } from "../../../../src/services/api-keys/key-notices.ts"
+import { announceEndingKeys } from "../../../../src/services/api-keys/key-usage.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { openMailbox } from "../../../mailbox.ts"

@@ -11,7 +11,7 @@ const ME = "/api/private/me"
 const get = (headers: Record<string, string>, host = "stats.example.org", path = ME) =>
   instance.fetch(new Request(`http://${host}${path}`, { headers }))
 
-test("until the instance is set up, every route says so", async () => {
+test("until the instance is set up, a route answers setup_required", async () => {
   expect(await instance.api.get(ME)).toMatchObject({ status: 503, body: { code: "setup_required" } })
 })
 

@@ -144,7 +144,7 @@ const PAGES: readonly (readonly [string, Record<string, string>, isAllowed: bool
   ["two origins", { origin: `${OWN} https://evil.example` }, false],
 ]
 
-test.each(PAGES)("a write from %s", async (_, headers, isAllowed) => {
+test.each(PAGES)("checks the origin of a write from %s", async (_, headers, isAllowed) => {
   const writes = operations.filter(({ method }) => method !== "GET")
   const written = await rowsWritten(world)
   for (const { method, path } of writes) {
@@ -196,7 +196,7 @@ test.each([
   ["xn--locahost-9cd.example", 421],
   ["stats.local:1", 200],
   ["127.0.0.1", 200],
-])("under the host %s, every route answers the same: %d", async (host, status) => {
+])("checks the host %s before everything else on every route: %d", async (host, status) => {
   const { instance } = world
   for (const operation of operations.filter(({ gate }) => gate.ask !== "open")) {
     const request = new Request(`http://${host}${operation.path.replaceAll(/\{\w+\}/g, "1")}`, { method: operation.method })
@@ -217,7 +217,7 @@ test("other headers that name a host have no effect", async () => {
   }
 })
 
-test("until the instance is set up, every route says so, except the set-up", async () => {
+test("until the instance is set up, every route except the set-up answers setup_required", async () => {
   await using fresh: TestInstance = await startInstance()
   for (const operation of operations) {
     if (operation.gate.beforeSetUp) continue

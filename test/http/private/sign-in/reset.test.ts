@@ -284,7 +284,7 @@ test("sends an email when a recovery code is used", async () => {
 
 /** Creates codes the way the account's own service does. */
 async function makeCodes(instance: TestInstance) {
-  const { createRecoveryCodes } = await import("../../../../src/services/sign-in/recovery-codes.ts")
+  const { createRecoveryCodes } = await import("../../../../src/services/sign-in/second-factors.ts")
   const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
   const { catalog, accounts } = instance.app.instance
   return createRecoveryCodes({ catalog, clock: instance.clock, random, passwords: accounts.passwords }).make()

@@ -58,7 +58,7 @@ const proofs = (siteId: number) => `/api/private/sites/${siteId}/settings/host-p
 const DISPUTES = "/api/private/admin/host-disputes"
 
 describe("a host that sites of two organizations list", () => {
-  test("belongs to the organization that listed it first and has events from it", async () => {
+  test("belongs to the organization that listed it first, if that organization has events from it", async () => {
     await using instance = await startRivals({ hosts: ["rival.example"] })
     expect(await instance.send(PAGE)).toBeNull()
     expect(await instance.counts()).toEqual([1, 0])
@@ -301,7 +301,7 @@ describe("an instance admin", () => {
     ["for an organization that does not claim the host", "shop.example", { organization_id: 3 }, 422, "validation_failed"],
     ["without an organization", "shop.example", {}, 422, "validation_failed"],
     ["about a host that is not disputed", "rival.example", { organization_id: 1 }, 404, "host_dispute_not_found"],
-  ])("cannot decide %s", async (_, host, body, status, code) => {
+  ])("rejects a decision %s", async (_, host, body, status, code) => {
     await using instance = await startRivals({ hosts: ["shop.example", "rival.example"] })
     await instance.app.instance.organizations.create({ name: "Third" })
     expect(await instance.ask(instance.admin, "PUT", `${DISPUTES}/${host}`, body)).toMatchObject({ status, body: { code } })

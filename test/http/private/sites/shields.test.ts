@@ -129,7 +129,7 @@ test.each([
   expect(await ask()).toMatchObject({ status, body: { code } })
 })
 
-test("makes two simultaneous changes", async () => {
+test("applies both of two simultaneous changes", async () => {
   await Promise.all(["/a", "/b", "/c"].map((value) => admin.post(SHIELDS, { kind: "page", value })))
   const { data } = (await viewer.get(`${SHIELDS}?limit=200`)).body as { data: { id: number; value: string }[] }
   expect(data.filter(({ value }) => ["/a", "/b", "/c"].includes(value))).toHaveLength(3)

@@ -26,7 +26,7 @@ const makeSite = async (name: string): Promise<number> => {
 const names = async (person: Person, query = "") =>
   ((await person.get(`/sites${query}`)).body as { data: { name: string }[] }).data.map(({ name }) => name)
 
-test("a site shows each user what they may see", async () => {
+test("the response for a site contains the role of the user", async () => {
   const { status, body, headers } = await viewer.get("/sites/1")
   expect(status).toBe(200)
   expect(headers.get("etag")).toBe('"1"')

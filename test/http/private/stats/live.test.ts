@@ -117,7 +117,7 @@ test("announces a script on a local host only to the user at the same address", 
   await elsewhere.close()
 })
 
-test("announces a script at once that was seen before the stream was opened", async () => {
+test("immediately announces a script that was seen before the stream was opened", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   await script(instance, "https://elsewhere.example/")

@@ -13,42 +13,26 @@ import { type OwnOrganization, organizationPath, useRefresh } from "../own-organ
 interface RemoveMemberProps {
   organizationId: number
   member: MemberResponse
-  all: readonly MemberResponse[]
   onClose(): void
 }
 
-export function RemoveMember({ organizationId, member, all, onClose }: RemoveMemberProps) {
+export function RemoveMember({ organizationId, member, onClose }: RemoveMemberProps) {
   const refresh = useRefresh(organizationId)
-  const [newOwner, setNewOwner] = useState("")
-  const others = all.filter(({ user }) => user.id !== member.user.id)
   return (
     <Confirm
       title={`Remove ${visible(member.user.name)}?`}
       act="Remove member"
       onClose={onClose}
       onConfirm={async () => {
-        await remove(`${organizationPath(organizationId)}/members/${member.user.id}`, {
-          body: newOwner === "" ? {} : { transfer_to: Number(newOwner) },
-        })
+        await remove(`${organizationPath(organizationId)}/members/${member.user.id}`)
         await refresh("members", "invitations", "api-keys")
         toast(`${visible(member.user.name)} removed`)
       }}
     >
-      <div class="stack">
-        <p>
-          They lose access immediately. Their site-specific roles, personal API keys and pending invitations are revoked. Other keys they
-          created keep working.
-        </p>
-        <SelectField
-          label="Their private dashboards"
-          value={newOwner}
-          onValue={setNewOwner}
-          options={[
-            { value: "", label: "Delete" },
-            ...others.map(({ user }) => ({ value: String(user.id), label: `Transfer to ${visible(user.name)}` })),
-          ]}
-        />
-      </div>
+      <p>
+        They lose access immediately. Their site-specific roles, personal API keys and pending invitations are revoked. Other keys they
+        created keep working.
+      </p>
     </Confirm>
   )
 }

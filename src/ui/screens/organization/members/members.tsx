@@ -70,7 +70,7 @@ export function Members({ organization, me }: SectionProps) {
         }}
       </QueryResult>
       {act?.kind === "change" && chosen && <MemberDialog organization={organization} member={chosen} onClose={close} />}
-      {act?.kind === "remove" && chosen && <RemoveMember organizationId={organization.id} member={chosen} all={all} onClose={close} />}
+      {act?.kind === "remove" && chosen && <RemoveMember organizationId={organization.id} member={chosen} onClose={close} />}
       {act?.kind === "transfer" && <TransferOwnership organization={organization} all={all} own={me.user.id} onClose={close} />}
     </Page>
   )

@@ -73,7 +73,7 @@ function Leave({ organization, me }: SectionProps) {
             toast(`You left ${visible(organization.name)}`)
           }}
         >
-          <p>You lose access to its sites. Your private dashboards and personal API keys there are deleted.</p>
+          <p>You lose access to its sites. Your personal API keys there are revoked.</p>
         </Confirm>
       )}
     </section>

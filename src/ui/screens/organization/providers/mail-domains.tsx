@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import type { DomainResponse } from "../../../../domain/mail-domain.ts"
+import type { DomainResponse } from "../../../../domain/identity-provider.ts"
 import { getAll, post, remove } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"

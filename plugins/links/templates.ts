@@ -2,29 +2,44 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Actor,
   AppError,
+  etagOf,
+  failures,
   fault,
+  field,
   inspect,
   mergedWith,
+  NoQuery,
   type OwnStatements,
+  operationsOf,
   parseId,
+  readNothing,
   refuseFaults,
   refuseOtherVersion,
   refuseStaleBody,
+  Sent,
   type Site,
+  versionsIn,
 } from "#plugin"
-import { withoutEmpty } from "../address.ts"
-import { templateEntry } from "../audit-entries.ts"
-import { linkError } from "../errors.ts"
-import { UtmInput, versionOf } from "../input.ts"
-import { LIMITS, type LinksHost, UTM_KEYS, type Utm } from "../link.ts"
-import type { TemplateResponse } from "../responses.ts"
+import { withoutEmpty } from "./address.ts"
+import { type Area, finding } from "./area.ts"
+import { templateEntry } from "./audit-entries.ts"
+import { linkError } from "./errors.ts"
+import { UtmInput, versionOf } from "./input.ts"
+import { LIMITS, type LinksHost, UTM_KEYS, type Utm } from "./link.ts"
+import { TemplateResponse } from "./responses.ts"
 import { countTemplates, deleteTemplate, insertTemplate, listTemplates, type Template, templateById, updateTemplate } from "./rows.ts"
 
-export const TemplateInput = t.Object(
+const TemplateInput = t.Object(
   {
-    name: t.String({ minLength: 1, maxLength: 100 }),
+    name: t.String({ minLength: 1, maxLength: 100, description: "Display name, unique within the organization." }),
     fields: t.Optional(UtmInput),
-    required: t.Optional(t.Array(t.Union(UTM_KEYS.map((key) => t.Literal(key))), { maxItems: UTM_KEYS.length, uniqueItems: true })),
+    required: t.Optional(
+      t.Array(t.Union(UTM_KEYS.map((key) => t.Literal(key))), {
+        maxItems: UTM_KEYS.length,
+        uniqueItems: true,
+        description: "Names of the campaign tags that a link with this template must have. Default: none.",
+      }),
+    ),
     all_sites: t.Optional(
       t.Boolean({ description: "Make the template available to all sites of the organization. Requires `org:write`." }),
     ),
@@ -117,7 +132,7 @@ function refuseUnpermitted({ site_id }: Pick<Template, "site_id">, permissions: 
     })
 }
 
-export const formatTemplate = ({ id, site_id, name, fields, required, version }: Template): TemplateResponse => ({
+const formatTemplate = ({ id, site_id, name, fields, required, version }: Template): TemplateResponse => ({
   id,
   name,
   fields,
@@ -135,3 +150,78 @@ const tooMany = () =>
     limit: LIMITS.templates,
     resource: "utm_templates",
   })
+
+const operation = operationsOf("utm-templates")
+const TemplatePatch = t.Partial(t.Object({ ...TemplateInput.properties, version: field.id("Version that the change is based on.") }))
+
+/** Routes for campaign templates. */
+export function templateRoutes({ host, templates }: Area) {
+  const find = finding(templates.get)
+  const tagged = ({ headers }: { headers: Record<string, unknown> }, template: Template) => {
+    headers.etag = etagOf(template)
+    return formatTemplate(template)
+  }
+  return host
+    .siteRouter()
+    .get("/utm-templates", async ({ site }) => ({ data: (await templates.list(site)).map(formatTemplate) }), {
+      can: "links:read",
+      query: NoQuery,
+      response: { 200: t.Object({ data: t.Array(TemplateResponse, { description: "Campaign templates that the site can use." }) }) },
+      detail: operation("List campaign templates"),
+    })
+    .post(
+      "/utm-templates",
+      ({ site, actor, user, permissions, ...call }) =>
+        host.create<Template, TemplateResponse>(
+          { ...call, user },
+          (body, alongside) => templates.create(site, actor, body, permissions, alongside),
+          (template) => ({
+            location: `/api/private/sites/${site.id}/utm-templates/${template.id}`,
+            etag: etagOf(template),
+            body: formatTemplate(template),
+          }),
+        ),
+      {
+        can: "links:write",
+        query: NoQuery,
+        body: Sent,
+        response: { 201: TemplateResponse },
+        detail: { ...operation("Create a campaign template", TemplateInput), ...failures("limit_reached", "forbidden") },
+      },
+    )
+    .get("/utm-templates/:id", async ({ site, params, set }) => tagged(set, await templates.get(site, params.id)), {
+      can: "links:read",
+      query: NoQuery,
+      response: { 200: TemplateResponse },
+      detail: { ...operation("Get a campaign template"), ...failures("template_not_found") },
+    })
+    .patch(
+      "/utm-templates/:id",
+      async ({ site, params, actor, permissions, body, request, set }) => {
+        const terms = { expected: versionsIn(request.headers.get("if-match")), permissions }
+        return tagged(set, await templates.update(site, params.id, actor, body.value, terms))
+      },
+      {
+        can: { permission: "links:write", find },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: TemplateResponse },
+        detail: {
+          ...operation("Update a campaign template", TemplatePatch),
+          ...failures("template_not_found", "precondition_failed", "forbidden"),
+        },
+      },
+    )
+    .delete(
+      "/utm-templates/:id",
+      async ({ site, params, actor, permissions, request, status }) => {
+        await templates.remove(site, params.id, actor, { expected: versionsIn(request.headers.get("if-match")), permissions })
+        return status(204, undefined)
+      },
+      {
+        can: { permission: "links:write", find, read: readNothing },
+        query: NoQuery,
+        detail: { ...operation("Delete a campaign template"), ...failures("template_not_found", "precondition_failed", "forbidden") },
+      },
+    )
+}

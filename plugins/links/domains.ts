@@ -2,47 +2,48 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Actor,
   AppError,
+  etagOf,
+  failures,
   fault,
+  field,
   inspect,
   instantOrNull,
   isAddress,
   isObject,
+  NoQuery,
   type OwnStatements,
+  operationsOf,
   parseHost,
   parseId,
+  readNothing,
   refuseFaults,
   refuseOtherVersion,
   refuseStaleBody,
+  Sent,
   type Site,
+  versionsIn,
 } from "#plugin"
-import { domainEntry } from "../audit-entries.ts"
-import { acceptDestination, type DestinationTerms } from "../destination.ts"
-import {
-  countLinksOnDomain,
-  type Domain,
-  deleteDomain,
-  domainByHost,
-  domainById,
-  insertDomain,
-  listDomains,
-  updateDomain,
-} from "../domain-rows.ts"
-import { linkError } from "../errors.ts"
-import { versionOf } from "../input.ts"
-import { LIMITS, type LinksHost } from "../link.ts"
-import type { DomainResponse } from "../responses.ts"
-import type { Cache } from "../serving/cache.ts"
+import { type Area, finding } from "./area.ts"
+import { domainEntry } from "./audit-entries.ts"
+import { acceptDestination, type DestinationTerms } from "./destination.ts"
+import { linkError } from "./errors.ts"
+import { versionOf } from "./input.ts"
+import { LIMITS, type LinksHost } from "./link.ts"
+import { DomainResponse } from "./responses.ts"
+import { countLinksOnDomain, type Domain, deleteDomain, domainByHost, domainById, insertDomain, listDomains, updateDomain } from "./rows.ts"
+import type { Cache } from "./serving/cache.ts"
 
-const Address = t.Optional(t.Union([t.String(), t.Null()]))
-export const DomainInput = t.Object(
-  { host: t.String({ minLength: 1, maxLength: 253 }), root_destination: Address, not_found_destination: Address },
+const address = (description: string) => t.Optional(t.Union([t.String(), t.Null()], { description }))
+const DESTINATIONS = {
+  root_destination: address("Destination of requests without a slug. Default: null, a page with status 404."),
+  not_found_destination: address("Destination of unknown slugs. Default: null, a page with status 404."),
+}
+const DomainInput = t.Object(
+  { host: t.String({ minLength: 1, maxLength: 253, description: "Host, such as `go.example.com`." }), ...DESTINATIONS },
   { additionalProperties: false, title: "LinkDomainInput" },
 )
 /** The host cannot be changed, because short URLs and QR codes contain it. */
-export const DomainPatch = t.Object(
-  { root_destination: Address, not_found_destination: Address },
-  { additionalProperties: false, title: "LinkDomainPatch" },
-)
+const DomainPatch = t.Object(DESTINATIONS, { additionalProperties: false, title: "LinkDomainPatch" })
 
 interface DomainTerms {
   destinations: DestinationTerms
@@ -180,7 +181,7 @@ function accepted(body: unknown, terms: DestinationTerms): Addresses {
 }
 
 /** Returns a domain as a response. Its proof is included only for users who may verify it. */
-export const formatDomain = (domain: Domain, mayVerify: boolean): DomainResponse => ({
+const formatDomain = (domain: Domain, mayVerify: boolean): DomainResponse => ({
   id: domain.id,
   host: domain.host,
   verified_at: instantOrNull(domain.verified_at),
@@ -196,3 +197,101 @@ const tooMany = () =>
     limit: LIMITS.domains,
     resource: "link_domains",
   })
+
+const operation = operationsOf("link-domains")
+const DESTINATION_ERRORS = ["invalid_destination", "destination_not_allowed"]
+const DomainPatchBody = t.Partial(t.Object({ ...DomainPatch.properties, version: field.id("Version that the change is based on.") }))
+
+/** Routes for link domains. */
+export function domainRoutes({ host, domains, links }: Area) {
+  const find = finding((site, id) => domains.get(site.organization_id, id))
+  const mayVerify = ({ permissions }: { permissions: ReadonlySet<string> }) => permissions.has("org:write")
+  const tagged = ({ headers }: { headers: Record<string, unknown> }, domain: Domain, isVerifier: boolean) => {
+    headers.etag = etagOf(domain)
+    return formatDomain(domain, isVerifier)
+  }
+  return host
+    .siteRouter()
+    .get(
+      "/link-domains",
+      async ({ site, permissions }) => ({
+        data: (await domains.list(site.organization_id)).map((domain) => formatDomain(domain, mayVerify({ permissions }))),
+      }),
+      {
+        can: "links:read",
+        query: NoQuery,
+        response: { 200: t.Object({ data: t.Array(DomainResponse, { description: "Link domains of the organization." }) }) },
+        detail: operation("List link domains"),
+      },
+    )
+    .post(
+      "/link-domains",
+      ({ site, actor, user, permissions, ...call }) =>
+        host.create<Domain, DomainResponse>(
+          { ...call, user },
+          (body, alongside) => domains.create(site, actor, body, links.destinationTerms({ permissions }), alongside),
+          (domain) => ({
+            location: `/api/private/sites/${site.id}/link-domains/${domain.id}`,
+            etag: etagOf(domain),
+            body: formatDomain(domain, true),
+          }),
+        ),
+      {
+        can: "org:write",
+        query: NoQuery,
+        body: Sent,
+        response: { 201: DomainResponse },
+        detail: { ...operation("Add a link domain", DomainInput), ...failures("domain_in_use", "limit_reached", ...DESTINATION_ERRORS) },
+      },
+    )
+    .get(
+      "/link-domains/:id",
+      async ({ site, params, permissions, set }) =>
+        tagged(set, await domains.get(site.organization_id, params.id), mayVerify({ permissions })),
+      {
+        can: "links:read",
+        query: NoQuery,
+        response: { 200: DomainResponse },
+        detail: { ...operation("Get a link domain"), ...failures("domain_not_found") },
+      },
+    )
+    .patch(
+      "/link-domains/:id",
+      async ({ site, params, actor, permissions, body, request, set }) => {
+        const terms = { expected: versionsIn(request.headers.get("if-match")), destinations: links.destinationTerms({ permissions }) }
+        return tagged(set, await domains.update(site, params.id, actor, body.value, terms), true)
+      },
+      {
+        can: { permission: "org:write", find },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: DomainResponse },
+        detail: {
+          ...operation("Update the destinations of a link domain", DomainPatchBody),
+          ...failures("domain_not_found", "precondition_failed", ...DESTINATION_ERRORS),
+        },
+      },
+    )
+    .delete(
+      "/link-domains/:id",
+      async ({ site, params, actor, request, status }) => {
+        await domains.remove(site, params.id, actor, versionsIn(request.headers.get("if-match")))
+        return status(204, undefined)
+      },
+      {
+        can: { permission: "org:write", find, read: readNothing },
+        query: NoQuery,
+        detail: { ...operation("Remove a link domain"), ...failures("domain_not_found", "domain_in_use", "precondition_failed") },
+      },
+    )
+    .post(
+      "/link-domains/:id/verify",
+      async ({ site, params, actor, set }) => tagged(set, await domains.verify(site, params.id, actor), true),
+      {
+        can: { permission: "org:write", find, read: readNothing },
+        query: NoQuery,
+        response: { 200: DomainResponse },
+        detail: { ...operation("Verify a link domain"), ...failures("domain_not_found", "domain_not_verified", "outbound_disabled") },
+      },
+    )
+}

@@ -1,0 +1,14 @@
+import type { TSchema } from "@sinclair/typebox"
+
+/**
+ * Creates a function that returns the OpenAPI documentation of a route, for its `detail`. `body` is the schema of a request body that
+ * the handler validates itself.
+ */
+export const operationsOf = (tag: string) => (summary: string, body?: TSchema) => ({
+  summary,
+  tags: [tag],
+  ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+})
+
+/** Documents error codes that do not follow from the form of a route. */
+export const failures = (...codes: readonly string[]): object => ({ "x-failures": codes })
