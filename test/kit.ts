@@ -269,6 +269,7 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 // What a plugin contributes to the tests of all private routes.
+export { footfall, serving } from "./cli/footfall.ts"
 export type { AreaProof, AreaProofKit } from "./http/private/proofs/area-proofs.ts"
 export type { Scene } from "./http/private/scene.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"

@@ -1,8 +1,20 @@
-import { resolve } from "node:path"
-import { AppError, type CommandCall, type CommandForm, type PluginCommand, parseId, type Site, siteNotFound } from "#plugin"
+import { statSync } from "node:fs"
+import { basename, resolve } from "node:path"
+import {
+  AppError,
+  type CommandCall,
+  type CommandForm,
+  type ErrorCode,
+  type Fault,
+  fault,
+  type PluginCommand,
+  parseId,
+  refuseFaults,
+  type Site,
+  siteNotFound,
+} from "#plugin"
 import type { Area } from "./area.ts"
-import { importError } from "./errors.ts"
-import { type ImportInput, parseInput, parseOptions } from "./input.ts"
+import { type ImportInput, LIMITS, parseInput, parseOptions } from "./input.ts"
 import type { Author } from "./lifecycle.ts"
 import { listing } from "./routes.ts"
 import { importById } from "./rows.ts"
@@ -56,7 +68,7 @@ export const COMMANDS: readonly CommandForm[] = [
 export function commandsOf(area: Area): Record<string, PluginCommand> {
   const { host, imports, format } = area
   const authorOf = async ({ given, actor }: CommandCall): Promise<Author> => ({
-    site: await siteOf(area, given.site),
+    site: await siteOf(given.site),
     actor,
     userId: null,
     permissions: { has: () => true },
@@ -66,15 +78,15 @@ export function commandsOf(area: Area): Record<string, PluginCommand> {
   return {
     async "import preview"(call) {
       const author = await authorOf(call)
-      return (await imports.preview(author, inputOf(call, "preview"), signal)).answer
+      return (await imports.preview(author, inputOf(area, call, "preview"), signal)).answer
     },
     async "import run"(call) {
       const author = await authorOf(call)
-      const created = await imports.create(author, inputOf(call, "run"), signal, async () => {})
+      const created = await imports.create(author, inputOf(area, call, "run"), signal, async () => {})
       return call.given.wait ? ended(area, created.id, call.report) : format.created(created)
     },
     async "import list"({ given: { site, ...query } }) {
-      return listing(area, await siteOf(area, site), query)
+      return listing(area, await siteOf(site), query)
     },
     async "import undo"(call) {
       const undone = await imports.undo(await authorOf(call), call.given.id)
@@ -82,15 +94,15 @@ export function commandsOf(area: Area): Record<string, PluginCommand> {
     },
   }
 
-  async function siteOf({ host: { services } }: Pick<Area, "host">, text: string | undefined): Promise<Site> {
+  async function siteOf(text: string | undefined): Promise<Site> {
     const id = parseId(text)
     if (id === undefined) throw siteNotFound()
-    return services.sites.get(id)
+    return host.services.sites.get(id)
   }
 }
 
 /** Reads the words of a command as the routes read a body. */
-function inputOf({ given, rest, folder }: CommandCall, kind: "preview" | "run"): ImportInput {
+function inputOf({ host: { settings } }: Area, { given, rest, folder }: CommandCall, kind: "preview" | "run"): ImportInput {
   const { source, options, label, force } = given
   const value = {
     ...(source !== undefined && { source }),
@@ -99,8 +111,20 @@ function inputOf({ given, rest, folder }: CommandCall, kind: "preview" | "run"):
     ...(given["preview-hash"] !== undefined && { preview_hash: given["preview-hash"] }),
     ...(force !== undefined && { force: true }),
   }
-  const files = rest.map((name) => ({ name: name.slice(name.lastIndexOf("/") + 1), path: resolve(folder, name) }))
+  const files = rest.map((name) => ({ name: basename(name), path: resolve(folder, name) }))
+  const faults = files.flatMap(({ path }, index) => fileFaults(path, `/files/${index}`, settings.max_bytes))
+  if (files.length > LIMITS.files) faults.push(fault("/files", "too_many", `has more than ${LIMITS.files} files`))
+  refuseFaults(faults)
   return parseInput({ value, bytes: new Uint8Array(), files }, kind)
+}
+
+/** The server reads the files itself, so they may be as large as uploads. */
+function fileFaults(path: string, pointer: string, maxBytes: number): Fault[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  const problem = (code: string, text: string) => [{ pointer, code, detail: `${path} ${text}` }]
+  if (!found) return problem("not_found", "does not exist on the machine of the instance.")
+  if (!found.isFile()) return problem("invalid_choice", "is not a file.")
+  return found.size > maxBytes ? problem("too_long", `has more than ${maxBytes} bytes, see FOOTFALL_IMPORT_MAX_BYTES.`) : []
 }
 
 const POLL_MS = 200
@@ -110,10 +134,11 @@ async function ended({ host, format }: Area, id: number, report: CommandCall["re
   for (;;) {
     const row = (await importById(host.db, id))! // imports are deleted only with their site
     const isAtWork = row.state === "pending" || row.state === "running" || row.state === "undoing"
-    if (row.state === "failed") throw faultOf(row.error_code ?? "internal_error", row.error_message ?? "")
+    if (row.state === "failed") throw new AppError(row.error_code as ErrorCode, row.error_message ?? "") // stored with the failure
     if (!isAtWork) return format.response(row)
     const job = row.job_id === null ? undefined : await host.jobs.get(row.job_id)
-    if (job?.state === "failed") throw new AppError("internal_error", "The job of the import failed. The cause is in the log of the server.")
+    if (job?.state === "failed")
+      throw new AppError("internal_error", "The job of the import failed. The cause is in the log of the server.")
     const progress = job && host.jobs.progressOf(job)
     if (progress) report({ what: progress.phase, done: progress.done, total: progress.total ?? 0 })
     await Bun.sleep(POLL_MS)

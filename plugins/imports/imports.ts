@@ -1,6 +1,7 @@
 /** Imports: historical data from other products and log files, exactly, visibly and reversibly. */
 import { definePlugin } from "#plugin"
 import type { Area, ImportsHost } from "./area.ts"
+import { COMMANDS, commandsOf } from "./commands.ts"
 import { ERRORS } from "./errors.ts"
 import { createFormat } from "./format.ts"
 import { createHolders } from "./holders.ts"
@@ -22,6 +23,7 @@ export default definePlugin({
   paths: { site: ["imports"], instance: ["importers"] },
   pages: ["/sites/:site/imports", "/sites/:site/imports/new", "/sites/:site/imports/:import"],
   permissions: { "imports:read": "viewer", "imports:write": "editor" },
+  commands: COMMANDS,
   migrations: [{ name: "0001_imports", sql: createTables }],
   rowMigrations: [{ name: "0001_rejects", sql: createRejects }],
   errors: ERRORS,
@@ -30,6 +32,7 @@ export default definePlugin({
     const area = createArea(host)
     return {
       routes: [importerRoutes(area), uploadRoutes(area), importRoutes(area)],
+      commands: commandsOf(area),
       jobs: jobsOf(area),
       onSiteDelete: (siteId) => removeSite(area, siteId),
       onRetention: (siteId, cutoffDay) => retainDays(area, siteId, cutoffDay),

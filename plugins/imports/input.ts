@@ -83,11 +83,12 @@ export async function readImport(request: Request, contentType: string | undefin
   return { value, bytes, files }
 }
 
-function parseOptions(text: string): unknown {
+/** Parses the options of a form or of the command line. */
+export function parseOptions(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError("invalid_json", "The field options is not valid JSON.")
+    throw new AppError("invalid_json", "The options are not valid JSON.")
   }
 }
 

@@ -34,8 +34,9 @@ export interface Imports {
 export interface Author {
   site: Site
   actor: Actor
-  userId: number
-  permissions: ReadonlySet<string>
+  /** Null for the command line. */
+  userId: number | null
+  permissions: Pick<ReadonlySet<string>, "has">
 }
 
 type Alongside = (statements: OwnStatements, change: { after: ImportRow }) => Promise<void>
@@ -75,7 +76,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
         key: job === "run-import" ? `site ${site.id}` : `import ${row.id}`,
         siteId: site.id,
         organizationId: site.organization_id,
-        createdBy: userId,
+        ...(userId !== null && { createdBy: userId }),
       },
       statements,
     )
@@ -107,10 +108,9 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
     get: (site, id) => find(db, site, id),
 
     preview: (author, input, signal) =>
-      withFiles(author, input, async ({ folder, files, uploaded }) => {
-        const { site } = author
-        const isInline = uploaded.length === 0
-        const preview = await previews.preview({ site, source: input.source, options: input.options, files, isInline }, signal)
+      withFiles(author, input, async ({ folder, files }) => {
+        const { source, options } = input
+        const preview = await previews.preview({ site: author.site, source, options, files, isInline: isInline(input) }, signal)
         staging.remove(folder)
         return preview
       }),
@@ -120,7 +120,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
       const { site, actor, userId } = author
       return withFiles(author, input, async ({ folder, files, uploaded }) => {
         const { source, options } = input
-        const preview = await previews.preview({ site, source, options, files, isInline: uploaded.length === 0 }, signal)
+        const preview = await previews.preview({ site, source, options, files, isInline: isInline(input) }, signal)
         refuseEmpty(preview)
         if (input.previewHash !== undefined && input.previewHash !== preview.previewHash)
           throw importError("preview_mismatch", "Files, options or days have changed since the preview. Make a new preview.")
@@ -240,6 +240,9 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
 /** Returns whether the staged files of an import are there. */
 export const hasSource = (staging: Pick<Staging, "path">, { folder }: Pick<ImportRow, "folder">): boolean =>
   folder !== null && existsSync(join(staging.path(folder), "source"))
+
+/** Returns whether the content came in the request. Uploads and files of this machine may be larger. */
+const isInline = ({ files }: ImportInput): boolean => files.some((file) => "content" in file)
 
 /** Some options need further permissions. */
 function refuseOptions({ permissions }: Author, options: ImportInput["options"]): void {

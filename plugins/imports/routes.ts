@@ -186,7 +186,8 @@ export function importRoutes(area: Area) {
     )
 }
 
-async function listing({ host, format }: Area, site: Site, query: Record<string, unknown>) {
+/** Returns a page of imports as `GET /imports` answers it. */
+export async function listing({ host, format }: Area, site: Site, query: Record<string, unknown>) {
   const readState = (reader: ArgumentReader) => reader.choice("state", STATES)
   const paging = readPaging(`imports/${site.id}`, query, ["state"], readState)
   const filter = { siteId: site.id, ...(paging.filters && { state: paging.filters }) }

@@ -1,4 +1,5 @@
-import { linkSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, linkSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { constants, copyFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ImportsHost } from "./area.ts"
 import type { UploadRow } from "./rows.ts"
@@ -25,10 +26,8 @@ export interface Staging {
   removeUpload(path: string): void
 }
 
-export interface NewFile {
-  name: string
-  content: Uint8Array | Blob
-}
+/** A file to stage: its content, or for the command line its path on this machine. */
+export type NewFile = { name: string; content: Uint8Array | Blob } | { name: string; path: string }
 
 const FILE_MODE = 0o600
 
@@ -58,8 +57,15 @@ export function createStaging({ stagingFolder, random }: Pick<ImportsHost, "stag
     },
     write: (folder, files) =>
       Promise.all(
-        files.map(async ({ name, content }, index) => {
+        files.map(async (file, index) => {
+          const { name } = file
           const target = sourcePath(folder, index)
+          if ("path" in file) {
+            await copyFile(file.path, target, constants.COPYFILE_FICLONE)
+            chmodSync(target, FILE_MODE)
+            return { name, path: target, bytes: statSync(target).size }
+          }
+          const { content } = file
           const bytes = content instanceof Uint8Array ? content : await content.bytes()
           writeFileSync(target, bytes, { mode: FILE_MODE })
           return { name, path: target, bytes: bytes.length }

@@ -24,9 +24,9 @@ export interface Uploads {
   append(upload: UploadRow, chunk: { offset: number; body: ReadableStream<Uint8Array> | null }): Promise<number>
   remove(upload: UploadRow): Promise<void>
   /** Throws `upload_not_found`. An upload belongs to its user and site. */
-  get(site: Site, userId: number, id: string | undefined): Promise<UploadRow>
+  get(site: Site, userId: number | null, id: string | undefined): Promise<UploadRow>
   /** Returns complete uploads whose content has the announced hash. Throws `upload_incomplete` or `checksum_mismatch`. */
-  complete(site: Site, userId: number, ids: readonly string[]): Promise<UploadRow[]>
+  complete(site: Site, userId: number | null, ids: readonly string[]): Promise<UploadRow[]>
   /** Deletes expired uploads. */
   expire(): Promise<void>
   removeSite(siteId: number): Promise<number>

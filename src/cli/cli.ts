@@ -5,11 +5,11 @@ import { backupCommands } from "./backup.ts"
 import type { Command, Program } from "./command.ts"
 import { configPrint, doctor, health, migrateCommands, retentionRun, secretsCommands, versionCommand } from "./instance.ts"
 import { keyCommands } from "./key.ts"
+import { pluginCommand } from "./plugin.ts"
 import { demo, serve } from "./serve.ts"
 import { shieldCommands } from "./shield.ts"
 import { exportSite, siteCommands } from "./site.ts"
 import { createTerminal, type Streams } from "./terminal.ts"
-import { pluginCommand } from "./plugin.ts"
 import { organizationCommands, setup, userCommands } from "./user.ts"
 
 /** The commands of the core, in the order of the help. */

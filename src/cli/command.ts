@@ -1,6 +1,6 @@
 import type { Restored } from "../services/backup/restore.ts"
-import type { CommandFlag, CommandForm } from "../services/instance/plugin-commands.ts"
 import type { CallOperation } from "../services/instance/operations.ts"
+import type { CommandFlag, CommandForm } from "../services/instance/plugin-commands.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { ExitFault } from "../services/runtime/exit.ts"
 import type { Terminal } from "./terminal.ts"

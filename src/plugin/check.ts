@@ -102,7 +102,7 @@ function checkErrors({ errors = {} }: AnyPlugin, claim: Claim, refuse: Refuse): 
 function checkCommands({ commands = [] }: AnyPlugin, claim: Claim, refuse: Refuse): void {
   for (const { name } of commands) {
     if (!/^[a-z]+ [a-z]+(-[a-z]+)*$/.test(name)) refuse(`the command ${name} needs a name of two words such as import run`)
-    if (CORE_WORDS.command.includes(name.split(" ")[0]!)) refuse(`the command ${name} begins with a word of the core`)
+    if (CORE_WORDS.command.includes(name.split(" ")[0]!)) refuse(`the command ${name} begins with a word that is reserved for the core`)
     claim(`the command ${name}`)
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { type AnyPlugin, definePlugin, sql } from "#plugin"
+import { type AnyPlugin, type CommandCall, definePlugin, sql } from "#plugin"
 import { startInstance } from "#plugin/test"
 import { ExitFault } from "../../src/services/runtime/exit.ts"
 import { type NotesPlugin, notes } from "./notes.ts"
@@ -81,6 +81,18 @@ test("a disabled plugin is not reachable and keeps its data", async () => {
   expect(await api.get("/api/private/all-notes", undefined, admin)).toMatchObject({ status: 200, body: { n: 1 } })
   expect(app.instance.plugins.turn("stranger", false, null)).rejects.toMatchObject({ code: "not_found" })
   expect(app.instance.plugins.turn("notes", false, null, { expected: [1] })).rejects.toMatchObject({ code: "precondition_failed" })
+})
+
+test("runs a plugin's command for the operator, unless the plugin is disabled", async () => {
+  const form = { name: "note shout", about: "Print words in capitals.", takes: ["word…"] }
+  const shout = async ({ rest, actor }: CommandCall) => ({ words: rest.map((word) => word.toUpperCase()), by: actor.kind })
+  await using instance = await startInstance({ plugins: [notes({ commands: [form] }, () => ({ commands: { "note shout": shout } }))] })
+  const { operations, instance: services } = instance.app
+  const run = (name: string) => operations["plugin.run"]({ name, given: {}, rest: ["one", "two"], folder: "/" }, () => {})
+  expect(await run("note shout")).toEqual({ words: ["ONE", "TWO"], by: "cli" })
+  expect(run("note whisper")).rejects.toMatchObject({ exit: "usage" })
+  await services.plugins.turn("notes", false, null)
+  expect(run("note shout")).rejects.toMatchObject({ code: "feature_disabled" })
 })
 
 test("the core counts a plugin's clients, and the plugin never sees an address", async () => {
@@ -176,6 +188,29 @@ test.each<[string, AnyPlugin[], string]>([
     "a migration with an invalid name",
     [other({ migrations: [{ name: "x", sql: "" }] })],
     "other: the migration x needs a unique name such as 0001_other",
+  ],
+  [
+    "a command of one word",
+    [other({ commands: [{ name: "import", about: "Import files." }] })],
+    "other: the command import needs a name of two words such as import run",
+  ],
+  [
+    "a command that begins like those of the core",
+    [other({ commands: [{ name: "site clear", about: "Clear a site." }] })],
+    "other: the command site clear begins with a word that is reserved for the core",
+  ],
+  [
+    "a command of another plugin",
+    [
+      notes({ commands: [{ name: "note list", about: "List notes." }] }),
+      other({ commands: [{ name: "note list", about: "List notes." }] }),
+    ],
+    "other: the command note list is already taken by the plugin notes",
+  ],
+  [
+    "a command without a function",
+    [other({ commands: [{ name: "note list", about: "List notes." }] })],
+    "other: the command note list is either only described or only contributed",
   ],
   [
     "a route without an access rule",

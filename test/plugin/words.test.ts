@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { definePlugin } from "#plugin"
-import { startInstance } from "#plugin/test"
+import { footfall, startInstance } from "#plugin/test"
+import { plugins } from "../../plugins/index.ts"
 import { CORE_TABLES, CORE_WORDS } from "../../src/plugin/words.ts"
 import { sql } from "../../src/store/sql.ts"
 
@@ -26,6 +27,13 @@ test("the reserved table names are those of both stores", async () => {
   const tables = await catalog.all<{ name: string }>(sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
   expect(tables.map(({ name }) => name).filter((name) => !CORE_TABLES.includes(name))).toEqual([])
 })
+
+test("the reserved command words are those of the core's commands", async () => {
+  const { out } = await footfall(["help"])
+  const words = [...out.matchAll(/^ {2}([a-z]+)/gm)].map(([, word]) => word!)
+  const ofPlugins = plugins.flatMap(({ commands = [] }) => commands.map(({ name }) => name.split(" ")[0]!))
+  expect([...new Set(words)].filter((word) => !CORE_WORDS.command.includes(word) && !ofPlugins.includes(word))).toEqual([])
+}, 60_000)
 
 test("every route has a summary", async () => {
   const plugin = definePlugin({

@@ -1,0 +1,101 @@
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { footfall, serving, temporaryFolder } from "#plugin/test"
+import type { ImportResponse, PreviewResponse } from "../responses.ts"
+import { simpleAnalytics } from "./kit.ts"
+
+// Each command starts a process, which is slow on a busy machine.
+setDefaultTimeout(120_000)
+
+/** Starts a server with one site, and returns its data folder, a file to import and the function that runs a command on it. */
+async function startSite(folder: string) {
+  const dataDir = join(folder, "data")
+  mkdirSync(dataDir)
+  const file = join(folder, "export.csv")
+  const rows = [
+    { at: "2024-03-01T10:00:00Z", path: "/", session: "a" },
+    { at: "2024-03-01T10:05:00Z", path: "/prices", session: "a" },
+    { at: "2024-03-02T11:00:00Z", path: "/", session: "b" },
+  ]
+  writeFileSync(file, simpleAnalytics(rows))
+  const server = await serving(dataDir)
+  const run = (...words: string[]) => footfall([...words, "--data-dir", dataDir])
+  const json = async <Answer>(...words: string[]): Promise<Answer> => {
+    const { code, out, err } = await run(...words)
+    if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${err}`)
+    return JSON.parse(out)
+  }
+  await json("site", "create", "--name", "Shop", "--hosts", "shop.example", "--json")
+  return { server, dataDir, file, run, json }
+}
+
+test("previews, runs, lists and undoes an import with the answers of the routes", async () => {
+  using folder = temporaryFolder()
+  const { server, file, json } = await startSite(folder.path)
+  await using _ = server
+  const preview = await json<PreviewResponse>("import", "preview", "--site", "1", file)
+  expect(preview).toMatchObject({
+    source: "simple_analytics",
+    complete: true,
+    files: [{ name: "export.csv", rows: 3 }],
+    totals: { visits: 2, pageviews: 3 },
+    date_start: "2024-03-01",
+    date_end: "2024-03-02",
+  })
+  expect(await json<object>("import", "list", "--site", "1")).toEqual({ data: [], has_more: false, next_cursor: null })
+
+  const words = ["--site", "1", "--source", "simple_analytics", "--label", "Before", "--preview-hash", preview.preview_hash]
+  const imported = await json<ImportResponse>("import", "run", ...words, "--wait", file)
+  expect(imported).toMatchObject({
+    id: 1,
+    label: "Before",
+    state: "completed",
+    created_by: null,
+    days_effective: 2,
+    totals: { visits: 2, pageviews: 3 },
+  })
+  const listed = await json<{ data: ImportResponse[] }>("import", "list", "--site", "1", "--state", "completed")
+  expect(listed.data).toEqual([imported])
+
+  const undone = await json<ImportResponse>("import", "undo", "1", "--site", "1", "--wait")
+  expect(undone).toMatchObject({ id: 1, state: "undone", totals: { visits: 2 } })
+})
+
+test("starts an import without waiting for it", async () => {
+  using folder = temporaryFolder()
+  const { server, file, json } = await startSite(folder.path)
+  await using _ = server
+  const options = JSON.stringify({ from: "2024-03-02" })
+  const started = await json<ImportResponse>("import", "run", "--site", "1", "--source", "simple_analytics", "--options", options, file)
+  expect(started).toMatchObject({ state: "pending", options: { from: "2024-03-02" } })
+})
+
+test("names what is wrong with the words of a command", async () => {
+  using folder = temporaryFolder()
+  const { server, dataDir, file, run } = await startSite(folder.path)
+  await using _ = server
+  const run1 = (...words: string[]) => run("import", "run", "--site", "1", "--source", "simple_analytics", ...words)
+  const missing = join(dataDir, "missing.csv")
+  expect(await run1(missing)).toEqual({
+    code: 64,
+    out: "",
+    err: `footfall: 1 field is not valid. files/0: ${missing} does not exist on the machine of the instance.\n`,
+  })
+  expect((await run1("--options", "{", file)).err).toBe("footfall: The options are not valid JSON.\n")
+  expect((await run1("--options", '{"colour": 1}', file)).err).toContain("options/colour")
+  expect((await run("import", "list", "--site", "7")).err).toBe("footfall: This site doesn't exist or you don't have access to it.\n")
+  expect((await run("import", "undo", "9", "--site", "1")).err).toBe("footfall: This site has no import with this id.\n")
+  expect(await run("import", "run", "--site", "1", "--source", "simple_analytics")).toMatchObject({ code: 64 })
+})
+
+test("needs a running instance", async () => {
+  using folder = temporaryFolder()
+  const { server, run } = await startSite(folder.path)
+  await server.end("SIGTERM")
+  expect(await run("import", "list", "--site", "1")).toEqual({
+    code: 69,
+    out: "",
+    err: "footfall: footfall import list needs a running instance: start footfall serve on this data folder first\n",
+  })
+})
