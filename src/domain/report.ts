@@ -68,7 +68,7 @@ export const ReportImports = t.Object(
     message: t.Optional(t.String({ description: "Explanation of the reason, in English." })),
     import_ids: t.Optional(t.Array(t.Integer(), { description: "Ids of the included imports. Absent if there are none." })),
   },
-  { title: "ReportImports" },
+  { title: "ReportImports", description: "Imports in the report. Present only if the site has imports." },
 )
 
 export const REPORT_FACTS = {
