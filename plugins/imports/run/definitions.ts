@@ -95,9 +95,9 @@ interface Definitions {
 
 const SITE_WIDE: ReadonlySet<string> = new Set(["segments:write", "annotations:write", "site:write"])
 
-/** Segments and annotations of the site are created for the person who started the import. */
+/** Segments and annotations of the site are created for the person who started the import. The command line is no one's. */
 function definitionsOf({ services }: ImportsHost, kind: DefinitionKind, userId: number | null): Definitions {
-  const viewer = { userId: userId ?? 0, permissions: SITE_WIDE }
+  const viewer = { userId, permissions: SITE_WIDE }
   const all = {
     goals: services.goals,
     funnels: services.funnels,

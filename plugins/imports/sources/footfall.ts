@@ -242,9 +242,12 @@ async function readDefinitions(file: InputFile, kind: (typeof DEFINITIONS)[numbe
     ...rowSink(sink),
     reject: (name, line, code) => sink.warn("bad_definition", `Line ${line} of ${name}: ${code}.`, name),
   }
-  for await (const group of jsonElements(file, "utf-8", silent)) items.push(...group.map(({ value }) => value))
+  for await (const group of jsonElements(file, "utf-8", silent)) items.push(...group.map(({ value }) => withoutVersion(value)))
   sink.definitions?.(kind, items)
 }
+
+/** A new definition has a version of its own, and refuses one that is stated. */
+const withoutVersion = ({ version: _, ...definition }: Record<string, unknown>): object => definition
 
 /** Counts clicks and opens, which name links and pixels of another instance. */
 async function countRecords(file: InputFile, sink: Sink): Promise<void> {

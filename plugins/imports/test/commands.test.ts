@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { footfall, serving, temporaryFolder } from "#plugin/test"
 import type { ImportResponse, PreviewResponse } from "../responses.ts"
-import { simpleAnalytics } from "./kit.ts"
+import { simpleAnalytics, startImports } from "./kit.ts"
 
 // Each command starts a process, which is slow on a busy machine.
 setDefaultTimeout(120_000)
@@ -60,6 +60,41 @@ test("previews, runs, lists and undoes an import with the answers of the routes"
 
   const undone = await json<ImportResponse>("import", "undo", "1", "--site", "1", "--wait")
   expect(undone).toMatchObject({ id: 1, state: "undone", totals: { visits: 2 } })
+})
+
+test("creates the definitions of an archive, which belong to no one", async () => {
+  using folder = temporaryFolder()
+  await using stage = await startImports()
+  const { instance, headers } = stage
+  const { api, app } = instance
+  await instance.collect({ n: "pageview", u: "https://shop.example/" })
+  const define = (path: string, body: object) => api.post(`/api/private/sites/1/${path}`, body, undefined, headers)
+  expect(await define("segments", { name: "Germany", scope: "site", filters: [{ dimension: "country", values: ["DE"] }] })).toMatchObject({
+    status: 201,
+  })
+  expect(await define("annotations", { text: "Launch", at: "2026-11-20T10:00:00Z", scope: "site" })).toMatchObject({ status: 201 })
+  expect(await define("goals", { kind: "event", value: "Signup" })).toMatchObject({ status: 201 })
+  const path = join(folder.path, "shop.zip")
+  await app.operations["site.export"]({ id: "1", path })
+  const { site } = await app.operations["site.create"]({ site: { name: "Copy", hosts: ["copy.example"] } })
+
+  const given = { site: String(site.id), source: "footfall", options: JSON.stringify({ create_definitions: true, overlap: "allow" }) }
+  const input = { name: "import run", given, rest: ["shop.zip"], folder: folder.path }
+  const started = (await app.operations["plugin.run"](input, () => {})) as ImportResponse
+  await instance.runJobs()
+  const { body } = await api.get(`/api/private/sites/${site.id}/imports/${started.id}`, undefined, headers)
+  expect(body).toMatchObject({
+    state: "completed",
+    error: null,
+    created_objects: [{ type: "goal" }, { type: "segment" }, { type: "annotation" }],
+  })
+  const segments = await api.get(`/api/private/sites/${site.id}/segments`, undefined, headers)
+  expect(segments.body).toMatchObject({ data: [{ name: "Germany", owner: null }] })
+
+  const undo = { name: "import undo", given: { site: String(site.id), id: String(started.id) }, rest: [], folder: folder.path }
+  expect(await app.operations["plugin.run"](undo, () => {})).toMatchObject({ state: "undoing" })
+  await instance.runJobs()
+  expect((await api.get(`/api/private/sites/${site.id}/segments`, undefined, headers)).body).toMatchObject({ data: [] })
 })
 
 test("starts an import without waiting for it", async () => {

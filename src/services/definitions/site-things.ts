@@ -155,9 +155,9 @@ export function createSiteLists<Thing extends Pick<SiteThing, "id" | "site_id">>
   }
 }
 
-/** A user who views the definitions of a site, with their permissions there. */
+/** A user who views the definitions of a site, with their permissions there. The command line has no user. */
 export interface Viewer {
-  userId: number
+  userId: number | null
   permissions: ReadonlySet<string>
 }
 
@@ -172,10 +172,10 @@ interface ViewedThing extends Versioned {
 export interface ViewedKind<Thing extends ViewedThing, Fields extends { scope: ThingScope }>
   extends Omit<ThingKind<Thing, Fields>, "insert" | "list" | "update"> {
   permission: string
-  insert(statements: Statements, siteId: number, fields: Fields, ownerId: number, now: number): Promise<Thing>
+  insert(statements: Statements, siteId: number, fields: Fields, ownerId: number | null, now: number): Promise<Thing>
   /** Lists the shared definitions of the site and the user's personal ones. */
-  list(statements: Statements, siteId: number, userId: number, slice: Slice): Promise<Thing[]>
-  update(statements: Statements, id: number, fields: Fields, ownerId: number, now: number): Promise<Thing>
+  list(statements: Statements, siteId: number, userId: number | null, slice: Slice): Promise<Thing[]>
+  update(statements: Statements, id: number, fields: Fields, ownerId: number | null, now: number): Promise<Thing>
 }
 
 type ViewedOptions<Thing> = {

@@ -11,7 +11,7 @@ export async function insertSegment(
   catalog: Statements,
   siteId: number,
   { name, scope, filters }: SegmentFields,
-  ownerId: number,
+  ownerId: number | null,
   now: number,
 ): Promise<Segment> {
   const row = await catalog.get<SegmentRow>(sql`
@@ -22,7 +22,12 @@ export async function insertSegment(
 }
 
 /** Lists the shared segments of a site and a user's own after an id, by id ascending. */
-export async function listSegments(catalog: Statements, siteId: number, userId: number, { after, limit }: Slice): Promise<Segment[]> {
+export async function listSegments(
+  catalog: Statements,
+  siteId: number,
+  userId: number | null,
+  { after, limit }: Slice,
+): Promise<Segment[]> {
   const rows = await catalog.all<SegmentRow>(sql`
     select ${SEGMENT} from segments
     where site_id = ${siteId} and id > ${after} and (scope = 'site' or owner_user_id = ${userId})
@@ -50,7 +55,7 @@ export async function updateSegment(
   catalog: Statements,
   id: number,
   { name, scope, filters }: SegmentFields,
-  ownerId: number,
+  ownerId: number | null,
   now: number,
 ): Promise<Segment> {
   const row = await catalog.get<SegmentRow>(sql`
@@ -89,7 +94,7 @@ export async function insertScopedAnnotation(
   catalog: Statements,
   siteId: number,
   { at, text, scope }: ScopedAnnotationFields,
-  ownerId: number,
+  ownerId: number | null,
   now: number,
 ): Promise<Annotation> {
   const row = await catalog.get<Annotation>(sql`
@@ -108,7 +113,7 @@ export const listAnnotations = (catalog: Statements, siteId: number, { after, li
 export const listScopedAnnotations = (
   catalog: Statements,
   siteId: number,
-  userId: number,
+  userId: number | null,
   { after, limit }: Slice,
 ): Promise<Annotation[]> =>
   catalog.all(sql`
@@ -141,7 +146,7 @@ export async function updateScopedAnnotation(
   catalog: Statements,
   id: number,
   { at, text, scope }: ScopedAnnotationFields,
-  ownerId: number,
+  ownerId: number | null,
   now: number,
 ): Promise<Annotation> {
   const row = await catalog.get<Annotation>(sql`
