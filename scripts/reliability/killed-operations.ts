@@ -2,9 +2,11 @@
 import { Database } from "bun:sqlite"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
+import { plugins } from "../../plugins/index.ts"
+import { pluginFacts } from "../../src/plugin/load.ts"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
 import { CATALOG_SCHEMA, migrate } from "../../src/store/catalog/schema.ts"
-import { EVENT_SCHEMA } from "../../src/store/events/database.ts"
+import { EVENT_SCHEMA, eventSchemas } from "../../src/store/events/database.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { sql } from "../../src/store/sql.ts"
@@ -92,7 +94,7 @@ export const OPERATIONS = {
       const { id } = await footfall<{ id: string }>(FROM_SOURCE, dataDir, "backup", "create")
       // Data in both stores that the backup does not contain.
       await footfall(FROM_SOURCE, dataDir, "site", "create", "--name", "Later", "--hosts", "later.example")
-      const events = openEventStore(join(dataDir, "events.db"), { now: Date.now() })
+      const events = openEventStore(join(dataDir, "events.db"), { now: Date.now(), schemas: eventSchemas(pluginFacts(plugins)) })
       writeNativeVisits(events, site.siteId)
       events.checkpoint("truncate")
       events.close()

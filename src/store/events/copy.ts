@@ -59,12 +59,16 @@ export function forgetVisitorsOfCopy(path: string): void {
       db.run("pragma synchronous = full")
       db.run("pragma secure_delete = on")
       db.run("delete from visitor_ids")
-      db.run("delete from import_visitors")
+      // A backup before a migration may be of a store that has no imports yet.
+      if (hasTable(db, "import_visitors")) db.run("delete from import_visitors")
     } finally {
       db.close()
     }
   })
 }
+
+const hasTable = (db: Database, name: string): boolean =>
+  db.query("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== null
 
 /**
  * Examines a file, open or not: the structure of every page; with `full` also every index and every checksum of columns and log.
