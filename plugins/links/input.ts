@@ -7,47 +7,90 @@ import { LIMITS, type LinkFields, type RedirectStatus, type Rule, STATUSES, UTM_
 import { momentsOf } from "./rules.ts"
 
 const closed = { additionalProperties: false } as const
-const Text = (maxLength: number) => t.String({ maxLength })
+const text = (maxLength: number, description: string) => t.String({ maxLength, description })
 const Word = t.String({ minLength: 1, maxLength: 100 })
 /** One value or several alternatives. */
-const Words = t.Union([t.Array(Word, { minItems: 1, maxItems: 50 }), Word])
-const Moment = orNull(t.String({ description: "Instant with its offset, in RFC 3339." }))
+const words = (description: string) => t.Union([t.Array(Word, { minItems: 1, maxItems: 50 }), Word], { description })
+const moment = (description: string) => orNull(t.String({ description: `${description} Instant with its offset, in RFC 3339.` }))
 
-export const UtmInput = t.Object(Object.fromEntries(UTM_KEYS.map((key) => [key, t.Optional(Text(200))])), closed)
+export const UtmInput = t.Object(Object.fromEntries(UTM_KEYS.map((key) => [key, t.Optional(text(200, `Value of \`${key}\`.`))])), {
+  ...closed,
+  description: "Campaign tags.",
+})
 const WhenInput = t.Object(
   {
-    device: t.Optional(Words),
-    os: t.Optional(Words),
-    country: t.Optional(Words),
-    language: t.Optional(Words),
-    query: t.Optional(t.Object({ name: t.String({ minLength: 1, maxLength: 100 }), value: t.Optional(Text(200)) }, closed)),
-    date: t.Optional(t.Object({ from: t.Optional(Text(40)), to: t.Optional(Text(40)) }, closed)),
+    device: t.Optional(words("Types of device, such as `mobile`. Several are alternatives.")),
+    os: t.Optional(words("Operating systems, such as `Android`. Several are alternatives.")),
+    country: t.Optional(words("ISO 3166-1 codes of countries. Several are alternatives.")),
+    language: t.Optional(words("Language codes. `de` includes `de-AT`. Several are alternatives.")),
+    query: t.Optional(
+      t.Object(
+        {
+          name: t.String({ minLength: 1, maxLength: 100, description: "Name of the parameter." }),
+          value: t.Optional(text(200, "Value of the parameter. Default: any value.")),
+        },
+        { ...closed, description: "Query parameter of the request." },
+      ),
+    ),
+    date: t.Optional(
+      t.Object(
+        {
+          from: t.Optional(text(40, "First day in the time zone of the site, or first instant. Default: no start.")),
+          to: t.Optional(text(40, "Last day (inclusive) in the time zone of the site, or end. Default: no end.")),
+        },
+        { ...closed, description: "Period of the request." },
+      ),
+    ),
   },
-  closed,
+  { ...closed, description: "Conditions, at least one, that must all match." },
 )
-const RuleInput = t.Object({ when: WhenInput, destination: t.String() }, closed)
+const RuleInput = t.Object({ when: WhenInput, destination: t.String({ description: "Destination if the conditions match." }) }, closed)
 
 export const LinkInput = t.Object(
   {
     destination: t.String({ description: "Destination URL with http, https or an allowed scheme. Used exactly as sent." }),
-    slug: t.Optional(t.String()),
-    domain_id: t.Optional(orNull(t.Integer({ minimum: 1 }))),
-    title: t.Optional(Text(200)),
-    notes: t.Optional(Text(2_000)),
-    tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: LIMITS.tags, uniqueItems: true })),
+    slug: t.Optional(t.String({ description: "1 to 64 letters, digits, hyphens and underscores. Default: a random slug." })),
+    domain_id: t.Optional(
+      orNull(t.Integer({ minimum: 1, description: "Id of a verified link domain. Default: null, the host of the instance." })),
+    ),
+    title: t.Optional(text(200, "Display name. Default: empty.")),
+    notes: t.Optional(text(2_000, "Notes for members. Default: empty.")),
+    tags: t.Optional(
+      t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: LIMITS.tags, uniqueItems: true, description: "Tags. Default: none." }),
+    ),
     redirect_status: t.Optional(t.Integer({ description: "HTTP status of the redirect: 301, 302, 307 or 308. Default: 302." })),
-    forward_query: t.Optional(t.Boolean()),
-    forward_path: t.Optional(t.Boolean()),
+    forward_query: t.Optional(t.Boolean({ description: "Whether the query of a request is added to the destination. Default: true." })),
+    forward_path: t.Optional(t.Boolean({ description: "Whether the path after the slug is appended to the destination. Default: false." })),
     utm: t.Optional(UtmInput),
-    utm_mode: t.Optional(t.Union([t.Literal("fill"), t.Literal("override")])),
-    utm_template_id: t.Optional(orNull(t.Integer({ minimum: 1 }))),
-    starts_at: t.Optional(Moment),
-    expires_at: t.Optional(Moment),
-    expired_destination: t.Optional(orNull(t.String())),
-    max_clicks: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))),
-    password: t.Optional(orNull(t.String())),
-    rules: t.Optional(t.Array(RuleInput, { maxItems: LIMITS.rules })),
-    noindex: t.Optional(t.Boolean()),
+    utm_mode: t.Optional(
+      t.Union([t.Literal("fill"), t.Literal("override")], {
+        description: "`fill` adds the tags that the destination lacks, `override` replaces existing ones. Default: `fill`.",
+      }),
+    ),
+    utm_template_id: t.Optional(
+      orNull(t.Integer({ minimum: 1, description: "Id of a campaign template, whose tags are added to `utm`. Default: null." })),
+    ),
+    starts_at: t.Optional(moment("Time from which the link redirects. Default: null, immediately.")),
+    expires_at: t.Optional(moment("Time at which the link expires, after `starts_at`. Default: null, never.")),
+    expired_destination: t.Optional(
+      orNull(t.String({ description: "Destination of an expired link. Default: null, a page with status 410." })),
+    ),
+    max_clicks: t.Optional(
+      orNull(
+        t.Integer({
+          minimum: 1,
+          maximum: 1_000_000_000,
+          description: "Number of human clicks after which the link expires. Default: null, unlimited.",
+        }),
+      ),
+    ),
+    password: t.Optional(
+      orNull(t.String({ description: "Password that visitors have to enter, 4 to 256 characters. null removes it. Default: none." })),
+    ),
+    rules: t.Optional(
+      t.Array(RuleInput, { maxItems: LIMITS.rules, description: "Rules for other destinations. The first match applies. Default: none." }),
+    ),
+    noindex: t.Optional(t.Boolean({ description: "Whether search engines are asked not to index the short URL. Default: true." })),
     force: t.Optional(
       t.Boolean({ description: "Take a slug that is reserved for a deleted item of the same organization. Default: false." }),
     ),

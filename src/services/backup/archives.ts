@@ -6,7 +6,7 @@ import { AppError } from "../../domain/error.ts"
 import { catalogSchemas } from "../../store/catalog/schema.ts"
 import { eventSchemas } from "../../store/events/database.ts"
 import { type Audit, backupEntry } from "../audit/audit.ts"
-import { ExitFault } from "../runtime/exit.ts"
+import { ExitFault, ForeignFile } from "../runtime/exit.ts"
 import { diskSpace } from "../runtime/files.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
 import { toExitFault } from "../runtime/store-states.ts"
@@ -141,7 +141,7 @@ export function toRefusal(error: unknown, dataDir: string): unknown {
   if (fault.exit === "storage") return new AppError("not_enough_space", detail)
   if (fault.exit === "configuration") return new AppError("backup_too_new", detail)
   if (fault.exit !== "damaged") return fault
-  return new AppError(/another program|no event store|no manifest/.test(detail) ? "backup_foreign" : "backup_corrupt", detail)
+  return new AppError(fault instanceof ForeignFile ? "backup_foreign" : "backup_corrupt", detail)
 }
 
 /** The part of the tar format that backups need: plain files of any size, written and read as streams. */

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
 import { PROBE, placesIn } from "../runtime/data-folder.ts"
-import { ExitFault } from "../runtime/exit.ts"
+import { ExitFault, ForeignFile } from "../runtime/exit.ts"
 import { freshFile, replaceFile, syncPath } from "../runtime/files.ts"
 
 /** Reason for a backup: by hand, by the daily job, before a migration, before a restore. */
@@ -134,7 +134,7 @@ const isMoment = (text: string | null): boolean => text === null || Number.isFin
 export function readManifest(folder: string): Manifest {
   const manifest = manifestIn(folder)
   if (manifest) return manifest
-  throw new ExitFault("damaged", `${manifestPath(folder)} is not a backup manifest that this version can read`)
+  throw new ForeignFile(`${manifestPath(folder)} is not a backup manifest that this version can read`)
 }
 
 /** Reads a manifest. Returns undefined also for a file that cannot be read, because a disk may damage single files. */

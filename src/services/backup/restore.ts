@@ -11,7 +11,7 @@ import { openEventStore } from "../../store/events/events.ts"
 import { createAudit } from "../audit/audit.ts"
 import type { Report } from "../runtime/control.ts"
 import { placesIn } from "../runtime/data-folder.ts"
-import { ExitFault } from "../runtime/exit.ts"
+import { ExitFault, ForeignFile } from "../runtime/exit.ts"
 import { replaceFile, syncPath } from "../runtime/files.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
 import { toExitFault } from "../runtime/store-states.ts"
@@ -113,7 +113,7 @@ async function stage(folder: string, staged: string, manifest: Manifest, passphr
 async function rejectForeign(staged: string, manifest: Manifest): Promise<void> {
   if (manifest.catalog === "remote") return
   const { ours } = await examineCatalogFile(join(staged, "catalog.db"), { full: false })
-  if (!ours) throw new ExitFault("damaged", `catalog.db of ${manifest.id} belongs to another program`)
+  if (!ours) throw new ForeignFile(`catalog.db of ${manifest.id} belongs to another program`)
 }
 
 /** Migrates the staged stores. Opening also rejects files of a newer version. Afterwards each store is a single file without a log. */

@@ -24,3 +24,10 @@ export class ExitFault extends Error {
     this.name = "ExitFault"
   }
 }
+
+/** The fault of a file that is not one of Footfall's, as opposed to a damaged one. Ends a command like damage. */
+export class ForeignFile extends ExitFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super("damaged", message, options)
+  }
+}

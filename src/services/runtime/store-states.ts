@@ -3,7 +3,7 @@ import type { Log } from "../../domain/log.ts"
 import type { StorageProblem } from "../../ingest/commit/storage-problems.ts"
 import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
 import { StoreRefusal } from "../../store/migrations.ts"
-import { ExitFault } from "./exit.ts"
+import { ExitFault, ForeignFile } from "./exit.ts"
 import type { Health, HealthCode } from "./health.ts"
 
 /** Converts faults of the stores to health states, or to the end of the process when the disk cannot be trusted (reliability.md section 4). */
@@ -101,7 +101,7 @@ export function toExitFault(error: unknown, dataDir: string): unknown {
 
 const misfit = (error: StoreRefusal) => new ExitFault("configuration", error.message, { cause: error })
 const foreign = (error: StoreRefusal) =>
-  new ExitFault("damaged", `${error.message}. Move it to another folder, or run footfall backup restore <id>`, { cause: error })
+  new ForeignFile(`${error.message}. Move it to another folder, or run footfall backup restore <id>`, { cause: error })
 
 /** Returns SQLite's error code, which is more specific than the kind of the fault. */
 const causeOf = (fault: StoreFault): string =>
