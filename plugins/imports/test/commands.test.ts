@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite"
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -104,6 +105,26 @@ test("starts an import without waiting for it", async () => {
   const options = JSON.stringify({ from: "2024-03-02" })
   const started = await json<ImportResponse>("import", "run", "--site", "1", "--source", "simple_analytics", "--options", options, file)
   expect(started).toMatchObject({ state: "pending", options: { from: "2024-03-02" } })
+})
+
+test("ends with the fault of an import that it waited for", async () => {
+  using folder = temporaryFolder()
+  const { server, file, dataDir, run } = await startSite(folder.path)
+  await using _ = server
+  const days = ["2024-03-01T10:00:00Z", "yesterday", "last week"]
+  writeFileSync(file, simpleAnalytics(days.map((at, index) => ({ at, path: "/", session: String(index) }))))
+  expect(await run("import", "run", "--site", "1", "--source", "simple_analytics", "--wait", file)).toEqual({
+    code: 64,
+    out: "",
+    err: "footfall: 2 of 3 lines were rejected. Set accept_rejects to import the rest.\n",
+  })
+  await server.end("SIGTERM")
+  using catalog = new Database(join(dataDir, "catalog.db"), { readonly: true })
+  const entries = catalog.query("select action, actor_kind, outcome from audit_log where action like 'imports.%' order by id").all()
+  expect(entries).toEqual([
+    { action: "imports.import.create", actor_kind: "cli", outcome: "ok" },
+    { action: "imports.import.complete", actor_kind: "cli", outcome: "failed" },
+  ])
 })
 
 test("names what is wrong with the words of a command", async () => {
