@@ -3,7 +3,7 @@ import type { ImportsHost } from "./area.ts"
 import { type HeldImport, type MaskedDays, maskedDays, rangesOf } from "./days.ts"
 import { type DayRow, daysOf, type ImportRow, importsOfSite, putDays, updateImport } from "./rows.ts"
 
-/** Decides anew which import holds each day of a site, whenever an import is completed, undone, enabled or disabled. */
+/** Decides again which import holds each day of a site, whenever an import is completed, undone, enabled or disabled. */
 export interface Holders {
   /**
    * Recomputes the days of all imports of a site and shows the effective ones, in the transaction of the given statements. Returns the
