@@ -139,7 +139,8 @@ const FILES: readonly SourceFile[] = [
   DASHBOARD,
 ]
 
-const NAME = new RegExp(`^(imported_)?(${Object.keys(TABLES).join("|")})((?:_\\d{8}){2})?(?: ?\\(\\d+\\))?\\.csv$`, "i")
+/** A table with the optional prefix, range of days and number of a repeated download. */
+const NAME = /^(imported_)?([a-z_]+?)((?:_\d{8}){2})?(?: ?\(\d+\))?\.csv$/i
 const EXPORT_HINT = "Use the export in the settings of the site in Plausible (Imports & exports, Export to CSV), which has days."
 
 function recognize(file: FileHead): Recognition | undefined {

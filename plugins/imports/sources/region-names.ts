@@ -24,15 +24,17 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** Returns the ISO 3166-2 code of a region by its English name, such as `US-CA` for California; "" for unknown names. */
 export function regionByName(country: string, name: string): string {
-  const code = name === "" ? undefined : codesOf(country).get(folded(name))
-  return code === undefined ? "" : `${country}-${code}`
+  const found = name === "" ? undefined : regionsOf(country).find((region) => SAME.compare(region.name, plain(name)) === 0)
+  return found === undefined ? "" : `${country}-${found.code}`
 }
 
-const codesOf = memoize(300, (country: string): ReadonlyMap<string, string> => {
+/** Exports write some names with accents and others without, in any case. */
+const SAME = new Intl.Collator("en", { sensitivity: "base" })
+
+const regionsOf = memoize(300, (country: string): readonly { code: string; name: string }[] => {
   const entries = (NAMES[country] ?? "").split("|").filter((entry) => entry !== "")
-  return new Map(entries.map((entry) => [folded(entry.slice(entry.indexOf(" ") + 1)), entry.slice(0, entry.indexOf(" "))]))
+  return entries.map((entry) => ({ code: entry.slice(0, entry.indexOf(" ")), name: plain(entry.slice(entry.indexOf(" ") + 1)) }))
 })
 
-/** Exports write some names with accents and typographic apostrophes, and others without. */
-const folded = (name: string): string =>
-  name.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("’", "'").replaceAll("ł", "l").replaceAll("Ł", "L").toLowerCase()
+/** Replaces typographic apostrophes, and a letter that has no accent to be ignored. */
+const plain = (name: string): string => name.slice(0, 100).replaceAll("’", "'").replaceAll("ł", "l").replaceAll("Ł", "L")

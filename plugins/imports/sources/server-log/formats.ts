@@ -62,8 +62,8 @@ export function detectFormat({ text }: Pick<FileHead, "text">): Detection | unde
   const options = { local: (at: number) => at, pattern: "" }
   const hosts = shareOf(sample, beginsWithHost)
   for (const format of CANDIDATES) {
-    const hasHost = format === "vhost_combined" || format === "common_vhost"
-    if (format !== "bunny" && hasHost !== hosts >= MIN_SHARE) continue
+    const isWithHost = format === "vhost_combined" || format === "common_vhost"
+    if (format !== "bunny" && isWithHost !== hosts >= MIN_SHARE) continue
     const read = LINE_FORMATS[format](options)
     const share = shareOf(sample, (line) => typeof read(line) === "object")
     if (share >= MIN_SHARE) return { format, share }
