@@ -11,12 +11,25 @@ export const STATES: readonly [name: string, reach: (world: World, random: Rando
   ["after a restart", async (world) => world.restart()],
 ]
 
+type State = (typeof STATES)[number]
+
+/** The same states, with imported totals from the merge on. Sums of totals do not agree with each other as those of visits do. */
+export const STATES_WITH_TOTALS: readonly State[] = STATES.map(
+  ([name, reach]): State => [
+    name,
+    async (world, random) => {
+      await reach(world, random)
+      if (reach !== merged) return
+      await world.importTotals(3, 0)
+      await world.importTotals(4, 1)
+    },
+  ],
+)
+
 async function merged(world: World): Promise<void> {
   await world.import(1, 10)
   await world.import(2, 10)
   world.hide(2)
-  await world.importTotals(3, 0)
-  await world.importTotals(4, 1)
   for (let i = 0; i < 9; i++) {
     await world.seal()
     world.write(5)
@@ -25,9 +38,7 @@ async function merged(world: World): Promise<void> {
 }
 
 async function erased(world: World, random: Random): Promise<void> {
-  world.show(2)
-  world.showSomeDays(1)
-  world.showSomeDays(3)
+  world.showSomeDays()
   await world.erase(random.pick(["DE", "US"]))
   await world.retain(1, world.cutoff)
   await world.retainTotals()

@@ -1,7 +1,7 @@
 import { test } from "bun:test"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
 import { checkComparison, checkFunnel, checkImported, checkPeriods, checkRealtime, checkRows, checkTable, type Trial } from "./check.ts"
-import { STATES } from "./life.ts"
+import { STATES_WITH_TOTALS } from "./life.ts"
 import { seededRandom } from "./random.ts"
 import { TIMES } from "./traffic.ts"
 import { World } from "./world.ts"
@@ -30,11 +30,12 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 1_000 + i))(
     const random = seededRandom(seed)
     const time = TIMES[seed % TIMES.length]!
     using world = new World(random, time)
-    for (const [name, reach] of STATES) {
+    for (const [name, reach] of STATES_WITH_TOTALS) {
       await reach(world, random)
       try {
         for (const [check, often] of CHECKS) {
-          for (let left = Math.ceil((often * ORACLE_QUERIES) / WORLDS / STATES.length); left > 0; left--) check({ world, random, time })
+          for (let left = Math.ceil((often * ORACLE_QUERIES) / WORLDS / STATES_WITH_TOTALS.length); left > 0; left--)
+            check({ world, random, time })
         }
       } catch (error) {
         throw new Error(`${name}, seed ${seed}, ${time.day}:\n${error instanceof Error ? error.message : error}`)

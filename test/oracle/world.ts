@@ -141,10 +141,9 @@ export class World {
     this.#visible.set(importId, this.#imports.get(importId)!)
   }
 
-  /** Hides some days of an import. */
-  showSomeDays(importId: number): void {
-    const one = this.#imports.get(importId)!
-    this.#visible.set(importId, { ...one, days: one.days.filter(() => this.#random.chance(0.7)) })
+  /** Shows all imports on some of their days. */
+  showSomeDays(): void {
+    for (const [id, one] of this.#imports) this.#visible.set(id, { ...one, days: one.days.filter(() => this.#random.chance(0.8)) })
   }
 
   /** Removes the totals of the first days of all imports. */
