@@ -6,7 +6,8 @@ import { type Content, type Encoding, lines, type ReadingSink } from "./text.ts"
  * line and end with `\.`. Everything else of the dump is passed over.
  */
 
-const COPY = /^COPY (.+?) \((.*)\) FROM stdin(?: WITH .*)?;$/i
+const COPY = "COPY "
+const COPY_END = ") from stdin"
 const BLOCK_END = "\\."
 const NULL = "\\N"
 /** Encodings of dumps that can be read. `SQL_ASCII` is whatever the clients of the database sent, which is UTF-8 today. */
@@ -56,8 +57,9 @@ function encodingOfDump({ name, text }: Pick<FileHead, "name" | "text">): Encodi
 }
 
 function blockOf(text: string, tables: ReadonlySet<string>) {
-  const [, name = "", columns] = text.startsWith("COPY ") ? (COPY.exec(text) ?? []) : []
-  if (columns === undefined) return undefined
+  const [begin, end] = [text.indexOf(" ("), text.toLowerCase().lastIndexOf(COPY_END)]
+  if (!text.startsWith(COPY) || begin === -1 || end < begin || !text.endsWith(";")) return undefined
+  const [name, columns] = [text.slice(COPY.length, begin), text.slice(begin + " (".length, end)]
   const table = unquoted(name.slice(name.lastIndexOf(".") + 1))
   return { table, columns: columns.split(",").map((column) => unquoted(column.trim()).toLowerCase()), isWanted: tables.has(table) }
 }

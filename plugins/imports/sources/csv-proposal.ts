@@ -119,7 +119,13 @@ const DIMENSION_NAMES: readonly (readonly [name: string, dimension: string])[] =
   ["eventname", "event"],
   ["name", "event"],
 ]
-const PROPERTY = /^(?:props?|property|properties|metadata|custom)[._:\s-]+(.+)$/i
+const PROPERTY = /^(?:props?|property|properties|metadata|custom)[._:\s-]/i
+
+/** Returns the property key in the name of a column such as `prop_plan`, or undefined for any other column. */
+const propertyIn = (column: string): string | undefined => {
+  const prefix = PROPERTY.exec(column)?.[0]
+  return prefix === undefined ? undefined : column.slice(prefix.length).replace(/^[._:\s-]+/, "") || undefined
+}
 
 const NAME_SHARE = 0.6
 /** Confidence of a match below which no column is proposed. */
@@ -145,7 +151,7 @@ function proposeEvents(columns: readonly Column[]): Proposal {
   const found = matches(FIELDS, columns)
   const used = new Set([...found.values()].map(({ column }) => column))
   const props = columns.flatMap(({ name }) => {
-    const key = used.has(name) ? undefined : PROPERTY.exec(name)?.[1]
+    const key = used.has(name) ? undefined : propertyIn(name)
     return key === undefined ? [] : [[key, { column: name, confidence: 0.8 }] as const]
   })
   return complete("events", undefined, found, Object.fromEntries(props))

@@ -8,7 +8,7 @@ export type TimeFormat = (typeof TIME_FORMATS)[number]
 export type DateOrder = "day_first" | "month_first"
 
 /** Two numbers and a year, with a time or without. Dots separate dates in which the day comes first; other separators say nothing. */
-const NUMERIC = /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?)?$/i
+const NUMERIC = /^(\d{1,2})([/.-])(\d{1,2})([/.-])(\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?)?$/i
 const UNIX = /^-?\d{1,11}(?:\.\d{1,9})?$/
 const UNIX_MS = /^-?\d{1,14}$/
 const COMPACT = /^(\d{4})(\d{2})(\d{2})$/
@@ -16,8 +16,8 @@ const SLASHED_YEAR = /^(\d{4})\/(\d{2})\/(\d{2})/
 
 /** Returns the order of day and month that a time shows, "unknown" if both are possible, or undefined if it is not such a time. */
 export function orderShownBy(text: string): DateOrder | "unknown" | undefined {
-  const [, first, separator, second] = NUMERIC.exec(text.trim()) ?? []
-  if (first === undefined) return undefined
+  const [, first, separator, second, other] = NUMERIC.exec(text.trim()) ?? []
+  if (first === undefined || separator !== other) return undefined
   if (separator === "." || Number(first) > 12) return "day_first"
   return Number(second) > 12 ? "month_first" : "unknown"
 }
@@ -57,8 +57,8 @@ function compact(text: string, local: FromLocal): number | undefined {
 }
 
 function numeric(text: string, local: FromLocal, order: DateOrder): number | undefined {
-  const [, first, , second, year, hour = "0", minute = "0", seconds = "0", half] = NUMERIC.exec(text) ?? []
-  if (year === undefined) return undefined
+  const [, first, separator, second, other, year, hour = "0", minute = "0", seconds = "0", half] = NUMERIC.exec(text) ?? []
+  if (year === undefined || separator !== other) return undefined
   const [day, month] = order === "day_first" ? [Number(first), Number(second)] : [Number(second), Number(first)]
   const date = dateOf(Number(year), month, day)
   const clock = clockOf(hourOf(Number(hour), half), Number(minute), Number(seconds))

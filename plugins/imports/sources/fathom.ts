@@ -76,7 +76,7 @@ const rulesOf = ({ required, optional }: SourceFile): ColumnRules => ({ required
 const has = (header: { has(column: string): boolean }, column: string): boolean =>
   header.has(column) || Object.entries(ALIASES).some(([alias, name]) => name === column && header.has(alias))
 
-const ZIP_NAME = /^(?:(?:pageviews|events)-[a-z-]+.*|Browsers|Countries|DeviceTypes|Pages|Referrers|Site)\.csv$/
+const ZIP_NAME = /^(?:(?:pageviews|events)-[a-z-].*|Browsers|Countries|DeviceTypes|Pages|Referrers|Site)\.csv$/
 
 function recognize(file: FileHead): Recognition | undefined {
   const header = headerOf(file)

@@ -50,7 +50,8 @@ function recognize({ name, text }: FileHead): Recognition | undefined {
   if (base === "manifest.json" && text.includes(`"${FORMAT}"`)) return { confidence: 1, table: "manifest" }
   if (base === "visits.ndjson" && (text.trim() === "" || /^\{[^\n]*"visitor_kind"/.test(text))) return { confidence: 0.9, table: "visits" }
   if (base === "imported.ndjson") return { confidence: 0.5, table: "imported" }
-  const [plain = "", extension = ""] = base.split(/\.(?=[^.]*$)/)
+  const dot = base.lastIndexOf(".")
+  const [plain, extension] = dot === -1 ? [base, ""] : [base.slice(0, dot), base.slice(dot + 1)]
   if (extension === "json" && DEFINITIONS.some((known) => known === plain)) return { confidence: 0.1, table: plain }
   if (extension === "ndjson" && RECORDS.includes(plain)) return { confidence: 0.1, table: plain }
   // A plugin names its files after itself.

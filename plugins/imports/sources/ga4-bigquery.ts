@@ -203,7 +203,11 @@ const traitsOfParts = memoize(20_000, (json: string): Partial<VisitTraits> => {
   const web = part(device, "web_info")
   const system = textOf(device.operating_system) || textOf(web.operating_system)
   // The version repeats the name, as in `Macintosh Intel 10.15`.
-  const version = /\d[\w._]*$/.exec(textOf(device.operating_system_version))?.[0] ?? ""
+  const lastWord =
+    textOf(device.operating_system_version)
+      .split(/[^\w.]+/)
+      .at(-1) ?? ""
+  const version = /\d/.test(lastWord) ? lastWord.slice(lastWord.search(/\d/)) : ""
   const browser = textOf(web.browser) || textOf(device.browser)
   const country = countryOf(textOf(geo.country))
   return stated({

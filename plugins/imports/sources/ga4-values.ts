@@ -56,13 +56,13 @@ export function dayIndexReader(file: string, range: Range | undefined): (text: s
   }
 }
 
-const GROUPED = /^\d{1,3}(?:([.,'’\s])\d{3})(?:\1\d{3})*$/u
+const GROUPED = /^\d{1,3}(?:[.,'’\s]\d{3})+$/u
 const SEPARATORS = /[\s'’]/gu
 
 /** Reads a count, with separators of thousands. */
 export function readCount(text: string): number {
   const trimmed = text.trim()
-  if (GROUPED.test(trimmed)) return Number(trimmed.replace(/\D/g, ""))
+  if (GROUPED.test(trimmed) && new Set(trimmed.replace(/\d/g, "")).size === 1) return Number(trimmed.replace(/\D/g, ""))
   return Math.round(readNumber(text))
 }
 

@@ -118,7 +118,7 @@ function eventOf(action: Json, currency: string): ActionEvent | undefined {
     case "ecommerceOrder": {
       const amount = textOf(action.revenue)
       const props = propsOf({ order_id: textOf(action.orderId) })
-      return { name: "purchase", props, ...(amount !== "" && { revenue: { amount: amount.replace(/^[^\d.-]+|[^\d]+$/g, ""), currency } }) }
+      return { name: "purchase", props, ...(amount !== "" && { revenue: { amount: numberIn(amount), currency } }) }
     }
     default:
       return undefined
@@ -182,3 +182,11 @@ const traitsOfFields = memoize(20_000, (json: string): Partial<VisitTraits> => {
     ...placeTraits({ country, region, city }),
   })
 })
+
+/** Returns the number in an amount such as `€ 12.50`. */
+function numberIn(amount: string): string {
+  const from = Math.max(0, amount.search(/[\d.-]/))
+  let to = amount.length
+  while (to > from && !/\d/.test(amount[to - 1]!)) to--
+  return amount.slice(from, to)
+}

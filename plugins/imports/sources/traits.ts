@@ -78,7 +78,8 @@ const DEVICES: Readonly<Record<string, string>> = {
 const UNKNOWN = new Set(["", "unknown", "(unknown)", "(not set)", "(none)", "null", "other"])
 const VERSIONED = /^(.*\S) +v?(\d[\w._-]*)$/
 /** Versions of Windows are named by words too, such as `Windows XP` and `Windows Server 2003`. */
-const WINDOWS = /^(windows)(?: +(?!phone|mobile)(\S.*))?$/i
+const WINDOWS = /^(windows)(?: +(\S.*))?$/i
+const WINDOWS_OF_PHONES = /^windows +(?:phone|mobile)/i
 const VERSION = /^v?(\d{1,9}(?:[._]\d{1,9})?)/
 
 const spellings = new Map(SPELLINGS.map((name) => [name.toLowerCase(), name]))
@@ -108,7 +109,7 @@ export const deviceOf = (name: string): string => {
 
 function versioned(name: string): [name: string, version: string] {
   const text = name.trim()
-  const [, windows, release = ""] = WINDOWS.exec(text) ?? []
+  const [, windows, release = ""] = (WINDOWS_OF_PHONES.test(text) ? undefined : WINDOWS.exec(text)) ?? []
   if (windows !== undefined) return [windows, release]
   const [, plain = text, version = ""] = VERSIONED.exec(text) ?? []
   return [plain, version]

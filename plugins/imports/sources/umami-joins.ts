@@ -188,7 +188,12 @@ function scalarOf(row: Row, type: number): string | undefined {
 }
 
 /** Returns a number without the zeros that the database adds: `42.5000` is 42.5. */
-const plainNumber = (number: string): string => (/^[+-]?\d+\.\d*$/.test(number) ? number.replace(/\.?0*$/, "") : number)
+function plainNumber(number: string): string {
+  if (!/^[+-]?\d+\.\d*$/.test(number)) return number
+  let end = number.length
+  while (number[end - 1] === "0") end--
+  return number.slice(0, number[end - 1] === "." ? end - 1 : end)
+}
 
 function dateText(text: string): string {
   const at = parseTime(text, (local) => local)
