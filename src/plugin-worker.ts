@@ -1,5 +1,5 @@
 import { WORKERS } from "../plugins/workers.ts"
-import type { ThreadReply, ThreadTask } from "./plugin/threads.ts"
+import type { ThreadReply, ThreadTask } from "./plugin/host/threads.ts"
 
 /** Entry of all threads of plugins. A thread runs one task and is then ended by the main thread. */
 

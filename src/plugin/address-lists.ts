@@ -2,9 +2,9 @@ import { parseAddressList } from "../ingest/address/address-list.ts"
 import { openOperatorFile, reportOnce } from "../ingest/address/operator-file.ts"
 import type { ClientFacts } from "../ingest/collect/clients.ts"
 import type { AnyPlugin } from "./contract.ts"
-import type { Host } from "./host.ts"
-import type { HostOptions } from "./hosts.ts"
-import { requestOf } from "./recording.ts"
+import type { Host } from "./host/host.ts"
+import type { HostOptions } from "./host/hosts.ts"
+import { requestOf } from "./host/recording.ts"
 
 /** Address lists that the operator configures for plugins. */
 export interface AddressLists {

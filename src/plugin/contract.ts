@@ -16,8 +16,8 @@ import type { Consumer } from "../services/jobs/outbox.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { Migration } from "../store/migrations.ts"
 import type { PluginError } from "./errors.ts"
-import type { Asked, Host } from "./host.ts"
-import type { PluginJob } from "./host-jobs.ts"
+import type { Asked, Host } from "./host/host.ts"
+import type { PluginJob } from "./host/jobs.ts"
 import type { Widget } from "./widgets.ts"
 
 /** First segments of the paths that belong to a plugin. */

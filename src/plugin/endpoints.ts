@@ -1,7 +1,7 @@
 import { AppError } from "../domain/error.ts"
 import { pluginFault } from "./check.ts"
 import type { PluginEndpoint } from "./contract.ts"
-import type { Asked } from "./host.ts"
+import type { Asked } from "./host/host.ts"
 
 /** Answers a request at an endpoint of a plugin, before the routers. Returns undefined for other requests. Throws `not_found` at the path of a disabled plugin. */
 export type AnswerAtEndpoint = (asked: Asked, path: string) => Response | Promise<Response> | undefined

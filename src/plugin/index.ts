@@ -86,16 +86,26 @@ export {
   sizeClass,
 } from "./enrichment.ts"
 export { errorsOf, type PluginError } from "./errors.ts"
-export type { Asked, Host, HostServices, ListedSender, PluginAudit, PluginOutbox, PluginRecord, PluginSecrets, Throttle } from "./host.ts"
-export type { Counters } from "./host-counters.ts"
-export type { BatchProgress, PluginBatch, PluginCreation } from "./host-creation.ts"
-export type { ImportWriters, VisitsPlace } from "./host-imports.ts"
-export type { PluginJob, PluginJobs } from "./host-jobs.ts"
-export type { OwnSlugs, SlugClaim } from "./host-slugs.ts"
-export type { Trash } from "./host-trash.ts"
-export type { OwnRows } from "./own-rows.ts"
-export type { OwnStatements, OwnTables } from "./own-tables.ts"
+export type { Counters } from "./host/counters.ts"
+export type { BatchProgress, PluginBatch, PluginCreation } from "./host/creation.ts"
+export type {
+  Asked,
+  Host,
+  HostServices,
+  ListedSender,
+  PluginAudit,
+  PluginOutbox,
+  PluginRecord,
+  PluginSecrets,
+  Throttle,
+} from "./host/host.ts"
+export type { ImportWriters, VisitsPlace } from "./host/imports.ts"
+export type { PluginJob, PluginJobs } from "./host/jobs.ts"
+export type { OwnRows } from "./host/own-rows.ts"
+export type { OwnStatements, OwnTables } from "./host/own-tables.ts"
+export type { OwnSlugs, SlugClaim } from "./host/slugs.ts"
+export type { PluginWorker, RunInThread } from "./host/threads.ts"
+export type { Trash } from "./host/trash.ts"
 export type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
 export { AnyQuery, instantOrNull, NoQuery, Sent } from "./shapes.ts"
-export type { PluginWorker, RunInThread } from "./threads.ts"
 export { defineWidget, type KnownWidget, type Widget, type WidgetAnswer, type WidgetQuestion } from "./widgets.ts"

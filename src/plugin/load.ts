@@ -8,9 +8,9 @@ import { checkRoutes, openPaths } from "./check-routes.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
 import { type AnswerAtEndpoint, combineEndpoints } from "./endpoints.ts"
 import { declareErrors } from "./errors.ts"
-import type { Host } from "./host.ts"
-import { defineJobs } from "./host-jobs.ts"
-import { type HostOptions, hostsOf } from "./hosts.ts"
+import type { Host } from "./host/host.ts"
+import { type HostOptions, hostsOf } from "./host/hosts.ts"
+import { defineJobs } from "./host/jobs.ts"
 import type { PluginRegistry } from "./registry.ts"
 
 export interface LoadOptions extends Omit<HostOptions, "lists"> {

@@ -102,7 +102,7 @@ test("the type of an error starts with the base URL", async () => {
 })
 
 test("the detail of every error ends with a full stop", async () => {
-  const root = new URL("../../", import.meta.url).pathname
+  const root = new URL("../..", import.meta.url).pathname
   const unfinished: string[] = []
   for await (const file of new Glob("{src,plugins}/**/*.ts").scan(root)) {
     const source = await Bun.file(root + file).text()

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 
-const root = new URL("../../", import.meta.url)
+const root = new URL("../..", import.meta.url)
 const notice = await Bun.file(new URL("NOTICE", root)).text()
 const lines = new Set(notice.split("\n").map((line) => line.trim().split(/\s+/).join(" ")))
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { placesIn } from "../services/runtime/data-folder.ts"
+import { placesIn } from "../../services/runtime/data-folder.ts"
 
 /** Returns the function that creates the folder of a plugin for staged files (areas/00 section 18). */
 export const stagingFolders = (dataDir: string, plugin: string) => (): string => {

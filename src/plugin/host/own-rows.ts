@@ -1,8 +1,8 @@
-import type { Caller } from "../query/engine/pool.ts"
-import type { EventStore } from "../store/events/events.ts"
-import type { RowStatements } from "../store/events/tables/row-tables.ts"
-import { forbiddenTable } from "../store/own-tables.ts"
-import type { Sql } from "../store/sql.ts"
+import type { Caller } from "../../query/engine/pool.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { RowStatements } from "../../store/events/tables/row-tables.ts"
+import { forbiddenTable } from "../../store/own-tables.ts"
+import type { Sql } from "../../store/sql.ts"
 
 /**
  * Row tables of a plugin in the event store, for data that grows with traffic. Writes use the only writer, on this thread, and are on

@@ -1,11 +1,11 @@
-import type { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import type { Site } from "../domain/site.ts"
-import type { Instance } from "../services/instance/instance.ts"
-import { raw, type Sql, sql } from "../store/sql.ts"
+import type { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Instance } from "../../services/instance/instance.ts"
+import { raw, type Sql, sql } from "../../store/sql.ts"
 import type { PluginAudit } from "./host.ts"
-import type { OwnSlugs, SlugHolder } from "./host-slugs.ts"
 import type { OwnStatements, OwnTables } from "./own-tables.ts"
+import type { OwnSlugs, SlugHolder } from "./slugs.ts"
 
 /** A thing of a site that is marked as deleted before its row is removed. */
 export interface Deletable extends SlugHolder {

@@ -1,6 +1,6 @@
-import { AppError } from "../domain/error.ts"
-import { readAddress } from "../ingest/address/client-address.ts"
-import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
+import { AppError } from "../../domain/error.ts"
+import { readAddress } from "../../ingest/address/client-address.ts"
+import { tokenBuckets } from "../../services/api-keys/token-buckets.ts"
 import type { Asked, Host } from "./host.ts"
 
 /** Returns the address of a client, or undefined if the connection has ended. */

@@ -1,5 +1,5 @@
-import { isFinished, type Job } from "../domain/job.ts"
-import type { Jobs } from "../services/jobs/jobs.ts"
+import { isFinished, type Job } from "../../domain/job.ts"
+import type { Jobs } from "../../services/jobs/jobs.ts"
 import type { Asked } from "./host.ts"
 
 const PROGRESS_MS = 500

@@ -1,6 +1,6 @@
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { forbiddenTable } from "../store/own-tables.ts"
-import type { Sql } from "../store/sql.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { forbiddenTable } from "../../store/own-tables.ts"
+import type { Sql } from "../../store/sql.ts"
 
 /**
  * Tables of a plugin in the catalog. A statement is a `select`, `insert`, `update` or `delete` on these tables only. It must be short,

@@ -1,4 +1,4 @@
-import type { SiteKeys } from "../services/sites/site-keys.ts"
+import type { SiteKeys } from "../../services/sites/site-keys.ts"
 
 export type SiteHash = (text: string) => string
 

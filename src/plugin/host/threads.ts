@@ -1,4 +1,4 @@
-import { AppError } from "../domain/error.ts"
+import { AppError } from "../../domain/error.ts"
 
 /**
  * Work of a plugin in a thread, listed in `plugins/workers.ts`. It gets a task, can post messages meanwhile, and returns a result. All three

@@ -1,7 +1,7 @@
-import { AppError } from "../domain/error.ts"
-import type { Random } from "../services/secrets/secrets.ts"
-import { newSlug, SLUG_RESERVED_MS, SUGGESTED_CHARS, slugKey, slugSuggestions } from "../services/sharing/slugs.ts"
-import { raw, sql } from "../store/sql.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Random } from "../../services/secrets/secrets.ts"
+import { newSlug, SLUG_RESERVED_MS, SUGGESTED_CHARS, slugKey, slugSuggestions } from "../../services/sharing/slugs.ts"
+import { raw, sql } from "../../store/sql.ts"
 import type { OwnStatements } from "./own-tables.ts"
 
 /** Tables of things that have slugs. `slug_key` holds `slugKey(slug)` in both of them. */

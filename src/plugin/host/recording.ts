@@ -1,7 +1,7 @@
-import type { RecordCollector } from "../ingest/collect/collect.ts"
-import type { NewRecord } from "../ingest/collect/records.ts"
-import type { CollectRequest } from "../ingest/request/request.ts"
-import type { AnyPlugin } from "./contract.ts"
+import type { RecordCollector } from "../../ingest/collect/collect.ts"
+import type { NewRecord } from "../../ingest/collect/records.ts"
+import type { CollectRequest } from "../../ingest/request/request.ts"
+import type { AnyPlugin } from "../contract.ts"
 import type { Asked, Host, PluginRecord } from "./host.ts"
 
 const NOTHING = new Uint8Array()

@@ -1,7 +1,7 @@
-import type { ErrorCode } from "../domain/error.ts"
-import type { Idempotency } from "../services/api-keys/idempotency.ts"
-import type { Change } from "../services/definitions/site-things.ts"
-import { type BatchKeeping, batchCreation, type Created, type Creating, creation } from "../web/creation.ts"
+import type { ErrorCode } from "../../domain/error.ts"
+import type { Idempotency } from "../../services/api-keys/idempotency.ts"
+import type { Change } from "../../services/definitions/site-things.ts"
+import { type BatchKeeping, batchCreation, type Created, type Creating, creation } from "../../web/creation.ts"
 import { type OwnStatements, statementsBehind } from "./own-tables.ts"
 
 /**
