@@ -49,7 +49,7 @@ export const importerRoutes = ({ host, format }: Area) =>
   host.instanceRouter().get("/importers", () => ({ data: SOURCES.map(format.importer) }), {
     signedIn: true,
     query: NoQuery,
-    response: { 200: t.Object({ data: t.Array(ImporterResponse) }) },
+    response: { 200: t.Object({ data: t.Array(ImporterResponse, { description: "Available sources." }) }) },
     detail: operation("List the sources of imports"),
   })
 

@@ -21,7 +21,6 @@ interface Foundation {
 export async function openFoundation(options: AppOptions, publicUrl: () => string): Promise<Foundation> {
   const { config } = options
   const placeFile = await placesOf(config)
-  let states: Instance["states"] | undefined
   const slowQueries = createSlowQueries(options.clock)
   const imports = createVisibleImports()
   const engine = openEngine({
@@ -31,15 +30,16 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
     path: placesIn(config.data_dir).events,
     cacheBytes: cacheBytes(config.cache_mb),
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
-    onDamage: (detail) => states?.damaged(detail),
   })
-  const instance = await openInstance({ ...instanceOptions(options), publicUrl, imports, onEventsReadable: engine.begin }).catch(
-    async (error) => {
-      await engine.close()
-      throw error
-    },
-  )
-  states = instance.states
+  const instance = await openInstance({
+    ...instanceOptions(options),
+    publicUrl,
+    imports,
+    onEventsReadable: ({ damaged }) => engine.begin(damaged),
+  }).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
   await makeFirstUser(options, instance)
   return { instance, engine, slowQueries, placeFile }
 }

@@ -22,14 +22,19 @@ export type Engine = { [Kind in QueryKind]: (query: QueryOf<Kind>, caller: Calle
 export type PooledEngine = Engine & {
   /** Returns at most `maxRows` rows of an area's row tables, and one more when there are more. */
   rowTables(statement: SentStatement, maxRows: number, caller: Caller): Promise<object[]>
-  /** Prepares the first worker. Called as soon as the store can be read, so that the first result comes sooner. */
-  begin(): void
+  /**
+   * Prepares the first worker. Called as soon as the store can be read, so that the first result comes sooner. `onDamage` is called when
+   * a query finds damage in the store.
+   */
+  begin(onDamage?: (detail: string) => void): void
 }
 
 /** Opens an engine with query workers over the event store at `options.path`, which the main thread has open for writing. */
 export function openEngine(options: PoolOptions): PooledEngine {
-  const pool = new Pool(options)
-  const streams = createRowStreams(options)
+  let reportDamage: (detail: string) => void = () => {}
+  const threads = { ...options, onDamage: (detail: string) => reportDamage(detail) }
+  const pool = new Pool(threads)
+  const streams = createRowStreams(threads)
   return {
     ...pooledQueries(pool),
     async *rows(query, caller) {
@@ -41,7 +46,10 @@ export function openEngine(options: PoolOptions): PooledEngine {
     },
     // A statement has methods too, and only text and values can be sent to a worker.
     rowTables: ({ text, values }, maxRows, caller) => pool.ask({ kind: "rowTables", statement: { text, values }, maxRows }, caller),
-    begin: () => pool.begin(),
+    begin(onDamage) {
+      if (onDamage) reportDamage = onDamage
+      pool.begin()
+    },
     async close() {
       pool.close()
       streams.close()

@@ -85,7 +85,7 @@ export interface InstanceOptions {
   /** Holder that the query engine asks for the visible imports. Default: a new one. */
   imports?: VisibleImportsHolder
   /** Called when readers may open the event store. The rest of the opening continues meanwhile. */
-  onEventsReadable?: () => void
+  onEventsReadable?: (states: Pick<StoreStates, "damaged">) => void
 }
 
 /** An instance with its stores open and its services, not serving yet. */
@@ -177,11 +177,12 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const health = createHealth({ now: clock.now, log })
   const states = createStoreStates({ health, log, monotonic: clock.monotonic })
   const exclusive = createExclusive()
-  // The event store needs this function from its first write on, but its answer needs the catalog, which is opened together with the
-  // store.
-  let isExempt: ExemptValues = () => false
-  const exemptValues: ExemptValues = (...value) => isExempt(...value)
-  const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, exemptValues })
+  const stores = await openStoresWithBackup({
+    ...options,
+    exclusive,
+    onFault: states.note,
+    onEventsReadable: () => options.onEventsReadable?.(states),
+  })
   const { catalog, events, lease } = stores
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
@@ -195,7 +196,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
-  isExempt = createExemptValues({ directory: sites.directory, goals, funnels, instanceShields })
+  events.exempt(createExemptValues({ directory: sites.directory, goals, funnels, instanceShields }))
   const outbound = createOutbound({ settings: options.outbound, clock })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
   const jobs = createJobQueue({ catalog, clock, log, random })

@@ -7,7 +7,6 @@ import { type EventFileInspection, inspectEventFile } from "../../store/events/c
 import { eventSchemas } from "../../store/events/database.ts"
 import { type EventStore, openEventStore } from "../../store/events/events.ts"
 import type { StoreFault } from "../../store/events/fault.ts"
-import type { ExemptValues } from "../../store/events/writer.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
@@ -22,7 +21,6 @@ export interface StoresOptions {
   random: Random
   remoteCatalog: RemoteCatalog | undefined
   onFault(fault: StoreFault): void
-  exemptValues: ExemptValues
   plugins: readonly PluginFacts[]
   /** Called before the first migration of stores that contain data. A rejection stops the start before anything is changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
@@ -95,7 +93,7 @@ const lostCatalog = (path: string) =>
 const isEmptyFile = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
 
 async function open(options: StoresOptions): Promise<Stores> {
-  const { dataDir, version, clock, random, remoteCatalog, exemptValues } = options
+  const { dataDir, version, clock, random, remoteCatalog } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   const schemas = catalogSchemas(options.plugins)
   // Inspected before the catalog is opened, so that nothing is changed if one of the stores is newer than this version.
@@ -117,7 +115,7 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
-    const events = openEventStore(eventsPath, { now: clock.now(), version, exemptValues, schemas: eventSchemas(options.plugins) })
+    const events = openEventStore(eventsPath, { now: clock.now(), version, schemas: eventSchemas(options.plugins) })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {

@@ -37,6 +37,8 @@ export interface EventStore extends Upkeep, Extent, Tallies {
   rows<T>(work: (rows: RowStatements) => T): T
   /** Updates the statistics of the query planner. Reads at most 1,000 rows of each index. */
   analyze(): void
+  /** Sets the values that have no daily limit. Called once, as soon as the catalog that names them is read. */
+  exempt(values: ExemptValues): void
   checkpoint(mode: "passive" | "truncate"): void
   /** Commits a write without effect. Throws StoreFault when the store cannot be written. */
   probe(): void
@@ -47,16 +49,15 @@ interface EventStoreOptions {
   now: number
   /** The program's version, which is recorded with applied migrations. */
   version?: string
-  exemptValues?: ExemptValues
   /** Default: the core's migrations without those of plugins. */
   schemas?: readonly MigrationList[]
 }
 
-export function openEventStore(path: string, { now, version = "", exemptValues = () => false, schemas }: EventStoreOptions): EventStore {
+export function openEventStore(path: string, { now, version = "", schemas }: EventStoreOptions): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
-  return createStore(new Journal(db, exemptValues))
+  return createStore(new Journal(db))
 }
 
 function createStore(journal: Journal): EventStore {
@@ -94,6 +95,7 @@ function createStore(journal: Journal): EventStore {
         db.run("analyze")
       })
     },
+    exempt: (values) => journal.exempt(values),
     checkpoint(mode) {
       translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
     },

@@ -30,14 +30,18 @@ function retryWhileLocked<T>(begin: () => T): T {
 /** The writing connection and the writer's memory, which it keeps consistent with the tables. */
 export class Journal {
   readonly db: Database
-  readonly #exemptValues: ExemptValues
+  #isExempt: ExemptValues = () => false
   #memory: Memory
   #isStale = false
 
-  constructor(db: Database, exemptValues: ExemptValues) {
+  constructor(db: Database) {
     this.db = db
-    this.#exemptValues = exemptValues
-    this.#memory = loadMemory(db, exemptValues)
+    this.#memory = this.#load()
+  }
+
+  /** Sets the values without a daily limit. Before, every value has one. */
+  exempt(values: ExemptValues): void {
+    this.#isExempt = values
   }
 
   get memory(): Memory {
@@ -88,8 +92,12 @@ export class Journal {
     this.#memory = translateErrors(() => {
       if (this.db.inTransaction) this.db.run("rollback")
       this.db.run(SYNCED)
-      return loadMemory(this.db, this.#exemptValues)
+      return this.#load()
     })
     this.#isStale = false
+  }
+
+  #load(): Memory {
+    return loadMemory(this.db, (...value) => this.#isExempt(...value))
   }
 }

@@ -10,7 +10,7 @@ function openJournal() {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const db = openDatabase(path, { now: 0, version: "" })
-  const journal = new Journal(db, () => false)
+  const journal = new Journal(db)
   return {
     path,
     journal,

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { openEventStore } from "../../../src/store/events/events.ts"
 import type { Part } from "../../../src/store/events/part.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
-import type { Writer } from "../../../src/store/events/writer.ts"
+import type { ExemptValues, Writer } from "../../../src/store/events/writer.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { event, NO_TRAITS } from "./samples.ts"
 
@@ -13,10 +13,14 @@ const HOUR = 3_600_000
 const DAY = "2026-11-21"
 
 /** Opens a store in its own folder that can be stopped and restarted. */
-function startStore(exemptValues?: Parameters<typeof openEventStore>[1]["exemptValues"]) {
+function startStore(isExempt?: ExemptValues) {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
-  const open = () => openEventStore(path, { now: NOON, ...(exemptValues ? { exemptValues } : {}) })
+  const open = () => {
+    const store = openEventStore(path, { now: NOON })
+    if (isExempt) store.exempt(isExempt)
+    return store
+  }
   const running = {
     path,
     store: open(),
