@@ -260,12 +260,12 @@ test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
   expect(looked.faults).toEqual([])
 })
 
-const EACH_THEME = [
+const EACH_THEME: readonly (readonly [width: number, theme: "light" | "dark"])[] = [
   [1280, "light"],
   [375, "dark"],
   [1280, "dark"],
   [375, "light"],
-] as const
+]
 
 test.skipIf(noBrowser).each(bySize({ check: EACH_THEME.slice(0, 2), full: EACH_THEME, release: EACH_THEME }))(
   "%i px, %s: no step of a new import has an accessibility violation or overflows",
