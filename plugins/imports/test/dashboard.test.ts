@@ -113,6 +113,7 @@ test.skipIf(noBrowser)("imports with the keyboard only", async () => {
   await tabTo(page, "Simple Analytics")
   await page.keyboard.press("Enter")
   await shown(page, "Import from Simple Analytics")
+  await settled(page)
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Import from Simple Analytics")
   await tabTo(page, "Choose files")
   const picker = page.waitForEvent("filechooser")
