@@ -12,7 +12,7 @@ import {
   type Sink,
   type Source,
   type SourceEvent,
-} from "./source.ts"
+} from "../source.ts"
 
 /**
  * The archive of a site, as `services/export/takeout.ts` writes it, in the versions 1 and 2. Its texts are those that were stored, so they

@@ -2,8 +2,8 @@ import { Type as t } from "@sinclair/typebox"
 import { isObject, memoize, type VisitTraits } from "#plugin"
 import { jsonElements } from "../reading/json.ts"
 import { encodingOf } from "../reading/text.ts"
+import type { FileHead, ReadOptions, Sink, Source, SourceEvent } from "../source.ts"
 import { regionByName } from "./region-names.ts"
-import type { FileHead, ReadOptions, Sink, Source, SourceEvent } from "./source.ts"
 import { browserTraits, countryOf, deviceOf, languageTag, stated, systemTraits } from "./traits.ts"
 
 /**

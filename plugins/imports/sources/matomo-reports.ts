@@ -1,7 +1,7 @@
 import type { ImportedKind } from "#plugin"
 import { delimited, headerOf, type Row } from "../reading/delimited.ts"
 import { fileName } from "../reading/unpack.ts"
-import type { FileHead, InputFile, ReadOptions, Recognition, Sink, SourceFile } from "./source.ts"
+import type { FileHead, InputFile, ReadOptions, Recognition, Sink, SourceFile } from "../source.ts"
 import { countsOf, dayOf, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "./totals-rows.ts"
 import { browserTraits, countryOf, deviceOf, languageTag, regionOf, sizeOf, systemTraits } from "./traits.ts"
 

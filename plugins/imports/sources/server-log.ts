@@ -1,9 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
 import { jsonElements } from "../reading/json.ts"
 import { type Content, encodingOf, lines, type ReadingSink } from "../reading/text.ts"
+import { ImportFault, type InputFile, type ReadOptions, type RejectCode, type Sink, type Source, type SourceEvent } from "../source.ts"
 import { detectFormat, isJsonFormat, JSON_FORMATS, LINE_FORMATS, LOG_FORMATS, type LogFormat } from "./server-log/formats.ts"
 import type { FormatOptions, LogRecord } from "./server-log/record.ts"
-import { ImportFault, type InputFile, type ReadOptions, type RejectCode, type Sink, type Source, type SourceEvent } from "./source.ts"
 import { fromLocal } from "./times.ts"
 import { countryOf, languageTag, stated } from "./traits.ts"
 

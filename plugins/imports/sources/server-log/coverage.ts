@@ -1,4 +1,4 @@
-import type { LineCoverage } from "../source.ts"
+import type { LineCoverage } from "../../source.ts"
 
 /**
  * What a stream has read: covered intervals of time, and keyed hashes of the lines near their boundaries, because logs are not strictly in

@@ -1,4 +1,4 @@
-import { ImportFault } from "../source.ts"
+import { ImportFault } from "../../source.ts"
 import {
   anyTime,
   closingQuote,

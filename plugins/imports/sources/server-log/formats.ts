@@ -1,4 +1,4 @@
-import type { FileHead } from "../source.ts"
+import type { FileHead } from "../../source.ts"
 import { beginsWithHost, combined, common, commonVhost, vhostCombined } from "./access-lines.ts"
 import { bunny } from "./bunny.ts"
 import { custom } from "./custom.ts"

@@ -1,5 +1,5 @@
 import { isObject } from "#plugin"
-import type { RejectCode } from "../source.ts"
+import type { RejectCode } from "../../source.ts"
 import { anyTime, type FormatOptions, type LogRecord, present, splitRequest, withoutEscapes } from "./record.ts"
 
 /** Logs that consist of JSON objects, usually one per line. */

@@ -1,4 +1,4 @@
-import type { RejectCode } from "../source.ts"
+import type { RejectCode } from "../../source.ts"
 import { clockOf, dateOf, type FromLocal, parseTime } from "../times.ts"
 
 /** A request as a log describes it. "" is a missing value. Cookies and user names are never read. */
