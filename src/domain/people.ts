@@ -20,6 +20,8 @@ export interface PeopleScope {
   saltEdges: readonly number[]
   /** Time after its first identification for which a device id is known, in ms. */
   deviceMs: number
+  /** Key of the pseudonyms of visitors. Scopes are made by the core, so areas need not handle it. */
+  siteKey: Uint8Array
 }
 
 /** A number of times, days or minor units. */
@@ -65,7 +67,7 @@ export interface PeopleGroup {
 }
 
 /**
- * A set of people. `group` is evaluated over the stored data; `stored` are pseudonyms that an area keeps in its row tables, as rows
+ * A set of people. `group` is evaluated over the stored data up to `until`; `stored` are pseudonyms that an area keeps in its row tables, as rows
  * with one column `visitors` (ascending 8-byte pseudonyms, big-endian); `ordinals` names visitors directly.
  */
 export interface PeopleSet {
@@ -76,7 +78,7 @@ export interface PeopleSet {
   until: number
   members:
     | { by: "group"; group: PeopleGroup }
-    | { by: "stored"; text: string; values: readonly (string | number)[]; siteKey: Uint8Array }
+    | { by: "stored"; text: string; values: readonly (string | number)[] }
     | { by: "ordinals"; ordinals: readonly number[] }
 }
 
@@ -195,7 +197,6 @@ export interface PeopleListQuery extends ActivePeopleQuery {
   sort: PeopleSort
   /** Revenue is summed in this currency when it orders the list. */
   currency: string
-  siteKey: Uint8Array
   limit: number
   /** Value and pseudonym of the last person of the page before. */
   after?: { value: number; pseudonym: string }
@@ -231,7 +232,6 @@ export interface PeopleListResult {
 export interface PersonQuery extends ActivePeopleQuery {
   ordinal: number
   days: readonly number[]
-  siteKey: Uint8Array
   limit: number
   /** Start and sequence of the last visit of the page before. */
   before?: { start: number; sequence: number }
