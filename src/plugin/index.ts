@@ -8,6 +8,7 @@ export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from
 export type { Filter } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
 export { parseId } from "../domain/id.ts"
+export { PeopleIdentity } from "../domain/identity.ts"
 export {
   dayNumber,
   dayText,
@@ -48,6 +49,7 @@ export {
   sortedPage,
 } from "../services/lists/paging.ts"
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
+export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
 export {
   isReservedSlug,
   refuseSlug,

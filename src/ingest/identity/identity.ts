@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/error.ts"
+import { hasLongKeys } from "../../domain/identity.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Hash64 } from "../../store/events/writer.ts"
 import type { Incoming } from "../payloads/incoming.ts"
@@ -40,7 +41,7 @@ export interface VisitorKeys {
  */
 export function personKind(site: Site, { userId, deviceId }: Incoming, objects: boolean): "user" | "device" | undefined {
   const mode = site.settings.identity_mode
-  if (objects || (mode !== "identified" && mode !== "persistent")) return undefined
+  if (objects || !hasLongKeys(mode)) return undefined
   if (userId !== "") return "user"
   return mode === "persistent" && deviceId !== "" ? "device" : undefined
 }

@@ -43,6 +43,7 @@ export interface HostServices
     | "goals"
     | "funnels"
     | "segments"
+    | "people"
     | "annotations"
     | "organizations"
     | "settings"

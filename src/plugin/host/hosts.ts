@@ -137,6 +137,7 @@ const hostServices = ({ instance, console, stats, recordReports, exports, erasur
   goals: instance.goals,
   funnels: instance.funnels,
   segments: instance.segments,
+  people: instance.people,
   annotations: instance.annotations,
   organizations: instance.organizations,
   settings: instance.settings,

@@ -38,6 +38,7 @@ import { inSlices } from "../lists/paging.ts"
 import { type Alarms, createAlarms } from "../mail/alarms.ts"
 import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "../outbound/outbound.ts"
+import { createIdentityRule, type IdentityRule } from "../people/identity.ts"
 import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
@@ -53,6 +54,7 @@ import { createSessions, type Sessions } from "../sign-in/sessions.ts"
 import { loadHostRulings } from "../sites/host-claims.ts"
 import { createSalts, createSiteKeys, type SaltStore, type SiteKeys } from "../sites/site-keys.ts"
 import { createSites, type Sites } from "../sites/sites.ts"
+import { siteFacts } from "../stats/open-report.ts"
 import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
 
 export interface InstanceOptions {
@@ -104,6 +106,8 @@ export interface Instance {
   segments: Segments
   /** Filters of saved segments, for the query parsers. */
   saved: SavedOf
+  /** The rule of who counts as a person in a report. */
+  people: IdentityRule
   shares: Shares
   instanceShields: InstanceShields
   settings: InstanceSettings
@@ -196,6 +200,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
+  const factsOf = (site: Site) => siteFacts(site, goals.rules(site.id))
   events.exempt(createExemptValues({ directory: sites.directory, goals, funnels, instanceShields }))
   const outbound = createOutbound({ settings: options.outbound, clock })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
@@ -227,6 +232,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     sites,
     goals,
     funnels,
+    people: createIdentityRule({ clock, siteKeys, imports, events, factsOf }),
     settings,
     maintenance: await createMaintenance({ catalog, clock, audit }),
     schedule,

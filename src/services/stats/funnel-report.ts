@@ -1,12 +1,13 @@
 import { AppError, type Fault } from "../../domain/error.ts"
 import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../../domain/funnel.ts"
 import { parseId } from "../../domain/id.ts"
+import { hasLongKeys, ROTATING_DAYS } from "../../domain/identity.ts"
 import { roundedRatio } from "../../domain/metric.ts"
 import type { FunnelQuery, FunnelResult, Table } from "../../domain/query.ts"
 import type { FunnelReport, ReportFacts } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
-import type { IdentityMode } from "../../domain/visit.ts"
 import type { Form } from "../../query/parse/arguments.ts"
+import { identityInsufficient } from "../people/identity.ts"
 import { type OpenReport, reportFacts, splitArguments, withAllFaults } from "./open-report.ts"
 
 export interface FunnelReportOptions {
@@ -96,14 +97,10 @@ function savedFunnel(given: unknown, saved: readonly Funnel[]): Funnel {
 
 const refusal = (errors: Fault[]) => new AppError("validation_failed", "The funnel is not valid.", { errors })
 
-/** For how many hours a visitor without a person key is known. */
-const HORIZON_HOURS: Record<IdentityMode, number> = { daily: 24, weekly: 168, monthly: 744, identified: 24, persistent: 24 }
-
 function funnelQuery({ site, facts, parsed }: OpenReport, { steps, order, window_hours }: RequestedFunnel): FunnelQuery {
   const mode = site.settings.identity_mode
-  const isTooLong = window_hours !== null && window_hours > HORIZON_HOURS[mode]
-  const hasPersonKeys = mode === "identified" || mode === "persistent"
-  if (isTooLong && !hasPersonKeys) throw identityInsufficient(window_hours, mode)
+  const isTooLong = window_hours !== null && window_hours > 24 * ROTATING_DAYS[mode]
+  if (isTooLong && !hasLongKeys(mode)) throw windowTooLong(site, window_hours)
   return {
     site: facts,
     range: parsed.range.range,
@@ -115,14 +112,10 @@ function funnelQuery({ site, facts, parsed }: OpenReport, { steps, order, window
   }
 }
 
-function identityInsufficient(hours: number, mode: IdentityMode): AppError {
-  const horizon = HORIZON_HOURS[mode]
-  return new AppError("identity_insufficient", `This site recognizes visitors for ${horizon} hours, but the window is ${hours} hours.`, {
-    needed_days: Math.ceil(hours / 24),
-    mode,
-    horizon_days: horizon / 24,
-    options: ["shorten_window", "switch_mode"],
-  })
+function windowTooLong(site: Site, hours: number): AppError {
+  const horizon = 24 * ROTATING_DAYS[site.settings.identity_mode]
+  const detail = `This site recognizes visitors for ${horizon} hours, but the window is ${hours} hours.`
+  return identityInsufficient(site, Math.ceil(hours / 24), ["shorten_window", "switch_mode"], detail)
 }
 
 export type ShownFunnel = Omit<FunnelReport, keyof ReportFacts>
