@@ -164,6 +164,7 @@ export const stageInput = ({ site, source, options, files, isInline }: PreviewIn
   isInline,
   source,
   options,
+  linksUsers: linksUsers(site, options),
   site: {
     timezone: site.timezone,
     hosts: site.hosts,
@@ -172,6 +173,10 @@ export const stageInput = ({ site, source, options, files, isInline }: PreviewIn
     revenue_currency: site.revenue_currency,
   },
 })
+
+/** Returns whether visits with a user id belong to the visitor of `identify()`, whom only the mode `identified` knows. */
+export const linksUsers = ({ settings }: Site, options: Readonly<Record<string, unknown>>): boolean =>
+  settings.identity_mode === "identified" && options.link_identified_users === true
 
 /** Returns totals with amounts of money in both forms. */
 export const shownTotals = ({ totals: { revenue, ...counts } }: Pick<Staged, "totals">): PreviewResponse["totals"] => ({

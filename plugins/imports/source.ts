@@ -102,8 +102,6 @@ export interface Sink {
   choices(name: string, choices: readonly { id: string; rows: number }[]): void
   /** Tells a preview which mapping was used or is proposed. */
   mapping(mapping: object): void
-  /** Hands on a refund to the revenue area. Absent without one. */
-  refund?(refund: SourceRefund): void
   /** Hands on definitions of a site, as its archive has them, if they are to be created. */
   definitions?(kind: "goals" | "funnels" | "annotations" | "segments", items: readonly object[]): void
   /** Throws when nobody waits any more or a limit of the preview is reached. */
@@ -151,20 +149,6 @@ export interface SourceEvent {
   page?: string
   /** For `vitals` only. `cls` has no unit, the others are milliseconds. */
   vitals?: { lcp?: number; inp?: number; fcp?: number; ttfb?: number; cls?: number }
-}
-
-/** A refund of an imported purchase. */
-export interface SourceRefund {
-  file: string
-  line: number
-  /** UTC epoch milliseconds. */
-  at: number
-  externalId: string
-  /** External id of the purchase. */
-  parent: string
-  /** Amount as decimal text. */
-  amount: string
-  currency: string
 }
 
 export type RejectCode = "bad_date" | "bad_number" | "negative_count" | "bad_url" | "too_long" | "wrong_column_count"

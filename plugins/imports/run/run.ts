@@ -6,7 +6,7 @@ import { auditEntry } from "../audit-entries.ts"
 import type { DayRules } from "../days.ts"
 import { importError } from "../errors.ts"
 import type { Holders } from "../holders.ts"
-import { type Previews, shownTotals, stageInput } from "../preview.ts"
+import { linksUsers, type Previews, shownTotals, stageInput } from "../preview.ts"
 import {
   type DayRow,
   deleteDays,
@@ -72,10 +72,10 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
     running.set(importId, own)
     try {
       const row = await started(found, site, signal)
-      if (!row) return await purge(found)
+      if (!row) return await purge(found, site, actor)
       await complete({ row, site, actor, progress, signal: AbortSignal.any([signal, own.signal]) })
     } catch (error) {
-      if (own.signal.aborted) return await purge(found)
+      if (own.signal.aborted) return await purge(found, site, actor)
       // The end of the process only interrupts the run.
       if (signal.aborted) throw error
       await fail(found, site, actor, error)
@@ -107,19 +107,19 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
       importId: row.id,
       folder: join(folder, "sorted"),
       staged,
-      linksUsers: linksUsers(row, site),
+      linksUsers: linksUsers(site, JSON.parse(row.options_json) as Record<string, unknown>), // written with the import
       batch,
       signal,
       report: (done, total) => progress({ phase: "write", done, total }),
     })
     progress({ phase: "complete", done: visits + rows, total: visits + rows })
-    const created = await createDefinitions(host, { row, site, actor: at.actor, staged })
+    await createDefinitions(host, { row, site, actor: at.actor, staged })
     signal.throwIfAborted()
     await db.transaction(
       async (statements) => {
         const change = {
           ...({ state: "completed", finished_at: host.now(), folder: null, folder_expires_at: null } as const),
-          ...{ rows_imported: staged.rows.accepted, created_objects_json: JSON.stringify(created) },
+          rows_imported: staged.rows.accepted,
         }
         const completed = await updateImport(statements, row.id, change, ["running"])
         if (!completed) throw signal.reason ?? new Error("The import is no longer running.")
@@ -178,9 +178,10 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
       await host.rows.write((rows) => insertRejects(rows, id, at + 1, rejects.slice(at, at + REJECTS_PER_WRITE)))
   }
 
-  /** Removes the rows of an import that did not complete, and its staged files unless it can be tried again. */
-  async function purge(row: ImportRow, keepsSource = false): Promise<void> {
+  /** Removes the rows and definitions of an import that did not complete, and its staged files unless it can be tried again. */
+  async function purge(row: ImportRow, site: Site, actor: Actor, keepsSource = false): Promise<void> {
     await imports.drop(row.site_id, row.id)
+    await removeDefinitions(host, row.id, site, actor)
     if (row.folder === null) return
     if (!keepsSource) {
       staging.remove(row.folder)
@@ -196,7 +197,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
     const message =
       error instanceof AppError ? error.message : "The import failed because of an error of the server. The cause is in its log."
     const keepsSource = row.source !== "server_log" && code !== "source_missing"
-    await purge(row, keepsSource)
+    await purge(row, site, actor, keepsSource)
     const failed = await db.transaction(async (statements) => {
       const change = {
         ...({ state: "failed", error_code: code, error_message: message, finished_at: host.now() } as const),
@@ -218,9 +219,9 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
     if (!row || !site || row.state !== "undoing") return
     progress({ phase: "undo", done: 0 })
     await host.exclusively(() => imports.drop(row.site_id, row.id))
-    const left = await removeDefinitions(host, row, site)
+    await removeDefinitions(host, row.id, site, actor)
     await db.transaction(async (statements) => {
-      const change = { state: "undone", created_objects_json: JSON.stringify(left), undone_at: host.now() } as const
+      const change = { state: "undone", undone_at: host.now() } as const
       const undone = await updateImport(statements, row.id, change, ["undoing"])
       if (!undone) return
       await host.audit.write(statements, actor, auditEntry("undone", site, undone, { state: ["undoing", "undone"] }))
@@ -249,9 +250,6 @@ function saltIn(folder: string, random: ImportsHost["random"]): string {
   if (!existsSync(path)) writeFileSync(path, Buffer.from(random(32)).toString("hex"), { mode: 0o600 })
   return readFileSync(path, "utf8")
 }
-
-const linksUsers = ({ options_json }: ImportRow, { settings }: Site): boolean =>
-  settings.identity_mode === "identified" && (JSON.parse(options_json) as Record<string, unknown>).link_identified_users === true
 
 const runFigures = (staged: Staged) => ({
   kind: staged.kind,

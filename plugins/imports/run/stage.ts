@@ -22,6 +22,9 @@ const MAX_WARNINGS = 100
 const MAX_DEFINITIONS = 1_000
 const PROGRESS_MS = 500
 
+const USERS_NOT_LINKED =
+  "Users are not linked, because the identity mode of the site is not identified. Change it in the settings of the site before the import."
+
 /** Ends the reading of a preview that has seen enough. */
 class PreviewEnd extends Error {}
 
@@ -83,6 +86,7 @@ class Stage implements Sink {
 
   async run(): Promise<Staged> {
     this.#enrich = createEnrichment(this.#task.site, await openPlaces(this.#task.geoDb))
+    if (this.#options.link_identified_users === true && !this.#task.linksUsers) this.warn("users_not_linked", USERS_NOT_LINKED)
     const files = await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
     const complete = await this.#read(files)
     const hash = complete ? await this.#hash(files) : undefined
@@ -206,7 +210,7 @@ class Stage implements Sink {
   }
 
   #sortedEvent(given: SourceEvent, { event, traits }: EnrichedEvent, day: string): SortedEvent {
-    const linked = this.#options.link_identified_users === true && given.userId ? given.userId : ""
+    const linked = this.#task.linksUsers && given.userId ? given.userId : ""
     const name = linked === "" ? nameOf(given, day) : `user ${linked}`
     const visitor = new Bun.CryptoHasher("sha256", this.#task.salt).update(name).digest("hex").slice(0, 32)
     const kind = linked === "" ? (given.visitorKind ?? "rotating") : "user"

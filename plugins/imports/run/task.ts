@@ -18,6 +18,8 @@ export interface StageTask {
   /** Options as they were sent. */
   options: Readonly<Record<string, unknown>>
   site: StageSite
+  /** Whether a user of the source is the visitor that `identify()` names. */
+  linksUsers: boolean
   rules: DayRules
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */

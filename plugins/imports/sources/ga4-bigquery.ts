@@ -26,11 +26,7 @@ export const ga4BigQuery: Source = {
       ]),
     },
   ],
-  options: t.Object({
-    link_identified_users: t.Optional(
-      t.Boolean({ description: "Whether rows with a user_id belong to the visitor that `identify()` names. Default: false." }),
-    ),
-  }),
+  options: t.Object({}),
   recognize: ({ text }: FileHead) =>
     /^\s*[[{]/.test(text) &&
     ['"event_name"', '"event_timestamp"'].every((name) => text.includes(name)) &&
@@ -77,16 +73,11 @@ function rowReader({ currency: siteCurrency, hostname }: ReadOptions, sink: Sink
     const at = timeOf(row.event_timestamp)
     if (at === undefined) return sink.reject(file, line, "bad_date", textOf(row.event_timestamp))
     if (name === "") return sink.reject(file, line, "wrong_column_count", "")
+    // A refund belongs to a transaction. The core stores events only.
+    if (name === "refund") return sink.skip("not_imported_type")
     const params = paramsOf(row.event_params)
-    const currency = params.get("currency") || siteCurrency
     const ecommerce = part(row, "ecommerce")
     const transaction = textOf(ecommerce.transaction_id) || (params.get("transaction_id") ?? "")
-    if (name === "refund") {
-      const amount = decimalText(ecommerce.refund_value ?? params.get("value"))
-      if (!sink.refund || transaction === "" || amount === "") return sink.skip("not_imported_type")
-      const externalId = `${transaction}:${textOf(row.event_timestamp)}`
-      return sink.refund({ file, line, at, externalId, parent: transaction, amount, currency })
-    }
     const engagement = ENGAGEMENT.has(name) ? engagementOf(name, params) : undefined
     if (ENGAGEMENT.has(name) && !engagement) return sink.skip("not_imported_type")
     const event: SourceEvent = {
@@ -108,7 +99,7 @@ function rowReader({ currency: siteCurrency, hostname }: ReadOptions, sink: Sink
     if (event.name !== "pageview" && !engagement) event.props = propsOf(params, transaction)
     if (PURCHASES.has(name)) {
       const amount = decimalText(ecommerce.purchase_revenue ?? params.get("value"))
-      if (amount !== "") event.revenue = { amount, currency }
+      if (amount !== "") event.revenue = { amount, currency: params.get("currency") || siteCurrency }
     }
     sink.event(event)
   }

@@ -18,11 +18,7 @@ export const matomo: Source = {
     { name: VISITS_TABLE, required: ["idVisit", "actionDetails"], optional: ["visitorId", "userId", "siteCurrency"] },
     ...MATOMO_REPORTS,
   ],
-  options: t.Object({
-    link_identified_users: t.Optional(
-      t.Boolean({ description: "Whether visits with a userId belong to the visitor that `identify()` names. Default: false." }),
-    ),
-  }),
+  options: t.Object({}),
   recognize,
   async read(files, options, sink) {
     for (const file of files) if (file.recognition.table === VISITS_TABLE) await readVisits(file, options, sink)

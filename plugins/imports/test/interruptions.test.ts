@@ -1,14 +1,9 @@
 import { expect, test } from "bun:test"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { type AnyPlugin, type JobWork, sql } from "#plugin"
-import { startInstance, type TestInstance } from "#plugin/test"
-import type { ImportsHost } from "../area.ts"
-import { createHolders } from "../holders.ts"
-import imports from "../imports.ts"
-import { createPreviews } from "../preview.ts"
-import { createRuns, type RunPayload, type Runs } from "../run/run.ts"
-import { createStaging } from "../staging.ts"
+import { sql } from "#plugin"
+import type { TestInstance } from "#plugin/test"
+import { run, startByHand } from "./by-hand.ts"
 import { file, PATH, simpleAnalytics } from "./kit.ts"
 import { filesOf, segmentsOf } from "./stores.ts"
 
@@ -17,39 +12,6 @@ const ROWS = Array.from({ length: 40 }, (_, at) => ({
   path: `/${at % 7}`,
   session: `s${at % 23}`,
 }))
-
-/** An instance whose runs are started by hand with batches of a few events, so that they can be interrupted anywhere. */
-async function startByHand(): Promise<AsyncDisposable & { instance: TestInstance; runs: Runs; headers: { cookie: string } }> {
-  let host: ImportsHost | undefined
-  const setup: AnyPlugin["setup"] = (given) => {
-    host = given as ImportsHost // the settings of the plugin
-    return imports.setup(given)
-  }
-  const instance = await startInstance({ plugins: [{ ...imports, setup }] })
-  await instance.signIn({ role: "owner", isInstanceAdmin: true })
-  const headers = { cookie: await instance.signIn({ role: "admin" }) }
-  const staging = createStaging(host!)
-  const holders = createHolders(host!)
-  const previews = createPreviews(host!, { holders, staging })
-  const runs = createRuns(host!, { holders, previews, staging, batch: { events: 4, totals: 4 } })
-  return { instance, runs, headers, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
-}
-
-const actor = { kind: "system", email: "test", ipPrefix: "", userAgent: "", requestId: "" } as const
-
-/** Runs an import. Aborts it when it reports progress for the given time. */
-function run(runs: Runs, importId: number, abortAt = Number.POSITIVE_INFINITY): Promise<void> {
-  const abort = new AbortController()
-  let reports = 0
-  const work: Pick<JobWork<RunPayload>, "payload" | "signal" | "progress"> = {
-    payload: { importId, actor },
-    signal: abort.signal,
-    progress() {
-      if (++reports === abortAt) abort.abort(new Error("The process stops."))
-    },
-  }
-  return runs.run(work as JobWork<RunPayload>) // the members that a run uses
-}
 
 const totalsOf = async ({ api, site, statsKey }: TestInstance) =>
   (await api.get(`/api/public/v1/sites/${site.id}/stats/timeseries?period=all&metrics=visitors,visits,pageviews`, statsKey)).body

@@ -11,8 +11,8 @@ export interface ImportStage extends AsyncDisposable {
   send(method: string, path: string, body?: unknown): ReturnType<TestInstance["api"]["get"]>
   /** Starts an import, runs it and returns it. Throws if it was refused. */
   run(body: object): Promise<ImportResponse>
-  /** Returns metrics of a range by name. */
-  totals(period?: string): Promise<unknown>
+  /** Returns the metrics of all time as the public API answers them. `more` are further parameters. */
+  totals(more?: string): Promise<Record<string, number>>
 }
 
 export const PATH = "/api/private/sites/1/imports"
@@ -36,9 +36,9 @@ export async function startImports(options: Parameters<typeof startInstance>[0] 
       await instance.runJobs()
       return (await get(`/${(answer as ImportResponse).id}`)).body as ImportResponse // the response of the route
     },
-    async totals(period = "period=all") {
-      const path = `/api/private/stats/1/summary?${period}`
-      return (await api.get(path, undefined, headers)).body
+    async totals(more = "") {
+      const { body } = await api.get(`/api/public/v1/sites/${instance.site.id}/stats/summary?period=all${more}`, instance.statsKey)
+      return (body as { metrics: Record<string, number> }).metrics // the response of the route
     },
     [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose](),
   }

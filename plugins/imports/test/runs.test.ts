@@ -10,13 +10,6 @@ const EXPORT = simpleAnalytics([
   { at: "2026-10-02T09:00:00Z", path: "/", session: "b", country: "FR" },
 ])
 
-/** Returns the metrics of all time, as the public API answers them. */
-async function totals({ instance }: ImportStage, more = ""): Promise<Record<string, number>> {
-  const path = `/api/public/v1/sites/${instance.site.id}/stats/summary?period=all${more}`
-  const { body } = await instance.api.get(path, instance.statsKey)
-  return (body as { metrics: Record<string, number> }).metrics // the response of the route
-}
-
 /** Stores visits of today, as the tracker sends them. */
 async function collectNative({ instance }: ImportStage, pages: readonly string[]): Promise<void> {
   for (const [at, page] of pages.entries()) {
@@ -33,16 +26,16 @@ describe("a run", () => {
     const started = await stage.post("", { ...file(EXPORT), preview_hash: preview.preview_hash })
     expect(started).toMatchObject({ status: 202, body: { id: 1, state: "pending", days: [] } })
     expect(started.headers.get("location")).toBe("/api/private/sites/1/imports/1")
-    expect(await totals(stage)).toMatchObject({ visitors: 0 })
+    expect(await stage.totals()).toMatchObject({ visitors: 0 })
     await stage.instance.runJobs()
-    expect(await totals(stage)).toMatchObject({ visitors: 2, visits: 2, pageviews: 3, visit_duration: 150 })
+    expect(await stage.totals()).toMatchObject({ visitors: 2, visits: 2, pageviews: 3, visit_duration: 150 })
     const { body } = await stage.get("/1")
     expect(body).toMatchObject({
       ...{ state: "completed", totals: preview.totals, date_start: "2026-10-01", date_end: "2026-10-02", days_effective: 2 },
       ...{ rows: { total: 3, read: 3, imported: 3, skipped: 0, rejected: 0 }, progress: null, can_retry: false },
       days: [{ from: "2026-10-01", to: "2026-10-02", state: "effective" }],
     })
-    expect(await totals(stage, '&filters=[{"dimension":"country","operator":"is","values":["FR"]}]')).toMatchObject({ visitors: 1 })
+    expect(await stage.totals('&filters=[{"dimension":"country","operator":"is","values":["FR"]}]')).toMatchObject({ visitors: 1 })
   })
 
   test("leaves out days with native visits, with the day of the first one", async () => {
@@ -57,7 +50,7 @@ describe("a run", () => {
         { from: "2026-11-21", to: "2026-11-21", state: "skipped", reason: "native" },
       ],
     })
-    expect(await totals(stage)).toMatchObject({ visits: 3 })
+    expect(await stage.totals()).toMatchObject({ visits: 3 })
   })
 
   test("fails when more than half of its lines are rejected, and is imported when that is accepted", async () => {
@@ -65,7 +58,7 @@ describe("a run", () => {
     const broken = `${EXPORT}\n${["x", "y", "z", "w"].map((time) => `${time},/,c,DE,shop.example,pageview`).join("\n")}`
     const failed = await stage.run(file(broken))
     expect(failed).toMatchObject({ state: "failed", error: { code: "too_many_rejects" }, can_retry: true })
-    expect(await totals(stage)).toMatchObject({ visitors: 0 })
+    expect(await stage.totals()).toMatchObject({ visitors: 0 })
     expect(segmentsOf(stage.instance)).toEqual([])
     const done = await stage.run({ ...file(broken), options: { accept_rejects: true } })
     expect(done).toMatchObject({ state: "completed", rows: { read: 7, imported: 3, rejected: 4 } })
@@ -111,20 +104,20 @@ describe("undoing", () => {
   test("leaves the stores as they were before, bit for bit", async () => {
     await using stage = await startImports()
     await collectNative(stage, ["/", "/about"])
-    const before = { segments: segmentsOf(stage.instance), totals: await totals(stage) }
+    const before = { segments: segmentsOf(stage.instance), totals: await stage.totals() }
     const first = await stage.run(file(EXPORT))
     const second = await stage.run(file(simpleAnalytics([{ at: "2026-10-05T10:00:00Z", path: "/other", session: "c" }])))
     const withBoth = segmentsOf(stage.instance)
     expect(await stage.post(`/${first.id}/undo`)).toMatchObject({ status: 202, body: { state: "undoing" } })
     // Gone from answers at once, before any row is removed.
-    expect(await totals(stage)).toMatchObject({ visits: 3 })
+    expect(await stage.totals()).toMatchObject({ visits: 3 })
     await stage.instance.runJobs()
     expect(await stage.get(`/${first.id}`)).toMatchObject({ body: { state: "undone", rows: { imported: 3 } } })
     expect(segmentsOf(stage.instance)).toEqual(withBoth.filter((segment) => segment.import !== first.id))
     expect(await stage.post(`/${first.id}/undo`)).toMatchObject({ status: 202, body: { state: "undone" } })
     await stage.post(`/${second.id}/undo`)
     await stage.instance.runJobs()
-    expect({ segments: segmentsOf(stage.instance), totals: await totals(stage) }).toEqual(before)
+    expect({ segments: segmentsOf(stage.instance), totals: await stage.totals() }).toEqual(before)
   })
 
   test("unmasks the days of later imports, and hiding does so without removing anything", async () => {
@@ -144,7 +137,7 @@ describe("undoing", () => {
     expect(await states()).toEqual([["masked"], ["effective"], ["masked"]])
     await stage.send("PATCH", `/${third.id}`, { enabled: true })
     expect(await states()).toEqual([["masked"], [3], ["effective"]])
-    expect(await totals(stage)).toMatchObject({ visits: 1 })
+    expect(await stage.totals()).toMatchObject({ visits: 1 })
   })
 })
 

@@ -39,7 +39,7 @@ export async function readWith(
   source: Source,
   files: Readonly<Record<string, string>>,
   options: Partial<ReadOptions> = {},
-  more: Pick<Sink, "refund" | "definitions"> = {},
+  more: Pick<Sink, "definitions"> = {},
 ): Promise<Reading> {
   const reading: Reading = { events: [], totals: [], rejects: [], skips: {}, warnings: [], choices: {}, unsupported: [], read: 0 }
   const sink: Sink = {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import { fileHead } from "../../reading/text.ts"
-import type { SourceRefund } from "../../source.ts"
 import { ga4BigQuery } from "../../sources/ga4-bigquery.ts"
 import { countBy, readWith, utcDay } from "../source-reading.ts"
 
@@ -155,28 +154,6 @@ describe("rows", () => {
     expect(tagged.utm).toEqual({ utm_source: "news", utm_medium: "email", utm_campaign: "may", utm_term: "", utm_content: "top" })
     expect(tagged.traits).toMatchObject({ click_id_type: "gclid", country: "DE", region: "DE-BY" })
     expect(tagged.traits).not.toHaveProperty("city")
-  })
-
-  test("hands refunds to the revenue area, if there is one", async () => {
-    const refunds: SourceRefund[] = []
-    const { skips } = await readWith(
-      ga4BigQuery,
-      { "events.json": JSON.stringify(ROWS) },
-      {},
-      { refund: (refund) => void refunds.push(refund) },
-    )
-    expect(skips).toEqual({ not_imported_type: 2 })
-    expect(refunds).toEqual([
-      {
-        file: "events.json",
-        line: 1,
-        at: Date.parse("2024-03-17T09:01:00Z"),
-        externalId: "T-1:1710666060000002",
-        parent: "T-1",
-        amount: "10.5",
-        currency: "USD",
-      },
-    ])
   })
 
   test.each([

@@ -19,6 +19,7 @@ async function preview(name: string, content: string, options: Readonly<Record<s
     source,
     options,
     site: { timezone: "Europe/Berlin", hosts: ["shop.example"], allowed_query_params: [], hash_routing: false, revenue_currency: "EUR" },
+    linksUsers: false,
     rules: { overlap: "native_wins", today: "2026-11-21" },
     geoDb: undefined,
     salt: "00".repeat(32),

@@ -1,0 +1,52 @@
+import type { AnyPlugin, JobWork } from "#plugin"
+import { startInstance, type TestInstance } from "#plugin/test"
+import type { ImportsHost } from "../area.ts"
+import { createHolders } from "../holders.ts"
+import imports from "../imports.ts"
+import { createPreviews } from "../preview.ts"
+import { createRuns, type RunPayload, type Runs } from "../run/run.ts"
+import { createStaging } from "../staging.ts"
+
+/** An instance whose runs are started by hand with batches of a few events, so that they can be interrupted anywhere. */
+export interface StageByHand extends AsyncDisposable {
+  instance: TestInstance
+  runs: Runs
+  headers: { cookie: string }
+}
+
+/** `interrupt` is called in each transaction that writes an audit entry, which it rolls back by throwing. */
+export async function startByHand(interrupt: (action: string) => void = () => {}): Promise<StageByHand> {
+  let host: ImportsHost | undefined
+  const setup: AnyPlugin["setup"] = (given) => {
+    const { audit } = given
+    const write: typeof audit.write = async (statements, actor, entry) => {
+      interrupt(entry.action)
+      await audit.write(statements, actor, entry)
+    }
+    host = { ...given, audit: { ...audit, write } } as ImportsHost // the settings of the plugin
+    return imports.setup(given)
+  }
+  const instance = await startInstance({ plugins: [{ ...imports, setup }] })
+  await instance.signIn({ role: "owner", isInstanceAdmin: true })
+  const headers = { cookie: await instance.signIn({ role: "admin" }) }
+  const staging = createStaging(host!)
+  const holders = createHolders(host!)
+  const previews = createPreviews(host!, { holders, staging })
+  const runs = createRuns(host!, { holders, previews, staging, batch: { events: 4, totals: 4 } })
+  return { instance, runs, headers, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
+}
+
+const actor = { kind: "system", email: "test", ipPrefix: "", userAgent: "", requestId: "" } as const
+
+/** Runs an import. Aborts it when it reports progress for the given time, or by its own controller. */
+export function run(runs: Runs, importId: number, abortAt = Number.POSITIVE_INFINITY, abort = new AbortController()): Promise<void> {
+  let reports = 0
+  const work: Pick<JobWork<RunPayload>, "payload" | "signal" | "progress"> = {
+    payload: { importId, actor },
+    signal: abort.signal,
+    progress() {
+      if (++reports === abortAt) abort.abort(new Error("The process stops."))
+    },
+  }
+  return runs.run(work as JobWork<RunPayload>) // the members that a run uses
+}
