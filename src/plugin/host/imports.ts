@@ -14,7 +14,10 @@ import { type OwnStatements, statementsBehind } from "./own-tables.ts"
  * completed. A batch and its cursor are written in one transaction, so after an interruption the caller continues from the cursor.
  */
 export interface ImportWriters {
-  /** Adds visits. `firstOrdinal` is the result of `reserveVisitors` if visitors are numbers; `visitors` keeps named ones between calls. */
+  /**
+   * Adds visits. `firstOrdinal` is the result of `reserveVisitors` if visitors are numbers. `visitors` has the known ones of those that
+   * are named by hashes in hex; with `keepsVisitors` all of them are stored with the rows, for later batches and runs.
+   */
   addVisits(place: VisitsPlace, visits: Iterable<ImportedVisit>): Promise<void>
   /** Adds records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
   addRecords(place: VisitsPlace & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
@@ -23,10 +26,12 @@ export interface ImportWriters {
   /** Returns how far a run has come, or undefined before its first batch. */
   cursor(importId: number, run: number): ImportCursor | undefined
   reserveVisitors(siteId: number, count: number): number
-  /** Returns and stores the ordinals of named visitors, by hashes in hex, for streams that grow over several runs. */
-  visitors(importId: number): Map<string, number>
-  saveVisitors(importId: number, visitors: ReadonlyMap<string, number>): void
-  forgetVisitors(importId: number): void
+  /** Returns the ordinals of those visitors that earlier batches stored. */
+  visitors(importId: number, names: Iterable<string>): Map<string, number>
+  /** Forgets the stored visitors whose name begins with a prefix in hex. */
+  forgetVisitors(importId: number, prefix: string): void
+  /** Joins the runs of an import up to the last completed one, so that their segments can be merged. Idempotent. */
+  joinRuns(importId: number, lastRun: number): Promise<void>
   /** Deletes an import, or one of its runs, and all texts that nothing else references. */
   drop(siteId: number, importId: number, run?: number): Promise<void>
   /**
@@ -44,6 +49,7 @@ export interface ImportWriters {
 
 export interface VisitsPlace extends ImportTarget {
   visitors?: Map<string, number>
+  keepsVisitors?: boolean
   firstOrdinal?: number
   cursor?: ImportCursor
 }
@@ -60,8 +66,8 @@ export const importWriters = (
   cursor: events.importCursor,
   reserveVisitors: events.reserveVisitors,
   visitors: events.importedVisitors,
-  saveVisitors: events.saveImportedVisitors,
   forgetVisitors: events.forgetImportedVisitors,
+  joinRuns: events.joinRuns,
   drop: (siteId, importId, run) => events.dropImport(siteId, importId, now(), run),
   show: (statements, siteId, imports) => visible.replace(statementsBehind(statements), siteId, imports),
   nativeStart: (siteId) => events.firstAt(siteId),

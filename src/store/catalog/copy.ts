@@ -29,12 +29,13 @@ export async function listSiteIds(catalog: Statements): Promise<number[]> {
   }
 }
 
-/** Deletes from a copy what no backup may contain: the salts and the dashboard sessions. */
+/** Deletes from a copy what no backup may contain: the salts, those of areas included, and the dashboard sessions. */
 export async function removeSecretsOfCopy(path: string): Promise<void> {
   await withFile(path, async (client) => {
     for (const setting of ["journal_mode = delete", "synchronous = full", "secure_delete = on"]) await client.execute(`pragma ${setting}`)
     const tables = await tablesOf(client)
     for (const name of ["salts", "sessions"]) if (tables.includes(name)) await client.execute(`delete from ${name}`)
+    if (tables.includes("secrets")) await client.execute("delete from secrets where purpose = 'salts'")
   })
 }
 

@@ -38,6 +38,8 @@ export interface ImportPlace extends ImportTarget {
   kind?: SegmentKind
   /** Ordinals of visitors that have names, from earlier calls. New visitors are added. */
   visitors?: Map<string, number>
+  /** Whether to store `visitors` with the rows, in the same transaction. Their names are then hashes in hex. */
+  keepsVisitors?: boolean
   /** Ordinal of the visitor with the number 0. */
   firstOrdinal?: number
   /** Position to store with the rows, in the same transaction. */
@@ -142,11 +144,15 @@ export function readCursor(db: Database, importId: number, run: number): ImportC
   return db.query<ImportCursor, [number, number]>(sql).get(importId, run) ?? undefined
 }
 
-/** Returns the ordinals of named visitors of an import that `saveVisitors` stored. */
-export function readVisitors(db: Database, importId: number): Map<string, number> {
-  const sql = "select key, ordinal from import_visitors where import_id = ?"
-  const rows = db.query<{ key: Uint8Array; ordinal: number }, [number]>(sql).all(importId)
-  return new Map(rows.map(({ key, ordinal }) => [Buffer.from(key).toString("hex"), ordinal]))
+/** Returns the ordinals of those visitors of an import that `saveVisitors` stored. Names are hashes in hex. */
+export function readVisitors(db: Database, importId: number, names: Iterable<string>): Map<string, number> {
+  const find = db.query<{ ordinal: number }, [number, Buffer]>("select ordinal from import_visitors where import_id = ? and key = ?")
+  const known = new Map<string, number>()
+  for (const name of names) {
+    const found = find.get(importId, Buffer.from(name, "hex"))
+    if (found) known.set(name, found.ordinal)
+  }
+  return known
 }
 
 /** Stores ordinals of visitors whose names are hashes in hex. In the transaction of the caller. */

@@ -48,6 +48,12 @@ function openStore() {
   }
 }
 
+const VISITOR = "00ff"
+
+/** Stores a lookup of a visitor as a batch of an import does. */
+const keepVisitor = (store: EventStore, siteId: number, importId: number) =>
+  store.importVisits({ siteId, importId, visitors: new Map([[VISITOR, 4]]), keepsVisitors: true }, [])
+
 /** Returns the totals of a kind as the rows that were imported. */
 function readRows(snapshot: Snapshot, kind: ImportedKind): (ImportedRow & { importId: number })[] {
   const { texts, counts } = IMPORTED_TABLES[kind]
@@ -175,12 +181,12 @@ test("dropping the totals of a site removes the cursors and visitors of its impo
   for (const siteId of [1, 2]) {
     const importId = siteId + 6
     await open.store.importTotals({ siteId, importId, cursor }, "imported_pages", [pageRow("2026-01-01", "/")])
-    open.store.saveImportedVisitors(importId, new Map([["00ff", 4]]))
+    await keepVisitor(open.store, siteId, importId)
   }
   expect(await open.store.dropTotals(1, NOW)).toBe(1)
   expect(open.read("imported_pages")).toEqual([])
-  expect([open.store.importCursor(7, 1), open.store.importedVisitors(7).size]).toEqual([undefined, 0])
-  expect([open.store.importCursor(8, 1), open.store.importedVisitors(8).size]).toEqual([cursor, 1])
+  expect([open.store.importCursor(7, 1), open.store.importedVisitors(7, [VISITOR]).size]).toEqual([undefined, 0])
+  expect([open.store.importCursor(8, 1), open.store.importedVisitors(8, [VISITOR]).size]).toEqual([cursor, 1])
   expect(await open.store.dropTotals(1, NOW)).toBe(0)
 })
 
@@ -273,7 +279,7 @@ test("the size, the examination and a copy of a store include totals, and a copy
   using open = openStore()
   const rows = [pageRow("2026-01-01", "/one"), pageRow("2026-01-02", "/two")]
   await open.store.importTotals({ siteId: 1, importId: 7 }, "imported_pages", rows)
-  open.store.saveImportedVisitors(7, new Map([["00ff", 4]]))
+  await keepVisitor(open.store, 1, 7)
   const db = new Database(open.path, { readonly: true })
   expect(listSegmentUsage(db)).toMatchObject([{ site_id: 1, kind: "imported_pages", segments: 1, visits: 2, events: 0 }])
   db.close()
@@ -282,7 +288,7 @@ test("the size, the examination and a copy of a store include totals, and a copy
   copyEventFile(open.path, copy)
   forgetVisitorsOfCopy(copy)
   const restored = openEventStore(copy, { now: NOW })
-  expect(restored.importedVisitors(7).size).toBe(0)
+  expect(restored.importedVisitors(7, [VISITOR]).size).toBe(0)
   const reader = openEventReader(copy, { cacheBytes: 1 << 20 })
   expect(pages(readRows(reader.snapshot(1, "visits", ALL), "imported_pages"))).toEqual(pages(rows))
   reader.close()

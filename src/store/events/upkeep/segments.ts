@@ -176,9 +176,21 @@ export function dropImport(db: Database, siteId: number, importId: number, run: 
   if (run === undefined) forgetImportedVisitors(db, importId)
 }
 
-/** Forgets which visitor a visitor of the source became, in the caller's transaction. */
-export const forgetImportedVisitors = (db: Database, importId: number): void =>
-  void db.query("delete from import_visitors where import_id = ?").run(importId)
+/** Longer than any hash of a visitor, so that it follows all that begin with the same prefix. */
+const LAST_HASH = Buffer.alloc(64, 0xff)
+
+/** Forgets which visitors the visitors of a source became whose hash begins with a prefix in hex, in the caller's transaction. */
+export function forgetImportedVisitors(db: Database, importId: number, prefix = ""): void {
+  const first = Buffer.from(prefix, "hex")
+  const sql = "delete from import_visitors where import_id = ? and key >= ? and key < ?"
+  db.query(sql).run(importId, first, Buffer.concat([first, LAST_HASH]))
+}
+
+/** Gives the segments of runs up to a completed one its first number, and deletes the cursors of the others, in the caller's transaction. */
+export function joinRuns(db: Database, importId: number, lastRun: number): void {
+  db.query("update segments set run = 1 where import_id = ?1 and run between 2 and ?2").run(importId, lastRun)
+  db.query("delete from import_cursors where import_id = ?1 and run < ?2").run(importId, lastRun)
+}
 
 /** Forgets the cursors and visitors of all imports of a site, in the caller's transaction. */
 export function forgetImports(db: Database, siteId: number): void {

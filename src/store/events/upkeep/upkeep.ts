@@ -29,6 +29,7 @@ import {
   forgetImportedVisitors,
   forgetImports,
   insertPending,
+  joinRuns,
   mergeableSites,
   mergeSite,
   publishSegments,
@@ -65,11 +66,12 @@ export interface Upkeep {
   importCursor(importId: number, run: number): ImportCursor | undefined
   /** Reserves ordinals for an import whose visitors are numbered from 0. Returns the first one. */
   reserveVisitors(siteId: number, count: number): number
-  /** Returns the stored ordinals of an import's visitors, by the hash of their name in hex. */
-  importedVisitors(importId: number): Map<string, number>
-  /** Stores such ordinals, until `dropImport` or `forgetImportedVisitors`. */
-  saveImportedVisitors(importId: number, visitors: ReadonlyMap<string, number>): void
-  forgetImportedVisitors(importId: number): void
+  /** Returns the ordinals of those visitors that earlier batches stored, by the hash of their name in hex. */
+  importedVisitors(importId: number, names: Iterable<string>): Map<string, number>
+  /** Deletes the stored ordinals of an import's visitors whose hash begins with a prefix in hex. */
+  forgetImportedVisitors(importId: number, prefix: string): void
+  /** Makes completed runs of an import one, so that their small segments can be merged. Answers include all of them before and after. */
+  joinRuns(importId: number, lastRun: number): Promise<void>
   /** Removes all rows of an import, or those of one run. */
   dropImport(siteId: number, importId: number, now: number, run?: number): Promise<void>
   /**
@@ -110,10 +112,11 @@ export function createUpkeep(journal: Journal): Upkeep {
       return fromTail + fromSegments
     })
 
-  /** Publishes the segments of a batch, with the cursor, in one transaction. */
-  const finishBatch = (place: ImportTarget & { cursor?: ImportCursor }, added: readonly number[]): void =>
+  /** Publishes the segments of a batch, with the cursor and the visitors, in one transaction. */
+  const finishBatch = (place: ImportPlace, added: readonly number[]): void =>
     journal.commit(() => {
       publishSegments(db, added, [], 0)
+      if (place.keepsVisitors && place.visitors) saveVisitors(db, place.importId, place.visitors)
       if (place.cursor) writeCursor(db, place, place.cursor)
     })
 
@@ -175,9 +178,9 @@ export function createUpkeep(journal: Journal): Upkeep {
       }),
     importCursor: (importId, run) => translateErrors(() => readCursor(db, importId, run)),
     reserveVisitors: (siteId, count) => journal.change(() => reserveVisitors(journal.memory, siteId, count)),
-    importedVisitors: (importId) => translateErrors(() => readVisitors(db, importId)),
-    saveImportedVisitors: (importId, visitors) => journal.commit(() => saveVisitors(db, importId, visitors)),
-    forgetImportedVisitors: (importId) => journal.commit(() => forgetImportedVisitors(db, importId)),
+    importedVisitors: (importId, names) => translateErrors(() => readVisitors(db, importId, names)),
+    forgetImportedVisitors: (importId, prefix) => journal.commit(() => forgetImportedVisitors(db, importId, prefix)),
+    joinRuns: (importId, lastRun) => queued(async () => journal.commit(() => joinRuns(db, importId, lastRun))),
     dropImport: (siteId, importId, now, run) =>
       queued(async () => {
         journal.commit(() => {
