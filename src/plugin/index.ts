@@ -50,6 +50,7 @@ export {
 } from "../services/lists/paging.ts"
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
 export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
+export type { People } from "../services/people/people.ts"
 export {
   isReservedSlug,
   refuseSlug,

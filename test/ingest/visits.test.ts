@@ -263,6 +263,34 @@ describe("identity", () => {
     expect(who(identified)).toEqual([[0, 0, 1]])
   })
 
+  test("by a stored id ends when the id expires, even if the browser still sends it", async () => {
+    using intake = startIntake({ settings: { identity_mode: "persistent", persistent_days: 2 } })
+    await intake.send(device)
+    intake.clock.advance(2 * 24 * 60 * MINUTE - 1)
+    await intake.send(device)
+    intake.clock.advance(1)
+    await intake.send(device)
+    intake.clock.advance(31 * MINUTE)
+    await intake.send(device)
+    await intake.send(user("ann"))
+    const [first, second, third] = who(intake)
+    expect([first, second]).toEqual([
+      [1, 1, 1],
+      // The visit that was open when the id expired stays that of its visitor.
+      [1, 1, 2],
+    ])
+    // Afterwards only the rotating id counts, and nothing shows a consent.
+    expect(third).toEqual([2, 0, 2])
+  })
+
+  test("of a user stores the user id only if the site does", async () => {
+    for (const store_user_ids of [false, true]) {
+      using intake = startIntake({ settings: { identity_mode: "identified", store_user_ids } })
+      await intake.send(user("ann"))
+      expect(intake.store.peopleOfUser(1, "ann")).toEqual(store_user_ids ? [1] : [])
+    }
+  })
+
   test("of a user needs consent in persistent mode", async () => {
     using intake = startIntake({ settings: { identity_mode: "persistent" } })
     await intake.send(user("ann"))

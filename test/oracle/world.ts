@@ -206,7 +206,7 @@ export class World {
     if (isEarlier) visit.traits = plan.earlierTraits
     this.#insert(visit, event)
     if (kind !== "rotating" && next === plan.identifiedAt) {
-      writer.identify(siteId, writing.id, writer.person(siteId, { high: person, low: 2 }), kind)
+      writer.identify(siteId, writing.id, writer.person(siteId, { high: person, low: 2 }, kind), kind)
       visit.visitor = `person ${person}`
       visit.kind = kind
     }

@@ -37,23 +37,25 @@ function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefine
   return undefined
 }
 
-/** A person with the ordinal of the visitor, which is assigned when the getter `visitor` is first read. */
+/** A person with the ordinal of the visitor. */
 interface Known extends Person {
   /** Ordinal of the visitor. Undefined for a person who was not seen before. */
   readonly known: number | undefined
-  readonly visitor: number
+  /** Returns the ordinal, which is assigned to a new person, and stores that the person was identified. */
+  identified(): number
 }
 
-function knownPerson(writer: Writer, { siteId, identity }: Candidate): Known | undefined {
+function knownPerson(writer: Writer, { siteId, identity, event }: Candidate): Known | undefined {
   const { person } = identity
   if (!person) return undefined
-  const known = writer.findPerson(siteId, person.key)
+  const { key, kind, userId, lifeMs, needsConsent } = person
+  const found = writer.findPerson(siteId, key)
+  // An expired device id counts as absent, even if the browser still sends it.
+  if (found && event.at - (found.first_identified_at ?? event.at) >= lifeMs) return undefined
   return {
-    ...person,
-    known,
-    get visitor() {
-      return known ?? writer.person(siteId, person.key)
-    },
+    ...{ key, kind, userId, lifeMs, needsConsent },
+    known: found?.ordinal,
+    identified: () => writer.person(siteId, key, kind, userId, found),
   }
 }
 
@@ -84,7 +86,9 @@ function fits({ startedAt, activeAt, size }: OpenVisit, at: number): boolean {
 /** Joins a visit. A person who was not identified in the visit before becomes the visitor of all its events. */
 function joinVisit(writer: Writer, siteId: number, visit: OpenVisit, person: Known | undefined): number {
   const isBetter = person && mayBeKnown(person, visit) && (person.kind === "user" || visit.visitorKind !== "user")
-  if (isBetter && visit.visitor !== person.visitor) writer.identify(siteId, visit.id, person.visitor, person.kind)
+  if (!isBetter) return visit.id
+  const visitor = person.identified()
+  if (visit.visitor !== visitor) writer.identify(siteId, visit.id, visitor, person.kind)
   return visit.id
 }
 
@@ -95,7 +99,7 @@ const mayBeKnown = (person: Known, visit: OpenVisit | undefined): boolean =>
 function openVisit(writer: Writer, { siteId, identity, traits, day }: Candidate, person: Known | undefined): number {
   const rotating = writer.visitor(siteId, identity.current.period, identity.current.id)
   const known = person && mayBeKnown(person, undefined) ? person : undefined
-  const visitor = known?.visitor ?? rotating
+  const visitor = known?.identified() ?? rotating
   return writer.openVisit(siteId, { rotating, visitor, visitorKind: known?.kind ?? "rotating", traits }, day)
 }
 

@@ -23,6 +23,10 @@ export interface Identity {
 export interface Person {
   key: Hash64
   kind: "user" | "device"
+  /** User id to store; "" unless the site stores user ids. */
+  userId: string
+  /** How long the id is valid after it was first used, in ms. */
+  lifeMs: number
   /** Whether the visitor is identified only in a visit with consent. */
   needsConsent: boolean
 }

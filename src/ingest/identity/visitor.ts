@@ -19,13 +19,19 @@ export function setVisitor(draft: Draft): void {
   if (incoming.userId !== "" && person?.kind !== "user") addCounter(draft, "identify_ignored")
 }
 
+const DAY_MS = 86_400_000
+
 function personOf({ site, incoming, request, keys }: Draft): Person | undefined {
   const kind = personKind(site, incoming, request.objects)
   if (!kind || !keys.identity) return undefined
-  const { identity_mode, consent_default } = site.settings
+  const { identity_mode, consent_default, store_user_ids, persistent_days } = site.settings
   const asksFirst = identity_mode === "persistent" && consent_default === "denied"
   const needsConsent = kind === "user" && asksFirst && incoming.deviceId === ""
-  return { key: personKey(keys.identity, kind, kind === "user" ? incoming.userId : incoming.deviceId), kind, needsConsent }
+  if (kind === "device")
+    return { key: personKey(keys.identity, kind, incoming.deviceId), kind, userId: "", lifeMs: persistent_days * DAY_MS, needsConsent }
+  const { userId } = incoming
+  const stored = store_user_ids ? userId : ""
+  return { key: personKey(keys.identity, kind, userId), kind, userId: stored, lifeMs: Number.POSITIVE_INFINITY, needsConsent }
 }
 
 /** Sizes of a SHA-256 block and digest, in bytes. */

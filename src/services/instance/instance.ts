@@ -38,7 +38,7 @@ import { inSlices } from "../lists/paging.ts"
 import { type Alarms, createAlarms } from "../mail/alarms.ts"
 import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "../outbound/outbound.ts"
-import { createIdentityRule, type IdentityRule } from "../people/identity.ts"
+import { createPeople, type People } from "../people/people.ts"
 import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
@@ -106,8 +106,7 @@ export interface Instance {
   segments: Segments
   /** Filters of saved segments, for the query parsers. */
   saved: SavedOf
-  /** The rule of who counts as a person in a report. */
-  people: IdentityRule
+  people: People
   shares: Shares
   instanceShields: InstanceShields
   settings: InstanceSettings
@@ -232,7 +231,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     sites,
     goals,
     funnels,
-    people: createIdentityRule({ clock, siteKeys, imports, events, factsOf }),
+    people: createPeople({ clock, siteKeys, imports, events, factsOf }),
     settings,
     maintenance: await createMaintenance({ catalog, clock, audit }),
     schedule,

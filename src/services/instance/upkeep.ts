@@ -36,6 +36,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   imports: Pick<VisibleImports, "retain">
   /** Returns all sites except deleted ones. */
   allSites(): Promise<readonly Site[]>
+  sites: Pick<Sites, "directory">
   salts: Pick<SaltStore, "destroy">
   states: StoreStates
   lease: CatalogLease | undefined
@@ -62,6 +63,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },
     { name: "merge", every: 10 * MINUTE, run: () => merge(options) },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
+    { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     ...backupTasks(options),
     { name: "forget-days", every: 10 * MINUTE, run: () => forgetDays(options) },
@@ -112,6 +114,12 @@ async function merge({ events, clock }: UpkeepOptions): Promise<void> {
 
 async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<void> {
   await salts.destroy(clock.now(), (siteId, period) => events.forgetVisitors(siteId, period))
+}
+
+/** Deletes the user ids of sites that no longer store them. Those of a deleted site stay until it is purged. */
+async function forgetUserIds({ events, sites }: UpkeepOptions): Promise<void> {
+  const stores = (siteId: number) => sites.directory.byId(siteId)?.settings.store_user_ids ?? true
+  if ((await events.forgetUserIds(stores)) > 0) events.checkpoint("truncate")
 }
 
 /** Removes visits beyond the retention of each site, once in the site's night. */

@@ -13,6 +13,7 @@ import { StoreFault, toFault, translateErrors } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
 import imports from "./migrations/0003_imports.sql" with { type: "text" }
+import identities from "./migrations/0004_identities.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -23,6 +24,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0001_events", sql: firstMigration },
     { name: "0002_ingest_minutes", sql: ingestMinutes },
     { name: "0003_imports", sql: imports },
+    { name: "0004_identities", sql: identities },
   ],
 }
 

@@ -8,6 +8,7 @@
  */
 import type { MigrationList } from "../migrations.ts"
 import { openDatabase } from "./database.ts"
+import { type Identities, identitiesOf } from "./dictionary/identities.ts"
 import { DiskSync } from "./disk-sync.ts"
 import { type Extent, extentOf } from "./extent.ts"
 import { translateErrors } from "./fault.ts"
@@ -21,7 +22,7 @@ import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
 
-export interface EventStore extends Upkeep, Extent, Tallies {
+export interface EventStore extends Upkeep, Extent, Tallies, Identities {
   /**
    * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
    * then.
@@ -84,6 +85,7 @@ function createStore(journal: Journal): EventStore {
     ...createUpkeep(journal),
     ...extentOf(journal),
     ...talliesOf(journal),
+    ...identitiesOf(journal),
     write: (arrivedAt, work) => journal.change(() => groupCommit(arrivedAt, work)),
     append: (arrivedAt, work) => journal.change(() => groupCommit(arrivedAt, work), true),
     sync: () => disk.sync(),

@@ -14,8 +14,6 @@ export interface Extent {
   lastAt(siteId: number): number | undefined
   /** Returns whether the site has events from a host (without `www.`), or from any subdomain if it is written as `*.shop.example`. */
   hasEventsFrom(siteId: number, host: string): boolean
-  /** Returns whether visitors of the site were recognized by a user id or device id. */
-  hasPeople(siteId: number): boolean
   /** Returns the last arrival of the visit that has been waiting longest to be sealed, or undefined when everything is sealed. */
   oldestUnsealedAt(): number | undefined
   /** Returns the names of the applied migrations, the number of columnar segments in use, and the number of events in the tail. */
@@ -51,7 +49,6 @@ export function extentOf(journal: Journal): Extent {
       const ending = host.slice(1)
       return hostnames.keys().some((hostname) => hostname.endsWith(ending))
     },
-    hasPeople: (siteId) => translateErrors(() => db.query("select 1 from identities where site_id = ? limit 1").get(siteId) !== null),
     oldestUnsealedAt: () => journal.memory.tails.oldestArrival(),
     facts: () =>
       translateErrors(() => ({

@@ -3,13 +3,14 @@ import type { RecordKind } from "../../domain/record.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
 import { laneOf } from "./bytes/lanes.ts"
 import { DISCARDED, propertyDictionary } from "./dictionary/dictionary.ts"
+import type { Identification } from "./dictionary/identities.ts"
 import { isTransient } from "./dictionary/visitors.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { NO_SCROLL, NO_VITAL } from "./part.ts"
 import { DropCounts } from "./tables/drops.ts"
 import type { LogPlace, TailEvent } from "./tail/rows.ts"
-import type { DropSample, Hash64, OpenVisit, Writer } from "./writer.ts"
+import type { DropSample, Hash64, KnownPerson, LongKind, OpenVisit, Writer } from "./writer.ts"
 
 /** A group commit in progress. It writes the log record and updates memory with the same calls that a later replay makes. */
 export class Group implements Writer {
@@ -54,16 +55,24 @@ export class Group implements Writer {
     return ordinal
   }
 
-  person(siteId: number, key: Hash64): number {
-    const known = this.findPerson(siteId, key)
-    if (known !== undefined) return known
-    const ordinal = this.#memory.visitors.createPerson(siteId, key)
-    this.#record.person(siteId, ordinal)
-    return ordinal
+  findPerson(siteId: number, key: Hash64): KnownPerson | undefined {
+    return this.#memory.visitors.person(siteId, key)
   }
 
-  findPerson(siteId: number, key: Hash64): number | undefined {
-    return this.#memory.visitors.person(siteId, key)
+  person(siteId: number, key: Hash64, kind: LongKind, userId = "", known?: KnownPerson): number {
+    return this.identified(siteId, { key, kind, userId, at: this.#place.arrivedAt }, known)
+  }
+
+  /** The same for an identification at any time. */
+  identified(siteId: number, identification: Identification, known = this.findPerson(siteId, identification.key)): number {
+    const { visitors } = this.#memory
+    if (known) {
+      visitors.identified(siteId, known, identification)
+      return known.ordinal
+    }
+    const ordinal = visitors.createPerson(siteId, identification)
+    this.#record.person(siteId, ordinal)
+    return ordinal
   }
 
   findOpenVisit(siteId: number, rotating: number, user: number | undefined, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined {

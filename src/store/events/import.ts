@@ -86,7 +86,7 @@ function addVisits(memory: Memory, importing: Importing, visits: readonly Import
   const group = new Group(importMemory, { record: 0, arrivedAt: 0 })
   for (const visit of visits) {
     const { visitorKind = "rotating", traits, events, day } = visit
-    const ordinal = visit.person ? group.person(siteId, visit.person) : ordinalOf(memory, importing, visit.visitor)
+    const ordinal = visit.person ? personOf(group, siteId, visit.person, visit) : ordinalOf(memory, importing, visit.visitor)
     // New values of an import are counted apart from those that the site itself collects on that day.
     const counted = `${day} import ${importId}`
     const visitId = group.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind, traits }, counted)
@@ -94,6 +94,11 @@ function addVisits(memory: Memory, importing: Importing, visits: readonly Import
   }
   memory.sequence = importMemory.sequence
   saveCounters(memory)
+}
+
+/** Returns the visitor of `identify()`, who was identified at the start of the visit. */
+function personOf(group: Group, siteId: number, key: Hash64, { visitorKind, events }: ImportedVisit): number {
+  return group.identified(siteId, { key, kind: visitorKind === "device" ? "device" : "user", userId: "", at: events[0]!.at })
 }
 
 function ordinalOf(memory: Memory, { siteId, ordinals, firstOrdinal }: Importing, visitor: string | number): number {

@@ -2,6 +2,7 @@ import type { DictionaryName } from "../../domain/dimension.ts"
 import type { Counter, DropReason, NewEvent } from "../../domain/event.ts"
 import type { RecordKind } from "../../domain/record.ts"
 import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
+import type { StoredPerson } from "./dictionary/identities.ts"
 
 /**
  * The first 64 bits of a keyed hash: a rotating id or a person key (metrics.md section 2). Two unsigned halves avoid bigints, which
@@ -11,6 +12,12 @@ export interface Hash64 {
   high: number
   low: number
 }
+
+/** How a visitor with a person key is recognized. */
+export type LongKind = Exclude<VisitorKind, "rotating">
+
+/** A visitor with a person key. */
+export type KnownPerson = StoredPerson
 
 /** A visit that events may still join. Its properties are live: after `add` they have their new values. */
 export interface OpenVisit {
@@ -40,10 +47,13 @@ export interface Writer {
   findVisitor(siteId: number, period: string, id: Hash64): number | undefined
   /** The same, but creates an unknown visitor. Periods whose names begin with `~` are only kept in memory, until `forgetVisitors`. */
   visitor(siteId: number, period: string, id: Hash64): number
-  /** Returns the visitor with a person key, and creates an unknown one. Person keys are independent of salts. */
-  person(siteId: number, key: Hash64): number
-  /** Returns the visitor with a person key, or undefined when it is unknown. */
-  findPerson(siteId: number, key: Hash64): number | undefined
+  /** Returns the visitor with a person key, or undefined when it is unknown. Person keys are independent of salts. */
+  findPerson(siteId: number, key: Hash64): KnownPerson | undefined
+  /**
+   * The same, but creates an unknown visitor, and stores how the visitor was identified. `known` is the result of `findPerson` for the
+   * same key. `userId` is stored unless it is "".
+   */
+  person(siteId: number, key: Hash64, kind: LongKind, userId?: string, known?: KnownPerson): number
   /**
    * Returns the most recently active open visit that began under this rotating visitor and satisfies `fits`. A visit is open until it
    * is full or has had no arrival for 30 minutes. `user` excludes visits of other users. The visit passed to `fits` is only valid

@@ -24,7 +24,7 @@ async function openRule({ mode = "daily", timezone = "Europe/Berlin", history = 
   const organization = await services.organizations.create({ name: "Shops" })
   const created = await services.sites.create(organization.id, { name: "Shop", hosts: ["shop.example"], timezone })
   const site: Site = { ...created, identity_history: history, settings: { ...created.settings, identity_mode: mode } }
-  if (identified) services.events.write(services.clock.now(), (writer) => writer.person(site.id, { high: 1, low: 2 }))
+  if (identified) services.events.write(services.clock.now(), (writer) => writer.person(site.id, { high: 1, low: 2 }, "user"))
   const rule = createIdentityRule({
     ...services,
     imports: { firstAt: () => Date.parse("2026-09-01T10:00:00Z") },

@@ -182,7 +182,7 @@ class Life {
   }
 
   #identify(writer: Writer, visit: ModelVisit, person: number): void {
-    visit.visitor = writer.person(1, { high: person, low: person })
+    visit.visitor = writer.person(1, { high: person, low: person }, "user")
     visit.kind = 2
     writer.identify(1, visit.id, visit.visitor, "user")
   }

@@ -26,14 +26,14 @@ const rotatingIn = (writer: Writer) => writer.visitor(1, DAY, { high: 1, low: 1 
 /** Writes a visit under the same rotating id, of the user if one is given. */
 function visit(writer: Writer, at: number, user?: number): number {
   const rotating = rotatingIn(writer)
-  const visitor = user === undefined ? rotating : writer.person(1, { high: 7, low: user })
+  const visitor = user === undefined ? rotating : writer.person(1, { high: 7, low: user }, "user")
   const visitorKind = user === undefined ? "rotating" : "user"
   const id = writer.openVisit(1, { rotating, visitor, visitorKind, traits: NO_TRAITS }, DAY)
   writer.add(1, id, event({ at }), DAY)
   return id
 }
 
-const userIn = (writer: Writer, user: number) => writer.findPerson(1, { high: 7, low: user })
+const userIn = (writer: Writer, user: number) => writer.findPerson(1, { high: 7, low: user })?.ordinal
 
 test("finds a user's visit without scanning those of other users", () => {
   using running = startStore()
@@ -54,7 +54,7 @@ test("assigns a visit to a user and hides it from other users", () => {
     const id = visit(writer, NOON)
     const found = (user: number | undefined) => writer.findOpenVisit(1, rotatingIn(writer), user, () => true)?.id
     expect([found(undefined), found(-1)]).toEqual([id, id])
-    writer.identify(1, id, writer.person(1, { high: 7, low: 1 }), "user")
+    writer.identify(1, id, writer.person(1, { high: 7, low: 1 }, "user"), "user")
     expect([found(undefined), found(userIn(writer, 1)), found(-1)]).toEqual([id, id, undefined])
   })
 })

@@ -19,7 +19,7 @@ function writeVisits(store: EventStore): void {
   store.write(NOON, (writer) => {
     for (let number = 0; number < VISITS; number++) {
       const rotating = writer.visitor(1, DAY, { high: 1, low: number })
-      const visitor = number % 2 === 0 ? writer.person(1, { high: 2, low: number }) : rotating
+      const visitor = number % 2 === 0 ? writer.person(1, { high: 2, low: number }, "user") : rotating
       const visitorKind = number % 2 === 0 ? "user" : "rotating"
       const id = writer.openVisit(1, { rotating, visitor, visitorKind, traits: NO_TRAITS }, DAY)
       writer.add(1, id, event({ at: NOON + number, title: `Title ${number}` }), DAY)

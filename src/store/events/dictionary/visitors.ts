@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite"
 import type { Hash64 } from "../writer.ts"
 import { HashTable, hashBytes } from "./hash-table.ts"
+import { type Identification, insertPerson, isNews, personByKey, type StoredPerson, updatePerson } from "./identities.ts"
 import { PendingIds } from "./pending-ids.ts"
 import type { Uses } from "./uses.ts"
 
@@ -60,19 +61,23 @@ export class Visitors {
     this.reserve(siteId, ordinal)
   }
 
-  person(siteId: number, key: Hash64): number | undefined {
-    const sql = "select ordinal from identities where site_id = ? and person_key = ?"
-    const ordinal = this.#db.query<{ ordinal: number }, [number, Uint8Array]>(sql).get(siteId, hashBytes(key))?.ordinal
-    if (ordinal !== undefined) this.#uses.person(siteId, ordinal)
-    return ordinal
+  person(siteId: number, key: Hash64): StoredPerson | undefined {
+    const found = personByKey(this.#db, siteId, key)
+    if (found) this.#uses.person(siteId, found.ordinal)
+    return found
   }
 
-  createPerson(siteId: number, key: Hash64): number {
+  createPerson(siteId: number, identification: Identification): number {
     const ordinal = this.nextOrdinal(siteId)
     this.reserve(siteId, ordinal)
     this.#uses.person(siteId, ordinal)
-    this.#db.query("insert into identities (site_id, person_key, ordinal) values (?, ?, ?)").run(siteId, hashBytes(key), ordinal)
+    insertPerson(this.#db, siteId, ordinal, identification)
     return ordinal
+  }
+
+  /** Stores that a known person was identified, at most once a day. */
+  identified(siteId: number, person: StoredPerson, identification: Identification): void {
+    if (isNews(person, identification)) updatePerson(this.#db, siteId, identification)
   }
 
   /** Marks an ordinal as used, so that the next one is higher. */

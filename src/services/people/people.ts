@@ -1,0 +1,49 @@
+import type { Site } from "../../domain/site.ts"
+import { personKey } from "../../ingest/identity/visitor.ts"
+import { numbersOfPseudonyms, pseudonyms } from "../../query/show/pseudonyms.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { SiteKeys } from "../sites/site-keys.ts"
+import { createIdentityRule, type IdentityRule, type IdentityRuleOptions } from "./identity.ts"
+
+/**
+ * The people of a site: who counts in a request, and who someone is. A person is a visitor ordinal, and a pseudonym outside the store. No
+ * caller sees a person key or the keys of a site.
+ */
+export interface People extends IdentityRule {
+  /**
+   * Returns the ordinals of the person with a user id. Empty for an unknown one. More than one if the site stores user ids and its
+   * identity mode was left in between, because later identifications do not join earlier ones.
+   */
+  find(site: Site, userId: string): Promise<number[]>
+  /** Returns the user ids of people, by ordinal, as far as the site stores them. */
+  userIds(site: Site, ordinals: readonly number[]): Map<number, string>
+  /** Returns the ordinal of a pseudonym of 16 hex digits, or undefined if it is not one of this site. */
+  ordinalOf(site: Site, pseudonym: string): Promise<number | undefined>
+  /** Returns the pseudonyms of ordinals. */
+  pseudonymsOf(site: Site, ordinals: readonly number[]): Promise<string[]>
+}
+
+export interface PeopleOptions extends IdentityRuleOptions {
+  siteKeys: Pick<SiteKeys, "siteKey" | "identityKey">
+  events: Pick<EventStore, "hasPeople" | "personOf" | "peopleOfUser" | "userIds" | "visitorLimit">
+}
+
+export function createPeople(options: PeopleOptions): People {
+  const { siteKeys, events } = options
+  return {
+    ...createIdentityRule(options),
+    async find({ id, settings }, userId) {
+      const known = events.personOf(id, personKey(await siteKeys.identityKey(id), "user", userId))
+      const stored = settings.store_user_ids ? events.peopleOfUser(id, userId) : []
+      return [...new Set([...(known === undefined ? [] : [known]), ...stored])]
+    },
+    userIds: ({ id, settings }, ordinals) => (settings.store_user_ids ? events.userIds(id, ordinals) : new Map()),
+    async ordinalOf({ id }, pseudonym) {
+      if (!/^[0-9a-f]{16}$/.test(pseudonym)) return undefined
+      const [ordinal] = numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor")([pseudonym])
+      // Every text of this form is the pseudonym of some number, but almost none of them of a visitor of this site.
+      return ordinal! < events.visitorLimit(id) ? ordinal : undefined
+    },
+    pseudonymsOf: async ({ id }, ordinals) => pseudonyms(await siteKeys.siteKey(id), "visitor")(ordinals),
+  }
+}
