@@ -5,10 +5,10 @@
  */
 import { fileHead } from "../../plugins/imports/reading/text.ts"
 import type { InputFile, Sink, Source } from "../../plugins/imports/source.ts"
-import { csvGeneric } from "../../plugins/imports/sources/csv-generic.ts"
-import { goatcounter } from "../../plugins/imports/sources/goatcounter.ts"
+import { csvGeneric } from "../../plugins/imports/sources/csv-generic/csv-generic.ts"
+import { goatcounter } from "../../plugins/imports/sources/goatcounter/goatcounter.ts"
 import { simpleAnalytics } from "../../plugins/imports/sources/simple-analytics.ts"
-import { umami } from "../../plugins/imports/sources/umami.ts"
+import { umami } from "../../plugins/imports/sources/umami/umami.ts"
 import { type GeneratedFile, recordCases } from "./import-records.ts"
 
 const ROWS = Number(process.argv[2] ?? 1_000_000)

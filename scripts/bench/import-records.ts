@@ -1,8 +1,8 @@
 /** Generated logs and JSON exports for `import-readers.ts`. */
 import type { Source } from "../../plugins/imports/source.ts"
 import { footfall } from "../../plugins/imports/sources/footfall.ts"
-import { ga4BigQuery } from "../../plugins/imports/sources/ga4-bigquery.ts"
-import { matomo } from "../../plugins/imports/sources/matomo.ts"
+import { ga4BigQuery } from "../../plugins/imports/sources/ga4/bigquery.ts"
+import { matomo } from "../../plugins/imports/sources/matomo/matomo.ts"
 import { coverageReader, NO_COVERAGE } from "../../plugins/imports/sources/server-log/coverage.ts"
 import { serverLog } from "../../plugins/imports/sources/server-log.ts"
 

@@ -1,15 +1,15 @@
 import type { Source } from "../source.ts"
-import { csvGeneric } from "./csv-generic.ts"
+import { csvGeneric } from "./csv-generic/csv-generic.ts"
 import { fathom } from "./fathom.ts"
 import { footfall } from "./footfall.ts"
-import { ga4BigQuery } from "./ga4-bigquery.ts"
-import { ga4Csv } from "./ga4-csv.ts"
-import { goatcounter } from "./goatcounter.ts"
-import { matomo } from "./matomo.ts"
+import { ga4BigQuery } from "./ga4/bigquery.ts"
+import { ga4Csv } from "./ga4/csv.ts"
+import { goatcounter } from "./goatcounter/goatcounter.ts"
+import { matomo } from "./matomo/matomo.ts"
 import { plausible } from "./plausible.ts"
 import { serverLog } from "./server-log.ts"
 import { simpleAnalytics } from "./simple-analytics.ts"
-import { umami } from "./umami.ts"
+import { umami } from "./umami/umami.ts"
 
 /** The sources, in the order of the gallery. */
 export const SOURCES: readonly Source[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { csvGeneric } from "../../sources/csv-generic.ts"
-import { countIn, decimalText } from "../../sources/csv-rows.ts"
+import { csvGeneric } from "../../sources/csv-generic/csv-generic.ts"
+import { countIn, decimalText } from "../../sources/csv-generic/rows.ts"
 import { countBy, readWith, utcDay } from "../source-reading.ts"
 
 const EVENTS = `Time,URL,Ref,Event,Visitor,Visit,User,Title,Country,Plan,Amount,Currency

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { fileHead } from "../../reading/text.ts"
-import { ga4BigQuery } from "../../sources/ga4-bigquery.ts"
+import { ga4BigQuery } from "../../sources/ga4/bigquery.ts"
 import { countBy, readWith, utcDay } from "../source-reading.ts"
 
 type Values = Readonly<Record<string, unknown>>

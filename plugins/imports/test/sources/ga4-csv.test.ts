@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { ga4Csv } from "../../sources/ga4-csv.ts"
+import { ga4Csv } from "../../sources/ga4/csv.ts"
 import { readWith } from "../source-reading.ts"
 import { recognition, totalsOf } from "./totals.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { fileHead } from "../../reading/text.ts"
-import { goatcounter } from "../../sources/goatcounter.ts"
+import { goatcounter } from "../../sources/goatcounter/goatcounter.ts"
 import { countBy, readWith, utcDay } from "../source-reading.ts"
 
 const HEADER_2 = "2Path,Title,Event,UserAgent,Browser,System,Session,Bot,Referrer,Referrer scheme,Screen size,Location,FirstVisit,Date"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { goatcounter } from "../../sources/goatcounter.ts"
+import { goatcounter } from "../../sources/goatcounter/goatcounter.ts"
 import { readWith } from "../source-reading.ts"
 import { recognition, totalsOf } from "./totals.ts"
 

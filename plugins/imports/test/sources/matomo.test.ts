@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { fileHead } from "../../reading/text.ts"
-import { matomo } from "../../sources/matomo.ts"
+import { matomo } from "../../sources/matomo/matomo.ts"
 import { countBy, readWith, utcDay } from "../source-reading.ts"
 
 const at = (text: string) => Date.parse(text) / 1000

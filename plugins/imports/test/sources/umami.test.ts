@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { fileHead } from "../../reading/text.ts"
-import { umami } from "../../sources/umami.ts"
+import { umami } from "../../sources/umami/umami.ts"
 import { countBy, readWith, utcDay } from "../source-reading.ts"
 
 const SITE = "6f2a8f0e-0000-4000-8000-000000000001"

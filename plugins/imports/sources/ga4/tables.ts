@@ -1,7 +1,7 @@
-import type { CsvRecord } from "../reading/csv.ts"
-import { csvRecords } from "../reading/delimited.ts"
-import type { FileHead, InputFile, ReadOptions, Sink } from "../source.ts"
-import { type Column, columnOf, DAYS, type Dimension, type Metric } from "./ga4-columns.ts"
+import type { CsvRecord } from "../../reading/csv.ts"
+import { csvRecords } from "../../reading/delimited.ts"
+import type { FileHead, InputFile, ReadOptions, Sink } from "../../source.ts"
+import { type Column, columnOf, DAYS, type Dimension, type Metric } from "./columns.ts"
 
 /**
  * The tables of a report file of Google Analytics. Comment lines name the range, an empty line ends a table, and the line after it is the

@@ -1,9 +1,12 @@
 import { Type as t } from "@sinclair/typebox"
 import { IMPORTED_TABLES, type ImportedKind } from "#plugin"
-import type { CsvRecord } from "../reading/csv.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../source.ts"
-import { DAYS, type Dimension, kindOf, type Metric } from "./ga4-columns.ts"
-import { dimensionsOf, hasDays, metricsOf, type ReportTable, readTables, tablesAtStart } from "./ga4-tables.ts"
+import type { CsvRecord } from "../../reading/csv.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../../source.ts"
+import { regionByName } from "../region-names.ts"
+import { type DayAndHour, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "../totals-rows.ts"
+import { browserTraits, deviceOf, placeTraits, systemTraits } from "../traits.ts"
+import { DAYS, type Dimension, kindOf, type Metric } from "./columns.ts"
+import { dimensionsOf, hasDays, metricsOf, type ReportTable, readTables, tablesAtStart } from "./tables.ts"
 import {
   dayIndexReader,
   nthDayReader,
@@ -15,10 +18,7 @@ import {
   readNumber,
   readRate,
   readSeconds,
-} from "./ga4-values.ts"
-import { regionByName } from "./region-names.ts"
-import { type DayAndHour, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "./totals-rows.ts"
-import { browserTraits, deviceOf, placeTraits, systemTraits } from "./traits.ts"
+} from "./values.ts"
 
 /** Google Analytics: reports and explorations of GA4 as CSV, and reports of Universal Analytics. Only tables with days are imported. */
 export const ga4Csv: Source = {

@@ -1,6 +1,6 @@
-import { type ColumnRules, delimited, headerOf, Row } from "../reading/delimited.ts"
-import { dumpRows, isPlainDump } from "../reading/pg-dump.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type SourceFile } from "../source.ts"
+import { type ColumnRules, delimited, headerOf, Row } from "../../reading/delimited.ts"
+import { dumpRows, isPlainDump } from "../../reading/pg-dump.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type SourceFile } from "../../source.ts"
 
 /**
  * The tables of Umami: which columns they have, how their files are recognized, and how their rows are read from CSV files and from

@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { isObject, memoize, type VisitTraits } from "#plugin"
-import { jsonElements } from "../reading/json.ts"
-import { encodingOf, type ReadingSink } from "../reading/text.ts"
-import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceEvent } from "../source.ts"
-import { MATOMO_REPORTS, readReports, recognizeReport } from "./matomo-reports.ts"
-import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "./traits.ts"
+import { jsonElements } from "../../reading/json.ts"
+import { encodingOf, type ReadingSink } from "../../reading/text.ts"
+import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceEvent } from "../../source.ts"
+import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "../traits.ts"
+import { MATOMO_REPORTS, readReports, recognizeReport } from "./reports.ts"
 
 const VISITS_TABLE = "Live.getLastVisitsDetails"
 

@@ -1,8 +1,8 @@
 import { type ImportedRow, memoize, type VisitTraits } from "#plugin"
-import type { Row } from "../reading/delimited.ts"
-import type { Sink, SourceEvent } from "../source.ts"
-import { type CsvMapping, DIMENSIONS, METRICS, type Metric } from "./csv-mapping.ts"
-import { browserTraits, countryOf, deviceOf, languageTag, placeTraits, stated, systemTraits } from "./traits.ts"
+import type { Row } from "../../reading/delimited.ts"
+import type { Sink, SourceEvent } from "../../source.ts"
+import { browserTraits, countryOf, deviceOf, languageTag, placeTraits, stated, systemTraits } from "../traits.ts"
+import { type CsvMapping, DIMENSIONS, METRICS, type Metric } from "./mapping.ts"
 
 /** Turns the rows of a delimited file into events or totals, by a mapping. */
 

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { IMPORTED_TABLES, type ImportedKind } from "#plugin"
-import { ImportFault, type ReadOptions } from "../source.ts"
-import { TIME_FORMATS, type TimeFormat } from "./csv-times.ts"
+import { ImportFault, type ReadOptions } from "../../source.ts"
+import { TIME_FORMATS, type TimeFormat } from "./times.ts"
 
 /** Which column of a delimited file holds what. */
 

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { ImportFault, type Source } from "../source.ts"
-import { GOATCOUNTER_CSV_FILES, readGoatcounterCsv, recognizeGoatcounterCsv } from "./goatcounter-csv.ts"
-import { GOATCOUNTER_JSON_FILES, readGoatcounterJson, recognizeGoatcounterJson } from "./goatcounter-json.ts"
+import { ImportFault, type Source } from "../../source.ts"
+import { GOATCOUNTER_CSV_FILES, readGoatcounterCsv, recognizeGoatcounterCsv } from "./csv.ts"
+import { GOATCOUNTER_JSON_FILES, readGoatcounterJson, recognizeGoatcounterJson } from "./json.ts"
 
 /** GoatCounter: the CSV export with a row per pageview, or the JSON export with totals. */
 export const goatcounter: Source = {

@@ -1,8 +1,8 @@
 import { memoize, type VisitTraits } from "#plugin"
-import { delimited, headerOf, type Row } from "../reading/delimited.ts"
-import type { FileHead, InputFile, ReadOptions, Recognition, RejectCode, Sink, SourceFile } from "../source.ts"
-import { fromLocal, parseTime } from "./times.ts"
-import { browserTraits, placeTraits, sizeOf, stated, systemTraits } from "./traits.ts"
+import { delimited, headerOf, type Row } from "../../reading/delimited.ts"
+import type { FileHead, InputFile, ReadOptions, Recognition, RejectCode, Sink, SourceFile } from "../../source.ts"
+import { fromLocal, parseTime } from "../times.ts"
+import { browserTraits, placeTraits, sizeOf, stated, systemTraits } from "../traits.ts"
 
 /** The CSV export of GoatCounter: a row per pageview and event. The digit before `Path` in the header is the version of the format. */
 

@@ -1,7 +1,7 @@
-import { ImportFault } from "../source.ts"
-import { dateOf } from "./times.ts"
-import { type DayAndHour, dayOf, ValueFault } from "./totals-rows.ts"
-import { countryOf, languageTag } from "./traits.ts"
+import { ImportFault } from "../../source.ts"
+import { dateOf } from "../times.ts"
+import { type DayAndHour, dayOf, ValueFault } from "../totals-rows.ts"
+import { countryOf, languageTag } from "../traits.ts"
 
 /** The values of reports of Google Analytics: days, numbers with separators of any language, and names of countries and languages. */
 

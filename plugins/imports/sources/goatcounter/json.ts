@@ -1,11 +1,11 @@
 import { type ImportedKind, languageOf, sizeClass } from "#plugin"
-import { jsonElements } from "../reading/json.ts"
-import { encodingOf } from "../reading/text.ts"
-import { fileName } from "../reading/unpack.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type SourceFile } from "../source.ts"
-import { originOf } from "./goatcounter-csv.ts"
-import { type DayAndHour, dayOf, hoursIn, originTexts, pageOf, readLine, TotalsSums, textOf, ValueFault } from "./totals-rows.ts"
-import { browserTraits, placeTraits, systemTraits } from "./traits.ts"
+import { jsonElements } from "../../reading/json.ts"
+import { encodingOf } from "../../reading/text.ts"
+import { fileName } from "../../reading/unpack.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type SourceFile } from "../../source.ts"
+import { type DayAndHour, dayOf, hoursIn, originTexts, pageOf, readLine, TotalsSums, textOf, ValueFault } from "../totals-rows.ts"
+import { browserTraits, placeTraits, systemTraits } from "../traits.ts"
+import { originOf } from "./csv.ts"
 
 /**
  * The JSON export of GoatCounter: a zip of NDJSON files with counts of first visits per path. They become visitors, because the export

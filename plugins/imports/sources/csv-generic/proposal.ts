@@ -1,9 +1,9 @@
 import { isAddress, parseHost } from "#plugin"
-import type { Row } from "../reading/delimited.ts"
-import { type CsvKind, missingIn } from "./csv-mapping.ts"
-import { countIn, decimalText } from "./csv-rows.ts"
-import { orderShownBy, timeParser } from "./csv-times.ts"
-import { countryOf, languageTag } from "./traits.ts"
+import type { Row } from "../../reading/delimited.ts"
+import { countryOf, languageTag } from "../traits.ts"
+import { type CsvKind, missingIn } from "./mapping.ts"
+import { countIn, decimalText } from "./rows.ts"
+import { orderShownBy, timeParser } from "./times.ts"
 
 /** Proposes a mapping from the names of columns and the shape of their values. */
 

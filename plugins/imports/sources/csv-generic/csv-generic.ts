@@ -1,10 +1,10 @@
-import { delimited, headerOf, type Row } from "../reading/delimited.ts"
-import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../source.ts"
-import { type CsvMapping, CsvOptions, mappingOf } from "./csv-mapping.ts"
-import { type Proposal, proposeMapping } from "./csv-proposal.ts"
-import { eventReader, totalsReader } from "./csv-rows.ts"
-import { type DateOrder, orderShownBy, timeParser } from "./csv-times.ts"
-import { type FromLocal, fromLocal, localDays } from "./times.ts"
+import { delimited, headerOf, type Row } from "../../reading/delimited.ts"
+import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../../source.ts"
+import { type FromLocal, fromLocal, localDays } from "../times.ts"
+import { type CsvMapping, CsvOptions, mappingOf } from "./mapping.ts"
+import { type Proposal, proposeMapping } from "./proposal.ts"
+import { eventReader, totalsReader } from "./rows.ts"
+import { type DateOrder, orderShownBy, timeParser } from "./times.ts"
 
 /** Any delimited text with a header, read by a mapping of its columns. */
 export const csvGeneric: Source = {

@@ -1,9 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
-import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "../source.ts"
-import { HashIndex } from "./hash-index.ts"
-import { fromLocal, parseTime } from "./times.ts"
-import { readJoins, type UmamiJoins, visitorText, visitorTraits } from "./umami-joins.ts"
-import { cellOf, recognizeUmami, type TableRows, UMAMI_FILES, umamiRows } from "./umami-tables.ts"
+import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "../../source.ts"
+import { HashIndex } from "../hash-index.ts"
+import { fromLocal, parseTime } from "../times.ts"
+import { readJoins, type UmamiJoins, visitorText, visitorTraits } from "./joins.ts"
+import { cellOf, recognizeUmami, type TableRows, UMAMI_FILES, umamiRows } from "./tables.ts"
 
 /** Umami: exports of Umami Cloud, and database tables as CSV or as a plain PostgreSQL dump. */
 export const umami: Source = {

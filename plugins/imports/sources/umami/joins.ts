@@ -1,9 +1,9 @@
 import { instantText, memoize, type VisitTraits } from "#plugin"
-import type { ReadOptions, Sink } from "../source.ts"
-import { doubled, HashIndex, TextTable } from "./hash-index.ts"
-import { parseTime } from "./times.ts"
-import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "./traits.ts"
-import { cellOf, type TableRows, umamiRows } from "./umami-tables.ts"
+import type { ReadOptions, Sink } from "../../source.ts"
+import { doubled, HashIndex, TextTable } from "../hash-index.ts"
+import { parseTime } from "../times.ts"
+import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "../traits.ts"
+import { cellOf, type TableRows, umamiRows } from "./tables.ts"
 
 /**
  * What Umami stores apart from its events: the visitor of a session, the properties and the revenue of an event. It is read in a first pass

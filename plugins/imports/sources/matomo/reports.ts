@@ -1,9 +1,9 @@
 import type { ImportedKind } from "#plugin"
-import { delimited, headerOf, type Row } from "../reading/delimited.ts"
-import { fileName } from "../reading/unpack.ts"
-import type { FileHead, InputFile, ReadOptions, Recognition, Sink, SourceFile } from "../source.ts"
-import { countsOf, dayOf, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "./totals-rows.ts"
-import { browserTraits, countryOf, deviceOf, languageTag, regionOf, sizeOf, systemTraits } from "./traits.ts"
+import { delimited, headerOf, type Row } from "../../reading/delimited.ts"
+import { fileName } from "../../reading/unpack.ts"
+import type { FileHead, InputFile, ReadOptions, Recognition, Sink, SourceFile } from "../../source.ts"
+import { countsOf, dayOf, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "../totals-rows.ts"
+import { browserTraits, countryOf, deviceOf, languageTag, regionOf, sizeOf, systemTraits } from "../traits.ts"
 
 /**
  * Reports of Matomo's Reporting API with `format=CSV&period=day` and a range of dates: they begin with a column `date`. What a report shows

@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { isObject, memoize, type VisitTraits } from "#plugin"
-import { jsonElements } from "../reading/json.ts"
-import { encodingOf } from "../reading/text.ts"
-import type { FileHead, ReadOptions, Sink, Source, SourceEvent } from "../source.ts"
-import { regionByName } from "./region-names.ts"
-import { browserTraits, countryOf, deviceOf, languageTag, stated, systemTraits } from "./traits.ts"
+import { jsonElements } from "../../reading/json.ts"
+import { encodingOf } from "../../reading/text.ts"
+import type { FileHead, ReadOptions, Sink, Source, SourceEvent } from "../../source.ts"
+import { regionByName } from "../region-names.ts"
+import { browserTraits, countryOf, deviceOf, languageTag, stated, systemTraits } from "../traits.ts"
 
 /**
  * The tables `events_YYYYMMDD` that Google Analytics 4 exports to BigQuery, as NDJSON or as one JSON array. Numbers of 64 bits are texts in

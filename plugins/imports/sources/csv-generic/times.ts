@@ -1,4 +1,4 @@
-import { clockOf, dateOf, type FromLocal, parseTime } from "./times.ts"
+import { clockOf, dateOf, type FromLocal, parseTime } from "../times.ts"
 
 /** The formats of times in delimited files of unknown origin. */
 
