@@ -149,9 +149,9 @@ test("deletes, retains and erases a plugin's data while it is disabled", async (
 
   const { hooks, erasure } = app
   const [first] = await visitorsOf(instance)
-  expect(await erasure.person(1, first!)).toEqual({ visits: 1 })
+  expect(await erasure.person(1, [first!])).toMatchObject({ visits: 1 })
   expect(await visitorsOf(instance)).toHaveLength(1)
-  expect(await erasure.person(1, "0000000000000000")).toEqual({ visits: 0 })
+  expect(await erasure.person(1, ["0000000000000000"])).toMatchObject({ visits: 0 })
   expect(await hooks.onRetention(1, "2026-11-01")).toEqual({ notes_days: 3 })
   expect(called).toEqual([
     ["erase", 1, first],

@@ -1,11 +1,10 @@
 import type { Clock } from "../../domain/clock.ts"
-import { pseudonyms } from "../../query/show/pseudonyms.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Part } from "../../store/events/part.ts"
 import type { Takeouts } from "../export/takeouts.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
+import type { People } from "../people/people.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
-import type { SiteKeys } from "../sites/site-keys.ts"
 import type { DataHooks, Removed } from "./data-hooks.ts"
 
 /**
@@ -15,21 +14,26 @@ import type { DataHooks, Removed } from "./data-hooks.ts"
 export interface Erasure {
   /** Erases all data of a site. */
   site(siteId: number): Promise<Removed>
-  /** Erases a visitor, given by pseudonym. `visits` is the number of erased visits. */
-  person(siteId: number, visitor: string): Promise<Removed>
+  /**
+   * Erases a person, given by all of their pseudonyms. No answer contains the person afterwards. Repeat it with the same pseudonyms after
+   * an interruption: a user id no longer leads to the person.
+   */
+  person(siteId: number, visitors: readonly string[]): Promise<Removed>
+  /** Resolves when the data that earlier erasures replaced is overwritten in the file, after about 20 seconds. */
+  overwrite(signal?: AbortSignal): Promise<void>
 }
 
 interface ErasureOptions {
-  events: Pick<EventStore, "erase" | "dropTotals" | "checkpoint">
+  events: Pick<EventStore, "erase" | "erasePerson" | "dropTotals" | "dropRetired" | "checkpoint">
   imports: Pick<VisibleImports, "clear">
-  siteKeys: Pick<SiteKeys, "siteKey">
-  clock: Pick<Clock, "now">
+  people: Pick<People, "ordinalOf">
+  clock: Clock
   exclusive: Exclusive
   hooks: DataHooks
   takeouts: Pick<Takeouts, "drop">
 }
 
-export function createErasure({ events, imports, siteKeys, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
+export function createErasure({ events, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
   const everything = (part: Part) => new Uint8Array(part.visits).fill(1)
   return {
     site: (siteId) =>
@@ -41,22 +45,44 @@ export function createErasure({ events, imports, siteKeys, clock, exclusive, hoo
         await takeouts.drop(siteId)
         return { visits, imported_totals, ...(await hooks.onSiteDelete(siteId)) }
       }),
-    person: (siteId, visitor) =>
+    person: (siteId, visitors) =>
       exclusive.run(async () => {
-        const nameOf = pseudonyms(await siteKeys.siteKey(siteId), "visitor")
-        const visits = await events.erase(siteId, (part) => visitsOf(part, visitor, nameOf), clock.now())
-        if (visits > 0) events.checkpoint("truncate")
+        const found = await Promise.all(visitors.map((visitor) => people.ordinalOf(siteId, visitor)))
+        const ordinals = found.filter((ordinal) => ordinal !== undefined)
+        const removed = await events.erasePerson(siteId, ordinals, clock.now())
+        events.checkpoint("truncate")
         await takeouts.drop(siteId)
-        return { visits, ...(await hooks.onPersonErase(siteId, visitor)) }
+        const counts: Removed[] = [removed]
+        for (const visitor of visitors) counts.push(await hooks.onPersonErase(siteId, visitor))
+        return sumOf(counts)
       }),
+    overwrite: (signal) => overwriteReplaced({ events, clock }, clock.now(), signal),
   }
 }
 
-/** Marks the visits of a visitor, by computing the pseudonym of each distinct visitor of the part. */
-function visitsOf(part: Part, wanted: string, nameOf: (numbers: readonly number[]) => string[]): Uint8Array {
-  const visitors = part.visit("visitor").subarray(0, part.visits)
-  const distinct = [...new Set(visitors)]
-  const names = nameOf(distinct)
-  const matching = new Set(distinct.filter((_, i) => names[i] === wanted))
-  return Uint8Array.from(visitors, (visitor) => (matching.has(visitor) ? 1 : 0))
+/** Adds up the numbers of removed rows by kind. */
+function sumOf(counts: readonly Removed[]): Removed {
+  const sum: Record<string, number> = {}
+  for (const removed of counts) for (const [kind, count] of Object.entries(removed)) sum[kind] = (sum[kind] ?? 0) + count
+  return sum
+}
+
+/** Time after which no report reads a replaced segment any more (reliability.md 2.3). */
+const RETIRED_MS = 20_000
+const POLL_MS = 200
+
+/** Waits until no report reads the segments that an erasure replaced, and overwrites them in the file. */
+export async function overwriteReplaced(
+  { events, clock }: { events: Pick<EventStore, "dropRetired" | "checkpoint">; clock: Clock },
+  erasedAt: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const end = clock.monotonic() + RETIRED_MS
+  while (clock.monotonic() <= end) {
+    signal?.throwIfAborted()
+    await Bun.sleep(POLL_MS)
+  }
+  // Uses the time of the erasure, because the wall clock may have changed during the wait.
+  await events.dropRetired(erasedAt + RETIRED_MS + 1)
+  events.checkpoint("truncate")
 }

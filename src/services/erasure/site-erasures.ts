@@ -26,6 +26,7 @@ import type { SiteKeys } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
 import type { DataHooks } from "./data-hooks.ts"
+import { overwriteReplaced } from "./erasure.ts"
 
 /**
  * Erasure of a site's data by its members: the visits that start in a range and have an event that satisfies the filters, or all data.
@@ -75,9 +76,6 @@ interface Payload {
 const KINDS = { erase: "sites.erase-events", reset: "sites.reset-events" } as const
 /** Maximum number of rounds. Events that arrive meanwhile can match too; after the last round they are left to the next erasure. */
 const MAX_ROUNDS = 3
-/** Time after which no report reads a replaced segment any more (reliability.md 2.3). */
-const RETIRED_MS = 20_000
-const POLL_MS = 200
 /** Number of visits that a hook receives at a time. */
 const MAX_ANNOUNCED = 10_000
 
@@ -183,15 +181,8 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
     if (count === 0) break
   }
   const totals = kind === "reset" ? await endImports(options, site) : 0
-  const end = clock.monotonic() + RETIRED_MS
   work.progress({ phase: "overwriting", done: erased })
-  while (erased + totals > 0 && clock.monotonic() <= end) {
-    work.signal.throwIfAborted()
-    await Bun.sleep(POLL_MS)
-  }
-  // Uses the time of the erasure, because the wall clock may have changed during the wait.
-  await events.dropRetired(erasedAt + RETIRED_MS + 1)
-  events.checkpoint("truncate")
+  if (erased + totals > 0) await overwriteReplaced({ events, clock }, erasedAt, work.signal)
   return erased
 }
 

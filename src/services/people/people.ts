@@ -18,7 +18,7 @@ export interface People extends IdentityRule {
   /** Returns the user ids of people, by ordinal, as far as the site stores them. */
   userIds(site: Site, ordinals: readonly number[]): Map<number, string>
   /** Returns the ordinal of a pseudonym of 16 hex digits, or undefined if it is not one of this site. */
-  ordinalOf(site: Site, pseudonym: string): Promise<number | undefined>
+  ordinalOf(siteId: number, pseudonym: string): Promise<number | undefined>
   /** Returns the pseudonyms of ordinals. */
   pseudonymsOf(site: Site, ordinals: readonly number[]): Promise<string[]>
 }
@@ -38,7 +38,7 @@ export function createPeople(options: PeopleOptions): People {
       return [...new Set([...(known === undefined ? [] : [known]), ...stored])]
     },
     userIds: ({ id, settings }, ordinals) => (settings.store_user_ids ? events.userIds(id, ordinals) : new Map()),
-    async ordinalOf({ id }, pseudonym) {
+    async ordinalOf(id, pseudonym) {
       if (!/^[0-9a-f]{16}$/.test(pseudonym)) return undefined
       const [ordinal] = numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor")([pseudonym])
       // Every text of this form is the pseudonym of some number, but almost none of them of a visitor of this site.

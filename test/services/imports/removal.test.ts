@@ -99,7 +99,7 @@ test("the purge of a site removes its totals and its visible imports", async () 
 test("erasing a person keeps totals", async () => {
   const told: ErasedVisits[] = []
   await using instance = await startWithImports(told)
-  expect(await instance.app.erasure.person(1, "0123456789abcdef")).toMatchObject({ visits: 0 })
+  expect(await instance.app.erasure.person(1, ["0123456789abcdef"])).toMatchObject({ visits: 0 })
   expect(await visitorsOf(instance)).toBe(4)
 })
 

@@ -55,12 +55,18 @@ export async function sealClosed(journal: Journal, now: number, all: boolean): P
 export async function eraseFromTail(journal: Journal, lane: number, choose: Choose): Promise<number> {
   const tail = journal.memory.tails.find(lane)
   if (!tail) return 0
-  const chosen = choose(tail)
+  const chosen = choose(tail, kindOfLane(lane))
   const count = chosen.reduce((sum, each) => sum + each, 0)
   if (count === 0) return 0
   closeVisits(tail, chosen)
   await rewriteTail(journal, (each, visit) => each !== tail || chosen[visit] !== 1)
   return count
+}
+
+/** Closes the chosen visits in the tail of a lane at once, so that no event joins them until they are removed. */
+export function closeInTail(journal: Journal, lane: number, choose: Choose): void {
+  const tail = journal.memory.tails.find(lane)
+  if (tail) closeVisits(tail, choose(tail, kindOfLane(lane)))
 }
 
 /**

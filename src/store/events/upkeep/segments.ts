@@ -17,8 +17,8 @@ const PENDING = 0
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
-/** Returns a mask with 1 for each chosen visit of a part. */
-export type Choose = (part: Part) => Uint8Array
+/** Returns a mask with 1 for each chosen visit of a part, whose visits are records in a part of another kind. */
+export type Choose = (part: Part, kind: SegmentKind) => Uint8Array
 /** Runs work in one transaction. */
 export type Commit = <T>(work: () => T) => T
 
@@ -155,7 +155,7 @@ export async function eraseVisits(
   let erased = 0
   for (const { segment, id, run, kind } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
-    const keep = choose(segment).map((chosen) => 1 - chosen)
+    const keep = choose(segment, kind).map((chosen) => 1 - chosen)
     const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
     if (count === 0) continue
     erased += count

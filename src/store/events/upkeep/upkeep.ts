@@ -1,6 +1,7 @@
 import { dayNumber, type ImportedKind, type ImportedRow } from "../../../domain/imported.ts"
-import { lanesOf } from "../bytes/lanes.ts"
+import { lanesOf, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
+import { deletePerson } from "../dictionary/identities.ts"
 import { isTransient } from "../dictionary/visitors.ts"
 import { translateErrors } from "../fault.ts"
 import {
@@ -16,11 +17,12 @@ import {
   writeCursor,
 } from "../import.ts"
 import type { Journal } from "../journal.ts"
+import type { Part } from "../part.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import { buildSegments } from "./build.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
-import { eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
+import { closeInTail, eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
 import {
   type Choose,
   dropImport,
@@ -42,6 +44,9 @@ const TOTALS_CACHE_BYTES = 8 << 20
 /** How long a replaced segment is kept, in milliseconds: longer than any report runs. */
 const RETIRED_MS = 20_000
 
+/** Number of visits, their pageviews and custom events, and records, by kind. */
+export type ErasedRows = Record<SegmentKind | "events", number>
+
 /** Maintenance of stored visits. The operations run one after another. */
 export interface Upkeep {
   /**
@@ -55,6 +60,11 @@ export interface Upkeep {
   retain(siteId: number, cutoff: number, now: number): Promise<number>
   /** Removes the chosen visits (1 in the mask) with all their events. Returns their number. */
   erase(siteId: number, choose: Choose, now: number): Promise<number>
+  /**
+   * Removes all visits and records of a person, given by ordinals, with the person keys. An event of the same person that arrives
+   * meanwhile begins another history. Returns what was removed.
+   */
+  erasePerson(siteId: number, ordinals: readonly number[], now: number): Promise<ErasedRows>
   /**
    * Stores imported visits or records in segments of their own, together with the cursor of the place. Reports include them once the
    * import is visible with their run.
@@ -99,8 +109,9 @@ export function createUpkeep(journal: Journal): Upkeep {
     return result
   }
 
-  const erase = (siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY): Promise<number> =>
+  const erase = (siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY, begin = () => {}): Promise<number> =>
     queued(async () => {
+      begin()
       const wasDue = isSweepDue(db, siteId)
       journal.commit(() => markSweepDue(db, siteId))
       await flushIds(journal, now)
@@ -157,6 +168,26 @@ export function createUpkeep(journal: Journal): Upkeep {
     retain: (siteId, cutoff, now) =>
       erase(siteId, (part) => Uint8Array.from(part.starts(), (start) => (start < cutoff ? 1 : 0)), now, cutoff),
     erase: (siteId, choose, now) => erase(siteId, choose, now),
+    async erasePerson(siteId, ordinals, now) {
+      const erased: ErasedRows = { visits: 0, events: 0, clicks: 0, opens: 0 }
+      if (ordinals.length === 0) return erased
+      const chosen = visitsOf(ordinals)
+      const choose: Choose = (part, kind) => {
+        const mask = chosen(part)
+        countChosen(erased, part, kind, mask)
+        return mask
+      }
+      // Without a pause between the two, no event can carry an open visit over to a new ordinal.
+      const begin = () => {
+        journal.commit(() => {
+          markSweepDue(db, siteId)
+          for (const ordinal of ordinals) deletePerson(db, siteId, ordinal)
+        })
+        for (const lane of lanesOf(siteId)) closeInTail(journal, lane, chosen)
+      }
+      await erase(siteId, choose, now, Number.POSITIVE_INFINITY, begin)
+      return erased
+    },
     importVisits: (place, visits) =>
       queued(async () => {
         const { siteId, importId, kind = "visits", run = 1 } = place
@@ -208,5 +239,20 @@ export function createUpkeep(journal: Journal): Upkeep {
       })
     },
     dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.commit)),
+  }
+}
+
+/** Returns the function that marks the visits of visitors. */
+function visitsOf(ordinals: readonly number[]): (part: Part) => Uint8Array {
+  const wanted = new Set(ordinals)
+  return (part) => Uint8Array.from(part.visit("visitor").subarray(0, part.visits), (visitor) => (wanted.has(visitor) ? 1 : 0))
+}
+
+function countChosen(erased: ErasedRows, part: Part, kind: SegmentKind, mask: Uint8Array): void {
+  const events = part.visit("events")
+  for (let visit = 0; visit < mask.length; visit++) {
+    if (mask[visit] === 0) continue
+    erased[kind]++
+    if (kind === "visits") erased.events += events[visit]!
   }
 }

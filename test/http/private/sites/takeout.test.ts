@@ -195,7 +195,7 @@ test("a repeated request creates one archive, and one interrupted by a crash is 
 test("an erasure deletes archives that may contain erased data", async () => {
   const visitor = await visitorOf(instance)
   const { path } = await takeOut()
-  expect(await instance.app.erasure.person(1, visitor)).toEqual({ visits: 1 })
+  expect(await instance.app.erasure.person(1, [visitor])).toMatchObject({ visits: 1 })
   expect(await editor.get(`${path}/file`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
 })
 
