@@ -38,6 +38,30 @@ describe("a run", () => {
     expect(await stage.totals('&filters=[{"dimension":"country","operator":"is","values":["FR"]}]')).toMatchObject({ visitors: 1 })
   })
 
+  test("counts the events that reports count: neither engagement nor vitals", async () => {
+    await using stage = await startImports()
+    const at = Date.parse("2026-10-01T10:00:00Z")
+    const names = ["vitals", "pageview", "engagement", "Signup", "vitals", "engagement"]
+    const events = names.map((name, second) => ({
+      ...{ at: at + 1_000 * second, name, page: "/", hostname: "shop.example", interactive: name === "Signup" },
+      ...(name === "vitals" && { vitals: { lcp: 900 + second } }),
+      ...(name === "engagement" && { engagement: { engagedMs: 1_000 } }),
+    }))
+    const files = [
+      { name: "manifest.json", content: JSON.stringify({ format: "footfall-site", version: 2 }) },
+      { name: "visits.ndjson", content: JSON.stringify({ visitor: "00112233aabbccdd", visitor_kind: "rotating", events }) },
+    ]
+    const done = await stage.run({ source: "footfall", files, options: { create_goals: true } })
+    // An engagement or vitals before the first counted event belongs to no visit.
+    expect(done).toMatchObject({ state: "completed", totals: { visits: 1, pageviews: 1, events: 2 }, created_objects: [{ type: "goal" }] })
+    expect(await stage.totals("&metrics=visits,pageviews,events,engaged_time")).toEqual({
+      visits: 1,
+      pageviews: 1,
+      events: 2,
+      engaged_time: 2,
+    })
+  })
+
   test("leaves out days with native visits, with the day of the first one", async () => {
     await using stage = await startImports()
     await collectNative(stage, ["/"])
