@@ -209,7 +209,7 @@ export interface PersonFacts {
   pseudonym: string
   kind: "rotating" | "device" | "user"
   active_days: number
-  /** Consecutive active days up to the end of the window. */
+  /** Consecutive active days up to the end of the window. They can begin before the window. */
   streak: number
   visits: number
   events: number
@@ -228,9 +228,13 @@ export interface PeopleListResult {
   coverage: Coverage
 }
 
-/** A query for one person: what the list says, and visits, newest first. */
+/**
+ * A query for one person: what the list says, and visits that make the person active, newest first. A page of visits ends early once it
+ * has 20,000 events.
+ */
 export interface PersonQuery extends ActivePeopleQuery {
   ordinal: number
+  /** As in the list. The visits do not depend on it. */
   days: readonly number[]
   limit: number
   /** Start and sequence of the last visit of the page before. */
@@ -242,8 +246,9 @@ export interface PersonVisit {
   start: number
   durationMs: number
   pageviews: number
-  /** Values of the visit by dimension; null for the missing value. */
+  /** Values of the dimensions of visits; null for the missing value. */
   values: Partial<Record<Dimension, Key>>
+  /** Pageviews and custom events in order of time. `page` is null for the missing value. */
   events: {
     at: number
     name: string
@@ -266,6 +271,8 @@ export interface EngagementQuery extends ActivePeopleQuery {
   edges: readonly number[]
   /** Starts of the local days from 28 days before the first point until after the last, ascending. */
   days: readonly number[]
+  /** Whether only `dau` is needed. People must then be recognized for single days, so `coverage` looks at each day. */
+  daysOnly?: boolean
 }
 
 export interface EngagementPoint {

@@ -51,6 +51,10 @@ export function engineOf(world: World): Engine {
     exportBreakdown: refuse,
     importFacts: refuse,
     importedRows: refuse,
+    activeDays: refuse,
+    peopleList: refuse,
+    person: refuse,
+    engagement: refuse,
     close: async () => {},
   }
 }

@@ -6,6 +6,10 @@ import { importFacts } from "../imported/imported.ts"
 import { type ImportedRowsCursor, importedRows } from "../imported/imported-rows.ts"
 import { aggregate, comparedTables } from "../measure/aggregate.ts"
 import { paths } from "../paths/paths.ts"
+import { activeDays } from "../people/active-days.ts"
+import { engagement } from "../people/engagement.ts"
+import { peopleList } from "../people/people-list.ts"
+import { person } from "../people/person.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
 import { chosenVisits, visitsWeight } from "../rows/choice.ts"
 import type { RowsCursor } from "../rows/cursor.ts"
@@ -49,6 +53,14 @@ export const QUERIES = {
   exportBreakdown,
   /** Which imports are part of a report on visits. */
   importFacts,
+  /** People by number of active days. */
+  activeDays,
+  /** People with their activity, the most active first. */
+  peopleList,
+  /** One person and their visits, newest first. */
+  person,
+  /** Active, new, returning, resurrected and dormant people by point. */
+  engagement,
 }
 
 /** Queries that are answered in batches. Each function computes the batch after a cursor, or the first one without a cursor. */

@@ -12,20 +12,28 @@ const BLOCK = 16
  * of an AES block. Each round encrypts all numbers in one call, because the call costs more than the encryption.
  */
 export function pseudonyms(siteKey: Uint8Array, kind: PseudonymKind): (numbers: readonly number[]) => string[] {
-  const mix = mixer(siteKey, kind)
+  const convert = pseudonymHalves(siteKey, kind)
   return (numbers) => {
     const left = Uint32Array.from(numbers, (number) => Math.floor(number / 2 ** 32))
     const right = Uint32Array.from(numbers)
-    const round = mix(numbers.length)
+    convert(left, right)
+    return numbers.map((_, i) => hex(left[i]!) + hex(right[i]!))
+  }
+}
+
+/** Creates the function that does the same in place, on the upper and lower halves of the numbers, for lists too long for texts. */
+export function pseudonymHalves(siteKey: Uint8Array, kind: PseudonymKind): (left: Uint32Array, right: Uint32Array) => void {
+  const mix = mixer(siteKey, kind)
+  return (left, right) => {
+    const round = mix(left.length)
     for (let number = 0; number < ROUNDS; number++) {
       const mixed = round(number, right)
-      for (let i = 0; i < numbers.length; i++) {
+      for (let i = 0; i < left.length; i++) {
         const next = (left[i]! ^ mixed(i)) >>> 0
         left[i] = right[i]!
         right[i] = next
       }
     }
-    return numbers.map((_, i) => hex(left[i]!) + hex(right[i]!))
   }
 }
 

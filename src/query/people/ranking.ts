@@ -1,0 +1,142 @@
+import { pseudonymHalves, pseudonyms } from "../show/pseudonyms.ts"
+import type { ActivePeople } from "./activity.ts"
+
+/** Numbers of people by ordinal. */
+export type PeopleValues = Uint16Array | Uint32Array | Float64Array
+
+interface RankingOptions {
+  siteKey: Uint8Array
+  /** Maximum number of people. */
+  limit: number
+  /** Value and pseudonym of the person before the first one. */
+  after?: { value: number; pseudonym: string } | undefined
+  check: () => void
+}
+
+/**
+ * Returns the people with the highest values as ordinals, ties by pseudonym, ascending. Pseudonyms are computed only for the people that
+ * are returned and for those who share the value of the first or last of them.
+ */
+export function ranked(
+  { ordinals, count }: ActivePeople,
+  values: PeopleValues,
+  { siteKey, limit, after, check }: RankingOptions,
+): number[] {
+  const people = ordinals.subarray(0, count)
+  const tiedWith = (value: number, room: number, pseudonym?: string): number[] => {
+    const first = new FirstPseudonyms(siteKey, room, pseudonym, check)
+    addPeopleWith(people, values, value, first)
+    return first.finish()
+  }
+  const tied = after ? tiedWith(after.value, limit, after.pseudonym) : []
+  const room = limit - tied.length
+  if (room === 0) return tied
+  const below = after?.value ?? Number.POSITIVE_INFINITY
+  const lowest = lowestOfHighest(people, values, room, below)
+  const higher = peopleBetween(people, values, lowest, below)
+  const names = new Map(pseudonyms(siteKey, "visitor")(higher).map((name, i) => [higher[i]!, name]))
+  const byName = (a: number, b: number) => (names.get(a)! < names.get(b)! ? -1 : 1)
+  higher.sort((a, b) => values[b]! - values[a]! || byName(a, b))
+  const last = higher.length < room && Number.isFinite(lowest) ? tiedWith(lowest, room - higher.length) : []
+  return [...tied, ...higher, ...last]
+}
+
+/** Returns the people whose value lies between two others. */
+function peopleBetween(people: Uint32Array, values: PeopleValues, low: number, high: number): number[] {
+  const found: number[] = []
+  for (let i = 0; i < people.length; i++) {
+    const value = values[people[i]!]!
+    if (value > low && value < high) found.push(people[i]!)
+  }
+  return found
+}
+
+function addPeopleWith(people: Uint32Array, values: PeopleValues, value: number, to: FirstPseudonyms): void {
+  for (let i = 0; i < people.length; i++) if (values[people[i]!] === value) to.add(people[i]!)
+}
+
+/** Returns the lowest of the `size` highest values below a bound, or -Infinity when there are fewer. */
+function lowestOfHighest(people: Uint32Array, values: PeopleValues, size: number, below: number): number {
+  const heap = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
+  for (let i = 0; i < people.length; i++) {
+    const value = values[people[i]!]!
+    if (value > heap[0]! && value < below) replaceLowest(heap, value)
+  }
+  return heap[0]!
+}
+
+/** Replaces the lowest value of a heap. */
+function replaceLowest(heap: Float64Array, value: number): void {
+  let place = 0
+  for (let child = 1; child < heap.length; child = 2 * place + 1) {
+    if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++
+    if (heap[child]! >= value) break
+    heap[place] = heap[child]!
+    place = child
+  }
+  heap[place] = value
+}
+
+/** Number of people whose pseudonyms are computed at once. */
+const BATCH = 8_192
+
+/** Keeps the people with the lowest pseudonyms after a given one. */
+class FirstPseudonyms {
+  private readonly convert: ReturnType<typeof pseudonymHalves>
+  private readonly batch = new Uint32Array(BATCH)
+  private waiting = 0
+  /** In order of their pseudonyms. */
+  private readonly kept: { ordinal: number; left: number; right: number }[] = []
+  private readonly after: { left: number; right: number }
+
+  constructor(
+    siteKey: Uint8Array,
+    private readonly size: number,
+    after: string | undefined,
+    private readonly check: () => void,
+  ) {
+    this.convert = pseudonymHalves(siteKey, "visitor")
+    this.after = after === undefined ? { left: -1, right: -1 } : halvesOf(after)
+  }
+
+  add(ordinal: number): void {
+    this.batch[this.waiting++] = ordinal
+    if (this.waiting === BATCH) this.flush()
+  }
+
+  /** Returns the ordinals. */
+  finish(): number[] {
+    this.flush()
+    return this.kept.map(({ ordinal }) => ordinal)
+  }
+
+  private flush(): void {
+    this.check()
+    const [left, right] = [new Uint32Array(this.waiting), this.batch.slice(0, this.waiting)]
+    this.convert(left, right)
+    for (let i = 0; i < this.waiting; i++) {
+      const found = { ordinal: this.batch[i]!, left: left[i]!, right: right[i]! }
+      const last = this.kept.length < this.size ? undefined : this.kept.at(-1)!
+      if (compare(found, this.after) > 0 && (!last || compare(found, last) < 0)) this.keep(found)
+    }
+    this.waiting = 0
+  }
+
+  private keep(found: FirstPseudonyms["kept"][number]): void {
+    const place = this.kept.findLastIndex((other) => compare(other, found) < 0) + 1
+    this.kept.splice(place, 0, found)
+    if (this.kept.length > this.size) this.kept.pop()
+  }
+}
+
+interface Halves {
+  left: number
+  right: number
+}
+
+const compare = (a: Halves, b: Halves): number => a.left - b.left || a.right - b.right
+
+const halvesOf = (pseudonym: string): Halves => ({
+  left: Number.parseInt(pseudonym.slice(0, 8), 16),
+  right: Number.parseInt(pseudonym.slice(8), 16),
+})
