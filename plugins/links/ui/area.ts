@@ -6,12 +6,14 @@ const ICON = "M6.5 9.5l3-3M7 4.5l1.5-1.5a3 3 0 0 1 4.5 4.5L11.5 9M9 11.5l-1.5 1.
 /** Short links in the dashboard: an entry in the rail of a site, its pages loaded when one is opened. */
 export default {
   id: "links",
-  area: {
-    path: "/links",
-    permission: "links:read",
-    group: "tools",
-    label: "Links",
-    icon: { path: ICON },
-    load: () => import("./pages.ts"),
-  },
+  areas: [
+    {
+      path: "/links",
+      permission: "links:read",
+      group: "tools",
+      label: "Links",
+      icon: { path: ICON },
+      load: () => import("./pages.ts"),
+    },
+  ],
 } satisfies PluginPages

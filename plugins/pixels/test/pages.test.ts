@@ -4,6 +4,6 @@ import added from "../ui/area.ts"
 import pages from "../ui/pages.ts"
 
 test("serves the same pages in the browser and on the server", () => {
-  expect(pages.map(({ path }) => `/sites/:site${added.area.path}${path}`).sort()).toEqual([...(pixels.pages ?? [])].sort())
+  expect(pages.map(({ path }) => `/sites/:site${added.areas[0]!.path}${path}`).sort()).toEqual([...(pixels.pages ?? [])].sort())
   expect(added.id).toBe(pixels.id)
 })

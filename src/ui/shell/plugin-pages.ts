@@ -14,7 +14,7 @@ export interface SitePage {
   ranged?: boolean
 }
 
-/** Site pages of a plugin: below one path, with one entry in the rail. */
+/** Site pages of a plugin below one path, with an entry in the rail. */
 export interface SiteArea {
   /** One path segment below the path of the site, such as `/links`. Each page below it is one of the plugin's `pages`. */
   path: string
@@ -58,7 +58,8 @@ export interface PluginPanel {
 export interface PluginPages {
   /** ID of the plugin. Nothing of it is shown while it is off. */
   id: string
-  area?: SiteArea
+  /** In the order of their entries in the rail, which follow those of earlier plugins. */
+  areas?: readonly SiteArea[]
   section?: PluginSection
   panels?: readonly PluginPanel[]
 }
@@ -72,7 +73,7 @@ export interface OwnedSection {
   section: PluginSection
 }
 
-export const areas = (): OwnedArea[] => pages.flatMap(({ id, area }) => (area ? [{ plugin: id, area }] : []))
+export const areas = (): OwnedArea[] => pages.flatMap(({ id, areas: own = [] }) => own.map((area) => ({ plugin: id, area })))
 export const sections = (): OwnedSection[] => pages.flatMap(({ id, section }) => (section ? [{ plugin: id, section }] : []))
 export const panels = (): { plugin: string; panel: PluginPanel }[] =>
   pages.flatMap(({ id, panels: own = [] }) => own.map((panel) => ({ plugin: id, panel })))

@@ -14,7 +14,7 @@ function useEntries(siteId: number, search: string) {
     return {
       ...entry,
       href: own + search,
-      isCurrent: entry.path === "" ? path === own || path.startsWith(`${own}/details`) : path.startsWith(own),
+      isCurrent: path === own || path.startsWith(entry.path === "" ? `${own}/details` : `${own}/`),
     }
   })
 }

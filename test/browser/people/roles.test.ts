@@ -58,7 +58,7 @@ type Person = keyof typeof PEOPLE
 const EVERYONE = Object.keys(PEOPLE) as Person[]
 
 /** Everyone who may read a site may read its plugin pages. */
-const AREAS = pages.flatMap((plugin) => plugin.area?.label ?? [])
+const AREAS = pages.flatMap(({ areas = [] }) => areas.map(({ label }) => label))
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
