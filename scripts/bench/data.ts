@@ -8,8 +8,9 @@ import { DAY_MS, type Known } from "./reports.ts"
 
 export interface BenchVisit {
   siteId: number
-  /** Id of a person on one UTC day, because ids rotate daily. */
+  /** Id of a person, or of a person on one UTC day when ids rotate daily. */
   visitor: number
+  kind: "rotating" | "user"
   traits: VisitTraits
   /** In order of time. No two share a millisecond. */
   events: NewEvent[]
@@ -23,6 +24,8 @@ export interface DataOptions {
   seed: number
   /** End of the last day, epoch milliseconds. */
   end: number
+  /** Whether people are recognized as users. By default they are new visitors every day. */
+  users?: boolean
 }
 
 const HOST = "shop.example.com"
@@ -68,7 +71,7 @@ function* batches(visits: Iterable<BenchVisit>): Generator<BenchVisit[]> {
 }
 
 /** Groups a site's events into visits by the thirty-minute rule and yields each visit when it closes. */
-function* visitsOf({ events, sites, days, seed, end }: DataOptions, siteId: number): Generator<BenchVisit> {
+function* visitsOf({ events, sites, days, seed, end, users }: DataOptions, siteId: number): Generator<BenchVisit> {
   const traffic = { seed: seed + siteId, from: end - days * DAY_MS, to: end, events: Math.round(events / sites), host: HOST }
   const open = new Map<number, BenchVisit>()
   const visitors = new Visitors()
@@ -85,7 +88,10 @@ function* visitsOf({ events, sites, days, seed, end }: DataOptions, siteId: numb
     }
     if (!visit) {
       if (event.name === "engagement") continue // does not open a visit
-      visit = { siteId, visitor: visitors.number(event), traits: traitsOf(event), events: [] }
+      const who = users
+        ? ({ visitor: event.person + 1, kind: "user" } as const)
+        : ({ visitor: visitors.number(event), kind: "rotating" } as const)
+      visit = { siteId, ...who, traits: traitsOf(event), events: [] }
       open.set(event.person, visit)
     }
     visit.events.push(eventOf(event, visit.events.at(-1)?.at ?? 0))

@@ -15,7 +15,7 @@ import {
 } from "@duckdb/node-api"
 import type { Contender } from "./contender.ts"
 import { EVENT_COLUMNS, RowMaker, VISIT_COLUMNS } from "./rows.ts"
-import { answerInSql } from "./sql.ts"
+import { answerInSql, type Dialect } from "./sql.ts"
 
 const CHUNK_ROWS = 2048
 const TYPES: Record<string, DuckDBType> = {
@@ -25,7 +25,12 @@ const TYPES: Record<string, DuckDBType> = {
 }
 const typeOf = (column: string): DuckDBType => TYPES[column] ?? USMALLINT
 
-export async function openDuckdb(folder: string, threads: 1 | 2): Promise<Contender & { use(threads: 1 | 2): Promise<void> }> {
+export interface Duckdb extends Contender {
+  use(threads: 1 | 2): Promise<void>
+  all: Dialect["all"]
+}
+
+export async function openDuckdb(folder: string, threads: 1 | 2): Promise<Duckdb> {
   const path = `${folder}/rows.duckdb`
   const instance = await DuckDBInstance.create(path, { memory_limit: "8GB" })
   const connection = await instance.connect()
@@ -59,6 +64,7 @@ export async function openDuckdb(folder: string, threads: 1 | 2): Promise<Conten
     },
     bytes: () => statSync(path).size,
     answer: (siteId, report, range) => answerInSql({ wide: true, all }, siteId, report, range),
+    all,
     use: async (count) => void (await connection.run(`set threads = ${count}`)),
     close() {
       connection.closeSync()

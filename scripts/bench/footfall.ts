@@ -4,7 +4,7 @@ import type { Query, Range, SiteFacts } from "../../src/domain/query.ts"
 import { funnel } from "../../src/query/funnel/funnel.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
-import type { EventReader } from "../../src/store/events/part.ts"
+import type { EventReader, Snapshot } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { Writer } from "../../src/store/events/writer.ts"
 import type { Contender } from "./contender.ts"
@@ -14,7 +14,7 @@ import { type Answer, DAY_MS, type Goal, type Report, ROWS_SHOWN, SUMMARY_METRIC
 const CACHE_BYTES = 192 << 20
 const SEAL_EVERY = 20 // batches
 
-export function openFootfall(folder: string, start: number): Contender & { path: string } {
+export function openFootfall(folder: string, start: number): Contender & { path: string; snapshot(siteId: number): Snapshot } {
   const path = `${folder}/events.db`
   const store = openEventStore(path, { now: start })
   let reader: EventReader | undefined
@@ -32,9 +32,15 @@ export function openFootfall(folder: string, start: number): Contender & { path:
     }
   }
 
+  const read = () => {
+    reader ??= openEventReader(path, { cacheBytes: CACHE_BYTES })
+    return reader
+  }
+
   return {
     name: "Footfall",
     path,
+    snapshot: (siteId) => read().snapshot(siteId),
     async load(visits) {
       now = visits.reduce((latest, { events }) => Math.max(latest, events.at(-1)!.at), now)
       store.write(now, (writer) => {
@@ -55,17 +61,20 @@ export function openFootfall(folder: string, start: number): Contender & { path:
     },
     bytes: () => statSync(path).size,
     async answer(siteId, report, range) {
-      reader ??= openEventReader(path, { cacheBytes: CACHE_BYTES })
-      return answerFrom(reader, siteId, report, range)
+      return answerFrom(read(), siteId, report, range)
     },
     close: () => reader?.close(),
   }
 }
 
-function write(writer: Writer, { siteId, visitor, traits, events }: BenchVisit): void {
+/** Users are numbered like visitors of a salt period that never ends, because only their visits are measured. */
+const USERS = "~users"
+
+function write(writer: Writer, { siteId, visitor, kind, traits, events }: BenchVisit): void {
   const day = dayName(events[0]!.at)
-  const ordinal = writer.visitor(siteId, day, { high: Math.imul(visitor, 0x9e3779b1) >>> 0, low: visitor })
-  const id = writer.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind: "rotating", traits }, day)
+  const period = kind === "user" ? USERS : day
+  const ordinal = writer.visitor(siteId, period, { high: Math.imul(visitor, 0x9e3779b1) >>> 0, low: visitor })
+  const id = writer.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind: kind, traits }, day)
   for (const event of events) writer.add(siteId, id, event, day)
 }
 

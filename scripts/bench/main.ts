@@ -1,6 +1,6 @@
 /**
  * Benchmarks: `bun run bench [--events 100000,1000000] [--only stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,
- * dashboard]`.
+ * dashboard,people]`.
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
@@ -10,6 +10,7 @@ import { measureLinkBatches } from "./link-batches.ts"
 import { measureLinks } from "./links.ts"
 import { measureMcp } from "./mcp.ts"
 import { measureMemory } from "./memory.ts"
+import { measurePeople } from "./people.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
 import { measureSignIn } from "./sign-in.ts"
@@ -19,7 +20,7 @@ import { occasion } from "./table.ts"
 const { values } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
-    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,dashboard" },
+    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,dashboard,people" },
     seed: { type: "string", default: "7" },
   },
 })
@@ -48,3 +49,4 @@ if (wanted.has("sign-in")) await measureSignIn()
 if (wanted.has("links")) await measureLinks()
 if (wanted.has("link-batches")) await measureLinkBatches()
 if (wanted.has("dashboard")) await measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 })
+if (wanted.has("people")) await measurePeople({ ...largest, users: true })

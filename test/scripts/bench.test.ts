@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { comparePeople, fillPeople, peopleCases } from "../../scripts/bench/people.ts"
 import { compareAnswers, fill } from "../../scripts/bench/stores.ts"
 
 // DuckDB and SQLite share no code with our kernels, so their agreement shows that both are right.
@@ -14,3 +15,9 @@ test.each([
   },
   60_000,
 )
+
+test("Footfall and DuckDB give the same answer to every query about people of the benchmark", async () => {
+  const end = Date.parse("2026-11-21T00:00:00Z")
+  await using filled = await fillPeople({ events: 20_000, sites: 1, days: 200, seed: 7, end })
+  for (const one of peopleCases(end)) await comparePeople(filled, one)
+}, 60_000)
