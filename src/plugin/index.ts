@@ -25,6 +25,17 @@ export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { Query, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, UPDATED_AT } from "../domain/response.ts"
+export {
+  averageRates,
+  CELL_STATES,
+  type CellRules,
+  type CellState,
+  cellStates,
+  cellWindow,
+  type RetentionAverage,
+  returnRate,
+  type StatedRow,
+} from "../domain/retention-report.ts"
 export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"

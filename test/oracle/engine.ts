@@ -38,6 +38,7 @@ export function engineOf(world: World): Engine {
     funnel: async (query) => funnel(world.snapshot(query.site.id), query, unwatched),
     suggest: async (query) => suggest(world.snapshot(query.site.id), query, unwatched),
     funnels: refuse,
+    retention: refuse,
     realtime: refuse,
     paths: refuse,
     propertyKeys: refuse,

@@ -11,6 +11,7 @@ import { engagement } from "../people/engagement.ts"
 import { peopleList } from "../people/people-list.ts"
 import { person } from "../people/person.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
+import { retention } from "../retention/retention.ts"
 import { chosenVisits, visitsWeight } from "../rows/choice.ts"
 import type { RowsCursor } from "../rows/cursor.ts"
 import { exportBreakdown, exportRows } from "../rows/export-rows.ts"
@@ -31,6 +32,8 @@ export const QUERIES = {
   funnel,
   /** One result for each variant of a funnel. */
   funnels,
+  /** Cohorts of people, and their return by period. */
+  retention,
   /** The last 30 minutes. */
   realtime,
   /** Journeys: the items that visits took from a start, or up to an end. */
