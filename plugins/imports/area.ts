@@ -7,6 +7,7 @@ import type { Previews } from "./preview.ts"
 import type { Runs } from "./run/run.ts"
 import type { Settings } from "./settings.ts"
 import type { Staging } from "./staging.ts"
+import type { Streams } from "./streams/streams.ts"
 import type { Uploads } from "./uploads.ts"
 
 export type ImportsHost = Host<Static<typeof Settings>>
@@ -16,6 +17,7 @@ export interface Area {
   host: ImportsHost
   staging: Staging
   uploads: Uploads
+  streams: Streams
   previews: Previews
   holders: Holders
   runs: Runs

@@ -3,7 +3,7 @@ import type { ImportRow } from "./rows.ts"
 
 /** Returns the audit entry for an import. Files appear by name only. */
 export const auditEntry = (
-  verb: "create" | "cancel" | "complete" | "retry" | "undo" | "undone" | "update",
+  verb: "create" | "extend" | "cancel" | "complete" | "retry" | "undo" | "undone" | "update",
   site: Site,
   { id, label }: Pick<ImportRow, "id" | "label">,
   changes: NonNullable<AuditEntry["changes"]>,

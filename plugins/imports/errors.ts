@@ -53,6 +53,10 @@ export const ERRORS = {
     "Files, options or days have changed since the preview. Make a new preview.",
   ),
   source_missing: state("The files are no longer there", "The staged files of the import were deleted. Start a new import."),
+  stream_key_lost: state(
+    "The stream cannot be extended",
+    "The key by which it recognizes lines was lost with the secret key of the instance. Undo the import and import the logs again.",
+  ),
   upload_gap: state("The upload has a gap", "Bytes before this offset are missing. Continue at the offset in the member received."),
   upload_incomplete: state(
     "The upload is incomplete",

@@ -7,12 +7,15 @@ import type { ImporterResponse, ImportResponse, Totals } from "./responses.ts"
 import { type DayRow, daysOf, type ImportRow } from "./rows.ts"
 import type { Source } from "./source.ts"
 import type { Staging } from "./staging.ts"
+import { streamOfImport } from "./streams/rows.ts"
 
 /** Converts rows to responses. */
 export interface Format {
   /** Converts an import, with its days and the progress of its job. */
   response(row: ImportRow): Promise<ImportResponse>
-  /** Converts an import that was just created. */
+  /** Converts an import whose run was just enqueued. */
+  started(row: ImportRow): ImportResponse
+  /** Converts an import without its days and its progress. */
   created(row: ImportRow): ImportResponse
   importer(source: Source): ImporterResponse
 }
@@ -21,13 +24,18 @@ const EMPTY: Totals = { visitors: 0, visits: 0, pageviews: 0, events: 0, revenue
 
 export const createFormat = ({ db, jobs, settings }: ImportsHost, staging: Staging): Format => ({
   async response(row) {
-    const [days, job] = await Promise.all([daysOf(db, row.id), isOpen(row) && row.job_id !== null ? jobs.get(row.job_id) : undefined])
+    const stream = row.state === "completed" && streamOf(row) !== null ? await streamOfImport(db, row.id) : undefined
+    const isExtending = stream !== undefined && stream.pending_json !== null
+    const hasJob = (isOpen(row) || isExtending) && row.job_id !== null
+    const [days, job] = await Promise.all([daysOf(db, row.id), hasJob ? jobs.get(row.job_id!) : undefined])
     return formatImport(row, {
       days,
-      progress: job ? jobs.progressOf(job) : null,
+      progress: (job && jobs.progressOf(job)) ?? (isExtending ? ENQUEUED : null),
       canRetry: row.state === "failed" && hasSource(staging, row),
     })
   },
+  // The state of an import that a run extends stays completed.
+  started: (row) => formatImport(row, { days: [], progress: row.state === "completed" ? ENQUEUED : null, canRetry: false }),
   created: (row) => formatImport(row, { days: [], progress: null, canRetry: false }),
   importer: (source) => ({
     source: source.id,
@@ -42,6 +50,13 @@ export const createFormat = ({ db, jobs, settings }: ImportsHost, staging: Stagi
     limits: { json_bytes: LIMITS.json, multipart_bytes: LIMITS.multipart, upload_bytes: settings.max_bytes },
   }),
 })
+
+const ENQUEUED = { phase: "sort", done: 0 } as const
+
+function streamOf({ options_json }: ImportRow): string | null {
+  const { stream } = JSON.parse(options_json) as { stream?: string } // written with the import
+  return stream ?? null
+}
 
 const isOpen = ({ state }: ImportRow): boolean => state === "pending" || state === "running" || state === "undoing"
 
@@ -63,7 +78,7 @@ function formatImport(row: ImportRow, { days, progress, canRetry }: More): Impor
     enabled: row.enabled === 1,
     overlap: row.overlap,
     options,
-    stream: typeof options.stream === "string" ? options.stream : null,
+    stream: streamOf(row),
     files: JSON.parse(row.files_json) as ImportResponse["files"], // written with the import
     bytes: row.bytes,
     rows: {

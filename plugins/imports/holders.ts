@@ -2,6 +2,7 @@ import type { OwnStatements } from "#plugin"
 import type { ImportsHost } from "./area.ts"
 import { type HeldImport, type MaskedDays, maskedDays, rangesOf } from "./days.ts"
 import { type DayRow, daysOf, type ImportRow, importsOfSite, putDays, updateImport } from "./rows.ts"
+import { streamsOfSite } from "./streams/rows.ts"
 
 /** Decides again which import holds each day of a site, whenever an import is completed, undone, enabled or disabled. */
 export interface Holders {
@@ -22,6 +23,7 @@ export function createHolders({ imports }: Pick<ImportsHost, "imports">): Holder
       for (const { id } of all) days.set(id, await daysOf(statements, id))
       const held = all.filter(isShown).map((row) => heldImport(row, days.get(row.id)!)) // set above
       const masked = maskedDays(held)
+      const runs = new Map((await streamsOfSite(statements, siteId)).map(({ import_id, run }) => [import_id, run]))
       const effective = []
       for (const row of all) {
         const before = days.get(row.id)! // set above
@@ -32,7 +34,12 @@ export function createHolders({ imports }: Pick<ImportsHost, "imports">): Holder
         if (count !== row.days_effective) await updateImport(statements, row.id, { days_effective: count })
         if (!isShown(row)) continue
         const ranges = rangesOf(after.filter(({ state }) => state === "effective").map(({ day }) => [day, true] as const))
-        effective.push({ id: row.id, run: 1, timezone: row.timezone, days: ranges.map(({ from, to }) => ({ from, to })) })
+        effective.push({
+          id: row.id,
+          run: runs.get(row.id) ?? 1,
+          timezone: row.timezone,
+          days: ranges.map(({ from, to }) => ({ from, to })),
+        })
       }
       return imports.show(statements, siteId, effective)
     },

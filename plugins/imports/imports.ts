@@ -8,11 +8,13 @@ import { createHolders } from "./holders.ts"
 import { createImports } from "./lifecycle.ts"
 import createTables from "./migrations/0001_imports.sql" with { type: "text" }
 import createRejects from "./migrations/0001_rejects.sql" with { type: "text" }
+import addStreams from "./migrations/0002_streams.sql" with { type: "text" }
 import { createPreviews } from "./preview.ts"
 import { importerRoutes, importRoutes } from "./routes.ts"
 import { createRuns } from "./run/run.ts"
 import { Settings } from "./settings.ts"
 import { createStaging } from "./staging.ts"
+import { createStreams } from "./streams/streams.ts"
 import { countOverdueDays, endImports, jobsOf, removeSite, retainDays } from "./upkeep.ts"
 import { uploadRoutes } from "./upload-routes.ts"
 import { createUploads } from "./uploads.ts"
@@ -24,7 +26,10 @@ export default definePlugin({
   pages: ["/sites/:site/imports", "/sites/:site/imports/new", "/sites/:site/imports/:import"],
   permissions: { "imports:read": "viewer", "imports:write": "editor" },
   commands: COMMANDS,
-  migrations: [{ name: "0001_imports", sql: createTables }],
+  migrations: [
+    { name: "0001_imports", sql: createTables },
+    { name: "0002_streams", sql: addStreams },
+  ],
   rowMigrations: [{ name: "0001_rejects", sql: createRejects }],
   errors: ERRORS,
   settings: Settings,
@@ -46,8 +51,9 @@ function createArea(host: ImportsHost): Area {
   const staging = createStaging(host)
   const holders = createHolders(host)
   const uploads = createUploads(host, staging)
-  const previews = createPreviews(host, { holders, staging })
-  const runs = createRuns(host, { holders, previews, staging })
-  const imports = createImports(host, { holders, previews, runs, staging, uploads })
-  return { host, staging, uploads, previews, holders, runs, imports, format: createFormat(host, staging) }
+  const streams = createStreams(host)
+  const previews = createPreviews(host, { holders, staging, streams })
+  const runs = createRuns(host, { holders, previews, staging, streams })
+  const imports = createImports(host, { holders, previews, runs, staging, streams, uploads })
+  return { host, staging, uploads, streams, previews, holders, runs, imports, format: createFormat(host, staging) }
 }

@@ -129,10 +129,15 @@ function optionFaults(source: string | undefined, options: Readonly<Record<strin
     ...(typeof zone === "string" && !isZone(zone)
       ? [fault("/options/source_timezone", "invalid_choice", "must be an IANA time zone")]
       : []),
-    ...(isStream ? [fault("/options/stream", "unsupported", "is not supported yet: import the log without it")] : []),
+    ...(isStream ? WHOLE_LOG : [])
+      .filter((name) => options[name] !== undefined)
+      .map((name) => fault(`/options/${name}`, "exclusive", "can't be used with stream, which imports every line of a log once")),
     ...days.map((name) => fault(`/options/${name}`, "invalid_format", "must be a day such as 2026-11-21")),
   ]
 }
+
+/** Options that would leave out lines of a stream, which counts them as read, or that belong to a single run. */
+const WHOLE_LOG = ["from", "to", "hostnames", "tables", "create_goals"]
 
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`))
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { Type as t } from "@sinclair/typebox"
-import { type Actor, AppError, inspect, type OwnStatements, parseId, refuseFaults, refuseStaleBody, type Site } from "#plugin"
+import { type Actor, AppError, fault, inspect, type OwnStatements, parseId, refuseFaults, refuseStaleBody, type Site } from "#plugin"
 import type { ImportsHost } from "./area.ts"
 import { auditEntry } from "./audit-entries.ts"
 import type { Overlap } from "./days.ts"
@@ -12,15 +12,18 @@ import type { Preview, Previews } from "./preview.ts"
 import { deleteUpload, type ImportRow, type ImportState, importById, insertImport, type UploadRow, updateImport } from "./rows.ts"
 import { noEffectiveDays, nothingToImport, type RunPayload, type Runs } from "./run/run.ts"
 import type { StagedFile } from "./run/task.ts"
+import { MAX_WAIT_MS } from "./sources/server-log/open-visits.ts"
 import { sourceById } from "./sources/sources.ts"
 import type { Staging } from "./staging.ts"
+import { type PendingRun, type StreamRow, streamByName, streamOfImport, streamsWaitingSince, updateStream } from "./streams/rows.ts"
+import type { Streams } from "./streams/streams.ts"
 import type { Uploads } from "./uploads.ts"
 
 /** Imports of a site, as people start, cancel, undo and hide them. */
 export interface Imports {
   /** Reads the input as a run does, without storing anything. */
   preview(author: Author, input: ImportInput, signal: AbortSignal): Promise<Preview>
-  /** Stores an import and enqueues its run. `alongside` runs in the transaction. */
+  /** Stores an import and enqueues its run; the next run of a stream extends its import. `alongside` runs in the transaction. */
   create(author: Author, input: ImportInput, signal: AbortSignal, alongside: Alongside): Promise<ImportRow>
   get(site: Site, id: string | undefined): Promise<ImportRow>
   /** The following throw `invalid_state` in a wrong state. */
@@ -29,6 +32,8 @@ export interface Imports {
   undo(author: Author, id: string | undefined): Promise<ImportRow>
   retry(author: Author, id: string | undefined): Promise<ImportRow>
   update(author: Author, id: string | undefined, body: unknown, terms: Terms): Promise<ImportRow>
+  /** Starts runs of streams whose open visits have waited long enough for their rest. */
+  writeWaitingVisits(): Promise<void>
 }
 
 export interface Author {
@@ -61,17 +66,24 @@ interface Options {
   previews: Previews
   runs: Runs
   staging: Staging
+  streams: Streams
   uploads: Uploads
 }
 
-export function createImports(host: ImportsHost, { holders, previews, runs, staging, uploads }: Options): Imports {
+export function createImports(host: ImportsHost, { holders, previews, runs, staging, streams, uploads }: Options): Imports {
   const { db, audit, jobs, now } = host
 
-  const enqueue = (statements: OwnStatements, job: "run-import" | "undo-import", row: ImportRow, { site, actor, userId }: Author) =>
+  const enqueue = (
+    statements: OwnStatements,
+    job: "run-import" | "undo-import",
+    row: ImportRow,
+    { site, actor, userId }: Pick<Author, "site" | "actor" | "userId">,
+    folder?: string,
+  ) =>
     jobs.enqueue(
       job,
       {
-        payload: { importId: row.id, actor } satisfies RunPayload,
+        payload: { importId: row.id, actor, ...(folder !== undefined && { folder }) } satisfies RunPayload,
         // One import of a site runs at a time. Undoing does not wait for it.
         key: job === "run-import" ? `site ${site.id}` : `import ${row.id}`,
         siteId: site.id,
@@ -80,6 +92,30 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
       },
       statements,
     )
+
+  /** Enqueues one more run of a stream. */
+  async function extend(
+    statements: OwnStatements,
+    { import_id }: StreamRow,
+    pending: PendingRun,
+    author: Pick<Author, "site" | "actor" | "userId">,
+  ): Promise<ImportRow> {
+    await updateStream(statements, import_id, { pending_json: JSON.stringify(pending) })
+    const row = (await importById(statements, import_id))! // a stream has an import
+    const job = await enqueue(statements, "run-import", row, author, pending.folder)
+    return (await updateImport(statements, row.id, { job_id: job!.id, error_code: null, error_message: null }))! // read above; the job has no slot
+  }
+
+  /** Returns the stream that a run extends, or undefined if its import is yet to be created. */
+  async function growing(statements: OwnStatements, site: Site, { stream: name, overlap }: ImportInput["options"]) {
+    const stream = typeof name === "string" ? await streamByName(statements, site.id, name) : undefined
+    const row = stream && (await importById(statements, stream.import_id))
+    if (!stream || !row) return undefined
+    if (row.state !== "completed" || stream.pending_json !== null) throw runInProgress()
+    if (overlap !== undefined && overlap !== row.overlap)
+      refuseFaults([fault("/options/overlap", "invalid_choice", `must be that of the stream, ${row.overlap}, or be left out`)])
+    return stream
+  }
 
   /** Puts the files of an input into a folder, calls the function, and deletes the folder unless it returns true in `keeps`. */
   async function withFiles<T>(
@@ -122,11 +158,20 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
         const { source, options } = input
         const preview = await previews.preview({ site, source, options, files, isInline: isInline(input) }, signal)
         refuseEmpty(preview)
+        const listed = files.map(({ name, bytes }) => ({ name, bytes }))
         if (input.previewHash !== undefined && input.previewHash !== preview.previewHash)
           throw importError("preview_mismatch", "Files, options or days have changed since the preview. Make a new preview.")
         const { staged, answer } = preview
         const created = await db.transaction(async (statements) => {
           if (answer.duplicate_of !== undefined && !input.force) throw duplicate(answer.duplicate_of)
+          const stream = await growing(statements, site, options)
+          if (stream) {
+            for (const { id } of uploaded) await deleteUpload(statements, id)
+            const extended = await extend(statements, stream, { folder, files: listed, options }, author)
+            await audit.write(statements, actor, auditEntry("extend", site, extended, { run: [stream.run, stream.run + 1] }))
+            await alongside(statements, { after: extended })
+            return extended
+          }
           const row = await insertImport(statements, {
             site_id: site.id,
             source: staged.source,
@@ -136,7 +181,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
             overlap: (options.overlap as Overlap | undefined) ?? "native_wins", // validated by `parseInput`
             source_hash: preview.hash ?? null,
             preview_hash: preview.previewHash,
-            files_json: JSON.stringify(files.map(({ name, bytes }) => ({ name, bytes }))),
+            files_json: JSON.stringify(listed),
             bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
             created_by: userId,
             created_at: now(),
@@ -146,6 +191,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
             date_start: answer.date_start,
             date_end: answer.date_end,
           })
+          if (typeof options.stream === "string") await streams.begin(statements, site.id, options.stream, row.id)
           for (const { id } of uploaded) await deleteUpload(statements, id)
           const job = await enqueue(statements, "run-import", row, author)
           const pending = (await updateImport(statements, row.id, { job_id: job!.id }))! // inserted above; the job has no slot
@@ -161,9 +207,16 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
     async cancel({ site, actor }, id) {
       const cancelled = await db.transaction(async (statements) => {
         const row = await find(statements, site, id)
+        const stream = await streamOfImport(statements, row.id)
+        if (row.state === "completed" && stream && stream.pending_json !== null) {
+          await updateStream(statements, row.id, { pending_json: null })
+          await audit.write(statements, actor, auditEntry("cancel", site, row, { run: [stream.run + 1, stream.run] }))
+          return (await updateImport(statements, row.id, {}))! // found above
+        }
         const change = { state: "cancelled", finished_at: now() } as const
         const changed = await updateImport(statements, row.id, change, ["pending", "running"])
         if (!changed) throw wrongState(row, "cancelled")
+        await streams.forget(statements, row.id)
         await audit.write(statements, actor, auditEntry("cancel", site, changed, { state: [row.state, changed.state] }))
         return changed
       })
@@ -173,7 +226,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
 
     async undo(author, id) {
       const { site, actor, userId } = author
-      return db
+      const undone = await db
         .transaction(
           async (statements) => {
             const row = await find(statements, site, id)
@@ -181,6 +234,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
             const change = { state: "undoing", undone_by: userId } as const
             const changed = await updateImport(statements, row.id, change, ["completed"])
             if (!changed) throw wrongState(row, "undone")
+            await streams.forget(statements, row.id)
             const show = await holders.recompute(statements, site.id)
             const job = await enqueue(statements, "undo-import", changed, author)
             const undoing = (await updateImport(statements, row.id, { job_id: job!.id }))! // found above; the job has no slot
@@ -190,6 +244,9 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
           ({ show }) => show(),
         )
         .then(({ row }) => row)
+      // A run that extends a stream may be in progress.
+      runs.stop(undone.id)
+      return undone
     },
 
     async retry(author, id) {
@@ -234,6 +291,20 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
         )
         .then(({ row }) => row)
     },
+
+    async writeWaitingVisits() {
+      for (const { import_id } of await streamsWaitingSince(db, now() - MAX_WAIT_MS)) {
+        const folder = staging.create()
+        const begun = await db.transaction(async (statements) => {
+          const stream = await streamOfImport(statements, import_id)
+          const row = await importById(statements, import_id)
+          const site = row && host.services.sites.directory.byId(row.site_id)
+          if (!stream || !site || row.state !== "completed" || stream.pending_json !== null) return undefined
+          return extend(statements, stream, { folder, files: [], options: {} }, { site, actor: audit.system, userId: null })
+        })
+        if (!begun) staging.remove(folder)
+      }
+    },
   }
 }
 
@@ -256,11 +327,16 @@ function refuseOptions({ permissions }: Author, options: ImportInput["options"])
 }
 
 /** Throws what a complete preview shows already, so that the run need not find it. */
-function refuseEmpty({ staged: { complete, rows, days } }: Preview): void {
-  if (!complete) return
+function refuseEmpty({ staged: { complete, rows, days, stream }, isExtension }: Preview): void {
+  if (!complete || isExtension) return
+  // All rows of a stream may belong to visits that may go on.
+  if (stream && days.length === 0) return
   if (rows.accepted === 0 && days.every(({ skip }) => skip === undefined)) throw nothingToImport()
   if (days.every(({ skip }) => skip !== undefined)) throw noEffectiveDays()
 }
+
+const runInProgress = () =>
+  new AppError("invalid_state", "A run of this stream is in progress. Send the log again when it has ended.", { state: "running" })
 
 const duplicate = (id: number) =>
   importError("duplicate_import", `Import ${id} has the same content. Send force to import it again.`, { import_id: id })

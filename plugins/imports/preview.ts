@@ -4,9 +4,11 @@ import { type DayRules, daySkips, localDay, maskedDays, type Overlap, rangesOf, 
 import { importError } from "./errors.ts"
 import type { Holders } from "./holders.ts"
 import type { PreviewResponse } from "./responses.ts"
-import { duplicateOf } from "./rows.ts"
+import { duplicateOf, importById } from "./rows.ts"
 import type { Staged, StagedFile, StageResult, StageTask } from "./run/task.ts"
 import type { Staging } from "./staging.ts"
+import { streamByName } from "./streams/rows.ts"
+import type { Streams } from "./streams/streams.ts"
 
 /** Version of the importers. A change of what a source stores raises it, so that earlier previews no longer match. */
 const IMPORTER_VERSION = 1
@@ -32,6 +34,8 @@ export interface Preview {
   /** Absent unless all files were read. */
   hash: string | undefined
   previewHash: string
+  /** Whether a run would extend an import, because the stream exists. */
+  isExtension: boolean
 }
 
 export interface Previews {
@@ -45,7 +49,10 @@ export interface Previews {
 
 type PreviewHost = Pick<ImportsHost, "db" | "imports" | "runInThread" | "now" | "random" | "geoDb" | "services">
 
-export function createPreviews(host: PreviewHost, { holders, staging }: { holders: Holders; staging: Staging }): Previews {
+export function createPreviews(
+  host: PreviewHost,
+  { holders, staging, streams }: { holders: Holders; staging: Staging; streams: Streams },
+): Previews {
   const slots = createSlots(MAX_PREVIEWS)
 
   async function rules(site: Site, overlap: Overlap, signal: AbortSignal): Promise<DayRules> {
@@ -74,8 +81,10 @@ export function createPreviews(host: PreviewHost, { holders, staging }: { holder
   }
 
   async function preview(input: PreviewInput, signal: AbortSignal): Promise<Preview> {
-    const { site, options } = input
-    const overlap = (options.overlap as Overlap | undefined) ?? "native_wins" // validated by the caller
+    const { options } = input
+    const grown = await growingImport(input)
+    const site = grown ? { ...input.site, timezone: grown.row.timezone } : input.site
+    const overlap = grown?.row.overlap ?? (options.overlap as Overlap | undefined) ?? "native_wins" // validated by the caller
     const fixed = await rules(site, overlap, signal)
     const folder = staging.create()
     let staged: Staged
@@ -84,7 +93,8 @@ export function createPreviews(host: PreviewHost, { holders, staging }: { holder
         {
           do: "preview",
           folder: staging.path(folder),
-          ...stageInput(input),
+          ...stageInput({ ...input, site }),
+          ...(options.stream !== undefined && { stream: await streams.task(grown?.stream) }),
           rules: fixed,
           geoDb: host.geoDb,
           salt: Buffer.from(host.random(32)).toString("hex"),
@@ -96,18 +106,23 @@ export function createPreviews(host: PreviewHost, { holders, staging }: { holder
     }
     const skipOf = daySkips(fixed)
     const stored = staged.days.filter(({ day }) => skipOf(day) === undefined).map(({ day }) => day)
-    const id = Number.MAX_SAFE_INTEGER
     const held = await holders.held(host.db, site.id)
-    const own = { id, overlap, timezone: site.timezone, finishedAt: Number.POSITIVE_INFINITY, days: stored }
-    const masked = maskedDays([...held, own]).get(id)! // every import has an entry
+    const before = held.find(({ id }) => id === grown?.row.id)
+    const id = before?.id ?? Number.MAX_SAFE_INTEGER
+    const days = [...new Set([...(before?.days ?? []), ...stored])].sort()
+    const own = { id, overlap, timezone: site.timezone, finishedAt: before?.finishedAt ?? Number.POSITIVE_INFINITY, days }
+    const masked = maskedDays([...held.filter((one) => one !== before), own]).get(id)! // every import has an entry
     const effective = stored.filter((day) => !masked.has(day))
-    const duplicate = staged.hash === undefined ? undefined : await duplicateOf(host.db, { siteId: site.id, hash: staged.hash })
+    // A stream leaves out the lines that it has read before.
+    const duplicate =
+      staged.hash === undefined || staged.stream ? undefined : await duplicateOf(host.db, { siteId: site.id, hash: staged.hash })
     const content = staged.hash ?? (await hashOfFiles(input.files))
     const previewHash = hashOf([
       content,
       staged.source,
       canonical(options),
       String(IMPORTER_VERSION),
+      ...(grown ? [`run ${grown.stream.run}`] : []),
       ...(staged.complete ? effective : []),
     ])
     const answer: PreviewResponse = {
@@ -136,10 +151,12 @@ export function createPreviews(host: PreviewHost, { holders, staging }: { holder
         days_skipped: rangesOf(staged.days.flatMap(({ day, skip }) => (skip ? [[day, skip] as const] : []))).map(
           ({ value: reason, ...range }) => ({ ...range, reason }),
         ),
-        days_masked: rangesOf([...masked].sort(([a], [b]) => (a < b ? -1 : 1))).map(({ value: import_id, ...range }) => ({
-          ...range,
-          import_id,
-        })),
+        days_masked: rangesOf(stored.flatMap((day) => (masked.has(day) ? [[day, masked.get(day)!] as const] : []))).map(
+          ({ value: import_id, ...range }) => ({
+            ...range,
+            import_id,
+          }),
+        ),
       },
       retention: { cutoff: fixed.cutoff ?? null, days_skipped: staged.days.filter(({ skip }) => skip === "beyond_retention").length },
       ...(staged.mapping && { mapping: staged.mapping as NonNullable<PreviewResponse["mapping"]> }), // the form of `csv_generic`
@@ -153,7 +170,14 @@ export function createPreviews(host: PreviewHost, { holders, staging }: { holder
       estimate: { seconds: 1 + Math.ceil(staged.rows.accepted / ROWS_PER_SECOND), bytes: staged.rows.accepted * BYTES_PER_ROW },
       preview_hash: previewHash,
     }
-    return { answer, staged, rules: fixed, hash: staged.hash, previewHash }
+    return { answer, staged, rules: fixed, hash: staged.stream ? undefined : staged.hash, previewHash, isExtension: grown !== undefined }
+  }
+
+  /** Returns the import that a run of the stream would extend. */
+  async function growingImport({ site, options }: PreviewInput) {
+    const stream = typeof options.stream === "string" ? await streamByName(host.db, site.id, options.stream) : undefined
+    const row = stream && (await importById(host.db, stream.import_id))
+    return stream && row?.state === "completed" ? { stream, row } : undefined
   }
   return { rules, stage, preview: (input, signal) => slots(() => preview(input, signal)) }
 }

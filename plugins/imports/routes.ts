@@ -29,9 +29,9 @@ const WRITE = "imports:write"
 const CONTENT = [
   ...["unrecognized_source", "unsupported_version", "missing_columns", "invalid_archive", "invalid_encoding", "needs_date_dimension"],
   ...["ambiguous_date", "website_id_required", "mapping_required", "nothing_to_import", "archive_too_large", "upload_not_found"],
-  ...["upload_incomplete", "checksum_mismatch"],
+  ...["upload_incomplete", "checksum_mismatch", "stream_key_lost"],
 ] as const
-const RUN = [...CONTENT, "no_effective_days", "duplicate_import", "preview_mismatch"] as const
+const RUN = [...CONTENT, "no_effective_days", "duplicate_import", "preview_mismatch", "invalid_state"] as const
 
 interface Called {
   site: Site
@@ -78,7 +78,7 @@ export function importRoutes(area: Area) {
         return host.create<ImportRow, ImportResponse>(
           { user, request, body, set },
           (_, alongside) => imports.create(author, parseInput(body as SentImport, "run"), request.signal, alongside), // read by `readImport`
-          (row) => ({ status: 202, location: location(row), etag: etagOf(row), body: format.created(row) }),
+          (row) => ({ status: 202, location: location(row), etag: etagOf(row), body: format.started(row) }),
         )
       },
       {

@@ -266,8 +266,9 @@ export function insertRejects(rows: RowStatements, importId: number, from: numbe
     from json_each(${JSON.stringify(rejects)})`)
 }
 
-export const deleteRejects = (rows: RowStatements, importId: number): void =>
-  void rows.run(sql`delete from imports_rejects where import_id = ${importId}`)
+/** Deletes the rejected lines of an import behind the first ones. */
+export const deleteRejects = (rows: RowStatements, importId: number, kept = 0): void =>
+  void rows.run(sql`delete from imports_rejects where import_id = ${importId} and n > ${kept}`)
 
 export const rejectsOf = (importId: number, after: number, limit: number): Sql =>
   sql`select n, file, line, code, excerpt from imports_rejects where import_id = ${importId} and n > ${after} order by n limit ${limit}`

@@ -11,6 +11,7 @@ import {
   putDays,
   updateImport,
 } from "./rows.ts"
+import { pendingOf, pendingStreams, streamOfImport } from "./streams/rows.ts"
 
 /** Returns the background jobs of imports. */
 export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"]> {
@@ -19,12 +20,14 @@ export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"
     "run-import": { interrupted: "resume", atOnce: 2, run: runs.run },
     "undo-import": { interrupted: "resume", atOnce: 2, attempts: 5, run: runs.undo },
     "follow-zones": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: ({ signal }) => followZones(area, signal) },
+    "destroy-salts": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.streams.destroySalts() },
+    "write-waiting": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.imports.writeWaitingVisits() },
     "expire-files": { interrupted: "resume", schedule: { cron: "25 * * * *" }, run: () => expireFiles(area) },
   }
 }
 
 /** Deletes expired uploads, the files of imports that can no longer be retried, and folders that a crash left behind. */
-async function expireFiles({ host, staging, uploads }: Omit<Area, "runs">): Promise<void> {
+async function expireFiles({ host, staging, streams, uploads }: Omit<Area, "runs">): Promise<void> {
   await uploads.expire()
   const folders = new Set<string>()
   for (let after = 0; ; ) {
@@ -39,6 +42,15 @@ async function expireFiles({ host, staging, uploads }: Omit<Area, "runs">): Prom
     }
     if (rows.length === 0) break
   }
+  for (let after = 0; ; ) {
+    const rows = await pendingStreams(host.db, after)
+    for (const row of rows) {
+      after = row.import_id
+      folders.add(pendingOf(row)!.folder) // the list has only those with a run in progress
+    }
+    if (rows.length === 0) break
+  }
+  for (const id of streams.importsWithFiles()) if (!(await streamOfImport(host.db, id))) streams.removeFiles(id)
   // A preview or a request that is being answered has a folder of its own, for minutes at most.
   staging.removeOthers(folders, ABANDONED_MS)
 }
@@ -46,13 +58,16 @@ async function expireFiles({ host, staging, uploads }: Omit<Area, "runs">): Prom
 const ABANDONED_MS = 3_600_000
 
 /** Ends all imports of a deleted site and removes them with their files. */
-export async function removeSite({ host, runs, staging, uploads }: Area, siteId: number): Promise<Removed> {
+export async function removeSite({ host, runs, staging, streams, uploads }: Area, siteId: number): Promise<Removed> {
   const rows = await importsOfSite(host.db, siteId)
   for (const { id, folder, state } of rows) {
     if (state === "pending" || state === "running") await updateImport(host.db, id, { state: "cancelled" }, ["pending", "running"])
+    const pending = pendingOf(await streamOfImport(host.db, id))
+    await host.db.transaction((statements) => streams.forget(statements, id))
     runs.stop(id)
     await host.imports.drop(siteId, id)
-    if (folder !== null) staging.remove(folder)
+    for (const name of [folder, pending?.folder]) if (name !== undefined && name !== null) staging.remove(name)
+    streams.removeFiles(id)
     await host.rows.write((statements) => deleteRejects(statements, id))
   }
   const imports = await host.db.transaction(
@@ -63,7 +78,7 @@ export async function removeSite({ host, runs, staging, uploads }: Area, siteId:
 }
 
 /** Ends all imports after a reset of their site: unfinished ones are cancelled, completed ones are undone. Returns their number. */
-export async function endImports({ host, holders, runs }: Area, siteId: number): Promise<number> {
+export async function endImports({ host, holders, runs, streams }: Area, siteId: number): Promise<number> {
   const ended = await host.db.transaction(
     async (statements) => {
       const rows: ImportRow[] = []
@@ -71,14 +86,17 @@ export async function endImports({ host, holders, runs }: Area, siteId: number):
         const cancelled = await updateImport(statements, id, { state: "cancelled", finished_at: host.now() }, ["pending", "running"])
         const undone = await updateImport(statements, id, { state: "undone", undone_at: host.now() }, ["completed", "undoing"])
         rows.push(...[cancelled, undone].filter((row) => row !== undefined))
+        await streams.forget(statements, id)
       }
       return { rows, show: await holders.recompute(statements, siteId) }
     },
     ({ show }) => show(),
   )
   for (const { id, state } of ended.rows) {
-    if (state === "cancelled") runs.stop(id)
-    else await host.imports.drop(siteId, id)
+    runs.stop(id)
+    if (state === "cancelled") continue
+    await host.imports.drop(siteId, id)
+    streams.removeFiles(id)
   }
   return ended.rows.length
 }
@@ -95,6 +113,8 @@ async function followZones({ host, holders }: Omit<Area, "runs">, signal: AbortS
       after = id
       const site = host.services.sites.directory.byId(site_id)
       if (!site || site.timezone === timezone) continue
+      // A run that extends a stream ends in the zone in which it began.
+      if (pendingOf(await streamOfImport(host.db, id))) continue
       const days = await host.imports.visitDays(site_id, site.timezone, signal, id)
       await host.db.transaction(
         async (statements) => {

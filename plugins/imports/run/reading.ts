@@ -20,6 +20,14 @@ export interface RecognizedFiles {
   scannedBytes(): number
 }
 
+/** Returns the files of a run that has none. */
+export const noFiles = ({ source }: Pick<StageTask, "source">): RecognizedFiles => ({
+  source: sourceById(source ?? "") ?? SOURCES[0]!, // a run names its source
+  ...{ confidence: 1, inputs: [], reports: [], delimiter: null, encoding: null },
+  hash: async () => "",
+  scannedBytes: () => 0,
+})
+
 /** Unpacks and recognizes files. Throws an `ImportFault` if no source reads any of them. `onBytes` is called with every piece that is read. */
 export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) => void): Promise<RecognizedFiles> {
   const packed = task.files.map(({ name, path }) => ({ name, content: Bun.file(path) }))

@@ -6,12 +6,13 @@ import { auditEntry } from "../audit-entries.ts"
 import type { DayRules } from "../days.ts"
 import { importError } from "../errors.ts"
 import type { Holders } from "../holders.ts"
-import { linksUsers, type Previews, shownTotals, stageInput } from "../preview.ts"
+import { linksUsers, type Previews, stageInput } from "../preview.ts"
 import {
-  type DayRow,
+  daysOf,
   deleteDays,
   deleteRejects,
   duplicateOf,
+  type ImportChange,
   type ImportRow,
   importById,
   insertRejects,
@@ -19,8 +20,11 @@ import {
   updateImport,
 } from "../rows.ts"
 import type { Staging } from "../staging.ts"
+import { type PendingRun, pendingOf, type StreamRow, streamOfImport, updateStream } from "../streams/rows.ts"
+import type { Streams } from "../streams/streams.ts"
 import { createDefinitions, removeDefinitions } from "./definitions.ts"
-import type { Staged, StagedFile } from "./task.ts"
+import { addedDays, dayRows, extendedFigures, runFigures } from "./figures.ts"
+import { MAX_REJECTS, type Staged, type StagedFile } from "./task.ts"
 import { type WriteOptions, writeStaged } from "./write.ts"
 
 /** The work of imports: runs and undoing, as jobs that continue after a restart. */
@@ -35,6 +39,8 @@ export interface RunPayload {
   importId: number
   /** The person who started it, for the audit log and for emails. */
   actor: Actor
+  /** Of a run that extends a stream: its folder of staged files. */
+  folder?: string
 }
 
 /** Time for which the staged files of a failed import are kept for another attempt. */
@@ -46,111 +52,163 @@ interface Options {
   holders: Holders
   previews: Pick<Previews, "stage" | "rules">
   staging: Staging
+  streams: Streams
   /** Smaller batches for tests. */
   batch?: WriteOptions["batch"]
 }
 
-/** An import at work. */
-interface Running {
+/** What a run reads, and where it writes. */
+interface Started {
   row: ImportRow
+  source: Pick<PendingRun, "files" | "options"> & { folder: string | null }
+  rules: DayRules
+  /** Absent unless the import is a stream. */
+  stream?: StreamRow | undefined
+  /** Number of the run: 1, or more for a run that extends a stream. */
+  number: number
+}
+
+/** An import at work. */
+interface Running extends Started {
   site: Site
   actor: Actor
   signal: AbortSignal
   progress: JobWork["progress"]
 }
 
-export function createRuns(host: ImportsHost, { holders, previews, staging, batch }: Options): Runs {
+export function createRuns(host: ImportsHost, { holders, previews, staging, streams, batch }: Options): Runs {
   const { db, imports } = host
   const running = new Map<number, AbortController>()
 
   async function run({ payload, signal, progress }: JobWork<RunPayload>): Promise<void> {
-    const { importId, actor } = payload
+    const { importId, actor, folder } = payload
     const found = await importById(db, importId)
     const site = found && host.services.sites.directory.byId(found.site_id)
     if (!found || !site) return
     const own = new AbortController()
     running.set(importId, own)
     try {
-      const row = await started(found, site, signal)
-      if (!row) return await purge(found, site, actor)
-      await complete({ row, site, actor, progress, signal: AbortSignal.any([signal, own.signal]) })
+      const started = folder === undefined ? await begun(found, site, signal) : await extending(found, site, folder, signal)
+      if (!started) return await purge(found, site, payload)
+      await complete({ ...started, site, actor, progress, signal: AbortSignal.any([signal, own.signal]) })
     } catch (error) {
-      if (own.signal.aborted) return await purge(found, site, actor)
+      if (own.signal.aborted) return await purge(found, site, payload)
       // The end of the process only interrupts the run.
       if (signal.aborted) throw error
-      await fail(found, site, actor, error)
+      await fail(found, site, payload, error)
     } finally {
       running.delete(importId)
     }
   }
 
   /** Returns the import as running, with rules that stay the same after an interruption. Undefined if it was cancelled meanwhile. */
-  async function started(row: ImportRow, site: Site, signal: AbortSignal): Promise<ImportRow | undefined> {
-    if (row.state === "running") return row
-    const rules = await previews.rules(site, row.overlap, signal)
-    const change = { state: "running", started_at: host.now(), rules_json: JSON.stringify(rules), timezone: site.timezone } as const
-    return updateImport(db, row.id, change, ["pending"])
+  async function begun(found: ImportRow, site: Site, signal: AbortSignal): Promise<Started | undefined> {
+    let row: ImportRow | undefined = found
+    if (row.state !== "running") {
+      const rules = await previews.rules(site, row.overlap, signal)
+      const change = { state: "running", started_at: host.now(), rules_json: JSON.stringify(rules), timezone: site.timezone } as const
+      row = await updateImport(db, row.id, change, ["pending"])
+    }
+    if (!row) return undefined
+    const [files, options] = [JSON.parse(row.files_json), JSON.parse(row.options_json)] // written with the import
+    const rules = JSON.parse(row.rules_json!) as DayRules // written when it started
+    return { row, source: { files, options, folder: row.folder }, rules, stream: await streamOfImport(db, row.id), number: 1 }
+  }
+
+  /** Returns one more run of a stream, or undefined if it was cancelled meanwhile. */
+  async function extending(row: ImportRow, site: Site, folder: string, signal: AbortSignal): Promise<Started | undefined> {
+    const stream = await streamOfImport(db, row.id)
+    const pending = pendingOf(stream)
+    if (!stream || row.state !== "completed" || pending?.folder !== folder) return undefined
+    const number = stream.run + 1
+    let { rules } = pending
+    if (!rules) {
+      // A cancelled run that was interrupted may have left rows.
+      await imports.drop(row.site_id, row.id, number)
+      rules = await previews.rules({ ...site, timezone: row.timezone }, row.overlap, signal)
+      await updateStream(db, row.id, { pending_json: JSON.stringify({ ...pending, rules } satisfies PendingRun) })
+    }
+    return { row, source: pending, rules, stream, number }
   }
 
   async function complete(at: Running): Promise<void> {
-    const { row, site, signal, progress } = at
-    const folder = row.folder === null ? undefined : staging.path(row.folder)
+    const { row, site, source, stream, number, signal, progress } = at
+    const folder = source.folder === null ? undefined : staging.path(source.folder)
     if (!folder || !existsSync(join(folder, "source"))) throw sourceMissing()
-    const rules = JSON.parse(row.rules_json!) as DayRules // written when it started
-    const staged = await sorted(at, folder, rules)
-    await refuse(row, staged)
-    await updateImport(db, row.id, runFigures(staged))
-    await storeRejects(row, staged)
-    const { visits, rows } = await writeStaged({
+    const staged = await sorted(at, folder)
+    await refuse(at, staged)
+    if (number === 1) await updateImport(db, row.id, runFigures(staged))
+    await storeRejects(at, staged)
+    const { visits, rows, newVisitors } = await writeStaged({
       imports,
       siteId: site.id,
       importId: row.id,
+      run: number,
       folder: join(folder, "sorted"),
       staged,
-      linksUsers: linksUsers(site, JSON.parse(row.options_json) as Record<string, unknown>), // written with the import
+      linksUsers: linksUsers(site, source.options),
       batch,
       signal,
       report: (done, total) => progress({ phase: "write", done, total }),
     })
     progress({ phase: "complete", done: visits + rows, total: visits + rows })
-    await createDefinitions(host, { row, site, actor: at.actor, staged })
+    if (number === 1) await createDefinitions(host, { row, site, actor: at.actor, staged })
+    const settled = stream && (await streams.settle(stream, staged.stream!, join(folder, "sorted"), row.timezone)) // staged as a stream
     signal.throwIfAborted()
     await db.transaction(
       async (statements) => {
-        const change = {
-          ...({ state: "completed", finished_at: host.now(), folder: null, folder_expires_at: null } as const),
-          rows_imported: staged.rows.accepted,
-        }
-        const completed = await updateImport(statements, row.id, change, ["running"])
+        const completed = await updateImport(statements, row.id, changeOf(at, staged, newVisitors), [
+          number === 1 ? "running" : "completed",
+        ])
         if (!completed) throw signal.reason ?? new Error("The import is no longer running.")
-        await deleteDays(statements, row.id)
-        await putDays(statements, row.id, dayRows(staged))
+        await settled?.(statements)
+        if (number === 1) await deleteDays(statements, row.id)
+        await putDays(statements, row.id, number === 1 ? dayRows(staged) : addedDays(await daysOf(statements, row.id), staged))
         const show = await holders.recompute(statements, site.id)
-        await host.audit.write(statements, at.actor, auditEntry("complete", site, completed, { state: ["running", "completed"] }))
+        // The start of a run that extends a stream has an entry, and a stream can have one each minute.
+        if (number === 1)
+          await host.audit.write(statements, at.actor, auditEntry("complete", site, completed, { state: ["running", "completed"] }))
         await host.outbox.write(statements, eventOf("import.completed", site, completed))
         return show
       },
       (show) => show(),
     )
-    if (row.folder !== null) staging.remove(row.folder)
+    if (source.folder !== null) staging.remove(source.folder)
+    if (!stream) return
+    streams.tidy(row.id, number)
+    await imports.joinRuns(row.id, number)
   }
 
+  /** Returns the change with which a run becomes part of its import. */
+  const changeOf = ({ row, number, source }: Started, staged: Staged, newVisitors: number): ImportChange =>
+    number > 1
+      ? extendedFigures(row, staged, newVisitors, source.files)
+      : {
+          ...({ state: "completed", finished_at: host.now(), folder: null, folder_expires_at: null } as const),
+          rows_imported: staged.rows.accepted,
+        }
+
   /** Sorts the rows, or returns what an earlier attempt of this run has sorted. */
-  async function sorted({ row, site, signal, progress }: Running, folder: string, rules: DayRules): Promise<Staged> {
+  async function sorted({ row, site, source, rules, stream, signal, progress }: Running, folder: string): Promise<Staged> {
     const [target, summary] = [join(folder, "sorted"), join(folder, "sorted.json")]
     if (existsSync(summary)) return JSON.parse(readFileSync(summary, "utf8")) as Staged // written below
     rmSync(target, { recursive: true, force: true })
     mkdirSync(target, { mode: 0o700 })
-    const options = JSON.parse(row.options_json) as Record<string, unknown> // written with the import
-    const files = sourceFiles(row, folder)
     const staged = await previews.stage(
       {
         do: "stage",
         folder: target,
-        ...stageInput({ site: { ...site, timezone: row.timezone }, source: row.source, options, files, isInline: false }),
+        ...stageInput({
+          site: { ...site, timezone: row.timezone },
+          source: row.source,
+          options: source.options,
+          files: sourceFiles(source.files, folder),
+          isInline: false,
+        }),
         rules,
         geoDb: host.geoDb,
         salt: saltIn(folder, host.random),
+        ...(stream && { stream: await streams.task(stream) }),
       },
       signal,
       (done, total) => progress({ phase: "sort", done, total }),
@@ -160,27 +218,41 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
   }
 
   /** Throws the faults that only the whole content shows. */
-  async function refuse(row: ImportRow, { rows, hash, days }: Staged): Promise<void> {
-    const { accept_rejects = false } = JSON.parse(row.options_json) as { accept_rejects?: boolean } // validated with the import
+  async function refuse({ row, source, stream, number }: Started, { rows, hash, days }: Staged): Promise<void> {
+    const { accept_rejects = false } = source.options
     if (rows.rejected > rows.read * MAX_REJECT_SHARE && !accept_rejects)
       throw importError("too_many_rejects", `${rows.rejected} of ${rows.read} lines were rejected. Set accept_rejects to import the rest.`)
-    if (days.length === 0) throw nothingToImport()
-    if (days.every(({ skip }) => skip !== undefined)) throw noEffectiveDays()
-    if (hash === undefined || row.forced === 1) return
+    // A run of a stream can be empty: all its lines were read before, or belong to visits that may go on.
+    if (days.length === 0 && !stream) throw nothingToImport()
+    if (days.length > 0 && number === 1 && days.every(({ skip }) => skip !== undefined)) throw noEffectiveDays()
+    if (hash === undefined || row.forced === 1 || stream) return
     const duplicate = await duplicateOf(db, { siteId: row.site_id, hash, except: row.id })
     if (duplicate) throw importError("duplicate_import", `Import ${duplicate.id} has the same content.`, { import_id: duplicate.id })
     if (row.source_hash === null) await updateImport(db, row.id, { source_hash: hash })
   }
 
-  async function storeRejects({ id }: ImportRow, { rejects }: Staged): Promise<void> {
-    await host.rows.write((rows) => deleteRejects(rows, id))
+  /** Stores the rejected lines behind those of earlier runs. */
+  async function storeRejects({ row: { id, rows_rejected }, number }: Started, staged: Staged): Promise<void> {
+    const before = number === 1 ? 0 : Math.min(rows_rejected, MAX_REJECTS)
+    const rejects = staged.rejects.slice(0, MAX_REJECTS - before)
+    await host.rows.write((rows) => deleteRejects(rows, id, before))
     for (let at = 0; at < rejects.length; at += REJECTS_PER_WRITE)
-      await host.rows.write((rows) => insertRejects(rows, id, at + 1, rejects.slice(at, at + REJECTS_PER_WRITE)))
+      await host.rows.write((rows) => insertRejects(rows, id, before + at + 1, rejects.slice(at, at + REJECTS_PER_WRITE)))
   }
 
   /** Removes the rows and definitions of an import that did not complete, and its staged files unless it can be tried again. */
-  async function purge(row: ImportRow, site: Site, actor: Actor, keepsSource = false): Promise<void> {
+  async function purge(found: ImportRow, site: Site, { actor, folder }: RunPayload, keepsSource = false): Promise<void> {
+    const row = (await importById(db, found.id)) ?? found
+    const stream = await streamOfImport(db, row.id)
+    if (row.state === "completed") {
+      // The rows of completed runs stay: of a stream only those of the run that was cancelled are removed.
+      if (stream && folder !== undefined) await imports.drop(row.site_id, row.id, stream.run + 1)
+      for (const name of [folder, row.folder]) if (name !== undefined && name !== null) staging.remove(name)
+      return
+    }
     await imports.drop(row.site_id, row.id)
+    streams.removeFiles(row.id)
+    if (folder !== undefined) return staging.remove(folder)
     await removeDefinitions(host, row.id, site, actor)
     if (row.folder === null) return
     if (!keepsSource) {
@@ -191,20 +263,31 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
     for (const name of ["sorted", "sorted.json", "salt"]) rmSync(join(staging.path(row.folder), name), { recursive: true, force: true })
   }
 
-  async function fail(row: ImportRow, site: Site, actor: Actor, error: unknown): Promise<void> {
+  async function fail(row: ImportRow, site: Site, payload: RunPayload, error: unknown): Promise<void> {
+    const { actor, folder } = payload
     if (!(error instanceof AppError)) host.log.error("an import failed", { import: row.id, error })
     const code = error instanceof AppError ? error.code : "internal_error"
     const message =
       error instanceof AppError ? error.message : "The import failed because of an error of the server. The cause is in its log."
     const keepsSource = row.source !== "server_log" && code !== "source_missing"
-    await purge(row, site, actor, keepsSource)
+    await purge(row, site, payload, keepsSource)
     const failed = await db.transaction(async (statements) => {
+      const reason = { error_code: code, error_message: message }
       const change = {
-        ...({ state: "failed", error_code: code, error_message: message, finished_at: host.now() } as const),
+        ...({ state: "failed", ...reason, finished_at: host.now() } as const),
         ...(keepsSource ? { folder_expires_at: host.now() + RETRY_MS } : {}),
       }
-      const changed = await updateImport(statements, row.id, change, ["pending", "running"])
+      const isExtending = folder !== undefined
+      if (isExtending && pendingOf(await streamOfImport(statements, row.id))?.folder !== folder) return undefined
+      const changed = await updateImport(
+        statements,
+        row.id,
+        isExtending ? reason : change,
+        isExtending ? ["completed"] : ["pending", "running"],
+      )
       if (!changed) return undefined
+      if (isExtending) await updateStream(statements, row.id, { pending_json: null })
+      else await streams.forget(statements, row.id)
       const entry = auditEntry("complete", site, changed, { error: [null, code] })
       await host.audit.write(statements, actor, { ...entry, outcome: "failed" })
       await host.outbox.write(statements, eventOf("import.failed", site, changed))
@@ -219,6 +302,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, batc
     if (!row || !site || row.state !== "undoing") return
     progress({ phase: "undo", done: 0 })
     await host.exclusively(() => imports.drop(row.site_id, row.id))
+    streams.removeFiles(row.id)
     await removeDefinitions(host, row.id, site, actor)
     await db.transaction(async (statements) => {
       const change = { state: "undone", undone_at: host.now() } as const
@@ -239,8 +323,7 @@ export const noEffectiveDays = () =>
   importError("no_effective_days", "Every day of the files is excluded: by native data, by retention, or because it lies in the future.")
 
 /** Returns the staged files of an import with the names under which they were sent. */
-export function sourceFiles(row: Pick<ImportRow, "files_json">, folder: string): StagedFile[] {
-  const files = JSON.parse(row.files_json) as { name: string; bytes: number }[] // written with the import
+function sourceFiles(files: PendingRun["files"], folder: string): StagedFile[] {
   return files.map(({ name, bytes }, index) => ({ name, bytes, path: join(folder, "source", String(index)) }))
 }
 
@@ -250,23 +333,6 @@ function saltIn(folder: string, random: ImportsHost["random"]): string {
   if (!existsSync(path)) writeFileSync(path, Buffer.from(random(32)).toString("hex"), { mode: 0o600 })
   return readFileSync(path, "utf8")
 }
-
-const runFigures = (staged: Staged) => ({
-  kind: staged.kind,
-  rows_total: staged.rows.read,
-  rows_read: staged.rows.read,
-  rows_skipped: staged.rows.skipped,
-  rows_rejected: staged.rows.rejected,
-  skip_reasons_json: JSON.stringify(staged.skipReasons),
-  totals_json: JSON.stringify(shownTotals(staged)),
-  date_start: staged.days[0]?.day ?? null,
-  date_end: staged.days.at(-1)?.day ?? null,
-})
-
-const dayRows = ({ days }: Staged): DayRow[] =>
-  days.map(({ day, skip }) =>
-    skip ? { day, state: "skipped", reason: skip, masked_by: null } : { day, state: "masked", reason: null, masked_by: null },
-  )
 
 function eventOf(event: string, site: Site, { id, source, label, state, date_start, date_end, error_code }: ImportRow) {
   const payload = { import_id: id, source, label, state, date_start, date_end, ...(error_code !== null && { error: error_code }) }

@@ -4,15 +4,24 @@ import { daySkips, localDay } from "../days.ts"
 import { ownOptions } from "../options.ts"
 import type { Reject } from "../rows.ts"
 import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../source.ts"
-import { type RecognizedFiles, recognizeFiles } from "./reading.ts"
+import { noFiles, type RecognizedFiles, recognizeFiles } from "./reading.ts"
 import { ExternalSort, LineWriter } from "./sort.ts"
-import type { DefinitionKind, FileReport, ReadableOptions, Staged, StageProgress, StageResult, StageTask } from "./task.ts"
+import { hashed, StreamStage } from "./stream-stage.ts"
+import {
+  type DefinitionKind,
+  type FileReport,
+  MAX_REJECTS,
+  type ReadableOptions,
+  type Staged,
+  type StageProgress,
+  type StageResult,
+  type StageTask,
+} from "./task.ts"
 import { eventKey, isCounted, type SortedEvent, type StagedVisit, sortable, visitsOf } from "./visits.ts"
 
 /** A preview reads at most this much. */
 const PREVIEW_BYTES = 200_000_000
 const PREVIEW_MS = 20_000
-export const MAX_REJECTS = 10_000
 const PREVIEW_REJECTS = 50
 const SAMPLE_ROWS = 20
 const EXCERPT_CHARS = 200
@@ -63,6 +72,7 @@ class Stage implements Sink {
   readonly #tables: ReadonlySet<string> | undefined
   readonly #countedRows = new Map<string, number>()
   readonly #definitions: Staged["definitions"] = {}
+  readonly #stream: StreamStage | undefined
   #enrich: ReturnType<typeof createEnrichment> | undefined
   #mapping: object | undefined
   #order = 0
@@ -82,15 +92,22 @@ class Stage implements Sink {
     const { hostnames, tables } = this.#options
     this.#hosts = hostnames && new Set(hostnames.map((host) => host.toLowerCase()))
     this.#tables = tables && new Set(tables)
+    this.#stream = task.stream && new StreamStage(task.stream, task)
   }
 
   async run(): Promise<Staged> {
     this.#enrich = createEnrichment(this.#task.site, await openPlaces(this.#task.geoDb))
     if (this.#options.link_identified_users === true && !this.#task.linksUsers) this.warn("users_not_linked", USERS_NOT_LINKED)
-    const files = await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
+    for (const row of this.#stream?.waitedRows() ?? []) this.#events.add(eventKey(row, this.#order++), JSON.stringify(row))
+    // A run of a stream without files writes the rows that have waited long enough.
+    const isEmpty = this.#stream !== undefined && this.#task.files.length === 0
+    const files = isEmpty ? noFiles(this.#task) : await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
     const complete = await this.#read(files)
     const hash = complete ? await this.#hash(files) : undefined
     const { visits, visitors, pageviews, events, staged } = this.#stageVisits()
+    const { waited = 0, waiting = 0 } = this.#stream ?? {}
+    if (waiting > 0)
+      this.warn("open_visits", `${waiting} rows belong to visits that may go on. They wait for the next run, at most 30 minutes.`)
     for (const [kind, { writer, lines }] of this.#writers) {
       writer?.close()
       staged.push({ name: kind, lines })
@@ -118,7 +135,7 @@ class Stage implements Sink {
         events: events + totals.events,
         revenue: [...this.#revenue].sort(byKey).map(([currency, amount_minor]) => ({ currency, amount_minor })),
       },
-      rows: { ...this.#rows, accepted: Math.max(0, this.#rows.read - this.#rows.rejected - this.#rows.skipped) },
+      rows: { ...this.#rows, accepted: Math.max(0, this.#rows.read + waited - this.#rows.rejected - this.#rows.skipped - waiting) },
       skipReasons: Object.fromEntries([...this.#skips].sort(byKey)),
       rejects: this.#rejects,
       sample: this.#sample,
@@ -131,6 +148,7 @@ class Stage implements Sink {
       ...(hash !== undefined && { hash }),
       visitors,
       staged,
+      ...(this.#stream && { stream: this.#stream.result() }),
     }
   }
 
@@ -147,6 +165,7 @@ class Stage implements Sink {
       encoding,
       delimiter,
       isPreview: this.#task.do === "preview",
+      coverage: this.#stream?.coverage,
       own: ownOptions(this.#options),
     }
     try {
@@ -212,7 +231,7 @@ class Stage implements Sink {
   #sortedEvent(given: SourceEvent, { event, traits }: EnrichedEvent, day: string): SortedEvent {
     const linked = this.#task.linksUsers && given.userId ? given.userId : ""
     const name = linked === "" ? nameOf(given, day) : `user ${linked}`
-    const visitor = new Bun.CryptoHasher("sha256", this.#task.salt).update(name).digest("hex").slice(0, 32)
+    const visitor = this.#stream ? this.#stream.visitorOf(name, day) : hashed(this.#task.salt, name)
     const kind = linked === "" ? (given.visitorKind ?? "rotating") : "user"
     return { visitor, visit: given.visit ?? "", kind, userId: linked, event, traits }
   }
@@ -316,6 +335,7 @@ class Stage implements Sink {
     const counts = { visits: 0, visitors: 0, pageviews: 0, events: 0 }
     let numbered: string | undefined
     for (const { visitor, visit } of visitsOf(parsed(this.#events.sorted()))) {
+      if (this.#stream?.holds(visit)) continue
       const [first] = visit
       const day = this.#dayOf(first!.event.at) // a visit has an event
       this.#days.set(day, (this.#days.get(day) ?? 0) + 1)
@@ -335,7 +355,8 @@ class Stage implements Sink {
         const { revenue } = event
         if (revenue) this.#revenue.set(revenue.currency, (this.#revenue.get(revenue.currency) ?? 0) + revenue.amount)
       }
-      if (isStaged) byStart.add(sortable(first!.event.at), JSON.stringify(stagedVisit(visit, counts.visitors - 1, day)))
+      if (isStaged)
+        byStart.add(sortable(first!.event.at), JSON.stringify(stagedVisit(visit, this.#stream ? visitor : counts.visitors - 1, day)))
     }
     this.#events.remove()
     const staged: Staged["staged"] = []
@@ -369,7 +390,7 @@ function* parsed(lines: Iterable<string>): Generator<SortedEvent> {
   for (const line of lines) yield JSON.parse(line) as SortedEvent // written by `event`
 }
 
-function stagedVisit(visit: readonly SortedEvent[], visitor: number, day: string): StagedVisit {
+function stagedVisit(visit: readonly SortedEvent[], visitor: number | string, day: string): StagedVisit {
   const { kind, userId, traits } = visit[0]! // a visit has an event
   return { visitor, kind, userId, traits, events: visit.map(({ event }) => event), day }
 }

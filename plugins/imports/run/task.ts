@@ -2,8 +2,12 @@ import type { DayRules, DaySkip } from "../days.ts"
 import type { CommonOptions } from "../options.ts"
 import type { Reject } from "../rows.ts"
 import type { ImportFaultCode } from "../source.ts"
+import type { StreamResult, StreamTask } from "../streams/stream-task.ts"
 
 /** Messages between the main thread and the worker that reads the files of an import. */
+
+/** Maximum number of rejected lines that an import keeps. */
+export const MAX_REJECTS = 10_000
 
 export interface StageTask {
   /** A preview reads within limits and writes no staged rows. */
@@ -24,6 +28,8 @@ export interface StageTask {
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */
   salt: string
+  /** Present if the import is a stream. */
+  stream?: StreamTask
 }
 
 export interface StagedFile {
@@ -103,6 +109,8 @@ export interface Staged {
   visitors: number
   /** Lines of each staged file by name: `visits` or a kind of totals. */
   staged: { name: string; lines: number }[]
+  /** Present if the import is a stream. */
+  stream?: StreamResult
 }
 
 export type DefinitionKind = "goals" | "funnels" | "annotations" | "segments"

@@ -10,11 +10,14 @@ export interface SortedEvent {
   userId: string
   event: EnrichedEvent["event"]
   traits: VisitTraits
+  /** Of a stream: time since which the event waits for the rest of its visit. */
+  since?: number
 }
 
 /** A visit as it waits to be written. */
 export interface StagedVisit {
-  visitor: number
+  /** Number within the import; of a stream the name, which other runs know too. */
+  visitor: number | string
   kind: VisitorKind
   /** Id of the person for `link_identified_users`; "" otherwise. */
   userId: string

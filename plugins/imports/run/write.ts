@@ -13,7 +13,9 @@ export interface WriteOptions {
   siteId: number
   importId: number
   folder: string
-  staged: Pick<Staged, "staged" | "visitors">
+  staged: Pick<Staged, "staged" | "visitors" | "stream">
+  /** Run of the import: 1, or for a stream the next one. */
+  run: number
   /** Whether visits with a user id belong to the visitor of `identify()`. */
   linksUsers: boolean
   /** Rows per batch. Default: a full segment. Smaller for tests. */
@@ -22,7 +24,6 @@ export interface WriteOptions {
   report(done: number, total: number): void
 }
 
-const RUN = 1
 const FULL = { events: SEGMENT_EVENTS, totals: 50_000 }
 const SLICE_MS = 8
 /** Lines between two looks at the clock. */
@@ -33,19 +34,24 @@ interface Position {
   name: string
   lines: number
   firstOrdinal: number
+  /** Visitors of the run that earlier runs do not have. */
+  newVisitors: number
 }
 
-/** Writes all staged rows. Returns the number of visits and rows of totals. */
-export async function writeStaged(options: WriteOptions): Promise<{ visits: number; rows: number }> {
-  const { imports, siteId, importId, staged, report, signal, batch = FULL } = options
-  let cursor = imports.cursor(importId, RUN)
+/** Writes all staged rows. Returns the number of visits and rows of totals, and of visitors that earlier runs do not have. */
+export async function writeStaged(options: WriteOptions): Promise<{ visits: number; rows: number; newVisitors: number }> {
+  const { imports, siteId, importId, run, staged, report, signal, batch = FULL } = options
+  let cursor = imports.cursor(importId, run)
   const reached = cursor && (JSON.parse(cursor.position) as Position) // written below
-  const firstOrdinal = reached?.firstOrdinal ?? imports.reserveVisitors(siteId, staged.visitors)
+  // Visitors of a stream have names, by which later runs find them again.
+  const numbered = staged.stream ? 0 : staged.visitors
+  const firstOrdinal = reached?.firstOrdinal ?? imports.reserveVisitors(siteId, numbered)
+  let newVisitors = reached?.newVisitors ?? numbered
   const total = staged.staged.reduce((sum, { lines }) => sum + lines, 0)
-  const place = { siteId, importId, run: RUN }
+  const place = { siteId, importId, run }
   const advance = (name: string, lines: number, visits: number, rows: number): ImportCursor => {
     const before = cursor ?? { visits: 0, rows: 0, batches: 0 }
-    const position = JSON.stringify({ name, lines, firstOrdinal } satisfies Position)
+    const position = JSON.stringify({ name, lines, firstOrdinal, newVisitors } satisfies Position)
     cursor = { position, visits: before.visits + visits, rows: before.rows + rows, batches: before.batches + 1 }
     return cursor
   }
@@ -65,7 +71,10 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
       const visits = parsed(content, (visit: StagedVisit) => importedVisit(visit, personOf))
       for await (const some of batchesOf(visits, ({ events }) => events.length, batch.events)) {
         at += some.length
-        await imports.addVisits({ ...place, firstOrdinal, cursor: advance(name, at, some.length, 0) }, some)
+        const named = staged.stream && namedVisitors(imports, importId, some)
+        newVisitors += named?.added ?? 0
+        const visitors = named && { visitors: named.known, keepsVisitors: true }
+        await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor: advance(name, at, some.length, 0) }, some)
         done += some.length
         report(done, total)
         signal.throwIfAborted()
@@ -81,7 +90,14 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
       }
     }
   }
-  return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0 }
+  return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0, newVisitors }
+}
+
+/** Returns the visitors of a batch that were stored before, and the number of the others. */
+function namedVisitors(imports: ImportWriters, importId: number, visits: readonly ImportedVisit[]) {
+  const names = new Set(visits.map(({ visitor }) => String(visitor)))
+  const known = imports.visitors(importId, names)
+  return { known, added: names.size - known.size }
 }
 
 type PersonOf = Awaited<ReturnType<ImportWriters["personKeys"]>>

@@ -6,6 +6,7 @@ import imports from "../imports.ts"
 import { createPreviews } from "../preview.ts"
 import { createRuns, type RunPayload, type Runs } from "../run/run.ts"
 import { createStaging } from "../staging.ts"
+import { createStreams } from "../streams/streams.ts"
 
 /** An instance whose runs are started by hand with batches of a few events, so that they can be interrupted anywhere. */
 export interface StageByHand extends AsyncDisposable {
@@ -31,18 +32,28 @@ export async function startByHand(interrupt: (action: string) => void = () => {}
   const headers = { cookie: await instance.signIn({ role: "admin" }) }
   const staging = createStaging(host!)
   const holders = createHolders(host!)
-  const previews = createPreviews(host!, { holders, staging })
-  const runs = createRuns(host!, { holders, previews, staging, batch: { events: 4, totals: 4 } })
+  const streams = createStreams(host!)
+  const previews = createPreviews(host!, { holders, staging, streams })
+  const runs = createRuns(host!, { holders, previews, staging, streams, batch: { events: 4, totals: 4 } })
   return { instance, runs, headers, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
 }
 
 const actor = { kind: "system", email: "test", ipPrefix: "", userAgent: "", requestId: "" } as const
 
-/** Runs an import. Aborts it when it reports progress for the given time, or by its own controller. */
-export function run(runs: Runs, importId: number, abortAt = Number.POSITIVE_INFINITY, abort = new AbortController()): Promise<void> {
+/**
+ * Runs an import, or with a folder one more run of a stream. Aborts it when it reports progress for the given time, or by its own
+ * controller.
+ */
+export function run(
+  runs: Runs,
+  importId: number,
+  abortAt = Number.POSITIVE_INFINITY,
+  abort = new AbortController(),
+  folder?: string,
+): Promise<void> {
   let reports = 0
   const work: Pick<JobWork<RunPayload>, "payload" | "signal" | "progress"> = {
-    payload: { importId, actor },
+    payload: { importId, actor, ...(folder !== undefined && { folder }) },
     signal: abort.signal,
     progress() {
       if (++reports === abortAt) abort.abort(new Error("The process stops."))

@@ -29,7 +29,7 @@ export interface ImportWriters {
   /** Returns the ordinals of those visitors that earlier batches stored. */
   visitors(importId: number, names: Iterable<string>): Map<string, number>
   /** Forgets the stored visitors whose name begins with a prefix in hex. */
-  forgetVisitors(importId: number, prefix: string): void
+  forgetVisitors(importId: number, prefix: string): Promise<void>
   /** Joins the runs of an import up to the last completed one, so that their segments can be merged. Idempotent. */
   joinRuns(importId: number, lastRun: number): Promise<void>
   /** Deletes an import, or one of its runs, and all texts that nothing else references. */

@@ -4,10 +4,9 @@ import { VISIT_IDLE_MS } from "#plugin"
  * Visits that were still open when the log ended. Their rows wait for the next run of the stream, which may contain the rest of the visit.
  * They name visitors by keyed hashes and contain no addresses.
  */
-export interface WaitingRow<Row> {
-  /** Time of the run that first held the row back, as epoch milliseconds. */
-  since: number
-  row: Row
+export interface WaitingRow {
+  /** Time of the run that first held the row back, as epoch milliseconds. Absent for a row that this run has read. */
+  since?: number
 }
 
 /** Maximum time that a row waits for the rest of its visit. */
@@ -17,32 +16,22 @@ export const MAX_WAIT_MS = VISIT_IDLE_MS
 export const isOpen = (lastAt: number, readTo: number): boolean => lastAt > readTo - VISIT_IDLE_MS
 
 /** Returns whether rows have waited long enough to be written without the rest of their visit. */
-export const isDue = ({ since }: Pick<WaitingRow<unknown>, "since">, now: number): boolean => now - since >= MAX_WAIT_MS
+export const isDue = (since: number, now: number): boolean => now - since >= MAX_WAIT_MS
 
-export interface HoldOptions<Row> {
+interface HoldOptions {
+  /** Time of the last row of the visit. */
+  lastAt: number
   /** End of the newest covered interval. */
   readTo: number
   /** Time of the run. */
   now: number
-  atOf(row: Row): number
 }
 
 /**
- * Separates complete visits from those that wait. The rows of a visit that began with waiting rows keep the time of the first of them, so
- * that a visit that goes on and on is written too.
+ * Returns the time since which the rows of a visit wait for its rest, or undefined for a visit that is to be written. Rows that join a
+ * waiting visit keep the time of its first one, so that a visit that goes on and on is written too.
  */
-export function holdOpenVisits<Row>(
-  visits: Iterable<readonly (Row | WaitingRow<Row>)[]>,
-  isWaitingRow: (row: Row | WaitingRow<Row>) => row is WaitingRow<Row>,
-  { readTo, now, atOf }: HoldOptions<Row>,
-): { complete: Row[][]; waiting: WaitingRow<Row>[] } {
-  const complete: Row[][] = []
-  const waiting: WaitingRow<Row>[] = []
-  for (const visit of visits) {
-    const rows = visit.map((row) => (isWaitingRow(row) ? row.row : row))
-    const since = Math.min(now, ...visit.filter(isWaitingRow).map((row) => row.since))
-    if (isOpen(atOf(rows.at(-1)!), readTo) && !isDue({ since }, now)) waiting.push(...rows.map((row) => ({ since, row })))
-    else complete.push(rows)
-  }
-  return { complete, waiting }
+export function waitingSince(visit: readonly WaitingRow[], { lastAt, readTo, now }: HoldOptions): number | undefined {
+  const since = visit.reduce((earliest, row) => Math.min(earliest, row.since ?? now), now)
+  return isOpen(lastAt, readTo) && !isDue(since, now) ? since : undefined
 }

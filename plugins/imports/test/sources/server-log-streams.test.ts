@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { type Coverage, coverageReader, coveredTo, NO_COVERAGE } from "../../sources/server-log/coverage.ts"
-import { holdOpenVisits, isDue, type WaitingRow } from "../../sources/server-log/open-visits.ts"
+import { isDue, waitingSince } from "../../sources/server-log/open-visits.ts"
 
 const KEY = new Uint8Array(32).fill(1)
 const START = Date.parse("2024-02-01T00:00:00Z")
@@ -118,27 +118,24 @@ describe("coverage of a stream", () => {
 })
 
 describe("visits that are open at the end of a run", () => {
-  interface Row {
-    visitor: string
-    at: number
+  /** Returns the minute since which a visit waits. Its rows wait since the given minutes, those of this run since none. */
+  const waits = (rows: (number | undefined)[], lastAt: number, now: number) => {
+    const visit = rows.map((since) => (since === undefined ? {} : { since: minute(since) }))
+    const since = waitingSince(visit, { lastAt: minute(lastAt), readTo: minute(60), now: minute(now) })
+    return since === undefined ? "complete" : (since - START) / 60_000
   }
-  const row = (visitor: string, at: number): Row => ({ visitor, at: minute(at) })
-  const wait = (row: Row, since: number): WaitingRow<Row> => ({ row, since: minute(since) })
-  const isWaiting = (row: Row | WaitingRow<Row>): row is WaitingRow<Row> => "since" in row
-  const hold = (visits: (Row | WaitingRow<Row>)[][], readTo: number, now: number) =>
-    holdOpenVisits(visits, isWaiting, { readTo: minute(readTo), now: minute(now), atOf: ({ at }) => at })
 
   test.each([
-    ["a visit whose last event is recent", [[row("a", 10), row("a", 40)]], [], [wait(row("a", 10), 62), wait(row("a", 40), 62)]],
-    ["a visit whose last event is 30 minutes old", [[row("a", 30)]], [[row("a", 30)]], []],
-    ["a visit that goes on", [[wait(row("a", 10), 40), row("a", 45)]], [], [wait(row("a", 10), 40), wait(row("a", 45), 40)]],
-    ["a visit that did not go on", [[wait(row("a", 10), 40)]], [[row("a", 10)]], []],
-    ["a visit that has waited 30 minutes", [[wait(row("a", 10), 32), row("a", 55)]], [[row("a", 10), row("a", 55)]], []],
-  ])("handles %s", (_, visits, complete, waiting) => {
-    expect(hold(visits, 60, 62)).toEqual({ complete, waiting })
+    ["a visit whose last event is recent", [undefined, undefined], 40, 62, 62],
+    ["a visit whose last event is 30 minutes old", [undefined], 30, 62, "complete"],
+    ["a visit that goes on", [40, undefined], 45, 62, 40],
+    ["a visit that did not go on", [40], 10, 62, "complete"],
+    ["a visit that has waited 30 minutes", [32, undefined], 55, 62, "complete"],
+  ] as const)("handles %s", (_, rows, lastAt, now, expected) => {
+    expect(waits([...rows], lastAt, now)).toBe(expected)
   })
 
   test("lets rows wait no longer than 30 minutes", () => {
-    expect([isDue({ since: minute(0) }, minute(29)), isDue({ since: minute(0) }, minute(30))]).toEqual([false, true])
+    expect([isDue(minute(0), minute(29)), isDue(minute(0), minute(30))]).toEqual([false, true])
   })
 })

@@ -179,11 +179,15 @@ export function dropImport(db: Database, siteId: number, importId: number, run: 
 /** Longer than any hash of a visitor, so that it follows all that begin with the same prefix. */
 const LAST_HASH = Buffer.alloc(64, 0xff)
 
-/** Forgets which visitors the visitors of a source became whose hash begins with a prefix in hex, in the caller's transaction. */
-export function forgetImportedVisitors(db: Database, importId: number, prefix = ""): void {
+/**
+ * Forgets which visitors the visitors of a source became whose hash begins with a prefix in hex, at most `limit` of them (-1 for all), in
+ * the caller's transaction. Returns their number.
+ */
+export function forgetImportedVisitors(db: Database, importId: number, { prefix = "", limit = -1 } = {}): number {
   const first = Buffer.from(prefix, "hex")
-  const sql = "delete from import_visitors where import_id = ? and key >= ? and key < ?"
-  db.query(sql).run(importId, first, Buffer.concat([first, LAST_HASH]))
+  const chosen = "select key from import_visitors where import_id = ?1 and key >= ?2 and key < ?3 limit ?4"
+  const sql = `delete from import_visitors where import_id = ?1 and key in (${chosen})`
+  return db.query<unknown, [number, Buffer, Buffer, number]>(sql).run(importId, first, Buffer.concat([first, LAST_HASH]), limit).changes
 }
 
 /** Gives the segments of runs up to a completed one its first number, and deletes the cursors of the others, in the caller's transaction. */

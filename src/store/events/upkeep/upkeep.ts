@@ -47,6 +47,9 @@ const RETIRED_MS = 20_000
 /** Number of visits, their pageviews and custom events, and records, by kind. */
 export type ErasedRows = Record<SegmentKind | "events", number>
 
+/** Lookups of visitors that one transaction deletes. Deleted rows are overwritten, which takes time. */
+const FORGOTTEN_AT_ONCE = 5_000
+
 /** Maintenance of stored visits. The operations run one after another. */
 export interface Upkeep {
   /**
@@ -79,7 +82,7 @@ export interface Upkeep {
   /** Returns the ordinals of those visitors that earlier batches stored, by the hash of their name in hex. */
   importedVisitors(importId: number, names: Iterable<string>): Map<string, number>
   /** Deletes the stored ordinals of an import's visitors whose hash begins with a prefix in hex. */
-  forgetImportedVisitors(importId: number, prefix: string): void
+  forgetImportedVisitors(importId: number, prefix: string): Promise<void>
   /** Makes completed runs of an import one, so that their small segments can be merged. Answers include all of them before and after. */
   joinRuns(importId: number, lastRun: number): Promise<void>
   /** Removes all rows of an import, or those of one run. */
@@ -210,7 +213,10 @@ export function createUpkeep(journal: Journal): Upkeep {
     importCursor: (importId, run) => translateErrors(() => readCursor(db, importId, run)),
     reserveVisitors: (siteId, count) => journal.change(() => reserveVisitors(journal.memory, siteId, count)),
     importedVisitors: (importId, names) => translateErrors(() => readVisitors(db, importId, names)),
-    forgetImportedVisitors: (importId, prefix) => journal.commit(() => forgetImportedVisitors(db, importId, prefix)),
+    async forgetImportedVisitors(importId, prefix) {
+      while (journal.commit(() => forgetImportedVisitors(db, importId, { prefix, limit: FORGOTTEN_AT_ONCE })) === FORGOTTEN_AT_ONCE)
+        await Bun.sleep(0)
+    },
     joinRuns: (importId, lastRun) => queued(async () => journal.commit(() => joinRuns(db, importId, lastRun))),
     dropImport: (siteId, importId, now, run) =>
       queued(async () => {
