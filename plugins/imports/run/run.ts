@@ -194,6 +194,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     if (existsSync(summary)) return JSON.parse(readFileSync(summary, "utf8")) as Staged // written below
     rmSync(target, { recursive: true, force: true })
     mkdirSync(target, { mode: 0o700 })
+    progress({ phase: "sort", done: 0, total: source.files.reduce((sum, { bytes }) => sum + bytes, 0) })
     const staged = await previews.stage(
       {
         do: "stage",
