@@ -172,6 +172,15 @@ export const duplicateOf = (
 export const listWithFolder = (statements: OwnStatements, after: number): Promise<ImportRow[]> =>
   statements.all(sql`select ${COLUMNS} from imports_imports where id > ${after} and folder is not null order by id limit ${SLICE}`)
 
+/** Returns imports whose job should be queued or at work, by ascending id. */
+export const listUnsettled = (statements: OwnStatements, after: number): Promise<ImportRow[]> =>
+  statements.all(sql`
+    select ${COLUMNS} from imports_imports
+    where id > ${after} and (
+      state in ('pending', 'running', 'undoing') or (state = 'cancelled' and folder is not null) or (
+        state = 'completed' and id in (select import_id from imports_streams where pending_json is not null)))
+    order by id limit ${SLICE}`)
+
 export async function deleteImportsOf(statements: OwnStatements, siteId: number): Promise<number> {
   const rows = await importsOfSite(statements, siteId)
   await statements.run(sql`delete from imports_streams where site_id = ${siteId}`)

@@ -7,6 +7,7 @@ import {
   deleteRejects,
   type ImportRow,
   importsOfSite,
+  listUnsettled,
   listWithFolder,
   putDays,
   updateImport,
@@ -19,10 +20,23 @@ export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"
     // Two run at a time, and one per site by its key. Others wait in the queue.
     "run-import": { interrupted: "resume", atOnce: 2, run: runs.run },
     "undo-import": { interrupted: "resume", atOnce: 2, attempts: 5, run: runs.undo },
+    "settle-imports": { interrupted: "resume", schedule: { cron: "*/5 * * * *" }, run: () => settleImports(area.host, runs) },
     "follow-zones": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: ({ signal }) => followZones(area, signal) },
     "destroy-salts": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.streams.destroySalts() },
     "write-waiting": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.imports.writeWaitingVisits() },
     "expire-files": { interrupted: "resume", schedule: { cron: "25 * * * *" }, run: () => expireFiles(area) },
+  }
+}
+
+/** Ends imports whose job has ended before them. */
+async function settleImports({ db }: Area["host"], runs: Area["runs"]): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await listUnsettled(db, after)
+    for (const row of rows) {
+      after = row.id
+      await runs.settle(row)
+    }
+    if (rows.length === 0) return
   }
 }
 

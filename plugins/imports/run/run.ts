@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { type Actor, AppError, type JobWork, type Site } from "#plugin"
 import type { ImportsHost } from "../area.ts"
@@ -33,6 +34,8 @@ export interface Runs {
   undo(work: JobWork<RunPayload>): Promise<void>
   /** Ends a run within seconds. Its import is already cancelled. */
   stop(importId: number): void
+  /** Ends an import whose job has ended without it: because the process was killed too often, or someone has cancelled the job. */
+  settle(row: ImportRow): Promise<void>
 }
 
 export interface RunPayload {
@@ -214,7 +217,12 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       signal,
       (done, total) => progress({ phase: "sort", done, total }),
     )
-    writeFileSync(summary, JSON.stringify(staged), { mode: 0o600 })
+    // After a power loss the rows are as complete as their summary, which says that they need not be sorted again.
+    for (const { name } of staged.staged) await synced(join(target, name))
+    const draft = `${summary}.new`
+    writeFileSync(draft, JSON.stringify(staged), { mode: 0o600 })
+    await synced(draft)
+    renameSync(draft, summary)
     return staged
   }
 
@@ -297,7 +305,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     if (failed && actor.kind === "user" && host.mail.isOn()) await host.mail.send(failureEmail(host, failed, site, actor.email))
   }
 
-  async function undo({ payload: { importId, actor }, progress }: JobWork<RunPayload>): Promise<void> {
+  async function undo({ payload: { importId, actor }, progress }: Pick<JobWork<RunPayload>, "payload" | "progress">): Promise<void> {
     const row = await importById(db, importId)
     const site = row && host.services.sites.directory.byId(row.site_id)
     if (!row || !site || row.state !== "undoing") return
@@ -313,7 +321,17 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       await host.outbox.write(statements, eventOf("import.undone", site, undone))
     })
   }
-  return { run, undo, stop: (importId) => running.get(importId)?.abort() }
+
+  async function settle(row: ImportRow): Promise<void> {
+    const job = row.job_id === null ? undefined : await host.jobs.get(row.job_id)
+    const site = host.services.sites.directory.byId(row.site_id)
+    if (!job || !host.jobs.isFinished(job) || !site) return
+    const payload = job.payload as RunPayload // the jobs of imports
+    if (row.state === "undoing") return undo({ payload, progress: () => {} })
+    if (row.state === "cancelled") return purge(row, site, payload)
+    await fail(row, site, payload, new Error(`The job of the import has ended: ${job.error_message ?? job.state}`))
+  }
+  return { run, undo, stop: (importId) => running.get(importId)?.abort(), settle }
 }
 
 const REJECTS_PER_WRITE = 500
@@ -326,6 +344,13 @@ export const noEffectiveDays = () =>
 /** Returns the staged files of an import with the names under which they were sent. */
 function sourceFiles(files: PendingRun["files"], folder: string): StagedFile[] {
   return files.map(({ name, bytes }, index) => ({ name, bytes, path: join(folder, "source", String(index)) }))
+}
+
+/** Waits until a file is on the disk. */
+async function synced(path: string): Promise<void> {
+  const file = await open(path)
+  await file.sync()
+  await file.close()
 }
 
 /** Returns the key of the visitors' hashes. It lies with the staged files and is destroyed with them. */

@@ -1,9 +1,9 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { sql } from "#plugin"
 import type { TestInstance } from "#plugin/test"
-import { run, startByHand } from "./by-hand.ts"
+import { run, type StageByHand, startByHand } from "./by-hand.ts"
 import { file, PATH, simpleAnalytics } from "./kit.ts"
 import { filesOf, segmentsOf } from "./stores.ts"
 
@@ -105,4 +105,58 @@ test("sorted files hold neither addresses nor raw lines, and are gone after the 
   expect(existsSync(staging)).toBe(false)
   const stored = await instance.app.instance.catalog.all(sql`select state from imports_imports`)
   expect(stored).toEqual([{ state: "completed" }])
+})
+
+describe("an import whose job has ended without it", () => {
+  /** Interrupts a run, and ends its job as a process does that was killed too often. */
+  async function abandoned(): Promise<StageByHand> {
+    const stage = await startByHand()
+    const { instance, runs, headers } = stage
+    await instance.api.post(PATH, file(simpleAnalytics(ROWS)), undefined, headers)
+    await expect(run(runs, 1, 6)).rejects.toThrow()
+    expect(segmentsOf(instance).length).toBeGreaterThan(0)
+    await endJobs(stage)
+    return stage
+  }
+  const endJobs = ({ instance: { app, clock } }: StageByHand) =>
+    app.instance.catalog.run(sql`
+      update jobs set state = 'failed', finished_at = ${clock.now()}, error_message = 'interrupted'
+      where kind in ('imports.run-import', 'imports.undo-import')`)
+  async function settle({ instance }: StageByHand): Promise<void> {
+    await instance.runJobs()
+    instance.clock.advance(5 * 60_000)
+    await instance.runJobs()
+  }
+  const imported = async ({ instance, headers }: StageByHand) => (await instance.api.get(`${PATH}/1`, undefined, headers)).body
+
+  test("fails within minutes, leaves no rows and can be retried", async () => {
+    await using stage = await abandoned()
+    await settle(stage)
+    expect(await imported(stage)).toMatchObject({ state: "failed", error: { code: "internal_error" }, can_retry: true })
+    expect(segmentsOf(stage.instance)).toEqual([])
+    await stage.instance.api.post(`${PATH}/1/retry`, undefined, undefined, stage.headers)
+    await stage.instance.runJobs()
+    expect(await imported(stage)).toMatchObject({ state: "completed", rows: { imported: 40 } })
+  })
+
+  test("leaves neither rows nor files if it was cancelled", async () => {
+    await using stage = await abandoned()
+    await stage.instance.api.post(`${PATH}/1/cancel`, undefined, undefined, stage.headers)
+    await settle(stage)
+    expect(await imported(stage)).toMatchObject({ state: "cancelled" })
+    expect(segmentsOf(stage.instance)).toEqual([])
+    expect(filesOf(stage.instance.dataDir).filter((name) => name.startsWith("staging"))).toEqual([])
+  })
+
+  test("is undone if that was under way", async () => {
+    await using stage = await startByHand()
+    const { instance, runs, headers } = stage
+    await instance.api.post(PATH, file(simpleAnalytics(ROWS)), undefined, headers)
+    await run(runs, 1)
+    await instance.api.post(`${PATH}/1/undo`, undefined, undefined, headers)
+    await endJobs(stage)
+    await settle(stage)
+    expect(await imported(stage)).toMatchObject({ state: "undone" })
+    expect(segmentsOf(instance)).toEqual([])
+  })
 })
