@@ -7,6 +7,7 @@ import {
   type ErrorCode,
   type Fault,
   fault,
+  isObject,
   type PluginCommand,
   parseId,
   refuseFaults,
@@ -18,6 +19,8 @@ import { type ImportInput, LIMITS, parseInput, parseOptions } from "./input.ts"
 import type { Author } from "./lifecycle.ts"
 import { listing } from "./routes.ts"
 import { importById } from "./rows.ts"
+import { followLogs } from "./streams/follow.ts"
+import { pendingOf, streamByName, streamOfImport } from "./streams/rows.ts"
 
 const SITE = { value: "ID", about: "Id of the site.", required: true }
 const FILES = {
@@ -43,6 +46,8 @@ export const COMMANDS: readonly CommandForm[] = [
       label: { value: "TEXT", about: "Name of the import. Default: the source and its files." },
       "preview-hash": { value: "HASH", about: "Hash of a preview. An import that would do something else is refused." },
       force: { about: "Import content again that was imported before." },
+      stream: { value: "NAME", about: "Name of a server log that grows. Later runs with this name add its new lines to one import." },
+      follow: { about: "Import new lines of the log every 60 s until the command is interrupted, also after a rotation. With --stream." },
       wait: { about: "Wait until the import has ended. Exits 1 or 64 if it fails." },
     },
   },
@@ -73,24 +78,24 @@ export function commandsOf(area: Area): Record<string, PluginCommand> {
     userId: null,
     permissions: { has: () => true },
   })
-  // The control socket does not report when a command is interrupted. A preview ends by its own limits.
-  const { signal } = new AbortController()
   return {
     async "import preview"(call) {
       const author = await authorOf(call)
-      return (await imports.preview(author, inputOf(area, call, "preview"), signal)).answer
+      return (await imports.preview(author, inputOf(area, call, "preview"), call.signal)).answer
     },
     async "import run"(call) {
       const author = await authorOf(call)
-      const created = await imports.create(author, inputOf(area, call, "run"), signal, async () => {})
-      return call.given.wait ? ended(area, created.id, call.report) : format.created(created)
+      const input = inputOf(area, call, "run")
+      if (call.given.follow) return follow(area, author, input, call)
+      const created = await imports.create(author, input, call.signal, async () => {})
+      return call.given.wait ? ended(area, created.id, call) : format.started(created)
     },
     async "import list"({ given: { site, ...query } }) {
       return listing(area, await siteOf(site), query)
     },
     async "import undo"(call) {
       const undone = await imports.undo(await authorOf(call), call.given.id)
-      return call.given.wait ? ended(area, undone.id, call.report) : format.response(undone)
+      return call.given.wait ? ended(area, undone.id, call) : format.response(undone)
     },
   }
 
@@ -103,16 +108,19 @@ export function commandsOf(area: Area): Record<string, PluginCommand> {
 
 /** Reads the words of a command as the routes read a body. */
 function inputOf({ host: { settings } }: Area, { given, rest, folder }: CommandCall, kind: "preview" | "run"): ImportInput {
-  const { source, options, label, force } = given
+  const { source, label, force, stream } = given
+  const options = given.options === undefined ? undefined : parseOptions(given.options)
+  const withStream = stream === undefined ? options : isObject(options ?? {}) ? { ...(options as object | undefined), stream } : options
   const value = {
     ...(source !== undefined && { source }),
-    ...(options !== undefined && { options: parseOptions(options) }),
+    ...(withStream !== undefined && { options: withStream }),
     ...(label !== undefined && { label }),
     ...(given["preview-hash"] !== undefined && { preview_hash: given["preview-hash"] }),
     ...(force !== undefined && { force: true }),
   }
   const files = rest.map((name) => ({ name: basename(name), path: resolve(folder, name) }))
   const faults = files.flatMap(({ path }, index) => fileFaults(path, `/files/${index}`, settings.max_bytes))
+  if (given.follow && stream === undefined) faults.push(fault("/follow", "required", "needs the name of a stream: --stream NAME"))
   if (files.length > LIMITS.files) faults.push(fault("/files", "too_many", `has more than ${LIMITS.files} files`))
   refuseFaults(faults)
   return parseInput({ value, bytes: new Uint8Array(), files }, kind)
@@ -129,13 +137,32 @@ function fileFaults(path: string, pointer: string, maxBytes: number): Fault[] {
 
 const POLL_MS = 200
 
+/** Follows the files of an input as a stream. */
+const follow = (area: Area, author: Author, input: ImportInput, call: CommandCall): Promise<void> =>
+  followLogs(
+    author,
+    input,
+    call.rest.map((name) => resolve(call.folder, name)),
+    {
+      imports: area.imports,
+      ended: (id) => ended(area, id, call),
+      async completed() {
+        const row = await streamByName(area.host.db, author.site.id, String(input.options.stream)) // required with --follow
+        return row && { importId: row.import_id, run: row.run }
+      },
+      signal: call.signal,
+    },
+  )
+
 /** Waits until the job of an import has ended and returns the import. Throws the fault of a failed one. */
-async function ended({ host, format }: Area, id: number, report: CommandCall["report"]) {
+async function ended({ host, format }: Area, id: number, { report, signal }: Pick<CommandCall, "report" | "signal">) {
   for (;;) {
     const row = (await importById(host.db, id))! // imports are deleted only with their site
-    const isAtWork = row.state === "pending" || row.state === "running" || row.state === "undoing"
-    if (row.state === "failed") throw new AppError(row.error_code as ErrorCode, row.error_message ?? "") // stored with the failure
-    if (!isAtWork) return format.response(row)
+    const isExtending = pendingOf(await streamOfImport(host.db, id)) !== undefined
+    const isAtWork = row.state === "pending" || row.state === "running" || row.state === "undoing" || isExtending
+    const hasFailed = row.error_code !== null && (row.state === "failed" || row.state === "completed")
+    if (!isAtWork && hasFailed) throw new AppError(row.error_code as ErrorCode, row.error_message ?? "") // stored with the failure
+    if (!isAtWork || signal.aborted) return format.response(row)
     const job = row.job_id === null ? undefined : await host.jobs.get(row.job_id)
     if (job?.state === "failed")
       throw new AppError("internal_error", "The job of the import failed. The cause is in the log of the server.")

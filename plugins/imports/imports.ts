@@ -47,7 +47,8 @@ export default definePlugin({
   },
 })
 
-function createArea(host: ImportsHost): Area {
+/** Creates the parts of the plugin. */
+export function createArea(host: ImportsHost): Area {
   const staging = createStaging(host)
   const holders = createHolders(host)
   const uploads = createUploads(host, staging)

@@ -26,8 +26,11 @@ export interface Staging {
   removeUpload(path: string): void
 }
 
-/** A file to stage: its content, or for the command line its path on this machine. */
-export type NewFile = { name: string; content: Uint8Array | Blob } | { name: string; path: string }
+/** A file to stage: its content, or for the command line its path on this machine, or a function that writes it to a path. */
+export type NewFile =
+  | { name: string; content: Uint8Array | Blob }
+  | { name: string; path: string }
+  | { name: string; copyTo(path: string): Promise<void> }
 
 const FILE_MODE = 0o600
 
@@ -63,6 +66,10 @@ export function createStaging({ stagingFolder, random }: Pick<ImportsHost, "stag
           if ("path" in file) {
             await copyFile(file.path, target, constants.COPYFILE_FICLONE)
             chmodSync(target, FILE_MODE)
+            return { name, path: target, bytes: statSync(target).size }
+          }
+          if ("copyTo" in file) {
+            await file.copyTo(target)
             return { name, path: target, bytes: statSync(target).size }
           }
           const { content } = file

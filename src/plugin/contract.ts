@@ -116,6 +116,8 @@ export interface CommandCall extends CommandInput {
   actor: Actor
   /** Shows progress on the terminal of the command. */
   report: Report
+  /** Aborted when the command is interrupted. */
+  signal: AbortSignal
 }
 
 /**

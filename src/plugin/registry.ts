@@ -40,7 +40,7 @@ export function createPluginRegistry(): PluginRegistry {
     hooks: allHooks(plugins),
     areaFiles: () => files,
     areaSteps: () => steps,
-    runCommand: (actor) => (name, input, report) => runCommand(plugins, name, { ...input, actor, report }),
+    runCommand: (actor) => (name, input, report, signal) => runCommand(plugins, name, { ...input, actor, report, signal }),
     widgets: () => widgets,
     add(plugin) {
       plugins.push(plugin)

@@ -22,7 +22,7 @@ interface Beginning {
 /** Starts the jobs, timers and event consumers of an instance, and listens for commands of the command line. */
 export async function begin(options: AppOptions, { instance, operations, timers, upkeep }: Beginning): Promise<{ stop(): void }> {
   const { config, clock, log, version } = options
-  const control = listenForCommands(config.data_dir, (name, input, report) => runOperation(operations, name, input, report))
+  const control = listenForCommands(config.data_dir, (...command) => runOperation(operations, ...command))
   instance.lock.announce({ pid: process.pid, started_at: new Date(clock.now()).toISOString(), version, control: control.path })
   await instance.jobs.recover()
   await instance.schedules.start()

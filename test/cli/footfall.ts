@@ -16,10 +16,10 @@ const environment = (more: Record<string, string> = {}): Record<string, string> 
   return { ...Object.fromEntries(plain), ...more }
 }
 
-/** Runs a command in a separate process and waits for its end. */
+/** Runs a command in a separate process and waits for its end. The signal interrupts it. */
 export async function footfall(
   words: readonly string[],
-  { env, input = "" }: { env?: Record<string, string>; input?: string } = {},
+  { env, input = "", signal }: { env?: Record<string, string>; input?: string; signal?: AbortSignal } = {},
 ): Promise<Ended> {
   const child = Bun.spawn([process.execPath, MAIN, ...words], {
     stdin: new TextEncoder().encode(input),
@@ -27,6 +27,7 @@ export async function footfall(
     stderr: "pipe",
     env: environment(env),
     cwd: "/",
+    ...(signal && { signal }),
   })
   const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
   return { code, out, err }

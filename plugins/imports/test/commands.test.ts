@@ -98,6 +98,32 @@ test("creates the definitions of an archive, which belong to no one", async () =
   expect((await api.get(`/api/private/sites/${site.id}/segments`, undefined, headers)).body).toMatchObject({ data: [] })
 })
 
+test("follows a log until the command is interrupted, and extends its import by later runs", async () => {
+  using folder = temporaryFolder()
+  const { server, run, json, dataDir } = await startSite(folder.path)
+  await using _ = server
+  const path = join(folder.path, "access.log")
+  const words = ["import", "run", "--site", "1", "--source", "server_log", "--stream", "web"]
+  const line = (time: string, page: string) =>
+    `203.0.113.7 - - [01/Mar/2024:${time} +0000] "GET ${page} HTTP/1.1" 200 9 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:121.0) Firefox/121.0"\n`
+  writeFileSync(path, line("10:00:00", "/") + line("10:05:00", "/prices"))
+  const interrupt = new AbortController()
+  const following = footfall([...words, "--follow", path, "--data-dir", dataDir], { signal: interrupt.signal })
+  const imported = async () => (await json<{ data: ImportResponse[] }>("import", "list", "--site", "1")).data[0]
+  while ((await imported())?.state !== "completed") await Bun.sleep(100)
+  expect(await imported()).toMatchObject({ stream: "web", rows: { read: 2 }, label: "Server log: access.log" })
+  interrupt.abort()
+  expect((await following).out).toBe("")
+
+  writeFileSync(path, line("10:05:00", "/prices") + line("12:00:00", "/later"))
+  const extended = await json<ImportResponse>(...words, "--wait", path)
+  expect(extended).toMatchObject({ id: 1, state: "completed", progress: null, rows: { read: 4, skipped: 1 }, totals: { visits: 1 } })
+  expect(await run("import", "run", "--site", "1", "--source", "server_log", "--follow", path)).toMatchObject({
+    code: 64,
+    err: expect.stringContaining("follow needs the name of a stream: --stream NAME"),
+  })
+})
+
 test("starts an import without waiting for it", async () => {
   using folder = temporaryFolder()
   const { server, file, json } = await startSite(folder.path)

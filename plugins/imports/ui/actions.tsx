@@ -18,7 +18,7 @@ import {
   visible,
 } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
-import { importsPath, useRefresh } from "./answers.ts"
+import { importsPath, isExtending, useRefresh } from "./answers.ts"
 
 interface ImportProps {
   siteId: number
@@ -85,7 +85,7 @@ export function ImportMenu({ siteId, of }: ImportProps) {
   const actions = [
     ...(state === "failed" && can_retry ? [{ label: "Retry", run: () => void retry().catch((error) => toast(errorText(error))) }] : []),
     { label: "Rename", run: () => setOpen("rename") },
-    ...(isCancellable(of) ? [{ label: "Cancel import", kind: "danger" as const, run: () => setOpen("cancel") }] : []),
+    ...(isCancellable(of) ? [{ label: cancelLabel(of), kind: "danger" as const, run: () => setOpen("cancel") }] : []),
     ...(state === "completed" ? [{ label: "Undo import", kind: "danger" as const, run: () => setOpen("undo") }] : []),
   ]
   return (
@@ -98,7 +98,8 @@ export function ImportMenu({ siteId, of }: ImportProps) {
   )
 }
 
-const isCancellable = ({ state }: ImportResponse): boolean => state === "pending" || state === "running"
+const isCancellable = (of: ImportResponse): boolean => of.state === "pending" || of.state === "running" || isExtending(of)
+const cancelLabel = (of: ImportResponse): string => (isExtending(of) ? "Cancel run" : "Cancel import")
 
 /** The actions that a user is likely to look for on the page of an import. */
 export function ImportButtons({ siteId, of }: ImportProps) {
@@ -108,7 +109,7 @@ export function ImportButtons({ siteId, of }: ImportProps) {
     <>
       {isCancellable(of) && (
         <Button kind="danger" onClick={() => setOpen("cancel")}>
-          Cancel import
+          {cancelLabel(of)}
         </Button>
       )}
       {of.state === "completed" && (
@@ -136,8 +137,12 @@ type DialogProps = ImportProps & { onClose(): void }
 function CancelDialog({ siteId, of, onClose }: DialogProps) {
   const { cancel } = useWrites({ siteId, of })
   return (
-    <Confirm title={`Cancel ${visible(of.label)}?`} act="Cancel import" onConfirm={cancel} onClose={onClose}>
-      <p>The import stops within seconds, and the rows that it has written so far are removed. Reports do not include any of them yet.</p>
+    <Confirm title={`Cancel ${visible(of.label)}?`} act={cancelLabel(of)} onConfirm={cancel} onClose={onClose}>
+      {isExtending(of) ? (
+        <p>The run stops within seconds, and the rows that it has written so far are removed. The rows of earlier runs stay.</p>
+      ) : (
+        <p>The import stops within seconds, and the rows that it has written so far are removed. Reports do not include any of them yet.</p>
+      )}
     </Confirm>
   )
 }

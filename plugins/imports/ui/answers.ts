@@ -35,8 +35,12 @@ export function useRights(siteId: number) {
 type State = ImportResponse["state"]
 
 /** Returns whether an import is in progress, so that its page must follow it. */
-export const isOpen = ({ state }: Pick<ImportResponse, "state">): boolean =>
-  state === "pending" || state === "running" || state === "undoing"
+export const isOpen = (one: Pick<ImportResponse, "state" | "progress">): boolean =>
+  one.state === "pending" || one.state === "running" || one.state === "undoing" || isExtending(one)
+
+/** Returns whether a run adds lines to a stream, which stays completed meanwhile. */
+export const isExtending = ({ state, progress }: Pick<ImportResponse, "state" | "progress">): boolean =>
+  state === "completed" && progress !== null
 
 export const STATE_LABELS: Readonly<Record<State, string>> = {
   pending: "Waiting",

@@ -16,7 +16,7 @@ import {
 } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
 import { EnabledField, ImportButtons } from "./actions.tsx"
-import { importsAddress, importsPath, isOpen, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
+import { importsAddress, importsPath, isExtending, isOpen, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
 import { DayBar, importSpans } from "./day-bar.tsx"
 import { TotalFigures } from "./figures.tsx"
 import { OVERLAP_LABELS } from "./overlap.tsx"
@@ -45,10 +45,12 @@ export default function ImportPage() {
 function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; writes: boolean }) {
   const title = useSourceTitle()
   const spans = importSpans(of)
+  const hasOutcome = !isOpen(of) || isExtending(of)
   return (
     <div class="stack">
-      {isOpen(of) ? <ImportProgress of={of} /> : <Outcome siteId={siteId} of={of} writes={writes} />}
-      {!isOpen(of) && of.state !== "failed" && of.state !== "cancelled" && <TotalFigures totals={of.totals} label="Totals of the import" />}
+      {isOpen(of) && <ImportProgress of={of} />}
+      {hasOutcome && <Outcome siteId={siteId} of={of} writes={writes} />}
+      {hasOutcome && of.state !== "failed" && of.state !== "cancelled" && <TotalFigures totals={of.totals} label="Totals of the import" />}
       {spans.length > 0 && (
         <Card title="Days" full>
           <DayBar spans={spans} />
@@ -72,7 +74,10 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
             of={[
               ["Source", title(of.source)],
               ...(of.stream === null ? [] : [["Stream", visible(of.stream)] as const]),
-              ["Files", of.files.map(({ name, bytes }) => `${visible(name)} (${bytesText(bytes)})`).join(", ") || "–"],
+              [
+                of.stream === null ? "Files" : "Files of the last run",
+                of.files.map(({ name, bytes }) => `${visible(name)} (${bytesText(bytes)})`).join(", ") || "–",
+              ],
               ["Days", of.date_start && of.date_end ? rangeText(of.date_start, of.date_end) : "–"],
               ["Time zone", of.timezone],
               ["Days with data", OVERLAP_LABELS[of.overlap]],
@@ -112,7 +117,7 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
   if (state === "undone")
     return notice("warn", <p>The import was undone{of.undone_at && ` on ${timeText(of.undone_at)}`}. Its rows were removed.</p>)
   return notice(
-    enabled ? "good" : "warn",
+    enabled && !error ? "good" : "warn",
     <>
       <p>
         {STATE_LABELS[state]}: {counted(rows.imported, "row")} imported. {enabled ? "Reports include" : "Reports do not include"}{" "}
@@ -121,6 +126,11 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
       <Link href={`/sites/${siteId}${of.date_start && of.date_end ? `?period=custom&from=${of.date_start}&to=${of.date_end}` : ""}`}>
         Show in the dashboard
       </Link>
+      {error && (
+        <p>
+          <strong>The last run failed.</strong> {visible(error.message)} The lines of earlier runs are not affected.
+        </p>
+      )}
       {writes && <EnabledField siteId={siteId} of={of} label="Include in reports" />}
     </>,
   )

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
 import { counted, duration, exact, percent } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
-import { importsPath, isOpen, PHASE_LABELS, STATE_LABELS, useRefresh, useSiteQuery } from "./answers.ts"
+import { importsPath, isExtending, isOpen, PHASE_LABELS, STATE_LABELS, useRefresh, useSiteQuery } from "./answers.ts"
 
 const RECONNECT_MS = 3_000
 
@@ -80,7 +80,9 @@ export function ImportProgress({ of }: { of: ImportResponse }) {
       <p class="small quiet">
         {state === "undoing"
           ? "Reports no longer include the import."
-          : "You can leave this page; the import continues. Reports show it when it is complete."}
+          : isExtending(of)
+            ? "New lines are being imported. Reports show them when the run is complete."
+            : "You can leave this page; the import continues. Reports show it when it is complete."}
       </p>
       <p class="visually-hidden" role="status">
         {spokenText(of)}

@@ -106,7 +106,7 @@ export interface Operations extends UserOperations {
   "retention.run"(input: object, report: Report): Promise<{ visits: number }>
   doctor(input: object, report: Report): Promise<Check[]>
   /** Runs a command of a plugin, in the serving process only. */
-  "plugin.run"(input: CommandInput & { name: string }, report: Report): Promise<unknown>
+  "plugin.run"(input: CommandInput & { name: string }, report: Report, signal?: AbortSignal): Promise<unknown>
 }
 
 export function createOperations(options: OperationsOptions): Operations {
@@ -183,7 +183,8 @@ export function createOperations(options: OperationsOptions): Operations {
     "retention.preview": (input) => options.retention.preview(input),
     "retention.run": async (input, report) => ({ visits: await options.retention.runNow(options.actor, input, report) }),
     doctor: (_, report) => options.examine(report),
-    "plugin.run": ({ name, ...input }, report) => options.runPluginCommand(name, input, report),
+    "plugin.run": ({ name, ...input }, report, signal = new AbortController().signal) =>
+      options.runPluginCommand(name, input, report, signal),
   }
 }
 
@@ -200,12 +201,12 @@ async function takeOutInto({ takeOut }: OperationsOptions, site: Site, path: str
 }
 
 /** Runs an operation by name. The name is unknown only to a server of another version. */
-export function runOperation(operations: Operations, name: string, input: unknown, report: Report): Promise<unknown> {
+export function runOperation(operations: Operations, name: string, input: unknown, report: Report, signal?: AbortSignal): Promise<unknown> {
   if (!Object.hasOwn(operations, name))
     throw new ExitFault("usage", `The running Footfall process has a different version and does not support ${name}`)
   // The name was checked above, and our own command line sends the matching input.
-  const run = operations[name as keyof Operations] as (input: unknown, report: Report) => Promise<unknown>
-  return run(input, report)
+  const run = operations[name as keyof Operations] as (input: unknown, report: Report, signal?: AbortSignal) => Promise<unknown>
+  return run(input, report, signal)
 }
 
 /** Returns the organization of a new site or key. Creates the first organization if the instance has none. */

@@ -29,8 +29,8 @@ export interface CommandInput {
   folder: string
 }
 
-/** Runs a command of a plugin by its name. Returns what it prints as JSON. */
-export type RunPluginCommand = (name: string, input: CommandInput, report: Report) => Promise<unknown>
+/** Runs a command of a plugin by its name. Returns what it prints as JSON. `signal` is aborted when the command line has ended. */
+export type RunPluginCommand = (name: string, input: CommandInput, report: Report, signal: AbortSignal) => Promise<unknown>
 
 /** Refuses commands of plugins in a process that does not serve: plugins are set up only there. */
 export const refuseWithoutServer: RunPluginCommand = async (name) => {

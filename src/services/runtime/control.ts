@@ -14,23 +14,30 @@ export interface Progress {
 }
 export type Report = (progress: Progress) => void
 
-/** Runs a command of the command line by its name. */
-export type RunCommand = (name: string, input: unknown, report: Report) => Promise<unknown>
+/** Runs a command of the command line by its name. `signal` is aborted when the command line ends before its command. */
+export type RunCommand = (name: string, input: unknown, report: Report, signal: AbortSignal) => Promise<unknown>
 
 /** Runs commands of the same user inside the serving process, so that two processes never have a store open. */
 export function listenForCommands(dataDir: string, run: RunCommand): { path: string; stop(): void } {
   const path = socketPath(dataDir)
   rmSync(path, { force: true })
+  const running = new Map<Line, AbortController>()
   const handlers = lineHandlers({
     value: async (request, line) => {
       // Only our own command line can open the socket, and it sends this shape.
       const { name, input } = request as { name: string; input: unknown }
+      const left = new AbortController()
+      running.set(line, left)
       try {
-        line.send({ result: (await run(name, input, (progress) => line.send({ progress }))) ?? null })
+        line.send({ result: (await run(name, input, (progress) => line.send({ progress }), left.signal)) ?? null })
       } catch (error) {
         line.send({ fault: toWire(error) })
       }
       line.end()
+    },
+    close(line) {
+      running.get(line)?.abort(new Error("The command line has ended."))
+      running.delete(line)
     },
   })
   const server = Bun.listen({ unix: path, socket: handlers })
@@ -103,10 +110,10 @@ interface Connection {
 }
 
 /** Creates handlers for `Bun.listen` and `Bun.connect`. `value` is called with each value and the line to answer on. */
-export function lineHandlers(on: { open?(line: Line): void; value(value: unknown, line: Line): void; close?(): void }) {
+export function lineHandlers(on: { open?(line: Line): void; value(value: unknown, line: Line): void; close?(line: Line): void }) {
   const connect = (socket: Socket<Connection>): Connection => {
     const { line, drain } = writer(socket)
-    return { line, drain, receive: splitter((text) => on.value(JSON.parse(text), line)), closed: () => on.close?.() }
+    return { line, drain, receive: splitter((text) => on.value(JSON.parse(text), line)), closed: () => on.close?.(line) }
   }
   return {
     open(socket: Socket<Connection>) {

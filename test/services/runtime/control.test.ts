@@ -23,6 +23,20 @@ test("runs a command in the serving process, reports progress and returns answer
   expect(existsSync(server.path)).toBe(false)
 })
 
+test("ends a command when its command line is interrupted", async () => {
+  using folder = temporaryFolder()
+  const ended = Promise.withResolvers<unknown>()
+  const server = listenForCommands(folder.path, async (_name, _input, report, signal) => {
+    report({ what: "following", done: 0, total: 1 })
+    await new Promise((resolve) => signal.addEventListener("abort", resolve))
+    ended.resolve(signal.reason)
+  })
+  const client = await Bun.connect({ unix: server.path, socket: { data: (socket) => void socket.end() } })
+  client.write(`${JSON.stringify({ name: "import run", input: {} })}\n`)
+  expect(await ended.promise).toMatchObject({ message: "The command line has ended." })
+  server.stop()
+})
+
 test("preserves the kind of an error across the socket", async () => {
   using folder = temporaryFolder()
   const server = listenForCommands(folder.path, async (name) => {
