@@ -9,6 +9,7 @@ import { benchData, type DataOptions } from "./data.ts"
 import { type Duckdb, openDuckdb } from "./duckdb.ts"
 import { openFootfall } from "./footfall.ts"
 import { activeCases } from "./people-active.ts"
+import { retentionCases } from "./people-retention.ts"
 import { DAY_MS } from "./reports.ts"
 import { count, ms, table, times } from "./table.ts"
 import { timed } from "./timing.ts"
@@ -42,7 +43,7 @@ const SITE: SiteFacts = { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR"
 export function peopleCases(end: number): PeopleCase[] {
   const scope = { site: SITE, timezone: "UTC", now: end, identifiedOnly: true, saltEdges: [], deviceMs: 0, siteKey: new Uint8Array(32) }
   const bench = { site: SITE, scope, end }
-  return [...activeCases(bench)]
+  return [...activeCases(bench), ...retentionCases(bench)]
 }
 
 export async function fillPeople(options: DataOptions): Promise<FilledPeople> {

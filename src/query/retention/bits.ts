@@ -1,7 +1,7 @@
 import type { RetentionQuery } from "../../domain/people.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { NumberBuffer } from "../filter/buffers.ts"
-import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
+import { type CompiledFilter, compileFilter, type Mask } from "../filter/filters.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { listAll, listEventsOf, listMarked } from "../measure/row-lists.ts"
 import { bucketAt } from "../parse/buckets.ts"
@@ -57,7 +57,8 @@ function bitEdges({ edges, cohorts, periods, counting, scope }: RetentionQuery):
 
 /** The bits of some people, `width` words for each. */
 class PeriodBits {
-  readonly words: Uint32Array
+  /** Signed, because unsigned numbers of 32 bits are slower. */
+  readonly words: Int32Array
   /** Ordinal of the first person. */
   from = 0
   private readonly visits = new NumberBuffer()
@@ -68,12 +69,13 @@ class PeriodBits {
     readonly width: number,
     readonly people: number,
   ) {
-    this.words = new Uint32Array(people * width)
+    this.words = new Int32Array(people * width)
   }
 
+  /** Continues with the next people. */
   restart(from: number): void {
+    if (from > 0) this.words.fill(0)
     this.from = from
-    this.words.fill(0)
   }
 
   /** Sets the bits of the events that satisfy a filter. The part must be ordered. */
@@ -86,13 +88,14 @@ class PeriodBits {
       return
     }
     const mask = countedVisits(part, filter.visits(part), people)
-    const visits = this.visits.room(part.visits)
-    const count = mask === "all" ? listAll(part.visits, visits) : listMarked(mask, 1, visits)
-    if (bit === undefined) this.markByTime(part, visits, count)
-    else setBit(this, part.visit("visitor"), visits, count, bit)
+    if (bit === undefined) this.markByTime(part, mask)
+    else if (mask === "all") setBit(this, part.visit("visitor"), part.visits, bit)
+    else setMaskedBit(this, part.visit("visitor"), mask, bit)
   }
 
-  private markByTime(part: Part, visits: Uint32Array, count: number): void {
+  private markByTime(part: Part, mask: Mask): void {
+    const visits = this.visits.room(part.visits)
+    const count = mask === "all" ? listAll(part.visits, visits) : listMarked(mask, 1, visits)
     const split = setBitsOfVisits(this, part.visit("visitor"), part.starts(), part.visit("duration"), visits, count)
     if (split === 0) return
     const rows = this.rows.room(part.events)
@@ -107,12 +110,21 @@ class PeriodBits {
   }
 }
 
-function setBit({ words, width, from, people }: PeriodBits, visitor: Uint32Array, visits: Uint32Array, count: number, bit: number): void {
+function setBit({ words, width, from, people }: PeriodBits, visitor: Uint32Array, visits: number, bit: number): void {
   const word = bit >>> 5
   const mark = 1 << (bit & 31)
-  for (let i = 0; i < count; i++) {
-    const person = visitor[visits[i]!]! - from
+  for (let visit = 0; visit < visits; visit++) {
+    const person = visitor[visit]! - from
     if (person >= 0 && person < people) words[person * width + word]! |= mark
+  }
+}
+
+function setMaskedBit({ words, width, from, people }: PeriodBits, visitor: Uint32Array, mask: Uint8Array, bit: number): void {
+  const word = bit >>> 5
+  const mark = 1 << (bit & 31)
+  for (let visit = 0; visit < mask.length; visit++) {
+    const person = visitor[visit]! - from
+    if (person >= 0 && person < people) words[person * width + word]! |= mark & -mask[visit]!
   }
 }
 
@@ -155,15 +167,19 @@ function setBitsOfEvents({ words, width, from, people, edges }: PeriodBits, part
 }
 
 /** Counts some people by their bits. */
-function countPeople(started: PeriodBits, returned: PeriodBits, { members }: People, query: RetentionQuery, cells: RetentionCells): void {
-  const { words, width, from } = started
+function countPeople(
+  { words, width, from, people }: PeriodBits,
+  returned: PeriodBits,
+  { members, limit }: People,
+  query: RetentionQuery,
+  cells: RetentionCells,
+): void {
   const isFirst = query.mode === "first_time"
-  const end = Math.min(started.people, members.length - from)
+  const end = Math.min(people, limit - from)
   for (let person = 0; person < end; person++) {
     const place = person * width
-    let bit = nextBit(words, place, width, isFirst ? 0 : 1)
-    if (bit === NONE || members[from + person] === 0) continue
-    if (isFirst && bit === 0) continue
+    if (members?.[from + person] === 0 || (isFirst && (words[place]! & 1) === 1)) continue
+    let bit = nextBit(words, place, width, 1)
     for (; bit !== NONE && bit <= query.cohorts; bit = isFirst ? NONE : nextBit(words, place, width, bit + 1))
       countReturns(returned.words, place, width, bit, query, cells)
   }
@@ -171,7 +187,7 @@ function countPeople(started: PeriodBits, returned: PeriodBits, { members }: Peo
 
 /** Counts a person who starts in the period of a bit, and the returns in that period and later. */
 function countReturns(
-  words: Uint32Array,
+  words: Int32Array,
   place: number,
   width: number,
   bit: number,
@@ -196,7 +212,7 @@ function countReturns(
 const NONE = -1
 
 /** Returns the first set bit of a person from `bit` on. */
-function nextBit(words: Uint32Array, place: number, width: number, bit: number): number {
+function nextBit(words: Int32Array, place: number, width: number, bit: number): number {
   let word = bit >>> 5
   if (word >= width) return NONE
   let rest = words[place + word]! & (-1 << (bit & 31))
@@ -207,7 +223,7 @@ function nextBit(words: Uint32Array, place: number, width: number, bit: number):
   return word * WORD + 31 - Math.clz32(rest & -rest)
 }
 
-function lastBit(words: Uint32Array, place: number, width: number): number {
+function lastBit(words: Int32Array, place: number, width: number): number {
   for (let word = width - 1; word >= 0; word--) if (words[place + word] !== 0) return word * WORD + 31 - Math.clz32(words[place + word]!)
   return NONE
 }

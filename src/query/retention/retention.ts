@@ -26,7 +26,7 @@ const LIMITS: Limits = { bitBytes: 32 << 20, events: 1 << 20 }
  */
 export function retention(snapshot: Snapshot, query: RetentionQuery, check: () => void, limits: Limits = LIMITS): RetentionResult {
   const { scope, edges, cohorts } = query
-  const people: People = { members: new Uint8Array(snapshot.visitorLimit).fill(1), identifiedOnly: scope.identifiedOnly }
+  const people: People = { limit: snapshot.visitorLimit, members: undefined, identifiedOnly: scope.identifiedOnly }
   return { rows: rowsOf(snapshot, query, people, check, limits), coverage: coverage(snapshot, scope, [edges[0]!, edges[cohorts]!], check) }
 }
 

@@ -14,7 +14,8 @@ export function forEachStart(trails: Trails, query: RetentionQuery, read: ReadSt
   const edges = endlessEdges(query)
   const isFirst = query.mode === "first_time"
   let begin = 0
-  for (const end of trails.ends) {
+  for (let person = 0; person < trails.ends.length; person++) {
+    const end = trails.ends[person]!
     let last = -1
     for (let i = firstStart(trails, begin, end, query.firstEver); i < end; i++) {
       if ((trails.marks[trails.order[i]!]! & START) === 0) continue

@@ -10,8 +10,10 @@ import { ROTATING } from "../people/visits.ts"
 
 /** Who can be counted. */
 export interface People {
-  /** By ordinal, 1 for the people of the report. */
-  members: Uint8Array
+  /** Exclusive upper bound of the ordinals. */
+  limit: number
+  /** By ordinal, 1 for the people of the report. Absent when everyone counts. */
+  members: Uint8Array | undefined
   /** Whether only visits of people with a user id or device id exist. */
   identifiedOnly: boolean
 }
@@ -23,7 +25,7 @@ export function startFilter({ start, filter }: Pick<RetentionQuery, "start" | "f
 
 /** Returns the visits of a mask that exist for the report. */
 export function countedVisits(part: Part, mask: Mask, { identifiedOnly }: People): Mask {
-  if (!identifiedOnly) return mask
+  if (!identifiedOnly || part.visit("visitor_kind").indexOf(ROTATING) === -1) return mask
   const counted = new Uint8Array(part.visits)
   fillIdentified(counted, part.visit("visitor_kind"))
   if (mask !== "all") for (let visit = 0; visit < counted.length; visit++) counted[visit] = counted[visit]! & mask[visit]!
@@ -70,8 +72,12 @@ export function startingPeople(snapshot: Snapshot, query: RetentionQuery, people
       else markEvents(ordered, filter, people, first, query.mode === "recurring" ? 0 : TOO_EARLY, states, rows)
     }
   }
-  for (let person = 0; person < states.length; person++) if (people.members[person] === 0) states[person] = 0
+  if (people.members) keepMembers(states, people.members)
   return states
+}
+
+function keepMembers(states: Uint8Array, members: Uint8Array): void {
+  for (let person = 0; person < states.length; person++) states[person] = states[person]! * members[person]!
 }
 
 function markVisits(part: Part, filter: CompiledFilter, people: People, state: number, states: Uint8Array): void {

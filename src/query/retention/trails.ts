@@ -2,6 +2,7 @@ import type { Dimension } from "../../domain/dimension.ts"
 import type { RetentionQuery } from "../../domain/people.ts"
 import type { Range } from "../../domain/query.ts"
 import type { Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import { SEGMENT_EVENTS } from "../../store/events/upkeep/build.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
 import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
@@ -44,7 +45,7 @@ export function trailReader(snapshot: Snapshot, query: RetentionQuery, people: P
   const some = batches(parts, states, maxEvents, check)
   return {
     each(read) {
-      const events = new GatheredEvents(query.breakdown, maxEvents)
+      const events = new GatheredEvents(query.breakdown, Math.max(0, ...some.map(({ count }) => count)) + SEGMENT_EVENTS)
       for (const { from, to } of some) {
         events.clear()
         for (const part of parts) {
@@ -66,25 +67,30 @@ function trailRange({ edges, cohorts, periods, counting, elapsed, scope }: Reten
 }
 export const DAY_MS = 86_400_000
 
-/** Divides the people who may start in a cohort into ranges of ordinals with few enough events. */
-function batches(parts: readonly Part[], states: Uint8Array, maxEvents: number, check: () => void): Range[] {
+/** People who are read together, by their ordinals, and an estimate of their events. */
+interface Batch extends Range {
+  count: number
+}
+
+/** Divides the people who may start in a cohort into batches with few enough events. */
+function batches(parts: readonly Part[], states: Uint8Array, maxEvents: number, check: () => void): Batch[] {
   const events = new Float64Array((states.length >>> BLOCK_BITS) + 1)
   for (const part of parts) {
     check()
     countEvents(part.visit("visitor"), part.visit("events"), part.visits, states, events)
   }
-  const ranges: Range[] = []
+  const some: Batch[] = []
   let sum = 0
   let from = 0
   for (let block = 0; block < events.length; block++) {
     if (sum > 0 && sum + events[block]! > maxEvents) {
-      ranges.push({ from, to: block << BLOCK_BITS })
+      some.push({ from, to: block << BLOCK_BITS, count: sum })
       from = block << BLOCK_BITS
       sum = 0
     }
     sum += events[block]!
   }
-  return sum > 0 ? [...ranges, { from, to: states.length }] : ranges
+  return sum > 0 ? [...some, { from, to: states.length, count: sum }] : some
 }
 
 function countEvents(visitor: Uint32Array, column: Uint32Array, visits: number, states: Uint8Array, events: Float64Array): void {
@@ -188,18 +194,21 @@ class GatheredEvents {
     const order = new Uint32Array(count)
     sortByPerson(person.subarray(0, count), from, ends, order)
     let begin = 0
-    for (const end of ends) {
-      if (!this.isInOrder(order, begin, end)) order.subarray(begin, end).sort((a, b) => this.compare(a, b))
+    // An iterator over millions of people would take longer than the sort.
+    for (let i = 0; i < ends.length; i++) {
+      const end = ends[i]!
+      if (end - begin > 1 && !this.isInOrder(order, begin, end)) order.subarray(begin, end).sort((a, b) => this.compare(a, b))
       begin = end
     }
     return { at, marks, values, order, ends }
   }
 
   private isInOrder(order: Uint32Array, begin: number, end: number): boolean {
+    const { at } = this
     for (let i = begin + 1; i < end; i++) {
-      const [before, event] = [order[i - 1]!, order[i]!]
-      if (this.at[before]! > this.at[event]!) return false
-      if (this.at[before] === this.at[event] && this.compare(before, event) > 0) return false
+      const before = order[i - 1]!
+      const event = order[i]!
+      if (at[before]! > at[event]! || (at[before] === at[event] && this.compare(before, event) > 0)) return false
     }
     return true
   }
