@@ -259,10 +259,10 @@ export const PreviewResponse = t.Object(
     by: t.Array(
       t.Object({
         site_id: field.id("Id of the site."),
-        kind: field.text("Kind of data: `visits`, `clicks` or `opens`."),
+        kind: field.text("Kind of data: `visits`, `clicks`, `opens` or `imported_totals`."),
         cutoff: field.text("First local day of the site that is kept, YYYY-MM-DD."),
-        rows: field.integer("Number of visits or records that would be deleted."),
-        events: field.integer("Number of their events."),
+        rows: field.integer("Number of visits, records or rows of imported totals that would be deleted."),
+        events: field.integer("Number of their events. 0 for imported totals."),
         days: field.integer("Number of days from the oldest of them to the cutoff."),
       }),
       { description: "Data by site and kind." },

@@ -57,11 +57,11 @@ export const versionCommand: Command = {
 
 export const retentionRun: Command = {
   name: "retention run",
-  about: "Delete visits older than the retention period, for all sites or for one.",
+  about: "Delete visits and imported totals older than the retention period, for all sites or for one.",
   flags: {
     site: { value: "ID", about: "Only this site." },
     days: { value: "N", about: "Keep N days, whatever the settings of the site are." },
-    "dry-run": { about: "Count the visits without deleting them." },
+    "dry-run": { about: "Count the data without deleting it." },
   },
   async run({ given, json, terminal, program, settings }) {
     const input = {
@@ -77,8 +77,8 @@ export const retentionRun: Command = {
     const found = await program.withOperations(settings, terminal.progress, (call) => call("retention.preview", input))
     if (json) return terminal.json(found)
     terminal.table(
-      ["site", "before", "visits", "events", "days"],
-      found.by.map(({ site_id, cutoff, rows, events, days }) => [site_id, cutoff, rows, events, days]),
+      ["site", "kind", "before", "rows", "events", "days"],
+      found.by.map(({ site_id, kind, cutoff, rows, events, days }) => [site_id, kind, cutoff, rows, events, days]),
     )
   },
 }

@@ -231,11 +231,6 @@ export interface VisitsWeight {
   events: number
 }
 
-export interface PropertyKeysQuery {
-  site: SiteFacts
-  range: Range
-  filter?: Filter
-}
 export interface PropertyKeyCount {
   property: string
   /** Number of events that have the property. */

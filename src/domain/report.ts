@@ -106,6 +106,7 @@ export type Summary = Static<typeof Summary>
 const Point = t.Object({
   time: t.String({ description: "Start of the bucket: a day, or a local date and time for hours and minutes." }),
   partial: t.Optional(t.Boolean({ description: "Whether the bucket is still running or cut off by the range. Absent if not." })),
+  imported: t.Optional(t.Boolean({ description: "Whether the bucket has days of an included import. Absent if not." })),
   ...METRICS,
 })
 export const Timeseries = t.Object(

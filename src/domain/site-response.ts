@@ -123,6 +123,9 @@ export const RetentionPreview = t.Object(
     cutoff_day: t.String({ format: "date", description: "Visits that started before this day would be deleted." }),
     events: t.Integer({ description: "Number of pageviews and custom events that would be deleted." }),
     visits: t.Integer({ description: "Number of visits that would be deleted." }),
+    imported_days: t.Optional(
+      t.Integer({ description: "Number of earlier days with imported history, which would be deleted too. Absent if there are none." }),
+    ),
     first_run_at: t.String({ format: "date-time", description: "Time of the daily run that would first delete them." }),
   },
   { title: "RetentionPreview" },

@@ -7,6 +7,8 @@ import type { Metric } from "../../src/domain/metric.ts"
 import type { GoalRule, Grouping, Interval, Query, Table } from "../../src/domain/query.ts"
 import { importFacts } from "../../src/query/imported/imported.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
+import { type SuggestQuery, suggest } from "../../src/query/rows/suggest.ts"
+import { propertyKeys } from "../../src/query/rows/tally.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { temporaryFolder } from "../kit.ts"
@@ -45,6 +47,19 @@ function openSite() {
     },
     ask: (query: Asked, imports: readonly VisibleImport[] = [OCTOBER]) =>
       aggregate(reader.snapshot(1, "visits", imports), queryOf(query), check),
+    /** Returns the suggested values, which equal a breakdown by visitors, with their visitors. */
+    values: (dimension: Dimension, more: Partial<SuggestQuery> = {}, query: Partial<Asked> = {}) => {
+      const { site, range, timezone, filter, importedTotals } = queryOf({ metrics: ["visitors"], ...query })
+      const lookup = { site, range, timezone, ...(filter && { filter }), ...(importedTotals && { importedTotals }) }
+      const wanted = { dimension, q: "", limit: 10, ...more, ...lookup }
+      return suggest(reader.snapshot(1, "visits", [OCTOBER]), wanted, check).map(({ key, visitors }) => [key, visitors])
+    },
+    /** Returns the property keys with their events. */
+    keys: (query: Partial<Asked> = {}) => {
+      const { site, range, timezone, filter, importedTotals } = queryOf({ metrics: ["events"], ...query })
+      const lookup = { site, range, timezone, ...(filter && { filter }), ...(importedTotals && { importedTotals }) }
+      return propertyKeys(reader.snapshot(1, "visits", [OCTOBER]), lookup, check).map(({ property, events }) => [property, events])
+    },
     facts: (query: Asked, imports: readonly VisibleImport[] = [OCTOBER]) =>
       importFacts(reader.snapshot(1, "visits", imports), { site: SITE, range: queryOf(query).range, importedTotals: true }),
     [Symbol.dispose]() {
@@ -419,4 +434,60 @@ test("a metric is left out if the source lacks its column, so that no rate is di
   await site.totals("imported_devices", [["2026-10-02", { device: "Desktop" }, { visitors: 3 }]])
   site.record("2026-10-05T10:00:00Z", 1, "/a", { device: "Desktop" })
   expect(rowsOf(site.ask({ metrics: FIVE_METRICS, by: ["device"] }))).toEqual([["Desktop", 4, 1, 1, 1, 100, 0]])
+})
+
+test("suggested values include those of imported totals, ordered by the visitors of both", async () => {
+  using site = openSite()
+  await site.totals("imported_pages", [
+    ["2026-10-01", { hostname: "shop.example", page: "/pricing" }, { visitors: 5, pageviews: 9 }],
+    ["2026-10-02", { hostname: "shop.example", page: "/pricing" }, { visitors: 2, pageviews: 2 }],
+    ["2026-10-02", { hostname: "shop.example", page: "/a" }, { visitors: 1, pageviews: 1 }],
+    ["2026-10-02", { hostname: "other.example", page: "/about" }, { visitors: 4, pageviews: 4 }],
+  ])
+  for (const visitor of [1, 2, 3]) site.record("2026-10-20T10:00:00Z", visitor)
+  expect(site.values("page")).toEqual([
+    ["/pricing", 7],
+    ["/a", 4],
+    ["/about", 4],
+  ])
+  expect(site.values("page", { q: "A", limit: 1 })).toEqual([["/a", 4]])
+  expect(site.values("page", {}, { filter: is("hostname", "other.example") })).toEqual([["/about", 4]])
+  expect(site.values("page", {}, { days: ["2026-10-02", "2026-10-02"] })).toEqual([
+    ["/about", 4],
+    ["/pricing", 2],
+    ["/a", 1],
+  ])
+  // No table has both dimensions, and totals can be left out.
+  expect(site.values("page", {}, { filter: is("device", "Mobile") })).toEqual([])
+  expect(site.values("page", {}, { imports: false })).toEqual([["/a", 3]])
+})
+
+test("property keys and their values include imported totals where they are known", async () => {
+  using site = openSite()
+  await site.totals("imported_custom_props", [
+    ["2026-10-01", { property: "plan", value: "pro" }, { visitors: 3, events: 4 }],
+    ["2026-10-02", { property: "plan", value: "free" }, { visitors: 5, events: 6 }],
+    ["2026-10-02", { property: "size", value: "L" }, { visitors: 1, events: 20 }],
+  ])
+  await site.totals("imported_custom_events", [
+    ["2026-10-01", { name: "Download", link_url: "https://a.example/x.pdf" }, { visitors: 2, events: 3 }],
+    ["2026-10-01", { name: "404", path: "/old" }, { visitors: 1, events: 1 }],
+  ])
+  expect(site.keys()).toEqual([
+    ["size", 20],
+    ["plan", 10],
+    ["url", 3],
+    ["path", 1],
+  ])
+  expect(site.keys({ filter: is("event", "Download") })).toEqual([["url", 3]])
+  expect(site.keys({ filter: { ...is("property", "pro"), property: "plan" } })).toEqual([["plan", 4]])
+  expect(site.keys({ imports: false })).toEqual([])
+  expect(site.values("property", { property: "plan" })).toEqual([
+    ["free", 5],
+    ["pro", 3],
+  ])
+  expect(site.values("event")).toEqual([
+    ["Download", 2],
+    ["404", 1],
+  ])
 })

@@ -1,7 +1,7 @@
 /** Fields that choose a site or an organization, and the table of data that a deletion would remove. */
 
 import { useQuery } from "@tanstack/react-query"
-import { bytesText, type Column, DataTable, dayText, EmptyState, exact, getAll, SelectField, visible } from "#plugin/ui"
+import { bytesText, type Column, counted, DataTable, dayText, EmptyState, exact, getAll, SelectField, visible } from "#plugin/ui"
 import type { OrganizationResponse, PreviewResponse } from "../responses.ts"
 import { ADMIN, useAdmin } from "./queries.ts"
 
@@ -62,6 +62,13 @@ export function OrganizationField({ label = "Organization", value, onValue, erro
 
 type Row = PreviewResponse["by"][number]
 
+/** Returns the data that a deletion would remove, such as `1,204 events and 300 imported totals`. "" if there is none. */
+export function deletedText({ by }: PreviewResponse): string {
+  const events = by.reduce((sum, row) => sum + row.events, 0)
+  const totals = by.reduce((sum, { kind, rows }) => sum + (kind === "imported_totals" ? rows : 0), 0)
+  return [events > 0 && counted(events, "event"), totals > 0 && counted(totals, "imported total")].filter(Boolean).join(" and ")
+}
+
 /** What a deletion of old data would remove, by site and kind, and the number of rows per plugin. */
 export function PreviewTable({ preview }: { preview: PreviewResponse }) {
   const names = useSiteNames()
@@ -81,9 +88,9 @@ export function PreviewTable({ preview }: { preview: PreviewResponse }) {
 
 const columnsOf = (names: ReadonlyMap<number, string>): Column<Row>[] => [
   { id: "site", label: "Site", cell: ({ site_id }) => siteText(names, site_id) },
-  { id: "kind", label: "Kind", cell: ({ kind }) => kind },
+  { id: "kind", label: "Kind", cell: ({ kind }) => kind.replace("_", " ") },
   { id: "cutoff", label: "Before", cell: ({ cutoff }) => dayText(cutoff) },
   { id: "days", label: "Days", number: true, cell: ({ days }) => exact(days) },
-  { id: "rows", label: "Visits", number: true, cell: ({ rows }) => exact(rows) },
+  { id: "rows", label: "Rows", number: true, cell: ({ rows }) => exact(rows) },
   { id: "events", label: "Events", number: true, cell: ({ events }) => exact(events) },
 ]

@@ -20,6 +20,10 @@ const EXPORT = {
   ],
 }
 
+interface Series {
+  points: { time: string; imported?: boolean }[]
+}
+
 test("imported totals are added to reports that one table can answer, and undone completely", async () => {
   await using stage = await startImports()
   const { instance } = stage
@@ -67,4 +71,32 @@ test("totals and events of two products exclude each other by day", async () => 
     { from: "2026-10-02", state: "masked", masked_by: 1 },
     { from: "2026-10-03", state: "effective" },
   ])
+})
+
+test("a time series marks the days of an import, and values, properties and retention know its totals", async () => {
+  await using stage = await startImports()
+  const { instance } = stage
+  const events = "date,name,link_url,path,visitors,events\n2026-10-02,Download,https://a.example/x.pdf,,2,3"
+  const { id } = await stage.run({
+    source: "plausible",
+    files: [...EXPORT.files, { name: "imported_custom_events_20261001_20261002.csv", content: events }],
+  })
+  const range = "from=2026-09-30&to=2026-10-03"
+  const stats = (path: string) => instance.api.get(`/api/public/v1/sites/1/stats/${path}&${range}`, instance.statsKey)
+  const marks = async (path: string) => ((await stats(path)).body as Series).points.map(({ time, imported }) => [time, imported])
+  expect(await marks("timeseries?metrics=visitors")).toEqual([
+    ["2026-09-30", undefined],
+    ["2026-10-01", true],
+    ["2026-10-02", true],
+    ["2026-10-03", undefined],
+  ])
+  expect((await marks("timeseries?metrics=visitors&imports=false")).flatMap(([, imported]) => imported ?? [])).toEqual([])
+  const site = (path: string) => instance.api.send("GET", `/api/private/sites/1${path}`, undefined, undefined, stage.headers)
+  expect((await site(`/stats/values?dimension=page&q=pri&${range}`)).body).toEqual({ data: [{ value: "/pricing", visitors: 5 }] })
+  expect((await site(`/stats/properties?${range}`)).body).toMatchObject({
+    data: [{ property: "url", events: 3, values: [{ value: "https://a.example/x.pdf", visitors: 2, events: 3 }] }],
+    imports: { included: true, import_ids: [id] },
+  })
+  expect((await site("/retention-preview?days=50")).body).toMatchObject({ cutoff_day: "2026-10-02", events: 0, imported_days: 1 })
+  expect((await site("/retention-preview?days=60")).body).not.toHaveProperty("imported_days")
 })

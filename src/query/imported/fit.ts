@@ -144,7 +144,7 @@ const TABLES: readonly (readonly [ImportedKind, readonly Dimension[]])[] = [
 const groupedBy = ({ groupings }: Query): DimensionGrouping[] => groupings.flatMap((grouping) => (grouping.by === "time" ? [] : [grouping]))
 
 /** Lists the conditions of a filter, or returns undefined if it tests what visitors did. */
-function conditionsOf(filter: Filter): Condition[] | undefined {
+export function conditionsOf(filter: Filter): Condition[] | undefined {
   switch (filter.op) {
     case "and":
     case "or": {
@@ -177,10 +177,11 @@ function holdsForPageviews(filter: Filter): boolean {
   }
 }
 
-/** Returns the column of a dimension in its table. */
+/** Returns the column of a dimension in its table. A grouping by `property` without a key is one by the key itself. */
 export function columnOf({ dimension, property }: UsedDimension): string {
   if (dimension === "event") return "name"
   if (dimension !== "property") return dimension
+  if (property === undefined) return "property"
   if (property === "url") return "link_url"
   return property === "path" ? "path" : "value"
 }

@@ -1,11 +1,11 @@
 import { type Dimension, dimensionFacts, ENGAGEMENT, FLAT_DIMENSIONS, VITALS } from "../../domain/dimension.ts"
-import type { Filter } from "../../domain/filter.ts"
 import { QUERY } from "../../domain/limits.ts"
-import type { Key, Range, SiteFacts } from "../../domain/query.ts"
+import type { Key, Range } from "../../domain/query.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { Dictionary, EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
 import { isCounted, type TextTest, valueMask } from "../filter/masks.ts"
+import { type ImportedLookup, importedVisitors } from "../imported/lookups.ts"
 import { propertyColumn } from "../measure/codes.ts"
 import { returningVisitors } from "../measure/event-counts.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
@@ -48,11 +48,7 @@ export function suggestionTests({ dimension, q, named = [] }: SuggestionArgument
 }
 
 /** A query of the values that a dimension has in events of the range. Supports every dimension except `goal`. */
-export interface SuggestQuery extends SuggestionArguments {
-  site: SiteFacts
-  range: Range
-  filter?: Filter
-}
+export interface SuggestQuery extends SuggestionArguments, ImportedLookup {}
 
 export interface SuggestedValue {
   /** null for the missing value. */
@@ -61,8 +57,9 @@ export interface SuggestedValue {
 }
 
 /**
- * Returns the values with the most visitors among the events of the range that satisfy the filter, ties in the order of their texts. Equal
- * to a breakdown, but faster, because only visitors are counted and text is compared only with the dictionary.
+ * Returns the values with the most visitors among the events of the range that satisfy the filter, ties in the order of their texts.
+ * Imported totals are added where they fit. Equal to a breakdown, but faster, because only visitors are counted and text is compared only
+ * with the dictionary.
  */
 export function suggest(snapshot: Snapshot, query: SuggestQuery, check: () => void): SuggestedValue[] {
   const { dictionary, missing, columnOf, isOfVisits } = valuesOf(snapshot, query)
@@ -85,7 +82,7 @@ export function suggest(snapshot: Snapshot, query: SuggestQuery, check: () => vo
     const codes = isOfVisits ? byEvent(columns.codes, visit) : columns.codes
     visitors.addEvents(part, { codes, visitor: columns.visitor, visit, name, mask: maskOf(part, filter, range) })
   }
-  const counts = visitors.counts()
+  const counts = withImported(snapshot, query, visitors.counts(), wanted)
   return topCodes(counts, query.limit, (code) => dictionary?.text(code) || missing).map((code) => ({
     key: dictionary?.text(code) || null,
     visitors: counts[code]!,
@@ -112,6 +109,12 @@ function valuesOf(snapshot: Snapshot, { dimension, property }: SuggestQuery) {
     columnOf: (part: Part) => (isOfVisits ? part.visit(column as VisitColumn) : part.event(column as EventColumn)),
     isOfVisits,
   }
+}
+
+/** Adds the visitors of imported totals to those of the wanted values. */
+function withImported(snapshot: Snapshot, query: SuggestQuery, counts: Uint32Array, wanted: Uint8Array): Float64Array {
+  const imported = importedVisitors(snapshot, query, query, counts.length)
+  return Float64Array.from(counts, (count, code) => (wanted[code] === 1 ? count + imported(code) : 0))
 }
 
 /** Returns 1 for each value that passes a test. The internal names are not values of `event`. */
@@ -158,7 +161,7 @@ function withinRange(part: Part, chosen: Uint8Array, { from, to }: Range): Uint8
 }
 
 /** Returns the values with visitors, those with the most first. */
-function topCodes(counts: Uint32Array, limit: number, textOf: (code: number) => string): number[] {
+function topCodes(counts: Float64Array, limit: number, textOf: (code: number) => string): number[] {
   const found = Uint32Array.from(counts.keys()).filter((code) => counts[code]! > 0)
   // Values that cannot be among the first are removed, so that few are compared by text.
   const minimum = found.length > limit ? found.map((code) => counts[code]!).sort()[found.length - limit]! : 0

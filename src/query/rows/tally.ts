@@ -1,7 +1,8 @@
-import type { PropertyKeyCount, PropertyKeysQuery, Tally, TallyGroup, TallyQuery } from "../../domain/query.ts"
+import type { PropertyKeyCount, Range, Tally, TallyGroup, TallyQuery } from "../../domain/query.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { compileFilter } from "../filter/filters.ts"
+import { type ImportedLookup, importedPropertyEvents } from "../imported/lookups.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 
 /** Counts records by their properties in one pass over the columns. The groups are in no particular order. */
@@ -45,8 +46,12 @@ function valuesOf(part: Part, wanted: number | undefined): Uint32Array {
   return values
 }
 
-/** Returns the property keys of the events in the range that satisfy the filter, with the number of events: most first, then by name. */
-export function propertyKeys(snapshot: Snapshot, { range, filter, site }: PropertyKeysQuery, check: () => void): PropertyKeyCount[] {
+/**
+ * Returns the property keys of the events in the range that satisfy the filter, with the number of events: most first, then by name.
+ * Imported totals are added where they fit.
+ */
+export function propertyKeys(snapshot: Snapshot, query: ImportedLookup, check: () => void): PropertyKeyCount[] {
+  const { range, filter, site } = query
   const filtered = compileFilter(snapshot, filter, site)
   const dictionary = snapshot.dictionary("property")
   const counts = new Float64Array(Math.max(1, dictionary.size))
@@ -57,6 +62,7 @@ export function propertyKeys(snapshot: Snapshot, { range, filter, site }: Proper
     const columns = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }
     countKeys(part.props(), filtered.events(part), columns, range, counts)
   }
+  for (const [key, events] of importedPropertyEvents(snapshot, query)) counts[key]! += events
   const found = Array.from(counts, (events, id) => ({ property: dictionary.text(id), events })).filter(
     ({ property, events }) => events > 0 && property !== "",
   )
@@ -68,7 +74,7 @@ function countKeys(
   { row, key }: { row: Uint32Array; key: Uint32Array },
   events: Uint8Array,
   { visit, offset, starts }: { visit: Uint32Array; offset: Uint32Array; starts: Float64Array },
-  { from, to }: PropertyKeysQuery["range"],
+  { from, to }: Range,
   counts: Float64Array,
 ): void {
   for (let i = 0; i < row.length; i++) {

@@ -2,7 +2,7 @@ import { compactEventFile, copyEventFile, type Examination, examineEventFile, fo
 import { openForReading } from "../../store/events/database.ts"
 import { openEventReader } from "../../store/events/reader.ts"
 import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../../store/events/tables/usage.ts"
-import { type OldVisits, oldVisits } from "../../store/events/upkeep/old-visits.ts"
+import { type OldVisits, oldVisits, type SiteLimit } from "../../store/events/upkeep/old-visits.ts"
 import { hashFile } from "../runtime/files.ts"
 
 /** Tasks on the event store that run in a worker thread. */
@@ -13,7 +13,7 @@ export type Task =
   | { do: "hash"; path: string }
   | { do: "measure"; path: string }
   | { do: "compact"; path: string }
-  | { do: "count-old"; path: string; sites: readonly { id: number; before: number }[] }
+  | { do: "count-old"; path: string; sites: readonly SiteLimit[] }
 
 export interface Outcomes {
   copy: null
@@ -71,7 +71,7 @@ function compact(path: string): null {
   return null
 }
 
-function countOld({ path, sites }: { path: string; sites: readonly { id: number; before: number }[] }): OldVisits[][] {
+function countOld({ path, sites }: { path: string; sites: readonly SiteLimit[] }): OldVisits[][] {
   const db = openForReading(path)
   try {
     return oldVisits(db, sites)

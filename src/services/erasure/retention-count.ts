@@ -10,7 +10,7 @@ export interface RetentionPreview {
   at: string
   /** First local day that is kept. Null if it differs between sites. */
   cutoff: string | null
-  /** Visits by site, including hidden imports, and records of areas if there are any. */
+  /** Visits by site, including hidden imports; records of areas and imported totals if there are any. */
   by: { site_id: number; kind: OldVisits["kind"]; cutoff: string; rows: number; events: number; days: number }[]
   /** Data that areas derived from the visits to be removed. */
   plugins: OverdueRows[]
@@ -32,21 +32,24 @@ interface SegmentSize {
   events: number
 }
 
-const DAY_MS = 86_400_000
-
 /** Counts the data that would be removed. */
 export async function countOld(terms: CountTerms, at: number, cutoffs: readonly SiteCutoff[]): Promise<RetentionPreview> {
-  const wanted = cutoffs.map(({ site, day }) => ({ id: site.id, before: midnightOf(site, day) }))
+  const wanted = cutoffs.map(({ site, day }) => ({ id: site.id, before: midnightOf(site, day), day }))
   const path = placesIn(terms.dataDir).events
   const found = await inBackupThread<"count-old">(terms.backupWorkerUrl, { do: "count-old", path, sites: wanted })
   const sizes = await terms.segments()
   const by = cutoffs.flatMap(({ site_id, day }, i) =>
-    found[i]!.filter(({ kind, visits }) => kind === "visits" || visits > 0).map(({ kind, visits, events, first_at }) => {
-      const days = first_at === null ? 0 : Math.ceil((wanted[i]!.before - first_at) / DAY_MS)
-      return { site_id, kind, cutoff: day, rows: visits, events, days }
-    }),
+    found[i]!.filter(({ kind, visits }) => kind === "visits" || visits > 0).map(({ kind, visits, events, days }) => ({
+      site_id,
+      kind,
+      cutoff: day,
+      rows: visits,
+      events,
+      days,
+    })),
   )
-  const bytes = by.reduce((sum, { site_id, events }) => sum + events * bytesPerEvent(sizes, site_id), 0)
+  const ofTotals = found.flat().reduce((sum, { bytes }) => sum + bytes, 0)
+  const bytes = by.reduce((sum, { site_id, events }) => sum + events * bytesPerEvent(sizes, site_id), ofTotals)
   const days = new Set(cutoffs.map(({ day }) => day))
   const cutoff = days.size === 1 ? [...days][0]! : null
   return { at: instantText(at), cutoff, by, plugins: await overdue(terms.hooks, cutoffs), bytes: Math.round(bytes) }

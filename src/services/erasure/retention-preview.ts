@@ -1,4 +1,5 @@
 import type { Clock } from "../../domain/clock.ts"
+import { dayNumber, type VisibleImport } from "../../domain/imported.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Site } from "../../domain/site.ts"
@@ -7,6 +8,7 @@ import type { Engine } from "../../query/engine/engine.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
 import { dayStart, today } from "../../query/parse/period.ts"
 import type { Goals } from "../definitions/goals.ts"
+import type { VisibleImports } from "../imports/visible-imports.ts"
 import { callerOf, siteFacts } from "../stats/open-report.ts"
 
 export interface RetentionPreviews {
@@ -17,10 +19,11 @@ export interface RetentionPreviews {
 interface RetentionPreviewsOptions {
   engine: Pick<Engine, "visitsWeight">
   goals: Pick<Goals, "rules">
+  imports: Pick<VisibleImports, "of">
   clock: Pick<Clock, "now">
 }
 
-export const createRetentionPreviews = ({ engine, goals, clock }: RetentionPreviewsOptions): RetentionPreviews => ({
+export const createRetentionPreviews = ({ engine, goals, imports, clock }: RetentionPreviewsOptions): RetentionPreviews => ({
   async of(site, given, signal) {
     const days = readDays(given)
     const now = clock.now()
@@ -31,9 +34,28 @@ export const createRetentionPreviews = ({ engine, goals, clock }: RetentionPrevi
     const weight = await engine.visitsWeight({ site: facts, range }, callerOf(site, signal ? { signal } : {}))
     // Retention runs once per local day, after midnight. For a site that kept everything so far it has not run today.
     const first = site.retention_days === null ? now : dayStart(day.add({ days: 1 }), site.timezone)
-    return { cutoff_day: cutoff.toString(), ...weight, first_run_at: instantText(first) }
+    const importedDays = daysBefore(imports.of(site.id), dayNumber(cutoff.toString()))
+    return {
+      cutoff_day: cutoff.toString(),
+      ...weight,
+      ...(importedDays > 0 && { imported_days: importedDays }),
+      first_run_at: instantText(first),
+    }
   },
 })
+
+/** Counts the effective days of imports before a day, each once. */
+function daysBefore(imports: readonly VisibleImport[], cutoff: number): number {
+  const spans = imports.flatMap(({ days }) => days).sort((a, b) => a.first - b.first)
+  let [count, next] = [0, 0]
+  for (const { first, last } of spans) {
+    const [from, to] = [Math.max(first, next), Math.min(last + 1, cutoff)]
+    if (from >= to) continue
+    count += to - from
+    next = to
+  }
+  return count
+}
 
 function readDays(given: Record<string, unknown>): number {
   const reader = new ArgumentReader(given, ["days"])

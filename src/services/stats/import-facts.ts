@@ -45,8 +45,8 @@ export function mergedFacts(one: ImportFacts | undefined, other: ImportFacts | u
   return { ids, ...(reason && { reason }), ...((one.isEstimated || other.isEstimated) && { isEstimated: true }) }
 }
 
-/** Returns the facts of a report and of the one that it is compared with. */
-export const importsOf = (table: Table, before: Table | undefined): Pick<Table, "imports"> => {
+/** Returns the facts of two tables of one report. */
+export const importsOf = (table: Pick<Table, "imports">, before: Pick<Table, "imports"> | undefined): Pick<Table, "imports"> => {
   const imports = mergedFacts(table.imports, before?.imports)
   return imports ? { imports } : {}
 }

@@ -15,13 +15,14 @@ import type { CodeNames } from "../../domain/place-names.ts"
 import type { Table } from "../../domain/query.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
+import type { ImportedLookup } from "../../query/imported/lookups.ts"
 import { ArgumentReader, type Form, readProperties, refuseArguments } from "../../query/parse/arguments.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
 import { parseRealtime } from "../../query/parse/parse.ts"
 import { readSuggestions, type SuggestedValue } from "../../query/rows/suggest.ts"
 import { foldHours, shownValue } from "../../query/show/result.ts"
 import { funnelInsight } from "./funnel-insight.ts"
-import { visitImports } from "./import-facts.ts"
+import { importsOf, visitImports } from "./import-facts.ts"
 import { journeysReport } from "./journeys.ts"
 import {
   both,
@@ -127,13 +128,13 @@ export async function suggestedValues(
     readSuggestions(own, form),
   )
   const { dimension, q, limit } = wanted
-  const { facts, parsed, caller } = report
+  const { caller } = report
   const names = await codeNames(options, dimension)
   const named = names && q !== "" ? codesNamed(names, q) : []
   const found =
     dimension === "goal"
       ? await goalNames(options, report, q)
-      : await options.engine.suggest({ ...wanted, named, site: facts, range: parsed.range.range, ...withFilter(report) }, caller)
+      : await options.engine.suggest({ ...wanted, named, ...lookupOf(report) }, caller)
   return { data: found.slice(0, limit).map(({ key, visitors }) => ({ ...shownValue(dimension, key, { names }), visitors })) }
 }
 
@@ -167,13 +168,10 @@ export async function propertyInsight(
   const opening = openReports(options)("visits", site, ranged, reportOptions)
   const [report, { event, limit }] = await withAllFaults(form, opening, () => readProperties(own, form))
   const isEvent = event === undefined ? undefined : nameIs(event)
-  const { facts, caller, parsed } = report
-  const keys = await options.engine.propertyKeys({ site: facts, range: parsed.range.range, ...withFilter(report, isEvent) }, caller)
+  const keys = await options.engine.propertyKeys(lookupOf(report, isEvent), report.caller)
   const shown = keys.slice(0, limit)
-  const [imports, ...tables] = await Promise.all([
-    visitImports(options, report),
-    ...shown.map(({ property }) => valuesOf(options, report, property, isEvent)),
-  ])
+  const tables = await Promise.all(shown.map(({ property }) => valuesOf(options, report, property, isEvent)))
+  const imports = tables.length > 0 ? tables.reduce(importsOf, {}) : await visitImports(options, report)
   return {
     ...reportFacts(report, { otherCurrencies: [], smallRows: sumOf(tables), ...imports }, false),
     ...(event !== undefined && { event }),
@@ -181,6 +179,15 @@ export async function propertyInsight(
     total_properties: keys.length,
   }
 }
+
+/** Returns the arguments of a lookup over the report's range and filter. */
+const lookupOf = (report: OpenReport, more?: Filter): ImportedLookup => ({
+  site: report.facts,
+  range: report.parsed.range.range,
+  timezone: report.parsed.range.timezone,
+  ...(report.parsed.imports && { importedTotals: true }),
+  ...withFilter(report, more),
+})
 
 /** Returns the values of one property that have the most events. */
 function valuesOf({ engine }: StatsOptions, report: OpenReport, property: string, isEvent: Filter | undefined): Promise<Table> {

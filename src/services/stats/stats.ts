@@ -1,4 +1,5 @@
 import { AppError, type Fault } from "../../domain/error.ts"
+import type { VisibleImport } from "../../domain/imported.ts"
 import type { ComparedBreakdown } from "../../domain/insight.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { CodeNames } from "../../domain/place-names.ts"
@@ -75,7 +76,8 @@ export function createStats(options: StatsOptions): Stats {
     async timeseries(site, given, reportOptions) {
       const report = await open("timeseries", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
-      return { ...factsOf(report, table, before), ...timeseriesOf(report, table, before) }
+      const imported = options.imports.of(site.id)
+      return { ...factsOf(report, table, before), ...timeseriesOf(report, imported, table, before) }
     },
     async breakdown(site, given, reportOptions) {
       const report = await open("breakdown", site, given, reportOptions)
@@ -137,21 +139,34 @@ function changes(metrics: Record<string, number>, before: Record<string, number>
   return Object.fromEntries(changed.filter((entry): entry is readonly [string, number] => entry[1] !== undefined))
 }
 
-function timeseriesOf(report: OpenReport, table: Table, before: Table | undefined): Pick<Timeseries, "interval" | "points" | "comparison"> {
+function timeseriesOf(
+  report: OpenReport,
+  visible: readonly VisibleImport[],
+  table: Table,
+  before: Table | undefined,
+): Pick<Timeseries, "interval" | "points" | "comparison"> {
   const { range, compared, interval = "day" } = report.parsed
-  const points = pointsOf(report, range, table)
+  const points = pointsOf(report, visible, range, table)
   if (!compared || !before) return { interval, points }
-  const old = pointsOf(report, compared, before).map(({ partial: _, ...point }) => point)
+  const old = pointsOf(report, visible, compared, before).map(({ partial: _, ...point }) => point)
   return { interval, points, comparison: { range: shownRange(compared, report.now), points: old } }
 }
 
 /** Returns a point per time bucket. The table has a row for every bucket, in order. */
-function pointsOf(report: OpenReport, { range, timezone }: LocalRange, { rows }: Table): Timeseries["points"] {
+function pointsOf(
+  report: OpenReport,
+  visible: readonly VisibleImport[],
+  { range, timezone }: LocalRange,
+  { rows, imports }: Table,
+): Timeseries["points"] {
   const { interval = "day" } = report.parsed
   const buckets = bucketsOf(range, interval, timezone)
+  const spans = visible.filter(({ id }) => imports?.ids.includes(id)).flatMap((one) => one.spans)
+  const isImported = (i: number) => spans.some(({ from, to }) => from < buckets.edges[i + 1]! && to > buckets.edges[i]!)
   return rows.map(({ values }, i) => ({
     time: flatLabel(buckets.edges[i]!, interval, timezone),
     ...(isPartial(buckets, i, report.now) && { partial: true }),
+    ...(isImported(i) && { imported: true }),
     ...shown(report, values),
   }))
 }

@@ -155,6 +155,7 @@ interface TotalsRow {
   visits: number
   min_start: number
   max_start: number
+  bytes: number
   header: Uint8Array
 }
 
@@ -162,7 +163,7 @@ const KINDS = IMPORTED_KINDS.map((kind) => `'${kind}'`).join(", ")
 
 /** Opens the segments of a site's imported totals, by import. Decoded columns are kept in `cache`. */
 export function openTotals(db: Database, siteId: number, cache: ColumnCache): Totals[] {
-  const sql = `select id, import_id, run, kind, visits, min_start, max_start, header from segments
+  const sql = `select id, import_id, run, kind, visits, min_start, max_start, bytes, header from segments
     where site_id = ? and kind in (${KINDS}) and retired_at is null order by import_id, id`
   const rows = db.query<TotalsRow, [number]>(sql).all(siteId)
   return rows.map((row) => new Totals(db, row, cache))
@@ -177,6 +178,8 @@ export class Totals implements TotalsPart {
   readonly rows: number
   readonly firstDay: number
   readonly lastDay: number
+  /** Stored size, compressed. */
+  readonly bytes: number
   readonly #db: Database
   readonly #header: TotalsHeader
   readonly #cache: ColumnCache
@@ -194,6 +197,7 @@ export class Totals implements TotalsPart {
     this.rows = row.visits
     this.firstDay = row.min_start / DAY_MS
     this.lastDay = row.max_start / DAY_MS
+    this.bytes = row.bytes
   }
 
   days(): Uint32Array {

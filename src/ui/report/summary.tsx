@@ -83,7 +83,7 @@ function useOnce(holds: boolean): boolean {
 const drawn = (points: readonly object[], chosen: FlatMetric): string =>
   points.length === 0 || chosen in points[0]!
     ? chosen
-    : (Object.keys(points[0]!).find((key) => key !== "time" && key !== "partial") ?? chosen)
+    : (Object.entries(points[0]!).find(([, value]) => typeof value === "number")?.[0] ?? chosen)
 
 /** Returns the interval of the URL, or `auto` if it does not suit the period. */
 function useInterval(address: SiteAddress, { siteId, timezone }: StatsSource): SiteAddress["interval"] {

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, QueryResult, TextField, toast, visible } from "#plugin/ui"
 import type { JobResponse, PreviewResponse, RetentionResponse } from "../../responses.ts"
-import { PreviewTable } from "../fields.tsx"
+import { deletedText, PreviewTable } from "../fields.tsx"
 import { ConfirmedAction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
@@ -90,7 +90,7 @@ function Removal() {
   const [, navigate] = useLocation()
   const body = days === "" ? {} : { retention_days: Number(days) }
   const isCounted = counted?.days === days
-  const events = counted?.preview.by.reduce((sum, row) => sum + row.events, 0) ?? 0
+  const deleted = counted ? deletedText(counted.preview) : ""
   return (
     <Part title="Apply retention now">
       <Form submit={async () => setCounted({ days, preview: await post<PreviewResponse>(`${ADMIN}/retention/preview`, body) })}>
@@ -116,12 +116,12 @@ function Removal() {
       {isCounted && counted && (
         <div class="stack">
           <PreviewTable preview={counted.preview} />
-          {events > 0 && (
+          {deleted !== "" && (
             <div class="row">
               <ConfirmedAction
-                label={`Delete ${exact(events)} events`}
-                title="Delete old events"
-                act={`Delete ${exact(events)} events`}
+                label={`Delete ${deleted}`}
+                title="Delete old data"
+                act={`Delete ${deleted}`}
                 name="delete"
                 onConfirm={async () => {
                   const { id } = await post<JobResponse>(`${ADMIN}/retention/run`, { ...body, at: counted.preview.at })
@@ -129,7 +129,7 @@ function Removal() {
                   navigate(`/admin/jobs/${id}`)
                 }}
               >
-                <p>Deletes the events in the preview from all reports. This can't be undone.</p>
+                <p>Deletes the data in the preview from all reports. This can't be undone.</p>
               </ConfirmedAction>
             </div>
           )}

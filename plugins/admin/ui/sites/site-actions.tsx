@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Button, Confirm, Dialog, dayText, exact, Form, MenuItem, Popover, post, remove, TextField, timeText, toast } from "#plugin/ui"
+import { Button, Confirm, Dialog, dayText, Form, MenuItem, Popover, post, remove, TextField, timeText, toast } from "#plugin/ui"
 import type { JobResponse, PreviewResponse, SiteResponse, TransferResponse } from "../../responses.ts"
-import { OrganizationField, PreviewTable } from "../fields.tsx"
+import { deletedText, OrganizationField, PreviewTable } from "../fields.tsx"
 import { useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 
@@ -138,7 +138,7 @@ export function PurgeSite({ site, onClose }: { site: SiteResponse; onClose(): vo
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   const isCounted = counted?.before === before
-  const events = counted?.preview.by.reduce((sum, row) => sum + row.events, 0) ?? 0
+  const deleted = counted ? deletedText(counted.preview) : ""
   const path = `${ADMIN}/sites/${site.id}/purge`
   return (
     <Dialog title={`Delete old visits of ${site.name}`} onClose={onClose}>
@@ -161,14 +161,14 @@ export function PurgeSite({ site, onClose }: { site: SiteResponse; onClose(): vo
               note="In the site's time zone."
             />
             {isCounted && counted && <PreviewTable preview={counted.preview} />}
-            {isCounted && events > 0 && (
+            {isCounted && deleted !== "" && (
               <TextField label={`Type ${site.name} to confirm`} value={typed} onValue={setTyped} autocomplete="off" />
             )}
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               {isCounted ? (
-                <Button kind="confirm" type="submit" busy={busy} disabled={events === 0 || typed.trim() !== site.name}>
-                  Delete {exact(events)} events before {dayText(before)}
+                <Button kind="confirm" type="submit" busy={busy} disabled={deleted === "" || typed.trim() !== site.name}>
+                  Delete {deleted} before {dayText(before)}
                 </Button>
               ) : (
                 <Button kind="primary" type="submit" busy={busy} disabled={before === ""}>

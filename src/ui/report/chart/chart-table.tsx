@@ -5,7 +5,7 @@ import { metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
 import { placesOf } from "../notes.ts"
-import { bucketText, changeOf, partialText, startedPoints } from "./points.ts"
+import { bucketText, changeOf, markText, startedPoints } from "./points.ts"
 
 interface ChartTableProps {
   series: Timeseries
@@ -40,14 +40,14 @@ export default function ChartTable({ series, metric, notes }: ChartTableProps) {
         </thead>
         <tbody>
           {series.points.slice(0, startedPoints(series)).map((one, index) => {
-            const part = partialText(series, index)
+            const mark = markText(series, index)
             const before = series.comparison?.points[index]
             const said = notes.filter((_, note) => places[note] === index)
             return (
               <tr key={one.time}>
                 <th scope="row">
                   {bucketText(one.time, series.interval)}
-                  {part && ` (${part})`}
+                  {mark && ` (${mark})`}
                   {said.map(({ id, text: note }) => (
                     <p key={id} class="small quiet">
                       {visible(note)}

@@ -9,6 +9,8 @@ export interface ChartContent {
   earlier: readonly (number | null)[] | undefined
   /** Whether the last bucket is still in progress. */
   partial: boolean
+  /** Whether each bucket has imported days. */
+  imported: readonly boolean[]
   /** Notes by the index of their point. */
   notes: readonly { at: number; text: string }[]
   label(index: number): string
@@ -151,6 +153,7 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7, fill: accent } },
       hooks: {
         setCursor: [(plot) => content().onPoint(plot.cursor.idx ?? undefined)],
+        drawClear: [(plot) => drawImported(plot, content().imported, colour("--bar"))],
         draw: [(plot) => drawNotes(plot, content().notes, colour("--ink-2"))],
       },
     },
@@ -169,6 +172,18 @@ const dots = (fill: string): uPlot.Series.Points => ({
     return [...values.keys()].filter((at) => values[at] != null && values[at - 1] == null && values[at + 1] == null)
   },
 })
+
+/** Fills the background of buckets with imported days, below the grid and the line. */
+function drawImported({ ctx, bbox, valToPos }: uPlot, imported: readonly boolean[], fill: string): void {
+  const { left, width } = bbox
+  const edge = (at: number) => Math.min(left + width, Math.max(left, Math.round(valToPos(at - 0.5, "x", true))))
+  ctx.save()
+  ctx.fillStyle = fill
+  ctx.globalAlpha = 0.4
+  for (const [index, isImported] of imported.entries())
+    if (isImported) ctx.fillRect(edge(index), bbox.top, edge(index + 1) - edge(index), bbox.height)
+  ctx.restore()
+}
 
 /** Draws a dotted line at each note, with the start of its text if it does not overlap the previous one. */
 function drawNotes(plot: uPlot, notes: ChartContent["notes"], ink: string): void {

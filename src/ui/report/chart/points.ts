@@ -14,6 +14,10 @@ export const partialText = (series: Pick<Timeseries, "points" | "range">, index:
       : "partly outside the period"
     : undefined
 
+/** Explains what a point is made of: it is partial, has imported days, or both. "" if it is neither. */
+export const markText = (series: Pick<Timeseries, "points" | "range">, index: number): string =>
+  [partialText(series, index), series.points[index]?.imported && "imported"].filter(Boolean).join(", ")
+
 /** Formats the time of a point. `time` is the first local day of the bucket; for hours, the local time with its offset. */
 export function bucketText(time: string, interval: string, size: "long" | "short" = "long"): string {
   const isShort = size === "short"

@@ -9,7 +9,7 @@ import { metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
 import { placesOf } from "../notes.ts"
-import { bucketText, changeOf, partialText } from "./points.ts"
+import { bucketText, changeOf, markText, partialText } from "./points.ts"
 
 const Items = lazyPart(() => import("../menu-items.tsx"), "PointItems")
 
@@ -36,7 +36,7 @@ export default function ReadOut({ series, metric, point, notes, speaks, menuSign
     <>
       <div class="row" aria-live={speaks ? "polite" : "off"}>
         <span>
-          {bucketText(shown.time, series.interval)} {part}
+          {bucketText(shown.time, series.interval)} {markText(series, point)}
         </span>
         <strong>
           {text(shown)} {metricLabel(metric).toLowerCase()}

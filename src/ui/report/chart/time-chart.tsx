@@ -36,6 +36,7 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
   const [asTable, setAsTable] = useState(false)
   useKeys({ t: () => setAsTable(!asTable) })
   const part = partialText(series, startedPoints(series) - 1)
+  const imported = series.points.some((point) => point.imported)
   return (
     <>
       {asTable ? (
@@ -54,6 +55,11 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
             </span>
           )}
           {figures && importsText(figures) !== importsText(series) && <ImportMark of={series.imports} />}
+          {imported && (
+            <span class="key-of-series" data-imported>
+              Imported {series.interval}s
+            </span>
+          )}
           {part && (
             <span class="key-of-series" data-running>
               {part === "in progress" ? (
@@ -140,6 +146,7 @@ function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: 
       count: series.points.length,
       earlier: series.comparison?.points.map(numberAt),
       partial: series.points[values.length - 1]?.partial === true,
+      imported: series.points.map((point) => point.imported === true),
       notes: notes.flatMap(({ text }, index) => (places[index] === undefined ? [] : [{ at: places[index], text: visible(text) }])),
       label: (index) => bucketText(series.points[index]?.time ?? "", series.interval, "short"),
       text: (value) => metricText(metric, value, series.revenue_currency),

@@ -11,6 +11,7 @@ import { Page } from "../../parts/page.tsx"
 import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
+import { ImportMark } from "../../report/trust.tsx"
 import { exact, NO_VALUE, percent } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import FunnelDialog from "./funnel-dialog.tsx"
@@ -80,35 +81,45 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
 }
 
 function FunnelTable({ funnels }: { funnels: readonly OwnFunnelResponse[] }) {
-  const { siteId, searchWith } = useSiteAddress()
+  const { address, siteId, searchWith } = useSiteAddress()
+  // The imports of the range are the same in every funnel.
+  const first = useReport("funnel", { funnel_id: funnels[0]?.id, ...rangeArguments(address) })
   return (
-    <DataTable
-      caption="Funnels"
-      rows={funnels}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          id: "name",
-          label: "Funnel",
-          cell: ({ id, name, steps }) => (
-            <div class="goal-name">
-              <Link href={`/sites/${siteId}/funnels/${id}${searchWith({ cards: {} })}`}>
-                <TruncatedText text={name} />
-              </Link>
-              <span class="small quiet">{steps.map((step) => visible(step.name)).join(" → ")}</span>
-            </div>
-          ),
-        },
-        { id: "entered", label: "Entered", number: true, cell: ({ id }) => <Result id={id} text={({ entered }) => exact(entered)} /> },
-        {
-          id: "completed",
-          label: "Completed",
-          number: true,
-          cell: ({ id }) => <Result id={id} text={({ completed }) => exact(completed)} />,
-        },
-        { id: "rate", label: "Rate", number: true, cell: ({ id }) => <Result id={id} text={(found) => percent(found.conversion_rate)} /> },
-      ]}
-    />
+    <div class="stack">
+      <ImportMark of={(first.data as FunnelInsight | undefined)?.imports} />
+      <DataTable
+        caption="Funnels"
+        rows={funnels}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            id: "name",
+            label: "Funnel",
+            cell: ({ id, name, steps }) => (
+              <div class="goal-name">
+                <Link href={`/sites/${siteId}/funnels/${id}${searchWith({ cards: {} })}`}>
+                  <TruncatedText text={name} />
+                </Link>
+                <span class="small quiet">{steps.map((step) => visible(step.name)).join(" → ")}</span>
+              </div>
+            ),
+          },
+          { id: "entered", label: "Entered", number: true, cell: ({ id }) => <Result id={id} text={({ entered }) => exact(entered)} /> },
+          {
+            id: "completed",
+            label: "Completed",
+            number: true,
+            cell: ({ id }) => <Result id={id} text={({ completed }) => exact(completed)} />,
+          },
+          {
+            id: "rate",
+            label: "Rate",
+            number: true,
+            cell: ({ id }) => <Result id={id} text={(found) => percent(found.conversion_rate)} />,
+          },
+        ]}
+      />
+    </div>
   )
 }
 

@@ -145,9 +145,10 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
       pick={pick}
       save={({ days }, version) => save({ retention_days: days === "" ? null : Number(days) }, version)}
       words={({ days }) => [["Days", days === "" ? "instance default" : days]]}
-      act={({ days }) =>
-        days !== "" && preview && preview.events > 0 ? `Save and delete ${counted(preview.events, "event")}` : "Save changes"
-      }
+      act={({ days }) => {
+        const deleted = days !== "" && preview ? deletedText(preview) : ""
+        return deleted === "" ? "Save changes" : `Save and delete ${deleted}`
+      }}
     >
       {({ values: { days }, set, errorOf }) => {
         const change = (next: string) => {
@@ -202,7 +203,15 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
   )
 }
 
-const consequence = ({ events, visits, cutoff_day, first_run_at }: RetentionPreview): string =>
-  events === 0
-    ? `Deletes nothing for now: there are no visits before ${dayText(cutoff_day)}.`
-    : `${counted(events, "event")} from ${counted(visits, "visit")} before ${dayText(cutoff_day)} will be deleted on ${dayText(first_run_at)}.`
+/** Returns the data that would be deleted, such as `1,204 events and 31 imported days`. "" if there is none. */
+const deletedText = ({ events, imported_days = 0 }: RetentionPreview): string =>
+  [events > 0 && counted(events, "event"), imported_days > 0 && counted(imported_days, "imported day")].filter(Boolean).join(" and ")
+
+const consequence = (preview: RetentionPreview): string => {
+  const { events, visits, imported_days = 0, cutoff_day, first_run_at } = preview
+  if (events + imported_days === 0) return `Deletes nothing for now: there is no data before ${dayText(cutoff_day)}.`
+  const ofVisits = events > 0 ? [`${counted(events, "event")} from ${counted(visits, "visit")}`] : []
+  const imported = imported_days > 0 ? [`the imported history of ${counted(imported_days, "day")}`] : []
+  const data = [...ofVisits, ...imported].join(" and ")
+  return `${data.charAt(0).toUpperCase()}${data.slice(1)} before ${dayText(cutoff_day)} will be deleted on ${dayText(first_run_at)}.`
+}
