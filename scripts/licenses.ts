@@ -26,6 +26,9 @@ export interface ShippedPackage {
   texts: readonly string[]
 }
 
+/** Packages of which data is shipped: the font, and the names of regions, which a macro reads. */
+const AS_DATA = ["@fontsource-variable/hanken-grotesk", "cldr-subdivisions-full", "iso-3166"]
+
 /** Optional dependencies of shipped packages that are installed only because a test tool needs them, and are not shipped. */
 export const NOT_SHIPPED = ["supports-color"]
 
@@ -35,7 +38,7 @@ export async function shippedPackages(): Promise<ShippedPackage[]> {
   const program = await bundled([join(root, "src/main.ts"), ...threads], { target: "bun", external: NOT_SHIPPED })
   const dashboard = await bundled([join(root, "src/ui/index.html")], { target: "browser", external: ["/assets/hanken-grotesk.woff2"] })
   const native = [...new Glob(`${NATIVE}*`).scanSync({ cwd: root, onlyFiles: false })]
-  const folders = new Set([...program, ...dashboard, ...native, "node_modules/@fontsource-variable/hanken-grotesk"])
+  const folders = new Set([...program, ...dashboard, ...native, ...AS_DATA.map((name) => `node_modules/${name}`)])
   const packages = await Promise.all([...folders].map(packageIn))
   return packages.sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1))
 }

@@ -68,7 +68,7 @@ async function reportsOf({ instance }: ImportStage): Promise<Map<string, { statu
   return reports
 }
 
-const NOT_FIGURES = ["imports", "imports_included", "imports_skip_reason", "imports_warning", "request_id"]
+const NOT_FIGURES = ["imported", "imports", "imports_included", "imports_skip_reason", "imports_warning", "request_id"]
 
 /** Leaves out which imports are part of an answer: in the copy, all visits are those of an import. */
 function figuresIn(value: unknown): unknown {

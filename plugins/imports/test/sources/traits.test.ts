@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { HashIndex, TextTable } from "../../sources/hash-index.ts"
+import { regionByName } from "../../sources/region-names.ts"
 import { fromLocal, localDays, parseTime } from "../../sources/times.ts"
 import { browserTraits, countryOf, deviceOf, regionOf, sizeOf, systemTraits } from "../../sources/traits.ts"
 
@@ -121,4 +122,30 @@ test("a table of texts stores each text once", () => {
   const long = "x".repeat(20_000_000)
   expect(texts.text(texts.add(long))).toBe(long)
   expect(texts.text(texts.add("after"))).toBe("after")
+})
+
+test.each([
+  ["US", "California", "US-CA"],
+  ["US", "District of Columbia", "US-DC"],
+  ["DE", "Bavaria", "DE-BY"],
+  ["DE", "Bayern", "DE-BY"],
+  ["FR", "île-de-france", "FR-IDF"],
+  ["BR", "State of Sao Paulo", "BR-SP"],
+  ["PL", "Lower Silesian Voivodeship", "PL-02"],
+  ["ES", "Community of Madrid", "ES-MD"],
+  ["IE", "County Dublin", "IE-D"],
+  ["DK", "Capital Region of Denmark", "DK-84"],
+  ["KR", "Seoul", "KR-11"],
+  ["TR", "Istanbul", "TR-34"],
+  ["EG", "Cairo Governorate", "EG-C"],
+  ["MX", "State of Mexico", "MX-MEX"],
+  ["NZ", "Auckland", "NZ-AUK"],
+  ["RU", "Moscow", "RU-MOW"],
+  // Lima is a region and a province in it, and both are called so.
+  ["PE", "Lima Province", ""],
+  ["US", "Bavaria", ""],
+  ["XX", "California", ""],
+  ["DE", "", ""],
+])("finds the region %p %p", (country, name, code) => {
+  expect(regionByName(country, name)).toBe(code)
 })
