@@ -4,9 +4,10 @@ import { daySkips, localDay } from "../days.ts"
 import { ownOptions } from "../options.ts"
 import type { Reject } from "../rows.ts"
 import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../source.ts"
+import { LineWriter } from "./files.ts"
 import { noFiles, type RecognizedFiles, recognizeFiles } from "./reading.ts"
-import { ExternalSort, LineWriter } from "./sort.ts"
-import { hashed, StreamStage } from "./stream-stage.ts"
+import { ExternalSort } from "./sort.ts"
+import { StreamStage } from "./stream-stage.ts"
 import {
   type DefinitionKind,
   type FileReport,
@@ -17,7 +18,7 @@ import {
   type StageResult,
   type StageTask,
 } from "./task.ts"
-import { eventKey, isCounted, type SortedEvent, type StagedVisit, sortable, visitsOf } from "./visits.ts"
+import { addToSort, addVisitToSort, isCounted, type SortedEvent, sortedEvent, sortedEvents, visitsOf } from "./visits.ts"
 
 /** A preview reads at most this much. */
 const PREVIEW_BYTES = 200_000_000
@@ -68,6 +69,7 @@ class Stage implements Sink {
   readonly #revenue = new Map<string, number>()
   readonly #totals = new Map<ImportedKind, Map<string, number>>()
   readonly #dayOf: (at: number) => string
+  readonly #hasher: Bun.CryptoHasher
   readonly #hosts: ReadonlySet<string> | undefined
   readonly #tables: ReadonlySet<string> | undefined
   readonly #countedRows = new Map<string, number>()
@@ -89,6 +91,7 @@ class Stage implements Sink {
     this.#skipOf = daySkips(task.rules)
     this.#events = new ExternalSort(join(task.folder, "events"))
     this.#dayOf = daysBySpan(task.site.timezone)
+    this.#hasher = new Bun.CryptoHasher("sha256", task.salt)
     const { hostnames, tables } = this.#options
     this.#hosts = hostnames && new Set(hostnames.map((host) => host.toLowerCase()))
     this.#tables = tables && new Set(tables)
@@ -98,7 +101,7 @@ class Stage implements Sink {
   async run(): Promise<Staged> {
     this.#enrich = createEnrichment(this.#task.site, await openPlaces(this.#task.geoDb))
     if (this.#options.link_identified_users === true && !this.#task.linksUsers) this.warn("users_not_linked", USERS_NOT_LINKED)
-    for (const row of this.#stream?.waitedRows() ?? []) this.#events.add(eventKey(row, this.#order++), JSON.stringify(row))
+    for (const row of this.#stream?.waitedRows() ?? []) addToSort(this.#events, { ...row, order: this.#order++ })
     // A run of a stream without files writes the rows that have waited long enough.
     const isEmpty = this.#stream !== undefined && this.#task.files.length === 0
     const files = isEmpty ? noFiles(this.#task) : await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
@@ -216,24 +219,17 @@ class Stage implements Sink {
     }
     if (enriched.hasInvalidRevenue) this.#addSkip("revenue_invalid", 1)
     this.#eventCount++
-    const sorted = this.#sortedEvent(given, enriched, day)
     this.#countRow(given.file)
-    this.#addSample({
-      at: new Date(event.at).toISOString(),
-      name: event.name,
-      page: event.page,
-      hostname: event.hostname,
-      ...nonEmpty(enriched),
-    })
-    this.#events.add(eventKey(sorted, this.#order++), JSON.stringify(sorted))
+    if (this.#sample.length < SAMPLE_ROWS) this.#sample.push(sampleOf(enriched))
+    addToSort(this.#events, this.#sortedEvent(given, enriched, day))
   }
 
-  #sortedEvent(given: SourceEvent, { event, traits }: EnrichedEvent, day: string): SortedEvent {
+  #sortedEvent(given: SourceEvent, enriched: EnrichedEvent, day: string): SortedEvent {
     const linked = this.#task.linksUsers && given.userId ? given.userId : ""
     const name = linked === "" ? nameOf(given, day) : `user ${linked}`
-    const visitor = this.#stream ? this.#stream.visitorOf(name, day) : hashed(this.#task.salt, name)
+    const visitor = this.#stream?.visitorOf(name, day) ?? this.#hasher.copy().update(name).digest("hex").slice(0, 32)
     const kind = linked === "" ? (given.visitorKind ?? "rotating") : "user"
-    return { visitor, visit: given.visit ?? "", kind, userId: linked, event, traits }
+    return sortedEvent(enriched, { visitor, visit: given.visit ?? "", kind, userId: linked, order: this.#order++ })
   }
 
   totals(kind: ImportedKind, { file, line, ...row }: ImportedRow & { file: string; line: number }): void {
@@ -320,6 +316,10 @@ class Stage implements Sink {
   #addSample(row: object): void {
     if (this.#sample.length < SAMPLE_ROWS) this.#sample.push(row)
   }
+  #addRevenue(revenue: string): void {
+    const [amount, currency] = revenue.split(" ") as [string, string] // written by `sortedEvent`
+    this.#revenue.set(currency, (this.#revenue.get(currency) ?? 0) + Number(amount))
+  }
   #addEventName(name: string): void {
     if (this.#eventNames.size < EVENT_NAMES) this.#eventNames.add(name)
   }
@@ -334,10 +334,10 @@ class Stage implements Sink {
     const byStart = new ExternalSort(join(folder, "visits-by-start"))
     const counts = { visits: 0, visitors: 0, pageviews: 0, events: 0 }
     let numbered: string | undefined
-    for (const { visitor, visit } of visitsOf(parsed(this.#events.sorted()))) {
+    for (const visit of visitsOf(sortedEvents(this.#events))) {
       if (this.#stream?.holds(visit)) continue
-      const [first] = visit
-      const day = this.#dayOf(first!.event.at) // a visit has an event
+      const { visitor, at } = visit[0]! // a visit has an event
+      const day = this.#dayOf(at)
       this.#days.set(day, (this.#days.get(day) ?? 0) + 1)
       const skip = this.#skipOf(day)
       if (skip) {
@@ -348,15 +348,13 @@ class Stage implements Sink {
       if (visitor !== numbered) counts.visitors++
       numbered = visitor
       counts.visits++
-      for (const { event } of visit) {
+      for (const event of visit) {
         if (event.name === "pageview") counts.pageviews++
         else if (isCounted(event)) this.#addEventName(event.name)
         if (isCounted(event)) counts.events++
-        const { revenue } = event
-        if (revenue) this.#revenue.set(revenue.currency, (this.#revenue.get(revenue.currency) ?? 0) + revenue.amount)
+        if (event.revenue !== "") this.#addRevenue(event.revenue)
       }
-      if (isStaged)
-        byStart.add(sortable(first!.event.at), JSON.stringify(stagedVisit(visit, this.#stream ? visitor : counts.visitors - 1, day)))
+      if (isStaged) addVisitToSort(byStart, visit, this.#stream ? visitor : counts.visitors - 1, day)
     }
     this.#events.remove()
     const staged: Staged["staged"] = []
@@ -386,15 +384,6 @@ class Stage implements Sink {
 
 const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]): number => (a[0] < b[0] ? -1 : 1)
 
-function* parsed(lines: Iterable<string>): Generator<SortedEvent> {
-  for (const line of lines) yield JSON.parse(line) as SortedEvent // written by `event`
-}
-
-function stagedVisit(visit: readonly SortedEvent[], visitor: number | string, day: string): StagedVisit {
-  const { kind, userId, traits } = visit[0]! // a visit has an event
-  return { visitor, kind, userId, traits, events: visit.map(({ event }) => event), day }
-}
-
 /** Returns the text by which a visitor is recognized. A row without any has a visitor of its own. */
 function nameOf({ visitor, sender, file, line, userId }: SourceEvent, day: string): string {
   if (visitor !== "") return `visitor ${visitor}`
@@ -402,8 +391,12 @@ function nameOf({ visitor, sender, file, line, userId }: SourceEvent, day: strin
   return userId ? `user ${userId}` : `row ${file}:${line}`
 }
 
-/** Returns the traits of a sample that are known. */
-const nonEmpty = ({ traits, event }: EnrichedEvent): object => ({
+/** Returns an event as a preview shows it, with the traits that are known. */
+const sampleOf = ({ traits, event }: EnrichedEvent): object => ({
+  at: new Date(event.at).toISOString(),
+  name: event.name,
+  page: event.page,
+  hostname: event.hostname,
   ...Object.fromEntries(Object.entries(traits).filter(([, value]) => value !== "")),
   ...(event.props.length > 0 && { props: Object.fromEntries(event.props) }),
   ...(event.revenue && { revenue: event.revenue }),

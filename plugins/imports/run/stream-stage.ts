@@ -3,7 +3,7 @@ import type { LineCoverage } from "../source.ts"
 import { type Coverage, coverageReader, coveredTo } from "../sources/server-log/coverage.ts"
 import { waitingSince } from "../sources/server-log/open-visits.ts"
 import { dayOfVisitor, type StreamResult, type StreamTask, visitorPrefix, WAITING_FILE } from "../streams/stream-task.ts"
-import { LineWriter, linesOf } from "./sort.ts"
+import { LineWriter, linesOf } from "./files.ts"
 import type { StageTask } from "./task.ts"
 import type { SortedEvent } from "./visits.ts"
 
@@ -62,7 +62,7 @@ export class StreamStage {
   holds(visit: readonly SortedEvent[]): boolean {
     this.#after ??= this.#lines.finish()
     const readTo = coveredTo(this.#after) ?? Number.NEGATIVE_INFINITY
-    const since = waitingSince(visit, { lastAt: visit.at(-1)!.event.at, readTo, now: this.#task.now }) // a visit has an event
+    const since = waitingSince(visit, { lastAt: visit.at(-1)!.at, readTo, now: this.#task.now }) // a visit has an event
     if (since === undefined) {
       this.#days.add(dayOfVisitor(visit[0]!.visitor))
       return false

@@ -1,15 +1,27 @@
-import { type EnrichedEvent, VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS, type VisitorKind, type VisitTraits } from "#plugin"
+import { type EnrichedEvent, TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS, type VisitorKind, type VisitTraits } from "#plugin"
+import type { ExternalSort } from "./sort.ts"
 
-/** An event that waits to be sorted into a visit. Holds the visitor's key, never an address. */
+/**
+ * An event that waits to be sorted into a visit. Holds the visitor's key, never an address. Traits and event are JSON, because they are only
+ * copied until they are written.
+ */
 export interface SortedEvent {
-  /** Keyed hash of the visitor. */
+  /** Keyed hash of the visitor in hex, at least 11 digits. */
   visitor: string
-  /** Id of the visit in the source; "" when visits are rebuilt. */
+  /** Id of the visit in the source as JSON; "" when visits are rebuilt. */
   visit: string
+  at: number
+  /** Number of the event in the files. */
+  order: number
   kind: VisitorKind
+  /** Id of the person for `link_identified_users` as JSON; "" otherwise. */
   userId: string
-  event: EnrichedEvent["event"]
-  traits: VisitTraits
+  name: string
+  /** Amount in minor units and currency, such as `1999 EUR`; "" without. */
+  revenue: string
+  /** The values of `TRAITS`. */
+  traits: string
+  event: string
   /** Of a stream: time since which the event waits for the rest of its visit. */
   since?: number
 }
@@ -21,49 +33,103 @@ export interface StagedVisit {
   kind: VisitorKind
   /** Id of the person for `link_identified_users`; "" otherwise. */
   userId: string
-  traits: VisitTraits
+  /** The values of `TRAITS`. */
+  traits: string[]
   events: EnrichedEvent["event"][]
   day: string
 }
 
-/** Returns the key by which events are sorted: visitor, visit, time, then order in the files. */
-export const eventKey = ({ visitor, visit, event: { at } }: SortedEvent, order: number): string =>
-  `${visitor} ${JSON.stringify(visit)} ${sortable(at)} ${sortable(order)}`
+/** Describes an event for the sort. */
+export function sortedEvent(
+  { event, traits }: EnrichedEvent,
+  { visitor, visit, kind, userId, order }: Pick<SortedEvent, "visitor" | "visit" | "kind" | "userId" | "order">,
+): SortedEvent {
+  const { at, name, revenue } = event
+  return {
+    ...{ visitor, visit: jsonOf(visit), at, order, kind, userId: jsonOf(userId), name },
+    revenue: revenue ? `${revenue.amount} ${revenue.currency}` : "",
+    traits: JSON.stringify(TRAITS.map((trait) => traits[trait])),
+    event: JSON.stringify(event),
+  }
+}
 
-/** Returns a number as text of fixed width, so that texts have the order of the numbers. Negative times lie before 1970. */
-export const sortable = (number: number): string => String(number + 1e15).padStart(17, "0")
+const jsonOf = (text: string): string => (text === "" ? "" : JSON.stringify(text))
+
+/** Separates the fields of an event in the sort. JSON escapes it, and ingestion removes it from names. */
+const SEPARATOR = "\u0001"
+/** Digits of a visitor's hash that make up the rank. */
+const RANK_DIGITS = 11
+
+/** Adds an event to the sort: by visitor, visit and time. */
+export function addToSort(sort: ExternalSort, event: SortedEvent): void {
+  const { visitor, visit, at, order, kind, userId, name, revenue, since = "", traits } = event
+  const rest = SEPARATOR + [order, kind, userId, name, revenue, since, traits, event.event].join(SEPARATOR)
+  sort.add(Number.parseInt(visitor.slice(0, RANK_DIGITS), 16), visitor + SEPARATOR + visit + SEPARATOR + sortable(at), rest)
+}
+
+/** Yields the events of a sort. */
+export function* sortedEvents(sort: ExternalSort): Generator<SortedEvent> {
+  for (const text of sort.sorted()) {
+    const [visitor, visit, at, order, kind, userId, name, revenue, since, traits, event] = text.split(SEPARATOR) as Fields // of `addToSort`
+    const key = { visitor, visit, at: Number(at) - EARLIEST, order: Number(order) }
+    yield { ...key, kind, userId, name, revenue, traits, event, ...(since !== "" && { since: Number(since) }) }
+  }
+}
+
+type Fields = [string, string, string, string, VisitorKind, string, string, string, string, string, string]
+
+const EARLIEST = 2e15
+/** Returns a time as text of fixed width, so that texts have the order of the times. */
+const sortable = (at: number): string => String(at + EARLIEST)
+
+/** Half the range of ranks in milliseconds. Visits more than 278 years away from 1970 have the first or last rank. */
+const MIDDLE_RANK = 2 ** 43
+
+/** Adds a visit to the sort by start. The line begins with the number of events and the visitor. */
+export function addVisitToSort(sort: ExternalSort, visit: readonly SortedEvent[], visitor: StagedVisit["visitor"], day: string): void {
+  const { at, kind, userId, traits } = visit[0]! // a visit has an event
+  const named = typeof visitor === "number" ? visitor : `"${visitor}"`
+  const events = visit.map(({ event }) => event).join(",")
+  const json = `{"visitor":${named},"kind":"${kind}","userId":${userId || '""'},"traits":${traits},"events":[${events}],"day":"${day}"}`
+  sort.add(Math.max(0, Math.min(at + MIDDLE_RANK, MIDDLE_RANK * 2 - 1)), "", `${visit.length} ${visitor} ${json}`)
+}
+
+/** Returns the number of events of a line of `addVisitToSort`. */
+export const eventsIn = (line: string): number => Number.parseInt(line, 10)
+
+/** Returns the visitor of a line of `addVisitToSort`. */
+export const visitorOf = (line: string): string => line.slice(line.indexOf(" ") + 1, line.indexOf(" {"))
+
+/** Reads a line of `addVisitToSort`. */
+export function visitIn(line: string): Omit<StagedVisit, "traits"> & { traits: VisitTraits } {
+  const visit = JSON.parse(line.slice(line.indexOf("{"))) as StagedVisit // written by `addVisitToSort`
+  const traits = {} as VisitTraits // every trait is set below
+  for (let at = 0; at < TRAITS.length; at++) traits[TRAITS[at]!] = visit.traits[at]!
+  return { ...visit, traits }
+}
 
 /**
- * Joins events, in the order of `eventKey`, into visits. Without a visit id of the source the rule of ingestion decides: 30 minutes idle, 24
- * hours, 10,000 events; given visits are only cut at the last. An engagement joins a visit and does not open one.
+ * Joins sorted events into visits. Without a visit id of the source the rule of ingestion decides: 30 minutes idle, 24 hours, 10,000 events;
+ * given visits are only cut at the last. An engagement joins a visit and does not open one.
  */
-export function* visitsOf(events: Iterable<SortedEvent>): Generator<{ visitor: string; isNewVisitor: boolean; visit: SortedEvent[] }> {
+export function* visitsOf(events: Iterable<SortedEvent>): Generator<SortedEvent[]> {
   let open: SortedEvent[] = []
-  let visitor: string | undefined
-  let isNewVisitor = false
   for (const event of events) {
     const [first] = open
     if (first && !belongs(event, first, open)) {
-      yield { visitor: first.visitor, isNewVisitor, visit: open }
-      isNewVisitor = false
+      yield open
       open = []
     }
-    if (event.visitor !== visitor) {
-      visitor = event.visitor
-      isNewVisitor = true
-    }
-    if (open.length > 0 || isCounted(event.event)) open.push(event)
+    if (open.length > 0 || isCounted(event)) open.push(event)
   }
-  const [first] = open
-  if (first) yield { visitor: first.visitor, isNewVisitor, visit: open }
+  if (open.length > 0) yield open
 }
 
 /** Returns whether an event opens a visit and counts. Engagement and vitals belong to a visit that is open. */
-export const isCounted = ({ name }: Pick<EnrichedEvent["event"], "name">): boolean => name !== "engagement" && name !== "vitals"
+export const isCounted = ({ name }: Pick<SortedEvent, "name">): boolean => name !== "engagement" && name !== "vitals"
 
 function belongs(event: SortedEvent, first: SortedEvent, open: readonly SortedEvent[]): boolean {
   if (event.visitor !== first.visitor || event.visit !== first.visit || open.length >= VISIT_EVENTS) return false
   if (event.visit !== "") return true
-  const idle = event.event.at - open.at(-1)!.event.at
-  return idle <= VISIT_IDLE_MS && event.event.at - first.event.at <= VISIT_LENGTH_MS
+  return event.at - open.at(-1)!.at <= VISIT_IDLE_MS && event.at - first.at <= VISIT_LENGTH_MS
 }

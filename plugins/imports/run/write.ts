@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import { type ImportCursor, type ImportedKind, type ImportedRow, type ImportedVisit, type ImportWriters, SEGMENT_EVENTS } from "#plugin"
-import { linesOf } from "./sort.ts"
+import { linesOf } from "./files.ts"
 import type { Staged } from "./task.ts"
-import type { StagedVisit } from "./visits.ts"
+import { eventsIn, visitIn, visitorOf } from "./visits.ts"
 
 /**
  * Writes staged rows into segments, in batches with the position that was reached. After an interruption the next call continues there.
@@ -66,76 +66,75 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
     isBehind = true
     let at = isReached ? reached!.lines : 0
     done += at
-    const content = slicedLines(join(options.folder, name), at, signal)
-    if (name === "visits") {
-      const visits = parsed(content, (visit: StagedVisit) => importedVisit(visit, personOf))
-      for await (const some of batchesOf(visits, ({ events }) => events.length, batch.events)) {
-        at += some.length
+    const isVisits = name === "visits"
+    const batches = { path: join(options.folder, name), from: at, size: isVisits ? batch.events : batch.totals, signal }
+    for await (const some of linesInBatches({ ...batches, weightOf: isVisits ? eventsIn : () => 1 })) {
+      at += some.length
+      if (isVisits) {
         const named = staged.stream && namedVisitors(imports, importId, some)
         newVisitors += named?.added ?? 0
         const visitors = named && { visitors: named.known, keepsVisitors: true }
-        await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor: advance(name, at, some.length, 0) }, some)
-        done += some.length
-        report(done, total)
-        signal.throwIfAborted()
+        const cursor = advance(name, at, some.length, 0)
+        await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor }, visitsIn(some, personOf))
+      } else {
+        const rows = some.map((line): ImportedRow => JSON.parse(line))
+        await imports.addTotals({ ...place, cursor: advance(name, at, 0, some.length) }, name as ImportedKind, rows) // its file has the name
       }
-    } else {
-      const rows = parsed(content, (row: ImportedRow) => row)
-      for await (const some of batchesOf(rows, () => 1, batch.totals)) {
-        at += some.length
-        await imports.addTotals({ ...place, cursor: advance(name, at, 0, some.length) }, name as ImportedKind, some) // its file has the name
-        done += some.length
-        report(done, total)
-        signal.throwIfAborted()
-      }
+      done += some.length
+      report(done, total)
+      signal.throwIfAborted()
     }
   }
   return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0, newVisitors }
 }
 
 /** Returns the visitors of a batch that were stored before, and the number of the others. */
-function namedVisitors(imports: ImportWriters, importId: number, visits: readonly ImportedVisit[]) {
-  const names = new Set(visits.map(({ visitor }) => String(visitor)))
+function namedVisitors(imports: ImportWriters, importId: number, lines: readonly string[]) {
+  const names = new Set(lines.map(visitorOf))
   const known = imports.visitors(importId, names)
   return { known, added: names.size - known.size }
 }
 
 type PersonOf = Awaited<ReturnType<ImportWriters["personKeys"]>>
 
-function importedVisit({ visitor, kind, userId, traits, events, day }: StagedVisit, personOf: PersonOf | undefined): ImportedVisit {
-  const person = userId !== "" && personOf ? { person: personOf(userId) } : {}
-  return { visitor, visitorKind: kind, traits, events, day, ...person }
-}
-
-/** Yields the lines of a file behind a number of lines. Pauses after each slice, and ends when it is aborted. */
-async function* slicedLines(path: string, from: number, signal: AbortSignal): AsyncGenerator<string> {
-  let [number, sliceStart] = [0, performance.now()]
-  for (const line of linesOf(path)) {
-    if (number++ < from) continue
-    yield line
-    if (number % LINES !== 0 || performance.now() - sliceStart < SLICE_MS) continue
-    await Bun.sleep(0)
-    signal.throwIfAborted()
-    sliceStart = performance.now()
+/** Yields the visits of a batch. They are parsed when they are stored, because they take several times the memory of their lines. */
+function* visitsIn(lines: readonly string[], personOf: PersonOf | undefined): Generator<ImportedVisit> {
+  for (const line of lines) {
+    const { visitor, kind, userId, traits, events, day } = visitIn(line)
+    const person = userId !== "" && personOf ? { person: personOf(userId) } : {}
+    yield { visitor, visitorKind: kind, traits, events, day, ...person }
   }
 }
 
-/** Parses lines that the worker wrote. */
-async function* parsed<Staged, Row>(lines: AsyncIterable<string>, convert: (staged: Staged) => Row): AsyncGenerator<Row> {
-  for await (const line of lines) yield convert(JSON.parse(line) as Staged)
+interface LineBatches {
+  path: string
+  /** Lines that are left out at the beginning. */
+  from: number
+  weightOf(line: string): number
+  /** Weight of a batch at most. A heavier line is a batch of its own. */
+  size: number
+  signal: AbortSignal
 }
 
-/** Groups rows into batches of at most `size` by their weight. A heavier row is a batch of its own. */
-async function* batchesOf<Row>(rows: AsyncIterable<Row>, weightOf: (row: Row) => number, size: number): AsyncGenerator<Row[]> {
-  let [batch, weight]: [Row[], number] = [[], 0]
-  for await (const row of rows) {
-    const own = weightOf(row)
+/** Groups the lines of a file. Pauses after each slice, and ends when it is aborted. */
+async function* linesInBatches({ path, from, weightOf, size, signal }: LineBatches): AsyncGenerator<string[]> {
+  let [number, sliceStart] = [0, performance.now()]
+  let [batch, weight]: [string[], number] = [[], 0]
+  for (const line of linesOf(path)) {
+    if (++number % LINES === 0 && performance.now() - sliceStart >= SLICE_MS) {
+      await Bun.sleep(0)
+      signal.throwIfAborted()
+      sliceStart = performance.now()
+    }
+    if (number <= from) continue
+    const own = weightOf(line)
     if (batch.length > 0 && weight + own > size) {
       yield batch
+      sliceStart = performance.now()
       batch = []
       weight = 0
     }
-    batch.push(row)
+    batch.push(line)
     weight += own
   }
   if (batch.length > 0) yield batch

@@ -42,6 +42,7 @@ export class HashIndex {
 
   /** Returns the number of an id, or undefined. */
   get(id: string): number | undefined {
+    if (this.count === 0) return undefined
     hash(id)
     const place = this.#find(low, high)
     return this.#isUsed(place) ? this.#values![place] : undefined

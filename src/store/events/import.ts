@@ -4,6 +4,7 @@ import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
 import { Group } from "./group.ts"
 import type { Journal } from "./journal.ts"
+import { LogRecord } from "./log.ts"
 import { type Memory, saveCounters } from "./memory.ts"
 import type { SiteTail } from "./tail/tail.ts"
 import { Tails } from "./tail/tails.ts"
@@ -64,9 +65,10 @@ const SLICE = 1_000
  */
 export async function importTail(journal: Journal, place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<SiteTail> {
   const { siteId, importId, visitors = new Map<string, number>(), firstOrdinal = 0 } = place
-  const importing = { siteId, importId, tails: new Tails(), ordinals: visitors, firstOrdinal }
+  const importing = { siteId, importId, tails: new Tails(), ordinals: visitors, firstOrdinal, record: new LogRecord() }
   for (const slice of slicesOf(visits)) {
-    journal.change(() => addVisits(journal.memory, importing, slice))
+    // The commit that publishes the segments waits for the disk, and with it for all commits before.
+    journal.change(() => addVisits(journal.memory, importing, slice), true)
     await Bun.sleep(0)
   }
   return importing.tails.tail(siteId)
@@ -78,12 +80,14 @@ interface Importing {
   tails: Tails
   ordinals: Map<string, number>
   firstOrdinal: number
+  /** Reused for every slice. Imports are not logged. */
+  record: LogRecord
 }
 
 function addVisits(memory: Memory, importing: Importing, visits: readonly ImportedVisit[]): void {
   const { siteId, importId, tails } = importing
   const importMemory: Memory = { ...memory, tails }
-  const group = new Group(importMemory, { record: 0, arrivedAt: 0 })
+  const group = new Group(importMemory, { record: 0, arrivedAt: 0 }, importing.record)
   for (const visit of visits) {
     const { visitorKind = "rotating", traits, events, day } = visit
     const ordinal = visit.person ? personOf(group, siteId, visit.person, visit) : ordinalOf(memory, importing, visit.visitor)
