@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { plugins } from "../../plugins/index.ts"
 import { askStats, footfall, prepareSite, serveFootfall } from "../../scripts/instance.ts"
 import { sendNumbered } from "../../scripts/reliability/numbered-events.ts"
 import { compiledAlone } from "./build.ts"
@@ -64,3 +66,36 @@ test("no loop at load time causes the engine to optimize the whole module", () =
 test("the compiled file leaves no files beside itself", () => {
   expect(readdirSync(compiled.alone)).toEqual(["footfall"])
 })
+
+test.skipIf(!plugins.some(({ id }) => id === "imports"))(
+  "the compiled file imports, with the threads that read and sort inside it",
+  async () => {
+    const dataDir = join(folder, "import")
+    const site = await prepareSite(command, dataDir)
+    await using server = await serveFootfall({ command, dataDir })
+    const day = "2024-03-01"
+    const content = [
+      "added_iso,path,session_id,hostname,datapoint",
+      `${day}T10:00:00Z,/,a,shop.example.com,pageview`,
+      `${day}T10:05:00Z,/prices,a,shop.example.com,pageview`,
+      `${day}T11:00:00Z,/,b,shop.example.com,Signup`,
+    ].join("\n")
+    const archive = join(folder, "export.csv.gz")
+    await Bun.write(archive, gzipSync(content))
+    const words = ["--site", String(site.siteId), archive]
+    expect(await footfall<object>(command, dataDir, "import", "preview", ...words)).toMatchObject({
+      source: "simple_analytics",
+      totals: { visitors: 2, visits: 2, pageviews: 2, events: 3 },
+    })
+    const done = await footfall<object>(command, dataDir, "import", "run", "--source", "simple_analytics", "--wait", ...words)
+    expect(done).toMatchObject({ state: "completed", rows: { imported: 3 } })
+    const report = `summary?from=${day}&to=${day}&metrics=visitors,visits,pageviews,events`
+    expect((await askStats(server.address, site, report)).metrics).toEqual({ visitors: 2, visits: 2, pageviews: 2, events: 3 })
+    expect(await footfall<object>(command, dataDir, "import", "undo", "1", "--site", String(site.siteId), "--wait")).toMatchObject({
+      state: "undone",
+    })
+    expect((await askStats(server.address, site, report)).metrics).toMatchObject({ events: 0 })
+    expect(await server.kill("SIGTERM")).toBe(0)
+  },
+  60_000,
+)

@@ -1,5 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { plugins } from "../../plugins/index.ts"
 import { temporaryFolder } from "../kit.ts"
 import { footfall, serving } from "./footfall.ts"
 
@@ -101,4 +103,43 @@ withServer("reports a server that is briefly unreachable, and exits with 69 if i
   const began = performance.now()
   expect(await node.exited).toBe(69)
   expect(performance.now() - began).toBeGreaterThan(20_000)
+})
+
+const withImports = test.skipIf(SQLD === undefined || !plugins.some(({ id }) => id === "imports"))
+
+withImports("an import is run, shown and undone with its catalog on a server, also after a kill", async () => {
+  using folder = temporaryFolder()
+  await using server = await libsqlServer(join(folder.path, "server"))
+  const dataDir = join(folder.path, "data")
+  const flags = ["--data-dir", dataDir, `--catalog-url=${server.url}`]
+  const file = join(folder.path, "export.csv")
+  const rows = Array.from({ length: 400 }, (_, day) => {
+    const at = new Date(Date.UTC(2024, 0, 1 + day, 10)).toISOString()
+    return `${at},/${day % 7},s${day},shop.example,${day % 9 ? "pageview" : "Signup"}`
+  })
+  writeFileSync(file, ["added_iso,path,session_id,hostname,datapoint", ...rows].join("\n"))
+  const json = async (...words: string[]) => {
+    const { code, out, err } = await footfall([...words, ...flags])
+    if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${err}`)
+    return JSON.parse(out)
+  }
+  const totals = async (address: string, key: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await fetch(`${address}/api/public/v1/sites/1/stats/summary?period=all&metrics=visits,events`, { headers })
+    return (await answer.json()).metrics
+  }
+  const first = await serving(dataDir, ...flags.slice(2))
+  await json("site", "create", "--name", "Shop", "--hosts", "shop.example", "--json")
+  const { key } = await json("key", "create", "--name", "Numbers", "--scopes", "stats:read", "--json")
+  const words = ["--site", "1", "--source", "simple_analytics", "--options", '{"create_goals": true}', file]
+  await json("import", "run", ...words)
+  await first.end("SIGKILL")
+  await using second = await serving(dataDir, ...flags.slice(2))
+  for (let tries = 0; tries < 100 && (await totals(second.address, key)).visits === 0; tries++) await Bun.sleep(100)
+  expect(await totals(second.address, key)).toEqual({ visits: 400, events: 400 })
+  expect((await json("import", "list", "--site", "1")).data).toMatchObject([
+    { id: 1, state: "completed", days_effective: 400, created_objects: [{ type: "goal" }] },
+  ])
+  expect(await json("import", "undo", "1", "--site", "1", "--wait")).toMatchObject({ state: "undone", created_objects: [] })
+  expect(await totals(second.address, key)).toEqual({ visits: 0, events: 0 })
 })
