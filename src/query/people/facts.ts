@@ -111,23 +111,24 @@ export function readChosen(
   check: () => void,
   read: (part: Part, own: VisitRows, slotOf: (visit: number) => number) => void,
 ): void {
-  const slots = new Uint16Array(visits.limit)
-  for (const [slot, ordinal] of ordinals.entries()) slots[ordinal] = slot + 1
+  const slots = new Map(ordinals.map((ordinal, slot) => [ordinal, slot]))
+  const isChosen = new Uint8Array(visits.limit)
+  for (const ordinal of ordinals) isChosen[ordinal] = 1
   for (const part of visits.parts) {
     if (!touches(part, range)) continue
     check()
     const own = visits.known(part, range)
     const visitor = part.visit("visitor")
-    own.count = keepChosen(own.rows, own.count, visitor, slots)
-    if (own.count > 0) read(part, own, (visit) => slots[visitor[visit]!]! - 1)
+    own.count = keepChosen(own.rows, own.count, visitor, isChosen)
+    if (own.count > 0) read(part, own, (visit) => slots.get(visitor[visit]!)!)
   }
 }
 
-function keepChosen(rows: Uint32Array, count: number, visitor: Uint32Array, slots: Uint16Array): number {
+function keepChosen(rows: Uint32Array, count: number, visitor: Uint32Array, isChosen: Uint8Array): number {
   let kept = 0
   for (let i = 0; i < count; i++) {
     const row = rows[i]!
-    if (slots[visitor[row]!] !== 0) rows[kept++] = row
+    if (isChosen[visitor[row]!] === 1) rows[kept++] = row
   }
   return kept
 }

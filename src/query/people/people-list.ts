@@ -1,10 +1,10 @@
 import type { PeopleListQuery, PeopleListResult } from "../../domain/people.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
-import { ActivePeople, countActiveDays, PeopleSums } from "./activity.ts"
+import { ActiveDays, addColumn, countVisits } from "./activity.ts"
 import { coverage } from "./coverage.ts"
 import { factsOf } from "./facts.ts"
-import { type PeopleValues, ranked } from "./ranking.ts"
-import { ALWAYS, type PeopleVisits, peopleVisits, readActive, type VisitRows } from "./visits.ts"
+import { type PeopleOrder, peopleIn, ranked } from "./ranking.ts"
+import { type PeopleVisits, peopleVisits, readActive, readKnown, type VisitRows } from "./visits.ts"
 
 /**
  * Lists people with their activity. One number per person orders the list; everything else is computed only for the people on the page,
@@ -12,57 +12,62 @@ import { ALWAYS, type PeopleVisits, peopleVisits, readActive, type VisitRows } f
  */
 export function peopleList(snapshot: Snapshot, query: PeopleListQuery, check: () => void): PeopleListResult {
   const visits = peopleVisits(snapshot, query)
-  const { people, values } = orderOf(snapshot, visits, query, check)
-  const found = ranked(people, values, { siteKey: query.scope.siteKey, limit: query.limit + 1, after: query.after, check })
+  const order = orderOf(snapshot, visits, query, check)
+  const found = ranked(order, { siteKey: query.scope.siteKey, limit: query.limit + 1, after: query.after, check })
   return {
     people: factsOf(snapshot, visits, query, found.slice(0, query.limit), check),
-    total: people.count,
+    total: peopleIn(order),
     hasMore: found.length > query.limit,
     coverage: coverage(snapshot, query.scope, [query.days[0]!, query.days.at(-1)!], check),
   }
 }
 
-interface Order {
-  people: ActivePeople
-  /** By ordinal. */
-  values: PeopleValues
-}
-
-/** Returns the active people and the numbers that order them. */
-function orderOf(snapshot: Snapshot, visits: PeopleVisits, query: PeopleListQuery, check: () => void): Order {
-  const { days, sort } = query
-  if (sort === "active_days") {
-    const { people, days: values } = countActiveDays(visits, days, check)
-    return { people, values }
+function orderOf(snapshot: Snapshot, visits: PeopleVisits, { days, sort, currency }: PeopleListQuery, check: () => void): PeopleOrder {
+  const range = { from: days[0]!, to: days.at(-1)! }
+  switch (sort) {
+    case "active_days": {
+      const counted = new ActiveDays(visits)
+      counted.count(days, check)
+      return { values: counted.days, none: 0 }
+    }
+    case "visits": {
+      const values = new Uint32Array(visits.limit)
+      readActive(visits, range, check, (part, active) => countVisits(part, active, values))
+      return { values, none: 0 }
+    }
+    case "events": {
+      const values = new Uint32Array(visits.limit)
+      readActive(visits, range, check, (part, active) => addColumn(part, active, part.visit("events"), values))
+      return { values, none: 0 }
+    }
+    case "revenue": {
+      const values = new Float64Array(visits.limit).fill(NONE)
+      const wanted = snapshot.dictionary("currency").find(currency)
+      readActive(visits, range, check, (part, active) => {
+        markActive(part, active, values)
+        addRevenue(part, active, wanted, values)
+      })
+      return { values, none: NONE }
+    }
+    default: {
+      const values = new Float64Array(visits.limit).fill(NONE)
+      readActive(visits, range, check, (part, active) => markActive(part, active, values))
+      readKnown(visits, check, (part, known) => (sort === "first_seen" ? keepFirst : keepLast)(part, known, values))
+      return { values, none: NONE }
+    }
   }
-  const people = new ActivePeople(visits.limit)
-  const { values, add } =
-    sort === "first_seen" || sort === "last_seen" ? seenTimes(visits, sort, check) : activitySums(snapshot, visits, query)
-  readActive(visits, { from: days[0]!, to: days.at(-1)! }, check, (part, active) => {
-    people.addVisits(part, active)
-    add?.(part, active)
-  })
-  return { people, values }
 }
 
-/** Numbers of people, and the function that adds active visits to them. */
-interface Values {
-  values: PeopleValues
-  add?(part: Part, active: VisitRows): void
-}
+/** Value of people who are not active. Sums of revenue can be negative. */
+const NONE = Number.NEGATIVE_INFINITY
 
-function activitySums(snapshot: Snapshot, { limit }: PeopleVisits, { sort, currency }: PeopleListQuery): Values {
-  if (sort === "revenue") {
-    const values = new Float64Array(limit)
-    const wanted = snapshot.dictionary("currency").find(currency)
-    return { values, add: (part, active) => addRevenue(part, active, wanted, values) }
+/** Gives active people the value 0, unless they have one. */
+function markActive(part: Part, { rows, count }: VisitRows, values: Float64Array): void {
+  const visitor = part.visit("visitor")
+  for (let i = 0; i < count; i++) {
+    const person = visitor[rows[i]!]!
+    if (values[person] === NONE) values[person] = 0
   }
-  const counts = new PeopleSums(limit)
-  const add: Values["add"] =
-    sort === "visits"
-      ? (part, active) => counts.countVisits(part, active)
-      : (part, active) => counts.addVisits(part, active, part.visit("events"))
-  return { values: counts.sums, add }
 }
 
 /** Adds the revenue of the events of visits in one currency. */
@@ -78,17 +83,7 @@ function addRevenue(part: Part, { rows, count }: VisitRows, wanted: number | und
   }
 }
 
-/** Returns the times at which people were first or last seen in all stored data. */
-function seenTimes(visits: PeopleVisits, sort: "first_seen" | "last_seen", check: () => void): Values {
-  const values = new Float64Array(visits.limit)
-  const mark = sort === "first_seen" ? keepFirst : keepLast
-  for (const part of visits.parts) {
-    check()
-    mark(part, visits.known(part, ALWAYS), values)
-  }
-  return { values }
-}
-
+/** Keeps the first visit of active people in all stored data. */
 function keepFirst(part: Part, { rows, count }: VisitRows, times: Float64Array): void {
   const [visitor, starts] = [part.visit("visitor"), part.starts()]
   for (let i = 0; i < count; i++) {
@@ -98,12 +93,12 @@ function keepFirst(part: Part, { rows, count }: VisitRows, times: Float64Array):
   }
 }
 
-/** A person was last seen at the last pageview or custom event of a visit. */
+/** Keeps the last pageview or custom event of active people in all stored data. */
 function keepLast(part: Part, { rows, count }: VisitRows, times: Float64Array): void {
   const [visitor, starts, duration] = [part.visit("visitor"), part.starts(), part.visit("duration")]
   for (let i = 0; i < count; i++) {
     const person = visitor[rows[i]!]!
     const end = starts[rows[i]!]! + duration[rows[i]!]!
-    if (end > times[person]!) times[person] = end
+    if (times[person] !== NONE && end > times[person]!) times[person] = end
   }
 }

@@ -1,8 +1,12 @@
 import { pseudonymHalves, pseudonyms } from "../show/pseudonyms.ts"
-import type { ActivePeople } from "./activity.ts"
 
-/** Numbers of people by ordinal. */
-export type PeopleValues = Uint16Array | Uint32Array | Float64Array
+/** Numbers by which people are ordered. */
+export interface PeopleOrder {
+  /** By ordinal. */
+  values: Uint16Array | Uint32Array | Float64Array
+  /** Value of those who do not belong to the list, less than all others. */
+  none: number
+}
 
 interface RankingOptions {
   siteKey: Uint8Array
@@ -17,49 +21,53 @@ interface RankingOptions {
  * Returns the people with the highest values as ordinals, ties by pseudonym, ascending. Pseudonyms are computed only for the people that
  * are returned and for those who share the value of the first or last of them.
  */
-export function ranked(
-  { ordinals, count }: ActivePeople,
-  values: PeopleValues,
-  { siteKey, limit, after, check }: RankingOptions,
-): number[] {
-  const people = ordinals.subarray(0, count)
+export function ranked({ values, none }: PeopleOrder, { siteKey, limit, after, check }: RankingOptions): number[] {
   const tiedWith = (value: number, room: number, pseudonym?: string): number[] => {
     const first = new FirstPseudonyms(siteKey, room, pseudonym, check)
-    addPeopleWith(people, values, value, first)
+    if (value > none) addPeopleWith(values, value, first)
     return first.finish()
   }
   const tied = after ? tiedWith(after.value, limit, after.pseudonym) : []
   const room = limit - tied.length
   if (room === 0) return tied
   const below = after?.value ?? Number.POSITIVE_INFINITY
-  const lowest = lowestOfHighest(people, values, room, below)
-  const higher = peopleBetween(people, values, lowest, below)
+  const lowest = lowestOfHighest(values, room, { above: none, below })
+  const higher = peopleBetween(values, { above: lowest, below })
   const names = new Map(pseudonyms(siteKey, "visitor")(higher).map((name, i) => [higher[i]!, name]))
   const byName = (a: number, b: number) => (names.get(a)! < names.get(b)! ? -1 : 1)
   higher.sort((a, b) => values[b]! - values[a]! || byName(a, b))
-  const last = higher.length < room && Number.isFinite(lowest) ? tiedWith(lowest, room - higher.length) : []
-  return [...tied, ...higher, ...last]
+  return [...tied, ...higher, ...tiedWith(lowest, room - higher.length)]
 }
 
-/** Returns the people whose value lies between two others. */
-function peopleBetween(people: Uint32Array, values: PeopleValues, low: number, high: number): number[] {
+/** Returns the number of people in a list. */
+export function peopleIn({ values, none }: PeopleOrder): number {
+  let count = 0
+  for (let person = 0; person < values.length; person++) if (values[person]! > none) count++
+  return count
+}
+
+interface Bounds {
+  above: number
+  below: number
+}
+
+function peopleBetween(values: PeopleOrder["values"], { above, below }: Bounds): number[] {
   const found: number[] = []
-  for (let i = 0; i < people.length; i++) {
-    const value = values[people[i]!]!
-    if (value > low && value < high) found.push(people[i]!)
+  for (let person = 0; person < values.length; person++) {
+    if (values[person]! > above && values[person]! < below) found.push(person)
   }
   return found
 }
 
-function addPeopleWith(people: Uint32Array, values: PeopleValues, value: number, to: FirstPseudonyms): void {
-  for (let i = 0; i < people.length; i++) if (values[people[i]!] === value) to.add(people[i]!)
+function addPeopleWith(values: PeopleOrder["values"], value: number, to: FirstPseudonyms): void {
+  for (let person = 0; person < values.length; person++) if (values[person] === value) to.add(person)
 }
 
-/** Returns the lowest of the `size` highest values below a bound, or -Infinity when there are fewer. */
-function lowestOfHighest(people: Uint32Array, values: PeopleValues, size: number, below: number): number {
-  const heap = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
-  for (let i = 0; i < people.length; i++) {
-    const value = values[people[i]!]!
+/** Returns the lowest of the `size` highest values between two bounds, or the lower bound when there are fewer. */
+function lowestOfHighest(values: PeopleOrder["values"], size: number, { above, below }: Bounds): number {
+  const heap = new Float64Array(size).fill(above)
+  for (let person = 0; person < values.length; person++) {
+    const value = values[person]!
     if (value > heap[0]! && value < below) replaceLowest(heap, value)
   }
   return heap[0]!
@@ -79,12 +87,15 @@ function replaceLowest(heap: Float64Array, value: number): void {
 
 /** Number of people whose pseudonyms are computed at once. */
 const BATCH = 8_192
+/** Number of batches after which the garbage collector is called: it underestimates the buffers of the encryption, a megabyte each. */
+const COLLECT_AFTER = 8
 
 /** Keeps the people with the lowest pseudonyms after a given one. */
 class FirstPseudonyms {
   private readonly convert: ReturnType<typeof pseudonymHalves>
   private readonly batch = new Uint32Array(BATCH)
   private waiting = 0
+  private batches = 0
   /** In order of their pseudonyms. */
   private readonly kept: { ordinal: number; left: number; right: number }[] = []
   private readonly after: { left: number; right: number }
@@ -120,6 +131,7 @@ class FirstPseudonyms {
       if (compare(found, this.after) > 0 && (!last || compare(found, last) < 0)) this.keep(found)
     }
     this.waiting = 0
+    if (++this.batches % COLLECT_AFTER === 0) Bun.gc(true)
   }
 
   private keep(found: FirstPseudonyms["kept"][number]): void {

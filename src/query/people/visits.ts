@@ -28,7 +28,11 @@ export interface PeopleVisits {
 
 export const ALWAYS: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 
+/** Number of visitors from which the arrays of the previous query are collected before new ones are created: both would not fit. */
+const MANY_VISITORS = 2 ** 21
+
 export function peopleVisits(snapshot: Snapshot, { site, scope, filter }: ActivePeopleQuery): PeopleVisits {
+  if (snapshot.visitorLimit >= MANY_VISITORS) Bun.gc(true)
   const compiled = filter && compileFilter(snapshot, filter, site)
   const parts = snapshot.parts.filter(({ visits }) => visits > 0)
   const buffer = new NumberBuffer()
@@ -63,6 +67,14 @@ export function readActive(visits: PeopleVisits, range: Range, check: () => void
     if (!touches(part, range)) continue
     check()
     read(part, visits.active(part, range))
+  }
+}
+
+/** Calls `read` with all visits of people, at any time. */
+export function readKnown(visits: PeopleVisits, check: () => void, read: (part: Part, known: VisitRows) => void): void {
+  for (const part of visits.parts) {
+    check()
+    read(part, visits.known(part, ALWAYS))
   }
 }
 
