@@ -11,6 +11,7 @@ import { measureLinks } from "./links.ts"
 import { measureMcp } from "./mcp.ts"
 import { measureMemory } from "./memory.ts"
 import { measurePeople } from "./people.ts"
+import { measurePeopleMemory } from "./people-memory.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
 import { measureSignIn } from "./sign-in.ts"
@@ -49,4 +50,7 @@ if (wanted.has("sign-in")) await measureSignIn()
 if (wanted.has("links")) await measureLinks()
 if (wanted.has("link-batches")) await measureLinkBatches()
 if (wanted.has("dashboard")) await measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 })
-if (wanted.has("people")) await measurePeople({ ...largest, users: true })
+if (wanted.has("people")) {
+  await measurePeople({ ...largest, users: true })
+  await measurePeopleMemory()
+}
