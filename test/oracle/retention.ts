@@ -3,6 +3,7 @@ import type { Filter } from "../../src/domain/filter.ts"
 import type { RetentionQuery, RetentionResult } from "../../src/domain/people.ts"
 import { mayCount, satisfies, shownIn } from "./conditions.ts"
 import type { RawVisit } from "./raw.ts"
+import { compareCodePoints } from "./rounding.ts"
 
 interface Seen {
   visit: RawVisit
@@ -27,7 +28,7 @@ export function retentionRows(visits: readonly RawVisit[], query: RetentionQuery
   const sizes = [...Map.groupBy(members, ({ value }) => value)].map(([value, some]) => ({ value, size: some.length }))
   const ranked = sizes
     .filter(({ value }) => value !== "(other)")
-    .sort((a, b) => b.size - a.size || (a.value < b.value ? -1 : 1))
+    .sort((a, b) => b.size - a.size || compareCodePoints(a.value, b.value))
     .slice(0, 20)
     .map(({ value }) => value)
   const others = members.filter(({ value }) => !ranked.includes(value))
