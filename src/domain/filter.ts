@@ -1,11 +1,16 @@
+import { decimalTest } from "./decimal.ts"
 import { type Dimension, dimensionFacts } from "./dimension.ts"
+import type { PeopleSet } from "./people.ts"
 
 export const OPERATORS = ["is", "is_not", "contains", "contains_not", "starts_with", "matches_wildcard", "matches_wildcard_not"] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** A condition with a positive operator. It holds when one of the values matches. */
+/**
+ * A condition with a positive operator. It holds when one of the values matches. `gt`, `gte`, `lt` and `lte` compare decimal numbers, and
+ * only definitions of cohorts have them; a text that is not a decimal number never matches.
+ */
 export interface Condition {
-  op: "is" | "contains" | "starts_with" | "matches_wildcard"
+  op: "is" | "contains" | "starts_with" | "matches_wildcard" | "gt" | "gte" | "lt" | "lte"
   dimension: Dimension
   /** The property key. Only for dimension `property`. */
   property?: string
@@ -20,12 +25,13 @@ export interface Condition {
 /**
  * A tree of conditions. Negative operators are parsed into `not`, so that a missing value satisfies them (metrics.md section
  * 10). All event conditions below one `and` must be met by the same event. `has_done` keeps the events of a visit that has, at
- * any time, a counted event that satisfies the inner tree.
+ * any time, a counted event that satisfies the inner tree. `people` keeps the visits of people who belong to a set.
  */
 export type Filter =
   | { op: "and" | "or"; filters: readonly Filter[] }
   | { op: "not"; filter: Filter }
   | { op: "has_done"; filter: Filter }
+  | { op: "people"; set: PeopleSet }
   | Condition
 
 /** What a condition on a text means (metrics.md section 10): the same for queries of stored events and for rules on incoming ones. */
@@ -88,6 +94,10 @@ const OPERATIONS: Record<Condition["op"], (value: string) => (text: string) => b
   contains: (value) => (text) => text.includes(value),
   starts_with: (value) => (text) => text.startsWith(value),
   matches_wildcard: wildcardMatcher,
+  gt: (value) => decimalTest(value, (order) => order > 0),
+  gte: (value) => decimalTest(value, (order) => order >= 0),
+  lt: (value) => decimalTest(value, (order) => order < 0),
+  lte: (value) => decimalTest(value, (order) => order <= 0),
 }
 
 /**

@@ -89,6 +89,7 @@ export function missingText(dimension: string): string {
 function withNames(random: Random, filter: Filter): Filter {
   if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => withNames(random, each)) }
   if ("filter" in filter) return { op: filter.op, filter: withNames(random, filter.filter) }
+  if (filter.op === "people") return filter
   if (filter.dimension !== "country" || random.chance(0.5)) return filter
   return { ...filter, named: true, values: filter.values.map((value) => NAMES[value] ?? value) }
 }
@@ -147,6 +148,7 @@ const filterTrees = (random: Random, filter: Filter): unknown[] =>
 function written(random: Random, filter: Filter): unknown[] {
   if ("filters" in filter) return [filter.op, filter.filters.map((each) => written(random, each))]
   if (filter.op === "has_done") return ["has_done", written(random, filter.filter)]
+  if (filter.op === "people") throw new Error("No request contains the people of a set")
   if (filter.op !== "not") return leaf(random, filter, filter.op)
   const inner = filter.filter
   if (inner.op === "has_done" && random.chance(0.5)) return ["has_not_done", written(random, inner.filter)]

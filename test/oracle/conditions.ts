@@ -1,6 +1,7 @@
 import type { Dimension } from "../../src/domain/dimension.ts"
 import type { NewEvent } from "../../src/domain/event.ts"
 import type { Condition, Filter } from "../../src/domain/filter.ts"
+import type { PeopleSet } from "../../src/domain/people.ts"
 import type { GoalRule } from "../../src/domain/query.ts"
 import { entry, exit, isCounted, type RawVisit } from "./raw.ts"
 
@@ -15,8 +16,18 @@ export function satisfies(filter: Filter | undefined, event: NewEvent, visit: Ra
   }
   if (filter.op === "not") return !satisfies(filter.filter, event, visit, goals)
   if (filter.op === "has_done") return hasDone(filter.filter, visit, goals)
+  if (filter.op === "people") return belongs(filter.set, visit.visitor)
   if (filter.dimension === "goal") return goals.some((goal) => textHolds(filter, goal.name) && completes(goal, event, visit))
   return textHolds(filter, shownIn(filter, event, visit))
+}
+
+/** The members of the sets that filters name, by the key of the set. The test computes them before its query. */
+export const MEMBERS = new Map<string, ReadonlySet<string>>()
+
+function belongs({ key }: PeopleSet, visitor: string): boolean {
+  const members = MEMBERS.get(key)
+  if (!members) throw new Error(`The members of ${key} are not known`)
+  return members.has(visitor)
 }
 
 const hasDone = (filter: Filter, visit: RawVisit, goals: Goals): boolean =>
@@ -33,7 +44,7 @@ export function mayCount(event: NewEvent, visit: RawVisit, filter: Filter | unde
 }
 
 function namedGoals(filter: Filter | undefined, goals: Goals): GoalRule[] {
-  if (!filter || filter.op === "has_done") return []
+  if (!filter || filter.op === "has_done" || filter.op === "people") return []
   if ("filters" in filter) return filter.filters.flatMap((each) => namedGoals(each, goals))
   if (filter.op === "not") return namedGoals(filter.filter, goals)
   return filter.dimension === "goal" ? goals.filter(({ name }) => textHolds(filter, name)) : []
@@ -72,8 +83,22 @@ export function textHolds({ op, values, missing, caseSensitive }: Condition, tex
     if (op === "is") return tested === value
     if (op === "contains") return tested.includes(value)
     if (op === "starts_with") return tested.startsWith(value)
-    return wildcardHolds(value, tested)
+    if (op === "matches_wildcard") return wildcardHolds(value, tested)
+    return comparesAs(op, decimalOf(text), decimalOf(value))
   })
+}
+
+/** Returns a decimal number in units of 10^-40, or undefined for any other text. The tests use fewer decimals. */
+function decimalOf(text: string): bigint | undefined {
+  const [, sign, whole, fraction = ""] = /^(-?)([0-9]+)(?:[.]([0-9]+))?$/.exec(text) ?? []
+  return whole === undefined ? undefined : BigInt(`${sign}${whole}${fraction.padEnd(40, "0")}`)
+}
+
+function comparesAs(op: "gt" | "gte" | "lt" | "lte", left: bigint | undefined, right: bigint | undefined): boolean {
+  if (left === undefined || right === undefined) return false
+  if (op === "gt") return left > right
+  if (op === "gte") return left >= right
+  return op === "lt" ? left < right : left <= right
 }
 
 /** Matches character by character, tracking the positions in the text that the pattern may have reached. */

@@ -47,5 +47,6 @@ function parts(filter: Tree): Tree[] {
     return [...filters, ...shorter, ...deeper]
   }
   if ("filter" in filter) return [filter.filter, ...parts(filter.filter).map((part) => ({ ...filter, filter: part }))]
+  if (filter.op === "people") return []
   return filter.values.length > 1 ? filter.values.map((value) => ({ ...filter, values: [value] })) : []
 }

@@ -41,6 +41,8 @@ export function engineOf(world: World): Engine {
     retention: refuse,
     realtime: refuse,
     paths: refuse,
+    evaluate: refuse,
+    members: refuse,
     propertyKeys: refuse,
     pulse: refuse,
     lastMatch: refuse,

@@ -96,7 +96,7 @@ interface Table {
 /** "All filter and breakdown dimensions (time excluded) must lie in one group"; "two goal kinds together use none". */
 function tableOf(query: Query): Table | ImportExclusion {
   const { filter, metrics, groupings, site } = query
-  if (JSON.stringify(filter ?? {}).includes('"has_done"')) return "unsupported_filters"
+  if (["has_done", "people"].some((op) => JSON.stringify(filter ?? {}).includes(`"op":"${op}"`))) return "unsupported_filters"
   const names = usedNames(query)
   const isBy = (...dimensions: Dimension[]) => groupings.some((one) => one.by === "dimension" && dimensions.includes(one.dimension))
   const chosen = leavesOf(filter, false).filter(({ dimension }) => dimension === "goal")
@@ -158,6 +158,7 @@ function holds(filter: Filter, total: RawTotal, query: Query): boolean {
     const each = (inner: Filter) => holds(inner, total, query)
     return filter.op === "and" ? filter.filters.every(each) : filter.filters.some(each)
   }
+  if (filter.op === "people") throw new Error("Imported totals know no people")
   if ("filter" in filter) return !holds(filter.filter, total, query)
   if (filter.dimension === "goal") return query.site.goals.some((goal) => textHolds(filter, goal.name) && completesGoal(goal, total))
   return textHolds(filter, textIn(total, filter.dimension, filter.property))

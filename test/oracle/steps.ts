@@ -21,7 +21,7 @@ export function funnelAnswer(visits: readonly RawVisit[], query: FunnelQuery): F
 }
 
 /** Returns each visitor's events in the range in order of (time, sequence), where the sequence is that of the visit's first event. */
-function trails(visits: readonly RawVisit[], { range, identifiedOnly }: FunnelQuery): Map<string, Seen[]> {
+export function trails(visits: readonly RawVisit[], { range, identifiedOnly }: FunnelQuery): Map<string, Seen[]> {
   const ordered = [...visits].sort((a, b) => a.sequence - b.sequence).filter(({ kind }) => !identifiedOnly || kind !== "rotating")
   const seen = ordered.flatMap((visit) => visit.events.map((event) => ({ visit, event })))
   const inRange = seen.filter(({ event }) => event.at >= range.from && event.at < range.to && isCounted(event))
@@ -32,7 +32,7 @@ function trails(visits: readonly RawVisit[], { range, identifiedOnly }: FunnelQu
 }
 
 /** Returns the earliest of the longest chains: the first one found when earlier events are tried first. */
-function furthestChain(trail: readonly Seen[], query: FunnelQuery): Seen[] {
+export function furthestChain(trail: readonly Seen[], query: FunnelQuery): Seen[] {
   for (let length = query.steps.length; length > 0; length--) {
     const found = chainFrom([], length)
     if (found) return found.map((place) => trail[place]!)

@@ -3,8 +3,7 @@ import type { Condition, Filter } from "../../src/domain/filter.ts"
 import type { GoalRule, SiteFacts } from "../../src/domain/query.ts"
 import { textHolds } from "./conditions.ts"
 
-const children = (filter: Filter): readonly Filter[] =>
-  "filters" in filter ? filter.filters : filter.op === "not" || filter.op === "has_done" ? [filter.filter] : []
+const children = (filter: Filter): readonly Filter[] => ("filters" in filter ? filter.filters : "filter" in filter ? [filter.filter] : [])
 
 /** Returns all conditions of a tree, including those below `has_done` if `inside` is set. */
 export function leavesOf(filter: Filter | undefined, inside: boolean): Condition[] {
@@ -15,7 +14,7 @@ export function leavesOf(filter: Filter | undefined, inside: boolean): Condition
 
 /** Returns the same tree with other dimensions in its leaves, also below `not`. "Leaves inside `has_done` are exempt." */
 export function renamed(filter: Filter | undefined, names: Partial<Record<Dimension, Dimension>>): Filter | undefined {
-  if (!filter || filter.op === "has_done") return filter
+  if (!filter || filter.op === "has_done" || filter.op === "people") return filter
   if ("dimension" in filter) return { ...filter, dimension: names[filter.dimension] ?? filter.dimension }
   if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => renamed(each, names)!) }
   return { op: "not", filter: renamed(filter.filter, names)! }
@@ -94,7 +93,7 @@ function namedGoals(filter: Filter, goals: readonly GoalRule[], isPositive: bool
   if ("dimension" in filter) {
     return filter.dimension === "goal" && isPositive ? goals.filter(({ name }) => textHolds(filter, name)) : undefined
   }
-  if (filter.op === "has_done") return undefined
+  if (filter.op === "has_done" || filter.op === "people") return undefined
   const naming = filter.filters.map((each) => namedGoals(each, goals, isPositive)).filter((named) => named !== undefined)
   if (naming.length === 0) return undefined
   const isOfAll = (filter.op === "and") === isPositive

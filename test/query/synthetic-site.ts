@@ -15,6 +15,9 @@ export function syntheticSite(parts: number, from: number, to: number): Snapshot
     parts: Array.from({ length: parts }, (_, i) => syntheticPart(random, from + i * span, span, i, parts, visitorLimit)),
     imports: [],
     totals: () => [],
+    version: { sealed: "synthetic", tail: "" },
+    results: { get: () => undefined, set: () => {} },
+    eachRow: () => {},
     dictionary: (name) => dictionaries[name] ?? numbered(name, SIZES[name] ?? 1_000),
   }
 }

@@ -8,8 +8,10 @@ import { aggregate, comparedTables } from "../measure/aggregate.ts"
 import { paths } from "../paths/paths.ts"
 import { activeDays } from "../people/active-days.ts"
 import { engagement } from "../people/engagement.ts"
+import { evaluate, members } from "../people/evaluate.ts"
 import { peopleList } from "../people/people-list.ts"
 import { person } from "../people/person.ts"
+import { withPeople } from "../people/sets.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
 import { retention } from "../retention/retention.ts"
 import { chosenVisits, visitsWeight } from "../rows/choice.ts"
@@ -38,6 +40,10 @@ export const QUERIES = {
   realtime,
   /** Journeys: the items that visits took from a start, or up to an end. */
   paths,
+  /** The size of a set of people, and what they have in common. */
+  evaluate,
+  /** The ordinals of a set of people, in batches. */
+  members,
   /** Keys of the properties that events have. */
   propertyKeys,
   /** Values of a dimension, those with the most visitors first. */
@@ -117,8 +123,9 @@ export type Answer = Answers[keyof Answers]
 /** Computes a query or a batch from a snapshot. */
 export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask>, check: () => void): Answer {
   // The table pairs each kind with the function that takes its query, which the type of a union cannot express.
-  if ("cursor" in task) return (STREAMS[task.kind] as BatchFunction)(snapshot, task.query, task.cursor, check)
-  return (QUERIES[task.kind] as QueryFunction)(snapshot, task.query, check)
+  const known = withPeople(snapshot, check)
+  if ("cursor" in task) return (STREAMS[task.kind] as BatchFunction)(known, task.query, task.cursor, check)
+  return (QUERIES[task.kind] as QueryFunction)(known, task.query, check)
 }
 
 type QueryFunction = (snapshot: Snapshot, query: unknown, check: () => void) => Answer

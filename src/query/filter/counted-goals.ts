@@ -25,6 +25,7 @@ function namedGoals(filter: Filter, site: SiteFacts, positive: boolean): GoalRul
     case "not":
       return namedGoals(filter.filter, site, !positive)
     case "has_done":
+    case "people":
       return undefined
     default:
       return positive && filter.dimension === "goal" ? goalsNamed(filter, site) : undefined

@@ -21,6 +21,7 @@ function renamed(filter: Filter, names: Partial<Record<Dimension, Dimension>>): 
     case "not":
       return { ...filter, filter: renamed(filter.filter, names) }
     case "has_done":
+    case "people":
       return filter
     default:
       return { ...filter, dimension: names[filter.dimension] ?? filter.dimension }
@@ -49,6 +50,7 @@ export function audienceFilter(filter: Filter): Filter | undefined {
     case "not":
       return has(filter.filter, isOfConversions) ? undefined : filter
     case "has_done":
+    case "people":
       return filter
     default:
       return isOfConversions(filter) ? undefined : filter
@@ -115,6 +117,8 @@ function has(filter: Filter, is: (condition: Condition) => boolean, inside = fal
       return has(filter.filter, is, inside)
     case "has_done":
       return inside && has(filter.filter, is, inside)
+    case "people":
+      return false
     default:
       return is(filter)
   }

@@ -1,10 +1,12 @@
 import { dimensionFacts } from "../../domain/dimension.ts"
 import { type Condition, type Filter, textTest } from "../../domain/filter.ts"
+import type { PeopleSet } from "../../domain/people.ts"
 import type { GoalRule, SiteFacts } from "../../domain/query.ts"
 import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { compileGoals } from "./goals.ts"
 import {
   fillByEvents,
+  fillByPerson,
   fillByValue,
   fillByVisit,
   fillCounted,
@@ -108,6 +110,8 @@ function compileNode(context: Context, filter: Filter): Node {
     }
     case "has_done":
       return compileHasDone(context, filter.filter)
+    case "people":
+      return compilePeople(context, filter.set)
     default:
       return compileCondition(context, filter)
   }
@@ -146,6 +150,18 @@ function compileHasDone(context: Context, filter: Filter): Node {
     const events = countedRows(part, inner.test(part), reaches.reaches(part), pool)
     const mask = pool.take(part.visits)
     fillByEvents(mask, part.event("visit"), events)
+    return mask
+  }
+  return { level: "visit", test }
+}
+
+/** Compiles a condition on the visitor of a visit. The set is evaluated once per query, or taken from the worker's memory. */
+function compilePeople({ snapshot, pool }: Context, set: PeopleSet): Node {
+  if (!snapshot.people) throw new Error("A filter names people in a snapshot without sets")
+  const states = snapshot.people(set)
+  const test = (part: Part) => {
+    const mask = pool.take(part.visits)
+    fillByPerson(mask, part.visit("visitor"), states)
     return mask
   }
   return { level: "visit", test }
@@ -206,6 +222,7 @@ function namedScrollGoals(filter: Filter, site: SiteFacts): GoalRule[] {
     case "not":
       return namedScrollGoals(filter.filter, site)
     case "has_done":
+    case "people":
       return []
     default:
       return filter.dimension === "goal" ? goalsNamed(filter, site).filter((goal) => goal.kind === "scroll") : []

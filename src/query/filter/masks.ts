@@ -64,6 +64,11 @@ export function fillByValue(mask: Uint8Array, column: Uint32Array, values: Value
   for (let row = 0; row < mask.length; row++) mask[row] = values[column[row]!]!
 }
 
+/** Marks the visits of people whose state is IN. */
+export function fillByPerson(mask: Uint8Array, visitor: Uint32Array, states: Uint8Array): void {
+  for (let row = 0; row < mask.length; row++) mask[row] = states[visitor[row]!]! >>> 1
+}
+
 /** Marks counted events: all but `engagement` and `vitals`. */
 export function fillCounted(mask: Uint8Array, name: Uint32Array): void {
   for (let row = 0; row < mask.length; row++) mask[row] = isCounted(name[row]!)

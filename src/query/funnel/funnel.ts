@@ -5,26 +5,50 @@ import { type MarkedEvents, type StepMarker, stepMarker } from "./marks.ts"
 import { type AddTrail, ENTERED, FIRST_STEP, ONE_VISIT, SEVERAL_VISITS, Trails } from "./trails.ts"
 
 /**
- * Counts the visitors who take ordered steps, and the time they need between them (metrics.md section 12). The few events that match a
- * step are found by dictionary number, part by part. A visitor with one visit is counted at once, those with several once all parts are
- * read. `check` is called between parts.
+ * Counts the visitors who take ordered steps, and the time they need between them (metrics.md section 12). `check` is called between
+ * parts.
  */
 export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void): FunnelResult {
+  const tally = createTally(followChains(chainRules(query)), query.steps.length)
+  followVisitors(snapshot, query, { add: tally.add }, check)
+  return tally.result()
+}
+
+export const chainRules = ({ steps, order, windowMs }: Pick<FunnelQuery, "steps" | "order" | "windowMs">) => ({
+  steps: steps.length,
+  strict: order === "strict",
+  windowMs: windowMs ?? Infinity,
+})
+
+export interface Followed {
+  add: AddTrail
+  /** Clears the marks of events that do not count. Default: all count. */
+  narrow?(part: Part, marked: MarkedEvents): void
+}
+
+/**
+ * Passes on the events of each visitor that match a step of a funnel, for visitors who took the first one. The few such events are found
+ * by dictionary number, part by part. A visitor with one visit is passed on at once, those with several once all parts are read.
+ */
+export function followVisitors(snapshot: Snapshot, query: FunnelQuery, { add, narrow }: Followed, check: () => void): void {
   const parts = snapshot.parts.filter((part) => part.events > 0 && part.maxAt >= query.range.from && part.minAt < query.range.to)
-  const rules = { steps: query.steps.length, strict: query.order === "strict", windowMs: query.windowMs ?? Infinity }
-  const tally = createTally(followChains(rules), rules.steps)
+  const isStrict = query.order === "strict"
   const visitors = visitsByVisitor(parts, snapshot.visitorLimit, check)
-  const mark = stepMarker(snapshot, query)
+  const marker = stepMarker(snapshot, query)
+  const mark: StepMarker = (part) => {
+    const marked = marker(part)
+    narrow?.(part, marked)
+    return marked
+  }
   // With strict order every pageview is marked. They are only kept for visitors who take the first step, because there are too many.
-  if (rules.strict) markEntered(parts, mark, visitors, check)
-  const trails = new Trails(visitors, rules.strict, tally.add)
+  if (isStrict) markEntered(parts, mark, visitors, check)
+  const trails = new Trails(visitors, isStrict, add)
   for (const part of parts) {
     check()
     walkVisits(part, mark(part), trails)
   }
   check()
   trails.finish()
-  return tally.result()
 }
 
 function visitsByVisitor(parts: readonly Part[], visitorLimit: number, check: () => void): Uint8Array {

@@ -2,7 +2,7 @@ import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
 
 /** Called with the marked events of one visitor in order of time, from `begin` up to, but not including, `end`. */
-export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number) => void
+export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number, visitor: number) => void
 
 /** The mark of the first step. */
 export const FIRST_STEP = 1
@@ -59,7 +59,7 @@ export class Trails {
     const begin = this.begin[this.kept]!
     const enters = (union & FIRST_STEP) !== 0
     if (this.visitors[visitor] === ONE_VISIT) {
-      if (enters) this.add(this.at, this.marks, begin, end)
+      if (enters) this.add(this.at, this.marks, begin, end, visitor)
       return begin
     }
     if (enters) this.visitors[visitor] = ENTERED
@@ -110,7 +110,7 @@ export class Trails {
   private addVisits(list: number[]): void {
     if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b))
     const first = list[0]!
-    if (list.length === 1) this.add(this.at, this.marks, this.begin[first]!, this.begin[first + 1]!)
+    if (list.length === 1) this.add(this.at, this.marks, this.begin[first]!, this.begin[first + 1]!, this.visitor[first]!)
     else if (this.isInOrder(list)) this.addJoined(list)
     else this.addMerged(list)
   }
@@ -136,7 +136,7 @@ export class Trails {
         marks[end++] = marks[i]!
       }
     }
-    this.add(at, marks, start, end)
+    this.add(at, marks, start, end, this.visitor[list[0]!]!)
   }
 
   /** Passes on overlapping visits, which are rare, merged by time. The events of each visit are already in order. */
@@ -153,7 +153,7 @@ export class Trails {
       this.at[start + i] = this.at[event]!
       this.marks[start + i] = this.marks[event]!
     })
-    this.add(this.at, this.marks, start, start + events.length)
+    this.add(this.at, this.marks, start, start + events.length, this.visitor[list[0]!]!)
   }
 
   /** Returns the sequence of a visit, which orders events at equal times. Looked up on demand, because that is rarely needed. */

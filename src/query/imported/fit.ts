@@ -143,7 +143,7 @@ const TABLES: readonly (readonly [ImportedKind, readonly Dimension[]])[] = [
 
 const groupedBy = ({ groupings }: Query): DimensionGrouping[] => groupings.flatMap((grouping) => (grouping.by === "time" ? [] : [grouping]))
 
-/** Lists the conditions of a filter, or returns undefined if it tests what visitors did. */
+/** Lists the conditions of a filter, or returns undefined if it tests who visitors are or what else they did. */
 export function conditionsOf(filter: Filter): Condition[] | undefined {
   switch (filter.op) {
     case "and":
@@ -154,6 +154,7 @@ export function conditionsOf(filter: Filter): Condition[] | undefined {
     case "not":
       return conditionsOf(filter.filter)
     case "has_done":
+    case "people":
       return undefined
     default:
       return [filter]
@@ -170,6 +171,7 @@ function holdsForPageviews(filter: Filter): boolean {
     case "not":
       return !holdsForPageviews(filter.filter)
     case "has_done":
+    case "people":
       return true
     default:
       if (filter.dimension === "event") return textTest(filter)("pageview")

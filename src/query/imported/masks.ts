@@ -37,7 +37,8 @@ function filterMask(snapshot: Snapshot, query: Query, part: TotalsPart, filter: 
     case "not":
       return filterMask(snapshot, query, part, filter.filter).map((holds) => 1 - holds)
     case "has_done":
-      throw new Error("No table of imported totals can answer has_done")
+    case "people":
+      throw new Error(`No table of imported totals can answer ${filter.op}`)
     default:
       return conditionMask(snapshot, query, part, filter)
   }

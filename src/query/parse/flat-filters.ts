@@ -39,7 +39,8 @@ export function readFilterList(given: unknown, pointer: string, saved: SavedFilt
 
 const dimensionsOf = (filter: Filter): Dimension[] => {
   if ("filters" in filter) return filter.filters.flatMap(dimensionsOf)
-  return "filter" in filter ? dimensionsOf(filter.filter) : [filter.dimension]
+  if ("filter" in filter) return dimensionsOf(filter.filter)
+  return filter.op === "people" ? [] : [filter.dimension]
 }
 
 function listFaults(given: unknown, pointer: string): Fault[] {

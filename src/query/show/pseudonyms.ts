@@ -39,20 +39,44 @@ export function pseudonymHalves(siteKey: Uint8Array, kind: PseudonymKind): (left
 
 /** Creates the inverse of `pseudonyms`: the function that converts pseudonyms back to numbers with the same key. */
 export function numbersOfPseudonyms(siteKey: Uint8Array, kind: PseudonymKind): (names: readonly string[]) => number[] {
-  const mix = mixer(siteKey, kind)
+  const invert = inverse(siteKey, kind)
   return (names) => {
     const left = Uint32Array.from(names, (name) => Number.parseInt(name.slice(0, 8), 16))
     const right = Uint32Array.from(names, (name) => Number.parseInt(name.slice(8), 16))
-    const round = mix(names.length)
+    invert(left, right)
+    return names.map((_, i) => left[i]! * 2 ** 32 + right[i]!)
+  }
+}
+
+/** Does the same for pseudonyms of 8 bytes, big-endian. Returns the numbers below 2^32; others were made with another key. */
+export function numbersOfPseudonymBytes(siteKey: Uint8Array, kind: PseudonymKind): (bytes: Uint8Array) => Uint32Array {
+  const invert = inverse(siteKey, kind)
+  return (bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const count = bytes.byteLength >>> 3
+    const [left, right] = [new Uint32Array(count), new Uint32Array(count)]
+    for (let i = 0; i < count; i++) {
+      left[i] = view.getUint32(8 * i)
+      right[i] = view.getUint32(8 * i + 4)
+    }
+    invert(left, right)
+    return right.filter((_, i) => left[i] === 0)
+  }
+}
+
+/** Inverts the network in place, over the halves of several numbers. */
+function inverse(siteKey: Uint8Array, kind: PseudonymKind): (left: Uint32Array, right: Uint32Array) => void {
+  const mix = mixer(siteKey, kind)
+  return (left, right) => {
+    const round = mix(left.length)
     for (let number = ROUNDS - 1; number >= 0; number--) {
       const mixed = round(number, left)
-      for (let i = 0; i < names.length; i++) {
+      for (let i = 0; i < left.length; i++) {
         const before = (right[i]! ^ mixed(i)) >>> 0
         right[i] = left[i]!
         left[i] = before
       }
     }
-    return names.map((_, i) => left[i]! * 2 ** 32 + right[i]!)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
 import type { ImportedKind, VisibleImport } from "../../domain/imported.ts"
+import type { PeopleSet } from "../../domain/people.ts"
 import { TRAITS } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
 import type { SentStatement } from "./tables/row-tables.ts"
@@ -109,7 +110,31 @@ export interface Snapshot {
   readonly imports: readonly VisibleImport[]
   /** Returns the totals of visible imports. Some of their days may not be effective. */
   totals(kind: ImportedKind): readonly TotalsPart[]
+  /** The visits of the same site at the same moment. Only in a snapshot of records. */
+  readonly visits?: Snapshot
+  readonly version: SnapshotVersion
+  /** What earlier reports computed, for reports over the same data. */
+  readonly results: ResultCache
+  /** Reads row tables of areas as of now. `take` receives one row after another. */
+  eachRow(statement: SentStatement, take: (row: object) => void): void
+  /** Evaluates a set of people that a filter names. Present while a query is computed. */
+  readonly people?: (set: PeopleSet) => PeopleStates
 }
+
+/** Snapshots of one site and kind have the same data when both are equal, and the same segments when `sealed` is. */
+export interface SnapshotVersion {
+  sealed: string
+  tail: string
+}
+
+/** Results by key, bounded by their bytes. A result is dropped when its version differs from the requested one, or when space is needed. */
+export interface ResultCache {
+  get(key: string, version: string): unknown
+  set(key: string, version: string, result: unknown, bytes: number): void
+}
+
+/** The state of each visitor in a set of people, by ordinal, for all ordinals of the site: 0 outside, 1 undecided, 2 in the set. */
+export type PeopleStates = Uint8Array
 
 /** Imports of a snapshot: those that are visible, or the visits of every import, hidden and masked ones too. */
 export type Imports = readonly VisibleImport[] | "all"

@@ -7,8 +7,9 @@ import { ReadDictionary } from "./dictionary/dictionary.ts"
 import { translateErrors } from "./fault.ts"
 import { visiblePart } from "./masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot } from "./part.ts"
+import { Results } from "./results.ts"
 import { listSegments, Segment } from "./segment.ts"
-import { readRows, type SentStatement } from "./tables/row-tables.ts"
+import { forEachRow, readRows, type SentStatement } from "./tables/row-tables.ts"
 import { readState, Tails } from "./tail/tails.ts"
 import { openTotals, type Totals } from "./totals.ts"
 
@@ -20,6 +21,16 @@ export function openEventReader(path: string, { cacheBytes }: { cacheBytes: numb
   return new Reader(openForReading(path), new ColumnCache(cacheBytes))
 }
 
+/** Share of the cache of columns by which the results of reports are bounded, and the least that they need. */
+const RESULT_SHARE = 8
+const MIN_RESULT_BYTES = 4 << 20
+
+/** The segments of a lane, and a text that differs for other segments. Ids of segments are never used again. */
+interface LaneSegments {
+  segments: Segment[]
+  name: string
+}
+
 /** Number of latest segments that determine the busiest site. */
 const LATEST_SEGMENTS = 200
 
@@ -29,8 +40,9 @@ class Reader implements EventReader {
   #tails = new Tails()
   #generation = -1
   #epoch = -1
+  readonly #results: Results
   /** By lane. */
-  readonly #segments = new Map<number, Segment[]>()
+  readonly #segments = new Map<number, LaneSegments>()
   /** By site. */
   readonly #totals = new Map<number, Totals[]>()
   readonly #dictionaries = new Map<string, ReadDictionary>()
@@ -38,6 +50,7 @@ class Reader implements EventReader {
   constructor(db: Database, cache: ColumnCache) {
     this.#db = db
     this.#cache = cache
+    this.#results = new Results(Math.max(MIN_RESULT_BYTES, cache.limit / RESULT_SHARE))
   }
 
   snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = []): Snapshot {
@@ -61,9 +74,10 @@ class Reader implements EventReader {
 
   #read(siteId: number, kind: SegmentKind, imports: Imports): Snapshot {
     this.#follow()
-    const segments = this.#segmentsOf(siteId, kind)
+    const { segments, name } = this.#segmentsOf(siteId, kind)
     const visible = visibleParts(segments, imports)
-    const tail = this.#tails.find(laneOf(siteId, kind))
+    const lane = laneOf(siteId, kind)
+    const tail = this.#tails.find(lane)
     const parts: Part[] = tail && tail.events > 0 ? [...visible, tail] : visible
     let visitorLimit = 0
     for (const segment of segments) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
@@ -78,6 +92,14 @@ class Reader implements EventReader {
       dictionary: (name) => this.#dictionary(siteId, name),
       imports: shown,
       totals: (kind) => totals.filter((part) => part.kind === kind),
+      ...(kind !== "visits" && { visits: this.#read(siteId, "visits", imports) }),
+      version: {
+        sealed: `${lane} ${name} ${this.#epoch} ${JSON.stringify(imports)}`,
+        // A seal can remove visits without a record.
+        tail: `${this.#tails.lastRecordOf(lane)} ${tail?.visits} ${tail?.events}`,
+      },
+      results: this.#results,
+      eachRow: (statement, take) => translateErrors(() => forEachRow(this.#db, statement, take)),
     }
   }
 
@@ -97,13 +119,17 @@ class Reader implements EventReader {
     this.#epoch = epoch
   }
 
-  #segmentsOf(siteId: number, kind: SegmentKind): Segment[] {
+  #segmentsOf(siteId: number, kind: SegmentKind): LaneSegments {
     const lane = laneOf(siteId, kind)
     const known = this.#segments.get(lane)
     if (known) return known
-    const segments = listSegments(this.#db, siteId, kind).map((row) => new Segment(row, this.#db, this.#cache))
-    this.#segments.set(lane, segments)
-    return segments
+    const rows = listSegments(this.#db, siteId, kind)
+    const found = {
+      segments: rows.map((row) => new Segment(row, this.#db, this.#cache)),
+      name: Bun.hash(rows.map(({ id }) => id).join()).toString(36),
+    }
+    this.#segments.set(lane, found)
+    return found
   }
 
   #totalsOf(siteId: number): Totals[] {

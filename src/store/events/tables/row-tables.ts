@@ -17,6 +17,11 @@ export function rowStatements(db: Database): RowStatements {
 /** A statement in the form in which it is sent to another thread. */
 export type SentStatement = Pick<Sql, "text" | "values">
 
+/** Reads rows one after another, so that only one is in memory. */
+export function forEachRow(db: Database, { text, values }: SentStatement, take: (row: object) => void): void {
+  for (const row of db.query(text).iterate(...values)) take(row as object)
+}
+
 /** Number of rows between two calls of `check`. */
 const ROWS_BETWEEN_CHECKS = 1_000
 

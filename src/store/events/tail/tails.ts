@@ -18,6 +18,8 @@ export class Tails {
   readonly #tails = new Map<number, SiteTail>()
   /** The last record that was applied. */
   lastRecord = 0
+  /** By lane, the last record that concerned it. */
+  readonly #lastRecords = new Map<number, number>()
   /** Number of rewrites of the log at the time it was last read. */
   #epoch = 0
 
@@ -32,6 +34,11 @@ export class Tails {
 
   find(siteId: number): SiteTail | undefined {
     return this.#tails.get(siteId)
+  }
+
+  /** Returns the last record that concerned a lane; 0 without any in the log. */
+  lastRecordOf(lane: number): number {
+    return this.#lastRecords.get(lane) ?? 0
   }
 
   all(): IterableIterator<SiteTail> {
@@ -60,8 +67,11 @@ export class Tails {
     }
     this.#epoch = epoch
     const sql = "select id, arrived_at, record from log where id >= ? order by id"
-    const tail = (siteId: number) => this.tail(siteId)
     for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(Math.max(this.lastRecord + 1, floor))) {
+      const tail = (lane: number) => {
+        this.#lastRecords.set(lane, id)
+        return this.tail(lane)
+      }
       replay(record, { record: id, arrivedAt: arrived_at }, { ...callbacksOf(id), tail })
       this.lastRecord = id
     }

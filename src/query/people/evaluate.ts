@@ -1,0 +1,107 @@
+import { type Dimension, dimensionFacts } from "../../domain/dimension.ts"
+import type { EvaluateQuery, EvaluateResult, MembersQuery, PeopleSet } from "../../domain/people.ts"
+import type { PeopleStates, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import { coverage } from "./coverage.ts"
+import { EdgeVisits } from "./edge-visits.ts"
+import { PeopleSets } from "./sets.ts"
+import { IN, isPerson, PENDING, readSlice, SLICE_SIZE } from "./slice.ts"
+
+/** Largest number of values of one breakdown. */
+const MAX_VALUES = 1_000
+
+/** Counts the people of a set, those that are undecided, and what its people have in common. */
+export function evaluate(snapshot: Snapshot, query: EvaluateQuery, check: () => void): EvaluateResult {
+  const { set, comparedTo } = query
+  const sets = new PeopleSets(snapshot, check)
+  const states = sets.statesOf(set)
+  const earlier = query.earlier.map(() => 0)
+  sets.evaluate(query.earlier, (index, _, found) => {
+    earlier[index]! += countOf(found, IN)
+  })
+  return {
+    size: countOf(states, IN),
+    pending: countOf(states, PENDING),
+    total: countOf(sets.statesOf(everyone(set)), IN),
+    coverage: coverage(snapshot, set.scope, [query.range.from, query.range.to], check),
+    earlier,
+    ...(comparedTo && { compared: compare(states, sets.statesOf(comparedTo)) }),
+    breakdown: query.breakdown.length > 0 ? breakdowns(snapshot, query, states, check) : [],
+  }
+}
+
+/** Returns the next ordinals of a set, ascending. Fewer than the limit after the last one. */
+export function members(snapshot: Snapshot, { set, after, limit }: MembersQuery, check: () => void): Uint32Array {
+  const states = new PeopleSets(snapshot, check).statesOf(set)
+  const ordinals = new Uint32Array(limit)
+  let count = 0
+  for (let ordinal = after + 1; ordinal < states.length && count < limit; ordinal++) {
+    if (states[ordinal] === IN) ordinals[count++] = ordinal
+  }
+  return ordinals.slice(0, count)
+}
+
+/** Returns the set of all people of the same scope. */
+const everyone = ({ scope, until }: PeopleSet): PeopleSet => ({
+  key: "everyone",
+  scope,
+  until,
+  members: { by: "group", group: { match: "all", conditions: [] } },
+})
+
+function countOf(states: Uint8Array, wanted: number): number {
+  let count = 0
+  for (let i = 0; i < states.length; i++) if (states[i] === wanted) count++
+  return count
+}
+
+function compare(states: PeopleStates, others: PeopleStates): { size: number; people: number } {
+  let people = 0
+  for (let ordinal = 0; ordinal < others.length; ordinal++) if (others[ordinal] === IN && states[ordinal] === IN) people++
+  return { size: countOf(others, IN), people }
+}
+
+interface Counts {
+  column: VisitColumn
+  members: Float64Array
+  total: Float64Array
+}
+
+/** Counts the people of the set and all people by the values of their last visit. */
+function breakdowns(snapshot: Snapshot, { set, breakdown }: EvaluateQuery, states: PeopleStates, check: () => void) {
+  const counts = breakdown.map((dimension): Counts => {
+    const { size } = snapshot.dictionary(dictionaryOf(dimension))
+    // Visit dimensions are columns of the same name.
+    return { column: dimension as VisitColumn, members: new Float64Array(Math.max(1, size)), total: new Float64Array(Math.max(1, size)) }
+  })
+  for (let from = 0; from < snapshot.visitorLimit; from += SLICE_SIZE) {
+    const slice = readSlice(snapshot, from, Math.min(SLICE_SIZE, snapshot.visitorLimit - from), check)
+    new EdgeVisits(snapshot, slice, "last", set.until, check).each((part, rows, people, count) => {
+      for (const { column, members, total } of counts) {
+        const values = part.visit(column)
+        for (let i = 0; i < count; i++) {
+          const person = people[i]!
+          if (!isPerson(slice, person, set.until, set.scope.identifiedOnly)) continue
+          const value = values[rows[i]!]!
+          total[value]!++
+          members[value]! += states[from + person]! >>> 1
+        }
+      }
+    })
+  }
+  return counts.map(({ members, total }, index) => largest(snapshot, breakdown[index]!, members, total))
+}
+
+function dictionaryOf(dimension: Dimension) {
+  const { level, dictionary } = dimensionFacts(dimension)
+  if (level !== "visit" || dictionary === undefined) throw new Error(`${dimension} is not a dimension of visits`)
+  return dictionary
+}
+
+function largest(snapshot: Snapshot, dimension: Dimension, people: Float64Array, total: Float64Array) {
+  const dictionary = snapshot.dictionary(dictionaryOf(dimension))
+  const values = Array.from(people.keys()).filter((value) => people[value]! > 0)
+  values.sort((a, b) => people[b]! - people[a]! || total[b]! - total[a]! || (dictionary.text(a) < dictionary.text(b) ? -1 : 1))
+  return values
+    .slice(0, MAX_VALUES)
+    .map((value) => ({ value: dictionary.text(value) || null, people: people[value]!, total: total[value]! }))
+}

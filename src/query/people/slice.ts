@@ -1,0 +1,191 @@
+import type { PeopleScope } from "../../domain/people.ts"
+import { VISITOR_KINDS } from "../../domain/visit.ts"
+import type { Snapshot } from "../../store/events/part.ts"
+import type { Hits } from "./hits.ts"
+import type { LocalDays } from "./local-days.ts"
+
+/** States of a person in a set or under a condition. `all` is their minimum, `any` their maximum. */
+export const OUT = 0
+export const PENDING = 1
+export const IN = 2
+
+const DEVICE = VISITOR_KINDS.indexOf("device")
+const USER = VISITOR_KINDS.indexOf("user")
+
+/** Number of visitors of a slice. Their arrays take about 30 MB. */
+export const SLICE_SIZE = 1 << 20
+
+/** Visitors with consecutive ordinals. Sets are evaluated slice by slice, so that memory does not grow with the number of visitors. */
+export interface Slice {
+  /** Ordinal of the first visitor. All arrays count from it. */
+  from: number
+  size: number
+  /** Start of the first visit; Infinity without a visit. */
+  first: Float64Array
+  /** Index in VISITOR_KINDS. All visits of a visitor are of one kind, because rotating ids and person keys have ordinals of their own. */
+  kind: Uint8Array
+}
+
+/** Reads the first visits of some visitors. */
+export function readSlice(snapshot: Snapshot, from: number, size: number, check: () => void): Slice {
+  const slice: Slice = { from, size, first: new Float64Array(size).fill(Infinity), kind: new Uint8Array(size) }
+  for (const part of snapshot.parts) {
+    if (part.visits === 0) continue
+    check()
+    addVisits(slice, part.visit("visitor"), part.starts(), part.visit("visitor_kind"), part.visits)
+  }
+  return slice
+}
+
+function addVisits(
+  { from, size, first, kind }: Slice,
+  visitor: Uint32Array,
+  starts: Float64Array,
+  kinds: Uint32Array,
+  visits: number,
+): void {
+  for (let row = 0; row < visits; row++) {
+    const person = (visitor[row]! - from) >>> 0
+    if (person >= size) continue
+    if (starts[row]! < first[person]!) first[person] = starts[row]!
+    if (kinds[row]! > kind[person]!) kind[person] = kinds[row]!
+  }
+}
+
+/** Returns whether a visitor of a slice counts as a person: with a visit before the end, and with a lasting id where only those count. */
+export const isPerson = ({ first, kind }: Slice, person: number, until: number, identifiedOnly: boolean): boolean =>
+  first[person]! < until && (!identifiedOnly || kind[person] !== 0)
+
+/** How long a person is recognized: from the start of the salt period of a rotating id, and until an id ends. */
+export class Recognition {
+  #period = 0
+
+  constructor(
+    private readonly slice: Slice,
+    private readonly scope: PeopleScope,
+  ) {}
+
+  /** Returns the time from which the person's id was not known any more or will not be, epoch ms. */
+  end(person: number): number {
+    const kind = this.slice.kind[person]!
+    if (kind === USER) return Infinity
+    if (kind === DEVICE) return this.slice.first[person]! + this.scope.deviceMs
+    return this.#enter(person) ? this.scope.saltEdges[this.#period + 1]! : -Infinity
+  }
+
+  /** Returns whether a person was or will be recognized throughout a time, which an empty one requires of no one. */
+  covers(person: number, from: number, to: number): boolean {
+    if (from >= to) return true
+    if (to > this.end(person)) return false
+    return this.slice.kind[person] !== 0 || from >= this.scope.saltEdges[this.#period]!
+  }
+
+  /** Finds the salt period of the first visit. Ordinals follow the order of appearance, so it is mostly that of the person before. */
+  #enter(person: number): boolean {
+    const { saltEdges } = this.scope
+    const at = this.slice.first[person]!
+    if (at >= saltEdges[this.#period]! && at < saltEdges[this.#period + 1]!) return true
+    let [low, high] = [0, saltEdges.length - 1]
+    if (!(at >= saltEdges[low]! && at < saltEdges[high]!)) return false
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (saltEdges[middle]! <= at) low = middle
+      else high = middle
+    }
+    this.#period = low
+    return true
+  }
+}
+
+/** The window of a condition: the same for everyone, or by person with the moment at which it begins. */
+export type Window =
+  | { isRelative: false; from: number; to: number }
+  /** `from` is Infinity and `to` -Infinity without a reference. */
+  | { isRelative: true; from: Float64Array; to: Float64Array }
+
+/** Returns the window from each person's moment until the end of the local day a number of days later. */
+export function windowAfter(
+  moments: Float64Array,
+  days: number,
+  local: LocalDays,
+  dayOf: (local: LocalDays, at: number) => number,
+): Window {
+  const to = new Float64Array(moments.length)
+  for (let person = 0; person < moments.length; person++) {
+    const at = moments[person]!
+    to[person] = at === Infinity ? -Infinity : local.edges[dayOf(local, at) + days + 1]!
+  }
+  return { isRelative: true, from: moments, to }
+}
+
+/** The hits of a slice that lie in a window, by person. */
+export interface PersonHits {
+  person: Uint32Array
+  at: Float64Array
+  amount: Float64Array | undefined
+  count: number
+}
+
+/** Chooses the hits of a slice and a window. The result is overwritten by the next call. */
+export class HitChoice {
+  readonly #out: PersonHits = { person: new Uint32Array(0), at: new Float64Array(0), amount: undefined, count: 0 }
+
+  constructor(
+    private readonly slice: Slice,
+    private readonly window: Window,
+    /** End of the set, beyond which a window that begins at a person's own moment may reach. */
+    private readonly until: number,
+  ) {}
+
+  choose(hits: Hits): PersonHits {
+    const out = this.#out
+    if (out.person.length < hits.count) {
+      out.person = new Uint32Array(hits.count)
+      out.at = new Float64Array(hits.count)
+      if (hits.amount) out.amount = new Float64Array(hits.count)
+    }
+    out.count = this.window.isRelative
+      ? chooseRelative(hits, this.slice, this.window.from, this.window.to, this.until, out)
+      : chooseAbsolute(hits, this.slice, this.window.from, this.window.to, out)
+    return out
+  }
+}
+
+function chooseAbsolute({ visitor, at, amount, count }: Hits, slice: Slice, from: number, to: number, out: PersonHits): number {
+  const { person: people, at: times, amount: amounts } = out
+  const { from: lowest, size } = slice
+  let chosen = 0
+  for (let i = 0; i < count; i++) {
+    const person = (visitor[i]! - lowest) >>> 0
+    const time = at[i]!
+    if (person >= size || time < from || time >= to) continue
+    people[chosen] = person
+    times[chosen] = time
+    if (amount) amounts![chosen] = amount[i]!
+    chosen++
+  }
+  return chosen
+}
+
+function chooseRelative(
+  { visitor, at, amount, count }: Hits,
+  slice: Slice,
+  from: Float64Array,
+  to: Float64Array,
+  until: number,
+  out: PersonHits,
+): number {
+  const { person: people, at: times, amount: amounts } = out
+  const { from: lowest, size } = slice
+  let chosen = 0
+  for (let i = 0; i < count; i++) {
+    const person = (visitor[i]! - lowest) >>> 0
+    const time = at[i]!
+    if (person >= size || time < from[person]! || time >= to[person]! || time >= until) continue
+    people[chosen] = person
+    times[chosen] = time
+    if (amount) amounts![chosen] = amount[i]!
+    chosen++
+  }
+  return chosen
+}
