@@ -2,13 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PEOPLE_SORTS, type PeopleScope, type PeopleSort } from "../../src/domain/people.ts"
+import { PEOPLE_SORTS, type PeopleScope, type PeopleSort, type RetentionQuery } from "../../src/domain/people.ts"
 import type { Query, SiteFacts } from "../../src/domain/query.ts"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { activeDays } from "../../src/query/people/active-days.ts"
 import { engagement } from "../../src/query/people/engagement.ts"
 import { peopleList } from "../../src/query/people/people-list.ts"
+import { retention } from "../../src/query/retention/retention.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { BenchVisit } from "./data.ts"
@@ -35,11 +36,24 @@ const WEEKS = dayEdges(WINDOW)
 const listBy = (sort: PeopleSort) => (snapshot: Snapshot) =>
   peopleList(snapshot, { site: SITE, scope: SCOPE, days: WEEKS, sort, currency: "EUR", limit: 50 }, unwatched)
 
+const retentionOf = (more: Partial<RetentionQuery>) => (snapshot: Snapshot) =>
+  retention(
+    snapshot,
+    {
+      ...{ site: SITE, scope: SCOPE, edges: WEEKS, cohorts: WINDOW, periods: WINDOW, returnCount: 1, isSame: true },
+      ...{ mode: "first_time", firstEver: false, counting: "exact", elapsed: false },
+      ...more,
+    },
+    unwatched,
+  )
+
 const QUERIES: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
   [`histogram of ${WINDOW} days`]: (snapshot) =>
     activeDays(snapshot, { site: SITE, scope: SCOPE, days: WEEKS, previous: dayEdges(WINDOW, WEEKS[0]) }, unwatched),
   "engagement over 90 days": (snapshot) =>
     engagement(snapshot, { site: SITE, scope: SCOPE, edges: dayEdges(91), days: dayEdges(90 + WINDOW) }, unwatched),
+  [`retention of ${WINDOW} days`]: retentionOf({}),
+  [`retention of ${WINDOW} days by country, in elapsed days`]: retentionOf({ elapsed: true, breakdown: "country" }),
   ...Object.fromEntries(PEOPLE_SORTS.map((sort) => [`first page of the list by ${sort}`, listBy(sort)])),
 }
 

@@ -17,7 +17,7 @@ export interface Limits {
   /** Number of events whose order matters. A few people can have more. */
   events: number
 }
-const LIMITS: Limits = { bitBytes: 32 << 20, events: 1 << 20 }
+const LIMITS: Limits = { bitBytes: 32 << 20, events: 1 << 19 }
 
 /**
  * Counts the people who start in each cohort, and those who return in each period after it (areas/04-cohorts.md section 5). When only
