@@ -6,6 +6,7 @@ import {
   deleteImportsOf,
   deleteRejects,
   type ImportRow,
+  importById,
   importsOfSite,
   listUnsettled,
   listWithFolder,
@@ -28,7 +29,7 @@ export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"
   }
 }
 
-/** Ends imports whose job has ended before them. */
+/** Ends imports, and runs that extend a stream, whose job has ended before them. */
 async function settleImports({ db }: Area["host"], runs: Area["runs"]): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await listUnsettled(db, after)
@@ -36,7 +37,16 @@ async function settleImports({ db }: Area["host"], runs: Area["runs"]): Promise<
       after = row.id
       await runs.settle(row)
     }
-    if (rows.length === 0) return
+    if (rows.length === 0) break
+  }
+  for (let after = 0; ; ) {
+    const streams = await pendingStreams(db, after)
+    for (const { import_id } of streams) {
+      after = import_id
+      const row = await importById(db, import_id)
+      if (row) await runs.settle(row)
+    }
+    if (streams.length === 0) return
   }
 }
 

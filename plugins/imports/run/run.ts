@@ -22,6 +22,7 @@ import {
 } from "../rows.ts"
 import type { Staging } from "../staging.ts"
 import { type PendingRun, pendingOf, type StreamRow, streamOfImport, updateStream } from "../streams/rows.ts"
+import { WAITING_FILE } from "../streams/stream-task.ts"
 import type { Streams } from "../streams/streams.ts"
 import { createDefinitions, removeDefinitions } from "./definitions.ts"
 import { addedDays, dayRows, extendedFigures, runFigures } from "./figures.ts"
@@ -218,7 +219,9 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       (done, total) => progress({ phase: "sort", done, total }),
     )
     // After a power loss the rows are as complete as their summary, which says that they need not be sorted again.
-    for (const { name } of staged.staged) await synced(join(target, name))
+    const names = staged.staged.map(({ name }) => name)
+    if (staged.stream && staged.stream.waiting.rows > 0) names.push(WAITING_FILE)
+    for (const name of names) await synced(join(target, name))
     const draft = `${summary}.new`
     writeFileSync(draft, JSON.stringify(staged), { mode: 0o600 })
     await synced(draft)

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test"
 import { sql } from "#plugin"
 import type { TestInstance } from "#plugin/test"
 import { run, type StageByHand, startByHand } from "./by-hand.ts"
-import { PATH } from "./kit.ts"
-import { ANNA, body, log } from "./logs.ts"
+import { PATH, startImports } from "./kit.ts"
+import { ANNA, body, log, MINUTE } from "./logs.ts"
 import { filesOf, segmentsOf } from "./stores.ts"
 
 /** Returns visits of ten visitors, of whom some have several visits. */
@@ -98,6 +98,22 @@ test("a run that was interrupted and then cancelled leaves no rows to the next o
   expect(filesOf(instance.dataDir).filter((name) => name.includes("import-"))).toEqual([])
   const { body: answer } = await instance.api.get("/api/public/v1/sites/1/stats/summary?period=all&metrics=pageviews", instance.statsKey)
   expect(answer).toMatchObject({ metrics: { pageviews: 20 } })
+})
+
+test("a run whose job was cancelled fails, and the stream goes on", async () => {
+  await using stage = await startImports()
+  const { instance } = stage
+  await stage.run(body(FIRST))
+  const before = segmentsOf(instance)
+  await stage.post("", body(SECOND))
+  const { jobs } = instance.app.instance
+  const [job] = await jobs.list({ kind: "imports.run-import", state: "queued" }, { before: Number.MAX_SAFE_INTEGER, limit: 1 })
+  await jobs.cancel(job!.id)
+  instance.clock.advance(5 * MINUTE)
+  await instance.runJobs()
+  expect((await stage.get("/1")).body).toMatchObject({ state: "completed", error: { code: "internal_error" }, progress: null })
+  expect(segmentsOf(instance)).toEqual(before)
+  expect(await stage.run(body(SECOND))).toMatchObject({ error: null, rows: { read: 48, skipped: 4 } })
 })
 
 test("a run of a stream without its staged files fails, and the stream goes on", async () => {
