@@ -34,8 +34,6 @@ interface Position {
   name: string
   lines: number
   firstOrdinal: number
-  /** Visitors of the run that earlier runs do not have. */
-  newVisitors: number
 }
 
 /** Writes all staged rows. Returns the number of visits and rows of totals, and of visitors that earlier runs do not have. */
@@ -46,12 +44,11 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
   // Visitors of a stream have names, by which later runs find them again.
   const numbered = staged.stream ? 0 : staged.visitors
   const firstOrdinal = reached?.firstOrdinal ?? imports.reserveVisitors(siteId, numbered)
-  let newVisitors = reached?.newVisitors ?? numbered
   const total = staged.staged.reduce((sum, { lines }) => sum + lines, 0)
   const place = { siteId, importId, run }
   const advance = (name: string, lines: number, visits: number, rows: number): ImportCursor => {
     const before = cursor ?? { visits: 0, rows: 0, batches: 0 }
-    const position = JSON.stringify({ name, lines, firstOrdinal, newVisitors } satisfies Position)
+    const position = JSON.stringify({ name, lines, firstOrdinal } satisfies Position)
     cursor = { position, visits: before.visits + visits, rows: before.rows + rows, batches: before.batches + 1 }
     return cursor
   }
@@ -71,9 +68,8 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
     for await (const some of linesInBatches({ ...batches, weightOf: isVisits ? eventsIn : () => 1 })) {
       at += some.length
       if (isVisits) {
-        const named = staged.stream && namedVisitors(imports, importId, some)
-        newVisitors += named?.added ?? 0
-        const visitors = named && { visitors: named.known, keepsVisitors: true }
+        const names = staged.stream && [...new Set(some.map(visitorOf))]
+        const visitors = names && { visitors: await imports.nameVisitors(place, names) }
         const cursor = advance(name, at, some.length, 0)
         await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor }, visitsIn(some, personOf))
       } else {
@@ -85,14 +81,8 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
       signal.throwIfAborted()
     }
   }
+  const newVisitors = staged.stream ? imports.countVisitors(importId, run) : staged.visitors
   return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0, newVisitors }
-}
-
-/** Returns the visitors of a batch that were stored before, and the number of the others. */
-function namedVisitors(imports: ImportWriters, importId: number, lines: readonly string[]) {
-  const names = new Set(lines.map(visitorOf))
-  const known = imports.visitors(importId, names)
-  return { known, added: names.size - known.size }
 }
 
 type PersonOf = Awaited<ReturnType<ImportWriters["personKeys"]>>

@@ -15,8 +15,8 @@ import { type OwnStatements, statementsBehind } from "./own-tables.ts"
  */
 export interface ImportWriters {
   /**
-   * Adds visits. `firstOrdinal` is the result of `reserveVisitors` if visitors are numbers. `visitors` has the known ones of those that
-   * are named by hashes in hex; with `keepsVisitors` all of them are stored with the rows, for later batches and runs.
+   * Adds visits. `firstOrdinal` is the result of `reserveVisitors` if visitors are numbers, and `visitors` that of `nameVisitors` if they
+   * are names.
    */
   addVisits(place: VisitsPlace, visits: Iterable<ImportedVisit>): Promise<void>
   /** Adds records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
@@ -26,8 +26,10 @@ export interface ImportWriters {
   /** Returns how far a run has come, or undefined before its first batch. */
   cursor(importId: number, run: number): ImportCursor | undefined
   reserveVisitors(siteId: number, count: number): number
-  /** Returns the ordinals of those visitors that earlier batches stored. */
-  visitors(importId: number, names: Iterable<string>): Map<string, number>
+  /** Returns the ordinals of visitors that are named by hashes in hex: those of earlier batches and runs, or new ones, which are stored. */
+  nameVisitors(place: ImportTarget, names: readonly string[]): Promise<Map<string, number>>
+  /** Returns the number of visitors that a run was the first to have. */
+  countVisitors(importId: number, run: number): number
   /** Forgets the stored visitors whose name begins with a prefix in hex. */
   forgetVisitors(importId: number, prefix: string): Promise<void>
   /** Joins the runs of an import up to the last completed one, so that their segments can be merged. Idempotent. */
@@ -49,7 +51,6 @@ export interface ImportWriters {
 
 export interface VisitsPlace extends ImportTarget {
   visitors?: Map<string, number>
-  keepsVisitors?: boolean
   firstOrdinal?: number
   cursor?: ImportCursor
 }
@@ -65,7 +66,8 @@ export const importWriters = (
   addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
   cursor: events.importCursor,
   reserveVisitors: events.reserveVisitors,
-  visitors: events.importedVisitors,
+  nameVisitors: events.nameVisitors,
+  countVisitors: events.countVisitors,
   forgetVisitors: events.forgetImportedVisitors,
   joinRuns: events.joinRuns,
   drop: (siteId, importId, run) => events.dropImport(siteId, importId, now(), run),

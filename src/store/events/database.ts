@@ -14,6 +14,7 @@ import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
 import imports from "./migrations/0003_imports.sql" with { type: "text" }
 import identities from "./migrations/0004_identities.sql" with { type: "text" }
+import importRuns from "./migrations/0005_import_runs.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -25,6 +26,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0002_ingest_minutes", sql: ingestMinutes },
     { name: "0003_imports", sql: imports },
     { name: "0004_identities", sql: identities },
+    { name: "0005_import_runs", sql: importRuns },
   ],
 }
 

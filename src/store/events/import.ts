@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite"
 import type { NewEvent } from "../../domain/event.ts"
 import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
+import { translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import type { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
@@ -39,8 +40,6 @@ export interface ImportPlace extends ImportTarget {
   kind?: SegmentKind
   /** Ordinals of visitors that have names, from earlier calls. New visitors are added. */
   visitors?: Map<string, number>
-  /** Whether to store `visitors` with the rows, in the same transaction. Their names are then hashes in hex. */
-  keepsVisitors?: boolean
   /** Ordinal of the visitor with the number 0. */
   firstOrdinal?: number
   /** Position to store with the rows, in the same transaction. */
@@ -153,19 +152,42 @@ export function readCursor(db: Database, importId: number, run: number): ImportC
   return db.query<ImportCursor, [number, number]>(sql).get(importId, run) ?? undefined
 }
 
-/** Returns the ordinals of those visitors of an import that `saveVisitors` stored. Names are hashes in hex. */
-export function readVisitors(db: Database, importId: number, names: Iterable<string>): Map<string, number> {
-  const find = db.query<{ ordinal: number }, [number, Buffer]>("select ordinal from import_visitors where import_id = ? and key = ?")
-  const known = new Map<string, number>()
-  for (const name of names) {
-    const found = find.get(importId, Buffer.from(name, "hex"))
-    if (found) known.set(name, found.ordinal)
+/**
+ * Returns the ordinals of visitors of an import that grows. Their names are hashes in hex. New ones get the next ordinals and are stored
+ * with the run, a slice at a time.
+ */
+export async function nameVisitors(
+  journal: Journal,
+  { siteId, importId, run = 1 }: ImportTarget,
+  names: readonly string[],
+): Promise<Map<string, number>> {
+  const ordinals = new Map<string, number>()
+  for (let at = 0; at < names.length; at += SLICE) {
+    const slice = names.slice(at, at + SLICE)
+    const unknown = translateErrors(() => slice.filter((name) => !readVisitor(journal.db, importId, name, ordinals)))
+    if (unknown.length > 0)
+      journal.change(() => {
+        const first = reserveVisitors(journal.memory, siteId, unknown.length)
+        const insert = journal.db.query("insert into import_visitors (import_id, key, ordinal, run) values (?, ?, ?, ?)")
+        for (const [index, name] of unknown.entries()) {
+          insert.run(importId, Buffer.from(name, "hex"), first + index, run)
+          ordinals.set(name, first + index)
+        }
+      })
+    await Bun.sleep(0)
   }
-  return known
+  return ordinals
 }
 
-/** Stores ordinals of visitors whose names are hashes in hex. In the transaction of the caller. */
-export function saveVisitors(db: Database, importId: number, visitors: ReadonlyMap<string, number>): void {
-  const insert = db.query("insert into import_visitors (import_id, key, ordinal) values (?, ?, ?) on conflict do nothing")
-  for (const [key, ordinal] of visitors) insert.run(importId, Buffer.from(key, "hex"), ordinal)
+/** Adds the ordinal of a stored visitor. Returns false for a new one. */
+function readVisitor(db: Database, importId: number, name: string, ordinals: Map<string, number>): boolean {
+  const find = db.query<{ ordinal: number }, [number, Buffer]>("select ordinal from import_visitors where import_id = ? and key = ?")
+  const found = find.get(importId, Buffer.from(name, "hex"))
+  if (found) ordinals.set(name, found.ordinal)
+  return found !== null
 }
+
+/** Returns the number of visitors that a run of an import was the first to have. */
+export const countVisitors = (db: Database, importId: number, run: number): number =>
+  db.query<{ n: number }, [number, number]>("select count(*) as n from import_visitors where import_id = ? and run = ?").get(importId, run)!
+    .n

@@ -24,7 +24,7 @@ async function startWithImports(told: ErasedVisits[] = []): Promise<TestInstance
   const cursor = { position: "{}", visits: 0, rows: 3, batches: 1 }
   const rows = DAYS.map((day) => ({ day, texts: {}, counts: { visitors: 1, visits: 1, pageviews: 1 } }))
   await events.importTotals({ siteId: 1, importId: 7, cursor }, "imported_visitors", rows)
-  await events.importVisits({ siteId: 1, importId: 7, visitors: new Map([["00", 1]]), keepsVisitors: true }, [])
+  await events.nameVisitors({ siteId: 1, importId: 7 }, ["00"])
   for (const importId of [8, 9])
     await events.importVisits(
       { siteId: 1, importId },
@@ -84,7 +84,7 @@ test("a reset removes totals, visits of all imports, cursors and the visible set
   await finish(instance)
   expect(told).toEqual([{ all: true }])
   expect([imports.of(1), imports.firstAt(1)]).toEqual([[], undefined])
-  expect([events.importCursor(7, 1), events.importedVisitors(7, ["00"]).size]).toEqual([undefined, 0])
+  expect([events.importCursor(7, 1), events.countVisitors(7, 1)]).toEqual([undefined, 0])
   await showImports(instance, [{ id: 7 }, { id: 8 }, { id: 9 }])
   expect(await visitorsOf(instance)).toBe(0)
 })

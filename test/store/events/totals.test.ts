@@ -51,8 +51,7 @@ function openStore() {
 const VISITOR = "00ff"
 
 /** Stores a lookup of a visitor as a batch of an import does. */
-const keepVisitor = (store: EventStore, siteId: number, importId: number) =>
-  store.importVisits({ siteId, importId, visitors: new Map([[VISITOR, 4]]), keepsVisitors: true }, [])
+const keepVisitor = (store: EventStore, siteId: number, importId: number) => store.nameVisitors({ siteId, importId }, [VISITOR])
 
 /** Returns the totals of a kind as the rows that were imported. */
 function readRows(snapshot: Snapshot, kind: ImportedKind): (ImportedRow & { importId: number })[] {
@@ -185,8 +184,8 @@ test("dropping the totals of a site removes the cursors and visitors of its impo
   }
   expect(await open.store.dropTotals(1, NOW)).toBe(1)
   expect(open.read("imported_pages")).toEqual([])
-  expect([open.store.importCursor(7, 1), open.store.importedVisitors(7, [VISITOR]).size]).toEqual([undefined, 0])
-  expect([open.store.importCursor(8, 1), open.store.importedVisitors(8, [VISITOR]).size]).toEqual([cursor, 1])
+  expect([open.store.importCursor(7, 1), open.store.countVisitors(7, 1)]).toEqual([undefined, 0])
+  expect([open.store.importCursor(8, 1), open.store.countVisitors(8, 1)]).toEqual([cursor, 1])
   expect(await open.store.dropTotals(1, NOW)).toBe(0)
 })
 
@@ -288,7 +287,7 @@ test("the size, the examination and a copy of a store include totals, and a copy
   copyEventFile(open.path, copy)
   forgetVisitorsOfCopy(copy)
   const restored = openEventStore(copy, { now: NOW })
-  expect(restored.importedVisitors(7, [VISITOR]).size).toBe(0)
+  expect(restored.countVisitors(7, 1)).toBe(0)
   const reader = openEventReader(copy, { cacheBytes: 1 << 20 })
   expect(pages(readRows(reader.snapshot(1, "visits", ALL), "imported_pages"))).toEqual(pages(rows))
   reader.close()

@@ -174,6 +174,7 @@ export function dropImport(db: Database, siteId: number, importId: number, run: 
   const cursors = "delete from import_cursors where import_id = ?1 and (?2 is null or run = ?2)"
   db.query<unknown, [number, number | null]>(cursors).run(importId, run ?? null)
   if (run === undefined) forgetImportedVisitors(db, importId)
+  else db.query("delete from import_visitors where import_id = ? and run = ?").run(importId, run)
 }
 
 /** Longer than any hash of a visitor, so that it follows all that begin with the same prefix. */

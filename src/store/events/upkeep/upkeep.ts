@@ -5,15 +5,15 @@ import { deletePerson } from "../dictionary/identities.ts"
 import { isTransient } from "../dictionary/visitors.ts"
 import { translateErrors } from "../fault.ts"
 import {
+  countVisitors,
   type ImportCursor,
   type ImportedVisit,
   type ImportPlace,
   type ImportTarget,
   importTail,
+  nameVisitors,
   readCursor,
-  readVisitors,
   reserveVisitors,
-  saveVisitors,
   writeCursor,
 } from "../import.ts"
 import type { Journal } from "../journal.ts"
@@ -79,8 +79,10 @@ export interface Upkeep {
   importCursor(importId: number, run: number): ImportCursor | undefined
   /** Reserves ordinals for an import whose visitors are numbered from 0. Returns the first one. */
   reserveVisitors(siteId: number, count: number): number
-  /** Returns the ordinals of those visitors that earlier batches stored, by the hash of their name in hex. */
-  importedVisitors(importId: number, names: Iterable<string>): Map<string, number>
+  /** Returns the ordinals of visitors by the hash of their name in hex. New ones are stored with the run. */
+  nameVisitors(place: ImportTarget, names: readonly string[]): Promise<Map<string, number>>
+  /** Returns the number of visitors that a run of an import was the first to have. */
+  countVisitors(importId: number, run: number): number
   /** Deletes the stored ordinals of an import's visitors whose hash begins with a prefix in hex. */
   forgetImportedVisitors(importId: number, prefix: string): Promise<void>
   /** Makes completed runs of an import one, so that their small segments can be merged. Answers include all of them before and after. */
@@ -126,11 +128,10 @@ export function createUpkeep(journal: Journal): Upkeep {
       return fromTail + fromSegments
     })
 
-  /** Publishes the segments of a batch, with the cursor and the visitors, in one transaction. */
-  const finishBatch = (place: ImportPlace, added: readonly number[]): void =>
+  /** Publishes the segments of a batch, with the cursor, in one transaction. */
+  const finishBatch = (place: ImportTarget & { cursor?: ImportCursor }, added: readonly number[]): void =>
     journal.commit(() => {
       publishSegments(db, added, [], 0)
-      if (place.keepsVisitors && place.visitors) saveVisitors(db, place.importId, place.visitors)
       if (place.cursor) writeCursor(db, place, place.cursor)
     })
 
@@ -212,7 +213,8 @@ export function createUpkeep(journal: Journal): Upkeep {
       }),
     importCursor: (importId, run) => translateErrors(() => readCursor(db, importId, run)),
     reserveVisitors: (siteId, count) => journal.change(() => reserveVisitors(journal.memory, siteId, count)),
-    importedVisitors: (importId, names) => translateErrors(() => readVisitors(db, importId, names)),
+    nameVisitors: (place, names) => nameVisitors(journal, place, names),
+    countVisitors: (importId, run) => translateErrors(() => countVisitors(db, importId, run)),
     async forgetImportedVisitors(importId, prefix) {
       while (journal.commit(() => forgetImportedVisitors(db, importId, { prefix, limit: FORGOTTEN_AT_ONCE })) === FORGOTTEN_AT_ONCE)
         await Bun.sleep(0)
