@@ -87,9 +87,10 @@ export async function createApp(given: AppOptions): Promise<App> {
     runPluginCommand: registry.runCommand(operatorActor(options.version)),
   })
   const placeNames = placeFile?.names
-  const stats = createStats({ ...instance, engine, clock, placeNames })
+  const savedSets = instance.visitorSets.readingWith(engine, instance.people)
+  const stats = createStats({ ...instance, engine, clock, placeNames, savedSets })
   const recordReports = createRecordReports({ ...instance, engine, clock, placeNames })
-  const exports = createExports({ ...instance, engine, clock, placeNames })
+  const exports = createExports({ ...instance, engine, clock, placeNames, savedSets })
   const resolveTxt = txtResolver(options.nameServers)
   const hostClaims = createHostClaims({ ...instance, clock, random: options.random, resolveTxt })
   const siteAreas = createSiteAreas({
@@ -100,6 +101,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     exports,
     clock,
     placeNames,
+    savedSets,
     live,
     random: options.random,
     dataDir: config.data_dir,
@@ -167,7 +169,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     siteAreas,
     stats,
     exports,
-    queryForm: createQueryForm({ ...instance, engine, clock }),
+    queryForm: createQueryForm({ ...instance, engine, clock, savedSets }),
     collector,
     onScript: live.scriptSeen,
     publicUrl,

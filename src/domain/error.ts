@@ -92,6 +92,7 @@ export const ERROR_CODES = [
   "not_enough_space",
   "domain_not_verified",
   "identity_insufficient",
+  "broken_reference",
   "blocked_address",
   "outbound_disabled",
   "outbound_failed",

@@ -1,6 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
+import { textOf } from "./response.ts"
 import type { SiteSettings } from "./site.ts"
-import { IDENTITY_MODES, type IdentityMode } from "./visit.ts"
+import type { IdentityMode } from "./visit.ts"
 
 /** For how many days at most a visitor without a user id or device id is recognized: the longest day, week or month of a salt. */
 export const ROTATING_DAYS: Readonly<Record<IdentityMode, number>> = { daily: 1, weekly: 7, monthly: 31, identified: 1, persistent: 1 }
@@ -17,10 +18,7 @@ export function horizonDays({ identity_mode, persistent_days }: Pick<SiteSetting
 /** Schema of how people are recognized in an answer (areas/04 section 1). */
 export const PeopleIdentity = t.Object(
   {
-    mode: t.Union(
-      IDENTITY_MODES.map((mode) => t.Literal(mode)),
-      { description: "Identity mode of the site." },
-    ),
+    mode: textOf<IdentityMode>({ description: "Identity mode of the site." }),
     horizon_days: t.Union([t.Integer(), t.Null()], {
       description: "Days for which people are recognized. `null` means as long as data is kept.",
     }),

@@ -88,6 +88,13 @@ export interface Coverage {
   recognized: number
 }
 
+/** A query for the coverage of a range. */
+export interface CoverageQuery {
+  site: SiteFacts
+  scope: PeopleScope
+  range: Range
+}
+
 /** A query for the size of a set, and of what its people have in common. */
 export interface EvaluateQuery {
   site: SiteFacts

@@ -57,6 +57,7 @@ export const QueryAnswer = t.Object(
         time_labels: t.Optional(t.Array(t.String(), { description: "All time buckets. Present only if requested." })),
         total_rows: t.Optional(t.Integer({ minimum: 0, description: "Number of all rows. Present only if requested." })),
         visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
+        identity: REPORT_FACTS.identity,
         imports: REPORT_FACTS.imports,
         visitors_estimated: REPORT_FACTS.visitors_estimated,
         notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),

@@ -1,4 +1,5 @@
 import { type Static, type TNumber, type TOptional, Type as t } from "@sinclair/typebox"
+import { PeopleIdentity } from "./identity.ts"
 import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
 import type { ImportExclusion } from "./query.ts"
 import { textOf } from "./response.ts"
@@ -75,6 +76,7 @@ export const REPORT_FACTS = {
   site_id: t.Integer({ description: "Id of the site." }),
   range: ReportRange,
   visitor_window: t.Optional(VisitorWindow),
+  identity: t.Optional(PeopleIdentity),
   imports: t.Optional(ReportImports),
   visitors_estimated: t.Optional(
     t.Boolean({

@@ -105,6 +105,7 @@ const ANSWERS: Record<CoreErrorCode, ErrorStatus> = {
   backup_foreign: { status: 422, title: "The backup is from another program" },
   wrong_passphrase: { status: 422, title: "The passphrase is incorrect" },
   not_enough_space: { status: 422, title: "There is not enough space" },
+  broken_reference: { status: 422, title: "A definition refers to something that was deleted" },
   identity_insufficient: { status: 422, title: "The identity mode of the site is too short for this report" },
   blocked_address: { status: 422, title: "The address is blocked" },
   outbound_disabled: { status: 422, title: "Outgoing requests are disabled" },

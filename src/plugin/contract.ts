@@ -13,6 +13,7 @@ import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
 import type { CommandForm, CommandInput } from "../services/instance/plugin-commands.ts"
 import type { Consumer } from "../services/jobs/outbox.ts"
+import type { VisitorSets } from "../services/people/visitor-sets.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { Migration } from "../store/migrations.ts"
 import type { PluginError } from "./errors.ts"
@@ -75,6 +76,8 @@ export interface Contribution {
   commands?: Readonly<Record<string, PluginCommand>>
   /** Widgets of saved dashboards, by type. */
   widgets?: Readonly<Record<string, Widget>>
+  /** Sets of visitors that filters name by id as `cohort`, in every report. Only one plugin has them. Asked while the plugin is enabled. */
+  visitorSets?: VisitorSets
   /** Consumers of product events, by name. */
   consumers?: Readonly<Record<string, Pick<Consumer, "events" | "consume">>>
   // The data hooks also run while the plugin is disabled. They return the number of deleted rows by kind. Each can run twice for the same data.

@@ -62,6 +62,7 @@ export {
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
 export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
 export type { People } from "../services/people/people.ts"
+export type { SetReader, VisitorSet, VisitorSets } from "../services/people/visitor-sets.ts"
 export {
   isReservedSlug,
   refuseSlug,

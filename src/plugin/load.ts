@@ -66,6 +66,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     defineJobs(instance, id, contribution.jobs ?? {}, isOn)
     for (const [name, consumer] of Object.entries(contribution.consumers ?? {}))
       instance.outbox.register({ ...consumer, name: `${id}.${name}`, isOn })
+    const { visitorSets } = contribution
+    if (visitorSets) instance.visitorSets.register({ find: visitorSets.find, isOn })
     registry.add({ id, isOn, contribution })
   }
 

@@ -54,6 +54,7 @@ export function engineOf(world: World): Engine {
     exportBreakdown: refuse,
     importFacts: refuse,
     importedRows: refuse,
+    coverage: refuse,
     activeDays: refuse,
     peopleList: refuse,
     person: refuse,

@@ -81,7 +81,9 @@ function messageOf({ code, message, members }: AppError, given: Record<string, u
     case "funnel_not_found":
       return `Site ${given.site_id} has no funnel ${given.funnel_id}. Call list_goals for the saved funnels.`
     case "identity_insufficient":
-      return `${message} Give a shorter window_hours, for example {"window_hours":24}, or leave it out.`
+      return JSON.stringify(given.filters ?? []).includes('"cohort"')
+        ? `${message} Ask for a shorter range, for example {"period":"today"}, or leave out the cohort.`
+        : `${message} Give a shorter window_hours, for example {"window_hours":24}, or leave it out.`
     case "query_timeout":
       return 'The report took longer than 15 seconds. Ask for a shorter range, for example {"period":"7d"}.'
     default:

@@ -31,11 +31,11 @@ const SiteList = t.Object({
 /** Result of `list_sites`. */
 export type SiteList = Static<typeof SiteList>
 
-/** The fields of `imports` would take a thirtieth of the limit, once for each report. */
-const imports = t.Optional(t.Object({}))
+/** The fields of `imports` and `identity` would take a thirtieth of the limit each, once for each report. */
+const facts = { identity: t.Optional(t.Object({})), imports: t.Optional(t.Object({})) }
 /** The steps of a funnel have no revenue. */
 const report = ({ revenue_currency, ...others }: TProperties & typeof REPORT_FACTS, hasRevenue = true) =>
-  shortened(t.Object({ ...others, imports, ...(hasRevenue && { revenue_currency }) }))
+  shortened(t.Object({ ...others, ...facts, ...(hasRevenue && { revenue_currency }) }))
 
 // Buckets of the compared range are over.
 const { partial: _, ...earlierPoint } = Timeseries.properties.points.items.properties

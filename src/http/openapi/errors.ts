@@ -104,6 +104,7 @@ const MEANINGS: Record<CoreErrorCode, string> = {
   wrong_passphrase: "The backup is encrypted, and the passphrase does not decrypt it. Nothing was replaced.",
   not_enough_space: "The disk does not have enough free space. The members needed_bytes and free_bytes give the sizes in bytes.",
   domain_not_verified: "DNS does not return the TXT record yet. A new record can take several hours to become visible.",
+  broken_reference: "A filter names a cohort whose definition refers to something that was deleted. Edit the cohort.",
   identity_insufficient: "The report needs visitors to be recognized for longer than the identity mode of the site allows.",
   blocked_address: "The instance only sends requests to public addresses, over HTTPS and on standard ports. The operator can allow others.",
   outbound_disabled: "The operator has disabled outgoing requests (FOOTFALL_OUTBOUND=off).",

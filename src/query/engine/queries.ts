@@ -1,3 +1,4 @@
+import type { CoverageQuery } from "../../domain/people.ts"
 import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
@@ -7,6 +8,7 @@ import { type ImportedRowsCursor, importedRows } from "../imported/imported-rows
 import { aggregate, comparedTables } from "../measure/aggregate.ts"
 import { paths } from "../paths/paths.ts"
 import { activeDays } from "../people/active-days.ts"
+import { coverage } from "../people/coverage.ts"
 import { engagement } from "../people/engagement.ts"
 import { evaluate, members } from "../people/evaluate.ts"
 import { peopleList } from "../people/people-list.ts"
@@ -62,6 +64,9 @@ export const QUERIES = {
   exportBreakdown,
   /** Which imports are part of a report on visits. */
   importFacts,
+  /** How many visits of a range belong to visitors who are recognized throughout it. */
+  coverage: (snapshot: Snapshot, { scope, range }: CoverageQuery, check: () => void) =>
+    coverage(snapshot, scope, [range.from, range.to], check),
   /** People by number of active days. */
   activeDays,
   /** People with their activity, the most active first. */

@@ -15,8 +15,14 @@ export const isShortPattern = (pattern: string): boolean =>
   pattern.length <= QUERY.wildcardChars && pattern.split("*").length - 1 <= QUERY.wildcardStars
 export const PATTERN_BOUNDS = `A pattern can have at most ${QUERY.wildcardChars} characters and ${QUERY.wildcardStars} asterisks.`
 
-/** Returns the filter of a saved segment or cohort, or undefined when no such id is visible to the caller. */
-export type SavedFilters = (kind: "segment" | "cohort", id: number) => Filter | undefined
+/**
+ * Returns the filter of a saved segment or cohort, `broken` if its definition refers to something that was deleted, or undefined when no
+ * such id is visible to the caller.
+ */
+export type SavedFilters = (kind: "segment" | "cohort", id: number) => Filter | "broken" | undefined
+
+/** Fault of a filter that names a broken cohort. */
+export const BROKEN = { code: "broken_reference", detail: "refers to something that was deleted" }
 
 /** Returns the lookup of the segments and cohorts of a site that a user can see; without a user, those shared on the site. */
 export type SavedOf = (site: Site, userId?: number) => SavedFilters
@@ -142,7 +148,8 @@ function readSaved({ kind, operator, leaf, pointer }: SavedLeaf, faults: Faults,
 
 function readSavedId(kind: "segment" | "cohort", id: unknown, pointer: string, faults: Faults, saved: SavedFilters): Filter | undefined {
   if (typeof id !== "number" || !Number.isSafeInteger(id)) return faults.refuse(pointer, "invalid_type", "must be a whole number")
-  return saved(kind, id) ?? faults.refuse(pointer, "invalid_choice", `is not the id of a ${kind} that is visible to you`, [])
+  const filter = saved(kind, id) ?? faults.refuse(pointer, "invalid_choice", `is not the id of a ${kind} that is visible to you`, [])
+  return filter === "broken" ? faults.refuse(pointer, BROKEN.code, BROKEN.detail) : filter
 }
 
 function readClauses(given: unknown, operator: Operator | undefined, pointer: string, faults: Faults): string[] | undefined {

@@ -3,9 +3,10 @@ import type { Fault } from "../../domain/error.ts"
 import { conditionOf, type Filter, OPERATORS, type Operator } from "../../domain/filter.ts"
 import { parseId } from "../../domain/id.ts"
 import { QUERY } from "../../domain/limits.ts"
+import { fault } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
-import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
+import { BROKEN, GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
 
 /** The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). */
 interface FlatFilters {
@@ -63,17 +64,25 @@ function readFilter(item: unknown, pointer: string, faults: Fault[], saved: Save
   const set = SETS.find((name) => name === fields.dimension)
   if (set === undefined) return toFilter(fields)
   const filter = readSaved(set, fields, saved)
-  if (!filter)
+  if (filter === "broken") faults.push(fault(`${pointer}/values`, BROKEN.code, BROKEN.detail))
+  else if (filter) return filter
+  else
     faults.push({ pointer: `${pointer}/values`, code: "invalid_choice", detail: `No ${set} with this id is visible to you.`, allowed: [] })
-  return filter
+  return undefined
 }
 
 /** Returns a filter that holds when any of the named sets does, or undefined when one is not visible. Ids are numbers or digits. */
-function readSaved(set: (typeof SETS)[number], { operator, values }: Record<string, unknown>, saved: SavedFilters): Filter | undefined {
+function readSaved(
+  set: (typeof SETS)[number],
+  { operator, values }: Record<string, unknown>,
+  saved: SavedFilters,
+): Filter | "broken" | undefined {
   const named = values as (string | number | undefined)[] // checked to be a list; its items are checked below
   const ids = named.map((value) => parseId(value))
-  const filters = ids.map((id) => id !== undefined && saved(set, id)).filter((filter) => filter !== undefined && filter !== false)
-  if (filters.length < ids.length) return undefined
+  const found = ids.map((id) => (id === undefined ? undefined : saved(set, id))).filter((filter) => filter !== undefined)
+  if (found.length < ids.length) return undefined
+  const filters = found.filter((filter) => filter !== "broken")
+  if (filters.length < ids.length) return "broken"
   const any: Filter = filters.length === 1 ? filters[0]! : { op: "or", filters }
   return operator === "is_not" ? { op: "not", filter: any } : any
 }

@@ -11,6 +11,7 @@ import { fault, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import type { ErasurePreview } from "../../domain/site-response.ts"
 import type { Engine } from "../../query/engine/engine.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
 import type { ChosenVisits } from "../../query/rows/choice.ts"
 import { pseudonyms } from "../../query/show/pseudonyms.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
@@ -21,6 +22,7 @@ import type { Alongside } from "../definitions/site-things.ts"
 import type { Takeouts } from "../export/takeouts.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { Jobs, JobWork } from "../jobs/jobs.ts"
+import { segmentsOnly } from "../people/visitor-sets.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
@@ -63,6 +65,7 @@ interface SiteErasuresOptions extends OpenReportOptions {
   takeouts: Pick<Takeouts, "drop">
   clock: Clock
   cookieSecrets: readonly [string, ...string[]]
+  saved: SavedOf
 }
 
 /** State of an erasure, stored with its job. */
@@ -81,7 +84,8 @@ const MAX_ANNOUNCED = 10_000
 
 export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
   const { catalog, engine, jobs, audit } = options
-  const open = openReports(options)
+  // A cohort would have to be stored with the job, and its members can change until the job runs.
+  const open = openReports({ ...options, savedSets: segmentsOnly(options.saved) })
   const tokens = createEraseTokens(options)
 
   async function questionOf(site: Site, given: Record<string, unknown>, userId: number) {

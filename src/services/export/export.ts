@@ -1,13 +1,15 @@
 import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
+import type { PeopleIdentity } from "../../domain/identity.ts"
 import type { ReportRange } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
+import type { SavedFilters } from "../../query/parse/array-filters.ts"
 import { type ParsedExport, parseExport } from "../../query/parse/export-query.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
 import { breakdownColumns } from "../../query/rows/export-rows.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../../query/rows/export-text.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import { shownImports, visitImports } from "../stats/import-facts.ts"
-import { both, codeNames, decimalsOf, type ReportOptions, shownRange, siteFacts } from "../stats/open-report.ts"
+import { codeNames, decimalsOf, type ReportOptions, readFiltered, shownRange, siteFacts } from "../stats/open-report.ts"
 import { createStats, type StatsOptions } from "../stats/stats.ts"
 
 /** An export that has been requested but not started. Its range is fixed. */
@@ -30,7 +32,7 @@ export interface Exports {
 }
 
 /** The parts of a site that the caller can see. */
-export type ExportSight = Pick<ReportOptions, "userId" | "hidesRevenue" | "locked" | "minVisitors">
+export type ExportSight = Pick<ReportOptions, "userId" | "hidesRevenue" | "lockedFilters" | "minVisitors" | "seesPeople">
 
 interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
@@ -41,24 +43,33 @@ interface OpenExport extends ParsedExport {
   now: number
   range: ReportRange
   sight: ExportSight
+  /** How people are recognized. Present if a filter names a cohort. */
+  identity?: PeopleIdentity
 }
 
 export function createExports(options: ExportsOptions): Exports {
   const { engine, goals, clock } = options
   const callerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
 
-  function open(site: Site, given: Record<string, unknown>, sight: ExportSight): OpenExport {
+  async function open(site: Site, given: Record<string, unknown>, sight: ExportSight): Promise<OpenExport> {
     const firstAt = given.period === "all" ? options.imports.firstAt(site.id) : undefined
     const now = clock.now()
-    const { userId, hidesRevenue = false, minVisitors, locked } = sight
-    const saved = options.saved?.(site, userId)
-    const parseOptions = { ...(saved && { saved }), hidesRevenue, minVisitors }
-    const { parsed, ...kind } = parseExport(given, { now, timezone: site.timezone, firstAt }, parseOptions)
-    const filter = both(locked, parsed.filter)
-    return { ...kind, parsed: { ...parsed, ...(filter && { filter }) }, site, now, sight, range: shownRange(parsed.range, now) }
+    const { hidesRevenue = false, minVisitors } = sight
+    const moment = { now, timezone: site.timezone, firstAt }
+    const parse = (saved: SavedFilters) => {
+      const { parsed, ...kind } = parseExport(given, moment, { saved, hidesRevenue, minVisitors })
+      return { ...parsed, ...kind }
+    }
+    const { parsed, identity } = await readFiltered({ savedSets: options.savedSets, site, options: sight, parse })
+    const { type, format } = parsed
+    return { type, format, parsed, site, now, sight, range: shownRange(parsed.range, now), ...(identity && { identity }) }
   }
 
-  async function* rows({ site, format, range, parsed, now }: OpenExport, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* rows(
+    { site, format, range, parsed, now, identity }: OpenExport,
+    of: RowType,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     const query = {
       site: siteFacts(site, goals.rules(site.id)),
       range: parsed.range.range,
@@ -66,7 +77,11 @@ export function createExports(options: ExportsOptions): Exports {
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
     }
     const report = { site, facts: query.site, parsed, now, caller: callerOf(site, signal) }
-    let before = exportHead(format, ROW_COLUMNS[of], { range, ...shownImports((await visitImports(options, report)).imports) })
+    let before = exportHead(format, ROW_COLUMNS[of], {
+      range,
+      ...(identity && { identity }),
+      ...shownImports((await visitImports(options, report)).imports),
+    })
     for await (const batch of engine.exportRows(query, callerOf(site, signal))) {
       const after = batch.next ? "" : exportTrailer(format, ROW_COLUMNS[of], batch.omitted)
       yield* piece(batch.rows.length === 0 && batch.next ? "" : before, batch.rows, after)
@@ -74,7 +89,7 @@ export function createExports(options: ExportsOptions): Exports {
     }
   }
 
-  async function* breakdown({ site, format, range, parsed, now }: OpenExport, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* breakdown({ site, format, range, parsed, now, identity }: OpenExport, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
     const names = await codeNames(options, parsed.dimension)
     const query = {
@@ -83,7 +98,11 @@ export function createExports(options: ExportsOptions): Exports {
     }
     const columns = breakdownColumns(parsed)
     const { text, imports } = await engine.exportBreakdown(query, callerOf(site, signal))
-    yield* piece(exportHead(format, columns, { range, ...shownImports(imports) }), text, exportTrailer(format, columns, 0))
+    yield* piece(
+      exportHead(format, columns, { range, ...(identity && { identity }), ...shownImports(imports) }),
+      text,
+      exportTrailer(format, columns, 0),
+    )
   }
 
   /** Yields a report with few rows, computed by the statistics as of the time at which the range was fixed. */
@@ -98,15 +117,15 @@ export function createExports(options: ExportsOptions): Exports {
     const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...parsed.metrics]
     const answer = type === "goals" ? await stats.goals(site, own, asking) : await stats.timeseries(site, own, asking)
     const records: readonly ExportRecord[] = "goals" in answer ? answer.goals : pointRecords(format, answer.points)
-    const { imports, visitors_estimated } = answer
-    const facts = { range, ...(imports && { imports }), ...(visitors_estimated && { visitors_estimated }) }
+    const { imports, visitors_estimated, identity } = answer
+    const facts = { range, ...(identity && { identity }), ...(imports && { imports }), ...(visitors_estimated && { visitors_estimated }) }
     const text = new TextEncoder().encode(recordsText(format, columns, records))
     yield* piece(exportHead(format, columns, facts), text, exportTrailer(format, columns, 0))
   }
 
   return {
     async open(site, given, sight = {}) {
-      const asked = open(site, given, sight)
+      const asked = await open(site, given, sight)
       const { type, format, range } = asked
       return {
         ...{ type, format, range },

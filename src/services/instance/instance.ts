@@ -39,6 +39,7 @@ import { type Alarms, createAlarms } from "../mail/alarms.ts"
 import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "../outbound/outbound.ts"
 import { createPeople, type People } from "../people/people.ts"
+import { createVisitorSets, type VisitorSetSources } from "../people/visitor-sets.ts"
 import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
@@ -106,6 +107,8 @@ export interface Instance {
   segments: Segments
   /** Filters of saved segments, for the query parsers. */
   saved: SavedOf
+  /** Sets of visitors, which an area registers. */
+  visitorSets: VisitorSetSources
   people: People
   shares: Shares
   instanceShields: InstanceShields
@@ -198,6 +201,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
+  const visitorSets = createVisitorSets(segments.saved)
   const instanceShields = await createInstanceShields({ catalog, clock })
   const factsOf = (site: Site) => siteFacts(site, goals.rules(site.id))
   events.exempt(createExemptValues({ directory: sites.directory, goals, funnels, instanceShields }))
@@ -245,7 +249,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
       settings,
       sites,
       passwords: accounts.passwords.lowPriority,
-      saved: segments.saved,
+      visitorSets,
     }),
     access: createAccess({ catalog, sites, permissions, sso: accounts.sso }),
     permissions,
@@ -256,6 +260,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     keyRotation,
     segments,
     saved: segments.saved,
+    visitorSets,
     annotations: createAnnotations({ catalog, clock }),
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),

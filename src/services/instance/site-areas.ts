@@ -7,6 +7,7 @@ import { createSiteErasures, type SiteErasures } from "../erasure/site-erasures.
 import type { Exports } from "../export/export.ts"
 import type { AreaFile } from "../export/takeout.ts"
 import { createTakeouts, type Takeouts } from "../export/takeouts.ts"
+import type { SavedSets } from "../people/visitor-sets.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { createShareVisits, type ShareVisits } from "../sharing/share-visits.ts"
 import type { Shares } from "../sharing/shares.ts"
@@ -69,6 +70,7 @@ interface SiteAreasOptions
   hostClaims: HostClaims
   stats: Stats
   exports: Exports
+  savedSets: SavedSets
   clock: Clock
   /** Whether the instance is served over HTTPS. */
   isSecure: boolean

@@ -1,15 +1,12 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { isRowType } from "../../domain/export.ts"
-import type { Filter } from "../../domain/filter.ts"
 import type { Suggestions } from "../../domain/insight.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { isObject } from "../../domain/shape.ts"
 import { type Section, type Share, type SharedViewResponse, sectionOf } from "../../domain/share.ts"
 import { normalizePassword } from "../../domain/sign-in.ts"
 import type { Site } from "../../domain/site.ts"
-import type { SavedOf } from "../../query/parse/array-filters.ts"
-import { readFilterList } from "../../query/parse/flat-filters.ts"
 import type { Export, Exports } from "../export/export.ts"
 import { refuseUntil, rememberedTimes } from "../sign-in/limits.ts"
 import type { Hashes } from "../sign-in/passwords.ts"
@@ -53,7 +50,6 @@ interface ShareVisitsOptions {
   stats: Stats
   insights: Insights
   exports: Exports
-  saved: SavedOf
   clock: Pick<Clock, "now">
   cookieSecrets: readonly [string, ...string[]]
 }
@@ -64,7 +60,7 @@ const MINUTE_MS = 60_000
 const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "compare_to", "match_weekday"]
 
 export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
-  const { shares, passwords, stats, insights, exports, saved, clock } = options
+  const { shares, passwords, stats, insights, exports, clock } = options
   const tokens = createUnlockTokens({ ...options, kind: "share" })
   const unlocks = rememberedTimes(clock.now, MINUTE_MS)
   const wrong = rememberedTimes(clock.now, MINUTE_MS)
@@ -87,10 +83,9 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
     return (await passwords.verify(normalizePassword(typed), hash)).isRight
   }
   const askingOf = ({ share, site }: Opened): ReportOptions => {
-    const locked = lockedFilter(share, site, saved)
     const { min_group: minVisitors } = site.settings
     const sight = { comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(minVisitors > 1 && { minVisitors }) }
-    return { form: "text", ...sight, ...(locked && { locked }) }
+    return { form: "text", ...sight, lockedFilters: share.locked_filters }
   }
 
   const REPORTS: Readonly<Record<SharedReport, (site: Site, given: Record<string, unknown>, asking: ReportOptions) => Promise<object>>> = {
@@ -208,15 +203,6 @@ function filteredDimensions(text: unknown): unknown[] {
     return []
   }
 }
-
-/** Returns the locked filter of a view. A deleted segment excludes everything, because the view must not show more than before. */
-function lockedFilter({ locked_filters }: Share, site: Site, saved: SavedOf): Filter | undefined {
-  if (locked_filters.length === 0) return undefined
-  const { filter, faults } = readFilterList(locked_filters, "", saved(site))
-  return faults.length > 0 || !filter ? NOTHING : filter
-}
-
-const NOTHING: Filter = { op: "or", filters: [] }
 
 /** The values of an event that describe its visitor, blanked. */
 const WITHOUT_VISITOR = { country: "", source: "", device: "", browser: "" }

@@ -18,7 +18,7 @@ import {
 import { normalizePassword } from "../../domain/sign-in.ts"
 import type { Site } from "../../domain/site.ts"
 import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
-import type { SavedOf } from "../../query/parse/array-filters.ts"
+import type { SavedFilters } from "../../query/parse/array-filters.ts"
 import { readFilterList } from "../../query/parse/flat-filters.ts"
 import type { Catalog, Slice, Statements } from "../../store/catalog/catalog.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
@@ -35,6 +35,7 @@ import {
 } from "../../store/catalog/shares.ts"
 import type { SegmentUses } from "../definitions/segments.ts"
 import type { Alongside, Terms } from "../definitions/site-things.ts"
+import type { VisitorSetSources } from "../people/visitor-sets.ts"
 import type { Random, Secrets } from "../secrets/secrets.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import type { Hashes } from "../sign-in/passwords.ts"
@@ -71,11 +72,11 @@ interface SharesOptions {
   secrets: Secrets
   passwords: Pick<Hashes, "hash">
   sites: { directory: { byId(id: number): Site | undefined } }
-  saved: SavedOf
+  visitorSets: Pick<VisitorSetSources, "lookup">
   settings: Pick<InstanceSettings, "get">
 }
 
-export function createShares({ catalog, clock, random, secrets, passwords, sites, saved, settings }: SharesOptions): Shares {
+export function createShares({ catalog, clock, random, secrets, passwords, sites, visitorSets, settings }: SharesOptions): Shares {
   const slugs = shareSlugs({ random, secrets })
   const linksOf = publicLinks(settings)
 
@@ -112,11 +113,15 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
     })
   }
 
-  const read = (site: Site, body: unknown, before: ShareFields | undefined) => readShare(body, before, clock.now(), saved(site))
+  /** Returns the function that reads a body, or a patch of an existing view. */
+  async function reader(site: Site, body: unknown) {
+    const saved = await visitorSets.lookup(site, (saved) => readShare(body, PUBLIC_SHARE, clock.now(), saved))
+    return (before?: ShareFields) => readShare(body, before, clock.now(), saved)
+  }
 
   return {
     async create(site, body, userId, alongside) {
-      const { fields, password } = read(site, body, undefined)
+      const { fields, password } = (await reader(site, body))()
       const hasPassword = typeof password === "string"
       refuseEmbedded(fields, hasPassword)
       // Checked before the slow hashing, and again in the transaction.
@@ -132,9 +137,10 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
     count: (site) => countShares(catalog, site.id),
     get: async (site, id) => withSlug(await find(catalog, site, id)),
     async update(site, id, patch, { expected, named, alongside } = {}) {
+      const read = await reader(site, patch)
       /** Reads the fields of the patched view. Throws if they are not allowed. */
       async function changed(statements: Statements, before: StoredShare) {
-        const { fields, password } = read(site, patch, before.share)
+        const { fields, password } = read(before.share)
         if (named) refuseStaleBody(before.share, named.version, named.current)
         refuseOtherVersion(before.share, expected)
         const hasPassword = password === undefined ? before.passwordHash !== null : password !== null
@@ -203,7 +209,7 @@ export const PUBLIC_SHARE: ShareFields = {
 }
 
 /** Reads fields and password of a body, or of a patch of an existing view. An absent password is undefined. */
-export function readShare(body: unknown, before: ShareFields | undefined, now: number, saved: ReturnType<SavedOf>) {
+export function readShare(body: unknown, before: ShareFields | undefined, now: number, saved: SavedFilters) {
   const shape = before ? { ...ShareInput, required: [] } : ShareInput
   const { fields, faults } = inspect(shape, isObject(body) ? withoutServerSet(body) : body)
   const locked = isObject(body) && fields.locked_filters ? body.locked_filters : undefined

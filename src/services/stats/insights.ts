@@ -33,13 +33,14 @@ import {
   openReports,
   queryOf,
   type ReportOptions,
+  readLocked,
   reportFacts,
   siteFacts,
   splitArguments,
   withAllFaults,
   withFilter,
 } from "./open-report.ts"
-import { realtimeOf, type Stats, type StatsOptions } from "./stats.ts"
+import { realtimeOf, realtimeRange, type Stats, type StatsOptions } from "./stats.ts"
 
 /**
  * Reports that only the dashboard uses (areas/10 section 2), computed by the same engine as all others. Invalid arguments throw
@@ -91,16 +92,16 @@ export function createInsights(options: InsightsOptions): Insights {
 
 /** Returns the realtime report with the last 30 minutes one by one and the latest events. */
 export async function realtimePanel(
-  { engine, goals, clock }: StatsOptions,
+  { engine, goals, clock, savedSets }: StatsOptions,
   site: Site,
   given: Record<string, unknown>,
   reportOptions: ReportOptions = {},
 ): Promise<RealtimePanel> {
   const { limit } = parseRealtime(given, reportOptions.form ?? "json")
   const now = clock.now()
-  const { locked } = reportOptions
+  const { parsed: filter } = await readLocked(savedSets, site, reportOptions, realtimeRange(now))
   const facts = siteFacts(site, goals.rules(site.id))
-  const query = { site: facts, now, limit, latest: QUERY.realtimeEvents, ...(locked && { filter: locked }) }
+  const query = { site: facts, now, limit, latest: QUERY.realtimeEvents, ...(filter && { filter }) }
   const found = await engine.realtime(query, callerOf(site, reportOptions))
   return {
     ...realtimeOf(site, now, found),

@@ -3,21 +3,25 @@ import { currencyDecimals } from "../../domain/currency.ts"
 import type { Dimension } from "../../domain/dimension.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Filter } from "../../domain/filter.ts"
+import type { PeopleIdentity } from "../../domain/identity.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { CodeNames, PlaceNames } from "../../domain/place-names.ts"
-import type { GoalRule, Query, SiteFacts, Table } from "../../domain/query.ts"
+import type { GoalRule, Query, Range, SiteFacts, Table } from "../../domain/query.ts"
 import type { RecordKind } from "../../domain/record.ts"
 import type { ReportFacts, ReportRange } from "../../domain/report.ts"
+import type { SavedFilter } from "../../domain/segment.ts"
 import type { Site } from "../../domain/site.ts"
 import type { IdentityMode } from "../../domain/visit.ts"
 import type { Caller } from "../../query/engine/pool.ts"
 import type { Form } from "../../query/parse/arguments.ts"
-import type { SavedOf } from "../../query/parse/array-filters.ts"
+import type { SavedFilters } from "../../query/parse/array-filters.ts"
+import { readFilterList } from "../../query/parse/flat-filters.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
 import { type ParsedQuery, parseQuery, type Report } from "../../query/parse/parse.ts"
 import { dayStart, type LocalRange, localDay, today } from "../../query/parse/period.ts"
 import type { Goals } from "../definitions/goals.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
+import { type FilteredRequest, type ReadRequest, type SavedSets, segmentsOnly } from "../people/visitor-sets.ts"
 import { shownImports } from "./import-facts.ts"
 
 /** Options of a report: the form of its arguments, an abort signal, and what the caller may see. */
@@ -35,6 +39,10 @@ export interface ReportOptions {
   minVisitors?: number
   /** Filter that always applies, in addition to the filters in the arguments. */
   locked?: Filter
+  /** The same as it is stored. If it names a segment or cohort that is not available, the report is empty. */
+  lockedFilters?: readonly SavedFilter[]
+  /** Whether the caller sees groups smaller than `min_group`, by the permission `people:read`. Default: no. */
+  seesPeople?: boolean
   /** Reports on these records instead of visits. Only the metrics `visitors` and `events` are meaningful then. */
   records?: RecordKind
 }
@@ -43,32 +51,85 @@ export interface OpenReportOptions {
   imports: Pick<VisibleImports, "firstAt" | "of">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
-  /** Saved segments that filters may refer to. Default: none. */
-  saved?: SavedOf
+  /** Saved segments and cohorts that filters may refer to. Default: none. */
+  savedSets?: SavedSets
 }
 
 /** Turns arguments of the flat form into an open report. Throws all faults of the arguments at once. */
 export type OpenReports = (report: Report, site: Site, given: Record<string, unknown>, options?: ReportOptions) => Promise<OpenReport>
 
-export function openReports({ imports, goals, clock, saved }: OpenReportOptions): OpenReports {
+export function openReports({ imports, goals, clock, savedSets }: OpenReportOptions): OpenReports {
   return async (report, site, given, options = {}) => {
-    const { userId, hidesRevenue = false, comparesRows = false, locked, records, minVisitors, form = "json" } = options
-    const caller = callerOf(site, options)
+    const { hidesRevenue = false, comparesRows = false, records, minVisitors, form = "json" } = options
     const firstAt = given.period === "all" ? imports.firstAt(site.id, records) : undefined
     const now = clock.now()
-    const parseOptions = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, minVisitors }
-    const parsed = parseQuery(report, given, { now, timezone: site.timezone, firstAt }, form, parseOptions)
-    const filter = both(locked, parsed.filter)
+    const moment = { now, timezone: site.timezone, firstAt }
+    const parse = (saved: SavedFilters) => parseQuery(report, given, moment, form, { saved, hidesRevenue, comparesRows, minVisitors })
+    const { parsed, identity } = await readFiltered({ savedSets, site, options, parse })
     return {
       site,
       facts: siteFacts(site, goals.rules(site.id)),
-      parsed: { ...parsed, ...(filter && { filter }) },
+      parsed,
       now,
-      caller,
+      caller: callerOf(site, options),
+      ...(identity && { identity }),
       ...(records && { records }),
     }
   }
 }
+
+interface Filtered<Parsed> {
+  savedSets: SavedSets | undefined
+  site: Site
+  options: ReportOptions
+  parse(saved: SavedFilters): Parsed
+}
+
+/** Parses arguments whose filters can name segments and cohorts, and adds the filters that always apply. */
+export async function readFiltered<Parsed extends Pick<ParsedQuery, "range" | "compared" | "filter">>({
+  savedSets = NOTHING_SAVED,
+  site,
+  options,
+  parse,
+}: Filtered<Parsed>): Promise<ReadRequest<Parsed>> {
+  return readWith(savedSets, site, options, {
+    parse(saved) {
+      const parsed = parse(saved)
+      const filter = both(lockedFilter(options, saved), parsed.filter)
+      return { ...parsed, ...(filter && { filter }) }
+    },
+    ranges: ({ range, compared }) => [range.range, ...(compared ? [compared.range] : [])],
+    timezone: ({ range }) => range.timezone,
+  })
+}
+
+/** Returns the filter that always applies to a report without a range of its own, over the range that it covers. */
+export async function readLocked(savedSets: SavedSets = NOTHING_SAVED, site: Site, options: ReportOptions, range: Range) {
+  const parse = (saved: SavedFilters) => lockedFilter(options, saved)
+  return readWith(savedSets, site, options, { parse, ranges: () => [range] })
+}
+
+function readWith<Parsed>(
+  savedSets: SavedSets,
+  site: Site,
+  options: ReportOptions,
+  request: Pick<FilteredRequest<Parsed>, "parse" | "ranges" | "timezone">,
+): Promise<ReadRequest<Parsed>> {
+  const { userId, seesPeople = false } = options
+  return savedSets.read({ site, userId, seesPeople, caller: callerOf(site, options), ...request })
+}
+
+/** Knows no segments and no cohorts. */
+export const NOTHING_SAVED = segmentsOnly(() => () => undefined)
+
+/** Returns the filter that always applies. A deleted segment excludes everything, because a report must not show more than before. */
+function lockedFilter({ locked, lockedFilters = [] }: ReportOptions, saved: SavedFilters): Filter | undefined {
+  if (lockedFilters.length === 0) return locked
+  const { filter, faults } = readFilterList(lockedFilters, "", saved)
+  return both(locked, faults.length > 0 || !filter ? NOTHING : filter)
+}
+
+const NOTHING: Filter = { op: "or", filters: [] }
 
 export const callerOf = (site: Site, { signal }: ReportOptions): Caller => ({
   organizationId: site.organization_id,
@@ -86,6 +147,8 @@ export interface OpenReport {
   parsed: ParsedQuery
   now: number
   caller: Caller
+  /** How people are recognized. Present if a filter names a cohort. */
+  identity?: PeopleIdentity
   /** Records to count instead of visits. */
   records?: RecordKind
 }
@@ -111,6 +174,7 @@ export function reportFacts(
     site_id: site.id,
     range: shownRange(parsed.range, now),
     ...visitorFacts(site, parsed.range),
+    ...(report.identity && { identity: report.identity }),
     ...shownImports(table.imports),
     ...(notes.length > 0 && { notes }),
     ...(showsRevenue && { revenue_currency: site.revenue_currency }),
@@ -220,6 +284,8 @@ export const codeNames = async ({ placeNames }: NamesOptions, dimension: Dimensi
   dimension === "region" || dimension === "city" ? (await placeNames?.())?.[dimension] : undefined
 
 const MAX_FAULTS = 20
+/** Codes of errors that contain faults of arguments. */
+const FAULT_CODES: readonly string[] = ["invalid_query", "validation_failed"]
 
 /** Waits for two readers of the same arguments and throws the faults of both together. Any other error of either takes precedence. */
 export async function withAllFaults<One, Other>(
@@ -231,7 +297,7 @@ export async function withAllFaults<One, Other>(
   if (one.status === "fulfilled" && other.status === "fulfilled") return [one.value, other.value]
   const reasons = [one, other].flatMap((part) => (part.status === "rejected" ? [part.reason] : []))
   const errors = reasons.flatMap((reason) => (reason instanceof AppError ? (reason.members.errors ?? []) : []))
-  const unlike = reasons.find((reason) => !(reason instanceof AppError) || !reason.members.errors)
+  const unlike = reasons.find((reason) => !(reason instanceof AppError) || !FAULT_CODES.includes(reason.code))
   if (unlike || errors.length === 0) throw unlike
   const count = errors.length === 1 ? "1 argument is" : `${errors.length} arguments are`
   throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, {

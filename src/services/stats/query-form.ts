@@ -1,5 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError, siteNotFound } from "../../domain/error.ts"
+import type { PeopleIdentity } from "../../domain/identity.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import type { Metric } from "../../domain/metric.ts"
 import type { ImportFacts, Query, Range, Table } from "../../domain/query.ts"
@@ -19,9 +20,10 @@ import { zoned } from "../../query/parse/period.ts"
 import { comparedRows, rowFormatter, shownRow } from "../../query/show/array-result.ts"
 import type { Goals } from "../definitions/goals.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
+import type { SavedSets } from "../people/visitor-sets.ts"
 import { namedSites, type Sites } from "../sites/sites.ts"
 import { exclusionText, importsOf, shownImports } from "./import-facts.ts"
-import { NO_GOALS, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
+import { NO_GOALS, NOTHING_SAVED, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
 
 /** Queries in the array form (api.md section 7), compatible with Plausible's Stats API v2. */
 export interface QueryForm {
@@ -39,7 +41,7 @@ interface QueryFormOptions {
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
   /** Saved segments and cohorts that filters may refer to. Default: none. */
-  saved?: (site: Site) => SavedFilters
+  savedSets?: SavedSets
 }
 
 export function createQueryForm(options: QueryFormOptions): QueryForm {
@@ -47,11 +49,11 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
   return {
     async answer(key, body, signal) {
       if (!isObject(body)) throw noObject()
-      const { site, parsed, now, caller } = await readBody(options, key, body, signal)
+      const { site, parsed, now, caller, identity } = await readBody(options, key, body, signal)
       const query = arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now)
       const { compared } = parsed
       const facts = (table: Table, before?: Table) => ({
-        meta: queryMeta({ site, parsed, query, now }, { ...table, ...importsOf(table, before) }),
+        meta: queryMeta({ site, parsed, query, now, identity }, { ...table, ...importsOf(table, before) }),
         query: resolvedQuery(site, parsed, query),
       })
       if (!compared) {
@@ -67,23 +69,32 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
 
 /** Reads the query and its site from the body. */
 async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
-  const { imports, sites, clock, saved } = options
-  const faults = new Faults()
-  const name = readSiteId(body.site_id, faults)
+  const { imports, sites, clock, savedSets = NOTHING_SAVED } = options
+  const name = readSiteId(body.site_id, new Faults())
   const found = name === undefined ? [] : await namedSites(sites, key, name)
-  if (found.length > 1) refuseAmbiguous(found, faults)
   const [site] = found
   const caller: Caller = { organizationId: key.organization_id, ...(signal && { signal }) }
   const firstAt = site && body.date_range === "all" ? imports.firstAt(site.id) : undefined
   const now = clock.now()
   // Without a visible site, days are computed in UTC, so that faults are reported before `site_not_found`.
   const moment = { now, timezone: site?.timezone ?? "UTC", firstAt }
-  const parsed = parseArrayQuery(body, moment, faults, (site && saved?.(site)) ?? NOTHING_SAVED)
-  if (!site) throw siteNotFound()
-  return { site, parsed, now, caller }
+  const parse = (saved: SavedFilters) => {
+    const faults = new Faults()
+    readSiteId(body.site_id, faults)
+    if (found.length > 1) refuseAmbiguous(found, faults)
+    return parseArrayQuery(body, moment, faults, saved)
+  }
+  if (!site) {
+    parse(() => undefined)
+    throw siteNotFound()
+  }
+  const read = await savedSets.read({
+    ...{ site, userId: undefined, seesPeople: false, caller, parse },
+    ranges: ({ range, compared }) => [range.range, ...(compared ? [compared.range] : [])],
+    timezone: ({ range }) => range.timezone,
+  })
+  return { site, now, caller, parsed: read.parsed, identity: read.identity }
 }
-
-const NOTHING_SAVED: SavedFilters = () => undefined
 
 function readSiteId(value: unknown, faults: Faults): string | number | undefined {
   if (value === undefined) return faults.refuse("/site_id", "required", "is required")
@@ -110,15 +121,18 @@ interface Asked {
   parsed: ParsedArrayQuery
   query: Query
   now: number
+  /** How people are recognized. Defined if a filter names a cohort. */
+  identity?: PeopleIdentity | undefined
 }
 
 /** Returns the metadata of an answer in the array form (api.md 7.5, 7.6). */
 export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports }: Table): QueryAnswer["meta"] {
-  const { site, parsed, query } = asked
+  const { site, parsed, query, identity } = asked
   const { include, metrics, range } = parsed
   const notes = notesOf(asked)
   return {
     ...visitorFacts(site, range),
+    ...(identity && { identity }),
     ...shownImports(imports),
     ...(include.imports && plausibleImports(imports)),
     ...(otherCurrencies.length > 0 && { metric_warnings: currencyWarnings(metrics, site, otherCurrencies) }),

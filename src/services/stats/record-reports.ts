@@ -1,13 +1,16 @@
+import type { Filter } from "../../domain/filter.ts"
 import type { CodeNames } from "../../domain/place-names.ts"
 import type { DimensionGrouping, Key, Query, Row } from "../../domain/query.ts"
 import { ANONYMOUS, type RecordKind } from "../../domain/record.ts"
 import type { ReportFacts, ReportRange } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
 import { bucketsOf, flatLabel, isPartial } from "../../query/parse/buckets.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
 import type { LocalRange } from "../../query/parse/period.ts"
 import { shownValue } from "../../query/show/result.ts"
+import { segmentsOnly } from "../people/visitor-sets.ts"
 import {
   both,
   codeNames,
@@ -39,7 +42,7 @@ export interface RecordReportOptions extends ReportOptions {
   /** The property that tells the records apart, and its values. Records with another value are not counted. */
   by: { property: string; values: readonly string[] }
   /** Filter of the records by which a breakdown chooses and orders its rows. Default: all. */
-  ranked?: ReportOptions["locked"]
+  ranked?: Filter
 }
 
 export interface RecordCount {
@@ -73,11 +76,14 @@ export interface RecordBreakdown extends ReportFacts {
 
 export interface RecordReportsOptions extends OpenReportOptions, NamesOptions {
   engine: Pick<Engine, "aggregate">
+  /** Saved segments that filters may refer to. */
+  saved: SavedOf
 }
 
 export function createRecordReports(dependencies: RecordReportsOptions): RecordReports {
   const { engine } = dependencies
-  const open = openReports(dependencies)
+  // Cohorts are sets of the visitors of a site's own visits, so records are not filtered by them.
+  const open = openReports({ ...dependencies, savedSets: segmentsOnly(dependencies.saved) })
 
   /** Returns rows whose last two keys are the value of the property and the mark of anonymous records. */
   async function countedRows(report: OpenReport, options: RecordReportOptions, more: Partial<Query>): Promise<readonly Row[]> {

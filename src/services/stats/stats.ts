@@ -3,7 +3,7 @@ import type { VisibleImport } from "../../domain/imported.ts"
 import type { ComparedBreakdown } from "../../domain/insight.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { CodeNames } from "../../domain/place-names.ts"
-import type { Key, RealtimeResult, Table } from "../../domain/query.ts"
+import type { Key, Range, RealtimeResult, Table } from "../../domain/query.ts"
 import type { FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../../domain/report.ts"
 import { DEFAULT_SETTINGS, type Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
@@ -25,6 +25,7 @@ import {
   type OpenReportOptions,
   openReports,
   type ReportOptions,
+  readLocked,
   reportFacts,
   shownRange,
   siteFacts,
@@ -88,12 +89,8 @@ export function createStats(options: StatsOptions): Stats {
     async realtime(site, given, reportOptions = {}) {
       const { limit } = parseRealtime(given, reportOptions.form ?? "json")
       const now = clock.now()
-      const query = {
-        site: siteFacts(site, goals.rules(site.id)),
-        now,
-        limit,
-        ...(reportOptions.locked && { filter: reportOptions.locked }),
-      }
+      const { parsed: filter } = await readLocked(options.savedSets, site, reportOptions, realtimeRange(now))
+      const query = { site: siteFacts(site, goals.rules(site.id)), now, limit, ...(filter && { filter }) }
       return realtimeOf(site, now, await engine.realtime(query, callerOf(site, reportOptions)))
     },
     async goals(site, given, reportOptions) {
@@ -210,6 +207,10 @@ function rowComparison(report: OpenReport, before: Table) {
 }
 
 const UNMEASURED: readonly string[] = ["time_on_page", "scroll_depth"]
+
+/** Returns the range that the realtime report covers. */
+export const realtimeRange = (now: number): Range => ({ from: now - REALTIME_MS, to: now + 1 })
+const REALTIME_MS = 30 * 60_000
 
 export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages, sources, countries }: RealtimeResult): Realtime {
   const top = (dimension: "page" | "source" | "country", rows: RealtimeResult["pages"]) =>

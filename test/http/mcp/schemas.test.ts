@@ -57,7 +57,7 @@ const SHARED: Readonly<Record<string, object>> = {
 
 const RANGED = words("period from to timezone filters imports")
 const COMPARED = words("compare compare_from compare_to match_weekday metrics")
-const COMMON = words("site_id range visitor_window imports visitors_estimated notes")
+const COMMON = words("site_id range visitor_window identity imports visitors_estimated notes")
 
 /** Title, description, arguments and result of each tool. Of the result, only the members that are always present. */
 const DOCUMENTED: readonly [name: string, title: string, description: string, input: string[], output: string[], required: string[]][] = [

@@ -48,6 +48,7 @@ export const reportOptionsFor = ({ request, user, permissions }: ReportCall): Om
   signal: request.signal,
   userId: user.id,
   hidesRevenue: !permissions.has("revenue:read"),
+  seesPeople: permissions.has("people:read"),
   comparesRows: true,
 })
 
