@@ -1,19 +1,29 @@
 import { expect, test } from "bun:test"
-import { type ActivePeopleQuery, PEOPLE_SORTS, type PeopleListQuery, type PeopleScope, type PersonFacts } from "../../src/domain/people.ts"
+import {
+  type ActivePeopleQuery,
+  PEOPLE_SORTS,
+  type PeopleListQuery,
+  type PeopleScope,
+  type PeopleSet,
+  type PersonFacts,
+} from "../../src/domain/people.ts"
+import type { SiteFacts } from "../../src/domain/query.ts"
 import { activeDays } from "../../src/query/people/active-days.ts"
 import { engagement } from "../../src/query/people/engagement.ts"
 import { peopleList } from "../../src/query/people/people-list.ts"
 import { person } from "../../src/query/people/person.ts"
+import { withPeople } from "../../src/query/people/sets.ts"
 import { pseudonyms } from "../../src/query/show/pseudonyms.ts"
-import { rowBatches } from "../query/engine/row-batches.ts"
 import { bySize, SEED } from "../size.ts"
 import { activeDaysAnswer, engagementAnswer, type NameOf, peopleListAnswer, personAnswer } from "./activity.ts"
+import { MEMBERS } from "./conditions.ts"
 import { bucketStarts, dayStart, plusDays } from "./days.ts"
 import { someFilter } from "./filters.ts"
 import { STATES } from "./life.ts"
+import { namesOf, truths } from "./people.ts"
+import { someSet } from "./people-queries.ts"
 import { someSite, someZone } from "./queries.ts"
 import { type Random, seededRandom } from "./random.ts"
-import { startOf } from "./raw.ts"
 import { TIMES, type Time } from "./traffic.ts"
 import { CURRENCIES } from "./values.ts"
 import { World } from "./world.ts"
@@ -46,7 +56,7 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 2_000 + i))(
 )
 
 function checkActiveDays(world: World, random: Random, time: Time): void {
-  const base = someBase(random, time)
+  const base = someBase(world, random, time)
   const length = random.pick([1, 2, 7, 28, 40])
   const last = plusDays(time.day, random.whole(-3, 12))
   const query = {
@@ -54,16 +64,16 @@ function checkActiveDays(world: World, random: Random, time: Time): void {
     days: dayEdges(plusDays(last, 1 - length), last, base.scope.timezone),
     previous: dayEdges(plusDays(last, 1 - 2 * length), plusDays(last, -length), base.scope.timezone),
   }
-  const found = activeDays(world.snapshot(base.site.id), query, neverStop)
+  const found = activeDays(snapshotOf(world, base.site), query, neverStop)
   expect(found, JSON.stringify(query)).toEqual(activeDaysAnswer(world.visits(base.site.id), query))
 }
 
 /** Reads a list page by page, so that every cursor between two pages is used. */
 function checkList(world: World, random: Random, time: Time): void {
-  const base = someBase(random, time)
+  const base = someBase(world, random, time)
   const visits = world.visits(base.site.id)
-  const snapshot = world.snapshot(base.site.id)
-  const nameOf = namesOf(world, base.site.id)
+  const snapshot = snapshotOf(world, base.site)
+  const nameOf = idsOf(world, base.site.id)
   const query: PeopleListQuery = {
     ...base,
     days: someWindow(random, time, base.scope),
@@ -83,18 +93,18 @@ function checkList(world: World, random: Random, time: Time): void {
 }
 
 function checkPerson(world: World, random: Random, time: Time): void {
-  const base = someBase(random, time)
+  const base = someBase(world, random, time)
   const visits = world.visits(base.site.id)
   if (visits.length === 0) return
-  const nameOf = namesOf(world, base.site.id)
+  const nameOf = idsOf(world, base.site.id)
   const { visitor } = random.pick(visits)
   const query = { ...base, days: someWindow(random, time, base.scope), ordinal: nameOf(visitor).ordinal, limit: random.whole(1, 5) }
   const expected = personAnswer(visits, query, visitor, nameOf)
-  const first = person(world.snapshot(base.site.id), query, neverStop)
+  const first = person(snapshotOf(world, base.site), query, neverStop)
   const found = [...first.visits]
   for (let page = first; page.hasMore; found.push(...page.visits)) {
     const { start, sequence } = found.at(-1)!
-    page = person(world.snapshot(base.site.id), { ...query, before: { start, sequence } }, neverStop)
+    page = person(snapshotOf(world, base.site), { ...query, before: { start, sequence } }, neverStop)
     expect(page.person).toEqual(first.person)
   }
   const shown = found.map(({ sequence: _, ...visit }) => visit)
@@ -102,7 +112,7 @@ function checkPerson(world: World, random: Random, time: Time): void {
 }
 
 function checkEngagement(world: World, random: Random, time: Time): void {
-  const base = someBase(random, time)
+  const base = someBase(world, random, time)
   const { timezone } = base.scope
   const interval = random.pick(["day", "day", "week", "month"] as const)
   const from = plusDays(time.day, random.whole(-6, 1))
@@ -112,34 +122,48 @@ function checkEngagement(world: World, random: Random, time: Time): void {
   const earlier = bucketStarts({ from: starts[first]! - 32 * DAY, to: starts[first]! }, "day", timezone).slice(-28)
   const query = {
     ...base,
+    scope: { ...base.scope, now: random.chance(0.7) ? to + 20 * DAY : random.whole(starts[first]!, to) },
     edges: [...starts.slice(first - 1), to],
     days: [...earlier, ...bucketStarts({ from: starts[first]!, to }, "day", timezone), to],
     ...(random.chance(0.2) && { daysOnly: true }),
   }
-  query.scope.now = random.chance(0.7) ? to + 20 * DAY : random.whole(starts[first]!, to)
-  const found = engagement(world.snapshot(base.site.id), query, neverStop)
+  const found = engagement(snapshotOf(world, base.site), query, neverStop)
   expect(found, JSON.stringify(query)).toEqual(engagementAnswer(world.visits(base.site.id), query))
 }
 
-/** Returns what all queries have in common. Salt periods last for some days each. */
-function someBase(random: Random, time: Time): ActivePeopleQuery & { scope: PeopleScope } {
+/** Returns what all queries have in common. */
+function someBase(world: World, random: Random, time: Time): ActivePeopleQuery {
   const site = someSite(random)
+  const scope = someScope(random, time, site)
+  const visits = world.visits(site.id)
+  const among = visits.length > 0 && random.chance(0.3) && someMembers(world, random, time, scope)
+  return { site, scope, ...(random.chance(0.5) && { filter: someFilter(random, site) }), ...(among && { among }) }
+}
+
+/** Returns a scope whose salt periods last for some days each. */
+function someScope(random: Random, time: Time, site: SiteFacts): PeopleScope {
   const timezone = someZone(random, time)
   const saltEdges = [plusDays(time.day, -60)]
   while (saltEdges.at(-1)! < plusDays(time.day, 60)) saltEdges.push(plusDays(saltEdges.at(-1)!, random.pick([1, 1, 7, 30])))
   return {
     site,
-    scope: {
-      site,
-      timezone,
-      now: dayStart(plusDays(time.day, 30), timezone),
-      identifiedOnly: random.chance(0.4),
-      saltEdges: saltEdges.map((day) => dayStart(day, timezone)),
-      deviceMs: random.pick([1, DAY, 2 * DAY, 180 * DAY]),
-      siteKey: KEY,
-    },
-    ...(random.chance(0.5) && { filter: someFilter(random, site) }),
+    timezone,
+    now: dayStart(plusDays(time.day, 30), timezone),
+    identifiedOnly: random.chance(0.4),
+    saltEdges: saltEdges.map((day) => dayStart(day, timezone)),
+    deviceMs: random.pick([1, DAY, 2 * DAY, 180 * DAY]),
+    siteKey: KEY,
   }
+}
+
+/** Returns a set of people, and notes its members for the oracle. */
+function someMembers(world: World, random: Random, time: Time, scope: PeopleScope): PeopleSet {
+  const { site } = scope
+  const [visits, snapshot] = [world.visits(site.id), world.snapshot(site.id)]
+  const set = someSet({ random, time, site, visits, visitorLimit: snapshot.visitorLimit }, scope)
+  const members = [...truths({ visits, names: namesOf(snapshot, visits) }, set)].filter(([, truth]) => truth === "in")
+  MEMBERS.set(set.key, new Set(members.map(([visitor]) => visitor)))
+  return set
 }
 
 /** Returns the edges of the local days. Days that the zone skipped have none. */
@@ -155,16 +179,14 @@ function someWindow(random: Random, { day }: Time, { timezone }: PeopleScope): n
   return random.chance(0.2) ? [edges[0]!, edges.at(-1)!] : edges
 }
 
-/** Returns the names of the visitors. The oracle knows them as texts, so the visits of both sides are paired in their order. */
-function namesOf(world: World, siteId: number): NameOf {
-  const everything = { site: { id: siteId, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }, range: { from: 0, to: 1e15 } }
-  const rows = [...rowBatches(world.snapshot(siteId), everything)].flat()
-  rows.sort((a, b) => a.started_at - b.started_at || a.sequence - b.sequence)
-  const visits = world.visits(siteId).sort((a, b) => startOf(a) - startOf(b) || a.sequence - b.sequence)
-  const ordinals = new Map(visits.map(({ visitor }, i) => [visitor, rows[i]!.visitor]))
-  expect(visits.map(({ visitor }) => ordinals.get(visitor)!)).toEqual(rows.map(({ visitor }) => visitor))
+/** Returns the names that the engine has for the visitors of the oracle. */
+function idsOf(world: World, siteId: number): NameOf {
+  const names = namesOf(world.snapshot(siteId), world.visits(siteId))
+  const ordinals = new Map([...names].map(([ordinal, visitor]) => [visitor, ordinal]))
   return (visitor) => {
     const ordinal = ordinals.get(visitor)!
     return { ordinal, pseudonym: pseudonyms(KEY, "visitor")([ordinal])[0]! }
   }
 }
+
+const snapshotOf = (world: World, { id }: { id: number }) => withPeople(world.snapshot(id), neverStop)

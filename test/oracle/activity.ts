@@ -15,7 +15,7 @@ import type {
   PersonVisit,
 } from "../../src/domain/people.ts"
 import { VISITOR_KINDS } from "../../src/domain/visit.ts"
-import { mayCount, satisfies, shownIn } from "./conditions.ts"
+import { MEMBERS, mayCount, satisfies, shownIn } from "./conditions.ts"
 import { dayStart, localDate, plusDays } from "./days.ts"
 import { counted, durationOf, pageviews, type RawVisit, startOf } from "./raw.ts"
 import { compareCodePoints } from "./rounding.ts"
@@ -33,8 +33,10 @@ const knownVisits = (visits: Visits, { identifiedOnly }: PeopleScope): RawVisit[
   visits.filter(({ kind }) => !identifiedOnly || kind !== "rotating")
 
 /** Returns the visits that make a person active. */
-function activeVisits(visits: Visits, { scope, filter, site: { goals } }: ActivePeopleQuery): RawVisit[] {
+function activeVisits(visits: Visits, { scope, filter, among, site: { goals } }: ActivePeopleQuery): RawVisit[] {
+  const members = among && MEMBERS.get(among.key)!
   const isChosen = (visit: RawVisit) =>
+    (!members || members.has(visit.visitor)) &&
     visit.events.some((event) => mayCount(event, visit, filter, goals) && satisfies(filter, event, visit, goals))
   return knownVisits(visits, scope).filter(isChosen)
 }

@@ -13,7 +13,7 @@ import { difference } from "./difference.ts"
 import { ALL_DIMENSIONS } from "./filters.ts"
 import { STATES } from "./life.ts"
 import { answer } from "./oracle.ts"
-import { type Known, type Truth, truths } from "./people.ts"
+import { type Known, namesOf, type Truth, truths } from "./people.ts"
 import { someSet } from "./people-queries.ts"
 import { someQuery, someRange, someSite } from "./queries.ts"
 import { type Random, seededRandom } from "./random.ts"
@@ -56,16 +56,6 @@ function checkSet(world: World, random: Random, time: Time): void {
   expect(found(known, peopleStates(snapshot, set, neverStop)), described(set)).toEqual(named(expected))
   checkEvaluation(known, snapshot, set, random, time)
   checkReport(world, random, time, set, expected)
-}
-
-/** Returns the visitors by ordinal. The store numbers visits in the order of the list. */
-function namesOf(snapshot: Snapshot, visits: readonly RawVisit[]): Map<number, string> {
-  const stored = snapshot.parts.flatMap((part) => {
-    const [sequences, visitors] = [part.sequences(), part.visit("visitor")]
-    return Array.from({ length: part.visits }, (_, row) => ({ sequence: sequences[row]!, ordinal: visitors[row]! }))
-  })
-  const listed = visits.toSorted((a, b) => a.sequence - b.sequence)
-  return new Map(stored.sort((a, b) => a.sequence - b.sequence).map(({ ordinal }, i) => [ordinal, listed[i]!.visitor]))
 }
 
 const named = (expected: ReadonlyMap<string, Truth>) => [...expected].filter(([, truth]) => truth !== "out").sort()

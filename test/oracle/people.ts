@@ -2,6 +2,7 @@ import type { NewEvent } from "../../src/domain/event.ts"
 import type { PeopleCondition, PeopleGroup, PeopleScope, PeopleSet } from "../../src/domain/people.ts"
 import type { Range } from "../../src/domain/query.ts"
 import { VISITOR_KINDS, type VisitorKind } from "../../src/domain/visit.ts"
+import type { Snapshot } from "../../src/store/events/part.ts"
 import { mayCount, satisfies } from "./conditions.ts"
 import { dayStart, localDate, plusDays } from "./days.ts"
 import { isCounted, type RawVisit, startOf } from "./raw.ts"
@@ -15,6 +16,16 @@ export type Truth = "out" | "undecided" | "in"
 export interface Known {
   visits: readonly RawVisit[]
   names: ReadonlyMap<number, string>
+}
+
+/** Returns the visitors by ordinal. The store numbers visits in the order of the list. */
+export function namesOf(snapshot: Snapshot, visits: readonly RawVisit[]): Map<number, string> {
+  const stored = snapshot.parts.flatMap((part) => {
+    const [sequences, visitors] = [part.sequences(), part.visit("visitor")]
+    return Array.from({ length: part.visits }, (_, row) => ({ sequence: sequences[row]!, ordinal: visitors[row]! }))
+  })
+  const listed = visits.toSorted((a, b) => a.sequence - b.sequence)
+  return new Map(stored.sort((a, b) => a.sequence - b.sequence).map(({ ordinal }, i) => [ordinal, listed[i]!.visitor]))
 }
 
 interface Person {

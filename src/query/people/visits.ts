@@ -1,3 +1,4 @@
+import type { Filter } from "../../domain/filter.ts"
 import type { ActivePeopleQuery } from "../../domain/people.ts"
 import type { Range } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
@@ -20,7 +21,7 @@ export interface PeopleVisits {
   readonly parts: readonly Part[]
   /** Lists the visits of people that start in a range. */
   known(part: Part, range: Range): VisitRows
-  /** Lists those of them that make a person active: they satisfy the filter. */
+  /** Lists those of them that make a person active: they satisfy the filter, and the person belongs to the set. */
   active(part: Part, range: Range): VisitRows
   /** Reduces a list of visits of people to those that make a person active, in place. */
   keepActive(part: Part, visits: VisitRows): void
@@ -31,9 +32,10 @@ export const ALWAYS: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITI
 /** Number of visitors from which the arrays of the previous query are collected before new ones are created: both would not fit. */
 const MANY_VISITORS = 2 ** 21
 
-export function peopleVisits(snapshot: Snapshot, { site, scope, filter }: ActivePeopleQuery): PeopleVisits {
+export function peopleVisits(snapshot: Snapshot, { site, scope, filter, among }: ActivePeopleQuery): PeopleVisits {
   if (snapshot.visitorLimit >= MANY_VISITORS) Bun.gc(true)
-  const compiled = filter && compileFilter(snapshot, filter, site)
+  const filters: Filter[] = [...(filter ? [filter] : []), ...(among ? [{ op: "people" as const, set: among }] : [])]
+  const compiled = filters.length > 0 ? compileFilter(snapshot, { op: "and", filters }, site) : undefined
   const parts = snapshot.parts.filter(({ visits }) => visits > 0)
   const buffer = new NumberBuffer()
   const known = (part: Part, range: Range): VisitRows => {
@@ -49,8 +51,8 @@ export function peopleVisits(snapshot: Snapshot, { site, scope, filter }: Active
   }
   return {
     limit: snapshot.visitorLimit,
-    // Only conditions on events need them in order.
-    parts: compiled ? parts.map(orderedPart) : parts,
+    // Only conditions on events need the events in order.
+    parts: compiled?.hasEventConditions() ? parts.map(orderedPart) : parts,
     known,
     active(part, range) {
       const visits = known(part, range)
