@@ -5,6 +5,7 @@ import { type CompiledFilter, compileFilter, type Mask } from "../filter/filters
 import { orderedPart } from "../measure/ordered-part.ts"
 import { listAll, listEventsOf, listMarked } from "../measure/row-lists.ts"
 import { bucketAt } from "../parse/buckets.ts"
+import { IN } from "../people/slice.ts"
 import type { RetentionCells } from "./cells.ts"
 import { countedVisits, keepCounted, type People, startFilter } from "./starts.ts"
 
@@ -170,7 +171,7 @@ function setBitsOfEvents({ words, width, from, people, edges }: PeriodBits, part
 function countPeople(
   { words, width, from, people }: PeriodBits,
   returned: PeriodBits,
-  { members, limit }: People,
+  { states, limit }: People,
   query: RetentionQuery,
   cells: RetentionCells,
 ): void {
@@ -178,7 +179,7 @@ function countPeople(
   const end = Math.min(people, limit - from)
   for (let person = 0; person < end; person++) {
     const place = person * width
-    if (members?.[from + person] === 0 || (isFirst && (words[place]! & 1) === 1)) continue
+    if ((states && states[from + person] !== IN) || (isFirst && (words[place]! & 1) === 1)) continue
     let bit = nextBit(words, place, width, 1)
     for (; bit !== NONE && bit <= query.cohorts; bit = isFirst ? NONE : nextBit(words, place, width, bit + 1))
       countReturns(returned.words, place, width, bit, query, cells)

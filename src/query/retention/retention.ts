@@ -4,6 +4,7 @@ import type { RetentionQuery, RetentionResult } from "../../domain/people.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { Dictionary, Snapshot } from "../../store/events/part.ts"
 import { coverage } from "../people/coverage.ts"
+import { peopleStates } from "../people/sets.ts"
 import { countByPeriods } from "./bits.ts"
 import { RetentionCells } from "./cells.ts"
 import { countReturns, forEachStart } from "./returns.ts"
@@ -26,7 +27,11 @@ const LIMITS: Limits = { bitBytes: 32 << 20, events: 1 << 19 }
  */
 export function retention(snapshot: Snapshot, query: RetentionQuery, check: () => void, limits: Limits = LIMITS): RetentionResult {
   const { scope, edges, cohorts } = query
-  const people: People = { limit: snapshot.visitorLimit, members: undefined, identifiedOnly: scope.identifiedOnly }
+  const people: People = {
+    limit: snapshot.visitorLimit,
+    states: query.among && peopleStates(snapshot, query.among, check),
+    identifiedOnly: scope.identifiedOnly,
+  }
   return { rows: rowsOf(snapshot, query, people, check, limits), coverage: coverage(snapshot, scope, [edges[0]!, edges[cohorts]!], check) }
 }
 

@@ -1,19 +1,20 @@
 import type { Filter } from "../../domain/filter.ts"
 import type { RetentionQuery } from "../../domain/people.ts"
-import type { Part, Snapshot } from "../../store/events/part.ts"
+import type { Part, PeopleStates, Snapshot } from "../../store/events/part.ts"
 import { NumberBuffer } from "../filter/buffers.ts"
 import { type CompiledFilter, compileFilter, type Mask } from "../filter/filters.ts"
 import { differs } from "../filter/masks.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { listMarked } from "../measure/row-lists.ts"
+import { IN } from "../people/slice.ts"
 import { ROTATING } from "../people/visits.ts"
 
 /** Who can be counted. */
 export interface People {
   /** Exclusive upper bound of the ordinals. */
   limit: number
-  /** By ordinal, 1 for the people of the report. Absent when everyone counts. */
-  members: Uint8Array | undefined
+  /** States in the set of people that count. Absent when everyone counts. */
+  states: PeopleStates | undefined
   /** Whether only visits of people with a user id or device id exist. */
   identifiedOnly: boolean
 }
@@ -72,12 +73,12 @@ export function startingPeople(snapshot: Snapshot, query: RetentionQuery, people
       else markEvents(ordered, filter, people, first, query.mode === "recurring" ? 0 : TOO_EARLY, states, rows)
     }
   }
-  if (people.members) keepMembers(states, people.members)
+  if (people.states) keepMembers(states, people.states)
   return states
 }
 
-function keepMembers(states: Uint8Array, members: Uint8Array): void {
-  for (let person = 0; person < states.length; person++) states[person] = states[person]! * members[person]!
+function keepMembers(states: Uint8Array, members: PeopleStates): void {
+  for (let person = 0; person < states.length; person++) if (members[person] !== IN) states[person] = 0
 }
 
 function markVisits(part: Part, filter: CompiledFilter, people: People, state: number, states: Uint8Array): void {

@@ -206,6 +206,22 @@ test("counts only people with a user id or device id when the scope says so, and
   expect(retention(traffic.snapshot(), WEEKS, neverStop).rows[0]).toEqual({ cohort: 0, size: 2, counts: [2, 0, 0] })
 })
 
+test("counts only the people of a set", () => {
+  const { scope } = WEEKS
+  const test = { of: "visits" } as const
+  const range = { from: utc("2026-10-12"), to: utc("2026-10-13") }
+  // B, who returned on the 12th.
+  const group = { match: "all", conditions: [{ test, negate: false, window: { range } }] } as const
+  const among = { key: "on the 12th", scope, until: utc("2026-10-21"), members: { by: "group", group } } as const
+  for (const query of [WEEKS, { ...WEEKS, breakdown: "country" as const }]) {
+    const rows = rowsOf(EXAMPLE, { ...query, among })
+    expect(rows.map(({ size, counts }) => [size, ...counts])).toEqual([
+      [1, 1, 1, 0],
+      [0, 0, 0, 0],
+    ])
+  }
+})
+
 test("stops between parts", () => {
   using traffic = openTraffic(utc("2026-10-01"))
   record(traffic, EXAMPLE)
