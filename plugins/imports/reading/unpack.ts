@@ -38,12 +38,14 @@ export interface UnpackedFile {
 
 /** Unpacks files. Throws `invalid_archive`, or `archive_too_large` if the beginnings of the files already show it. */
 export async function unpack(files: readonly PackedFile[], maxBytes: number): Promise<UnpackedFile[]> {
-  const total = allowance(maxBytes, (limit) => tooLarge(`The files unpack to more than ${mebibytes(limit)}. Import them in parts.`))
+  const limited = () => allowance(maxBytes, (limit) => tooLarge(`The files unpack to more than ${mebibytes(limit)}. Import them in parts.`))
+  // A zip that states too much is refused before it is read. What it states is not relied upon.
+  const [total, stated] = [limited(), limited()]
   const unpacked: UnpackedFile[] = []
   for (const file of files) {
     const first = await bytesOf(file.content.slice(0, HEAD_BYTES))
     const format = formatOf(first)
-    if (format === "zip") unpacked.push(...(await zipFiles(file, total)))
+    if (format === "zip") unpacked.push(...(await zipFiles(file, { total, stated })))
     else if (format === "gzip") unpacked.push(await gzipFile(file, total))
     else if (format) throw invalid(`${file.name} is packed as ${format}, which can't be read. Send the file itself, a zip or a gzip.`)
     else unpacked.push({ name: file.name, head: first, chunks: () => pieces(file.content.stream()) })
@@ -77,8 +79,16 @@ function ratioAllowance({ name, content }: PackedFile, total: Allowance): Allowa
   return allowance(limit, () => tooLarge(message), total)
 }
 
-async function zipFiles(file: PackedFile, total: Allowance): Promise<UnpackedFile[]> {
+interface Allowances {
+  total: Allowance
+  /** Charged with the sizes that a directory states. */
+  stated: Allowance
+}
+
+async function zipFiles(file: PackedFile, { total, stated }: Allowances): Promise<UnpackedFile[]> {
   const entries = await readZipEntries(file.name, file.content)
+  const chargeStated = ratioAllowance(file, stated)
+  for (const { size } of entries) chargeStated(size)
   const charge = ratioAllowance(file, total)
   const unpacked: UnpackedFile[] = []
   for (const entry of entries) {
