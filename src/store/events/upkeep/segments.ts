@@ -155,6 +155,7 @@ export async function eraseVisits(
   let erased = 0
   for (const { segment, id, run, kind } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
+    await Bun.sleep(0)
     const keep = choose(segment, kind).map((chosen) => 1 - chosen)
     const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
     if (count === 0) continue

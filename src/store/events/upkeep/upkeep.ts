@@ -253,10 +253,16 @@ export function createUpkeep(journal: Journal): Upkeep {
 /** Returns the function that marks the visits of visitors. */
 function visitsOf(ordinals: readonly number[]): (part: Part) => Uint8Array {
   const wanted = new Set(ordinals)
-  return (part) => Uint8Array.from(part.visit("visitor").subarray(0, part.visits), (visitor) => (wanted.has(visitor) ? 1 : 0))
+  return (part) => {
+    const visitors = part.visit("visitor")
+    const mask = new Uint8Array(part.visits)
+    for (let visit = 0; visit < mask.length; visit++) if (wanted.has(visitors[visit]!)) mask[visit] = 1
+    return mask
+  }
 }
 
 function countChosen(erased: ErasedRows, part: Part, kind: SegmentKind, mask: Uint8Array): void {
+  if (!mask.includes(1)) return
   const events = part.visit("events")
   for (let visit = 0; visit < mask.length; visit++) {
     if (mask[visit] === 0) continue
