@@ -274,4 +274,4 @@ export type { AreaProof, AreaProofKit } from "./http/private/proofs/area-proofs.
 export type { Scene } from "./http/private/scene.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"
 export { nameServer } from "./services/oidc/name-server.ts"
-export { bySize } from "./size.ts"
+export { bySize, longTest } from "./size.ts"

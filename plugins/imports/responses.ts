@@ -212,7 +212,7 @@ const Progress = t.Object(
   {
     phase: text<"sort" | "write" | "complete" | "undo">("`sort`, `write`, `complete` or `undo`."),
     fraction: t.Optional(t.Number({ description: "From 0 to 1. Absent if the total is unknown." })),
-    done: count("Rows done in the phase."),
+    done: count("Rows done in the phase; bytes read in the phase `sort`."),
     total: t.Optional(count("Rows of the phase.")),
     eta_s: t.Optional(t.Integer({ description: "Estimated seconds until the end. Absent if unknown." })),
   },

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { bySize } from "#plugin/test"
-import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
-import imports from "../imports.ts"
-import { PATH, simpleAnalytics } from "./kit.ts"
+import { noBrowser, openBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import { EACH_THEME, EXPORT, openImports, shown } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -17,39 +16,15 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Starts a real instance with this plugin, whose day is 21 November 2026. */
-async function openImports(role: "editor" | "viewer" = "editor") {
-  const stand = await openDashboard(browser, { plugins: [imports] })
-  const owner = await stand.signIn({ role: "owner" })
-  const cookie = await stand.signIn({ role })
-  return {
-    ...stand,
-    look: (looking = {}) => stand.look({ cookie, ...looking }),
-    /** Runs an import of two visits without the dashboard. */
-    async run(fields: object = {}) {
-      const body = { source: "simple_analytics", files: [{ name: "export.csv", content: EXPORT }], ...fields }
-      expect(await stand.instance.api.post(PATH, body, undefined, { cookie: owner })).toMatchObject({ status: 202 })
-      await stand.instance.runJobs()
-    },
-    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
-  }
-}
-
-const EXPORT = simpleAnalytics([
-  { at: "2026-10-01T10:00:00Z", path: "/", session: "a" },
-  { at: "2026-10-01T10:05:00Z", path: "/pricing", session: "a" },
-  { at: "2026-10-02T09:00:00Z", path: "/", session: "b", country: "FR" },
-])
 const FILE = { name: "datapoints.csv", mimeType: "text/csv", buffer: Buffer.from(`${EXPORT}\nyesterday,/late,c,DE,shop.example,pageview`) }
 const OCTOBER = "?period=custom&from=2026-10-01&to=2026-10-31"
 
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 const choose = (page: Page, file: Parameters<ReturnType<Page["locator"]>["setInputFiles"]>[0]) =>
   page.locator("input[type=file]").setInputFiles(file)
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).first().locator(".figure-value").textContent()
 
 test.skipIf(noBrowser)("imports from the gallery to the numbers on the dashboard, hides the import and undoes it", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/imports")
@@ -106,7 +81,7 @@ test.skipIf(noBrowser)("imports from the gallery to the numbers on the dashboard
 })
 
 test.skipIf(noBrowser)("imports with the keyboard only", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/imports/new")
@@ -138,7 +113,7 @@ test.skipIf(noBrowser)("imports with the keyboard only", async () => {
 })
 
 test.skipIf(noBrowser)("updates the preview when the rule for days changes, and explains days of another import", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   await stand.run({ label: "Earlier" })
   await using looked = await stand.look()
   const { page } = looked
@@ -158,7 +133,7 @@ test.skipIf(noBrowser)("updates the preview when the rule for days changes, and 
 })
 
 test.skipIf(noBrowser)("proposes the columns of any CSV file and imports the ones that the user chose", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   await using looked = await stand.look()
   const { page } = looked
   const csv = ["Time;Page;Who", "2026-10-01 10:00;/a;x", "2026-10-01 10:05;/b;x", "2026-10-02 11:00;/a;y"].join("\n")
@@ -180,7 +155,7 @@ test.skipIf(noBrowser)("proposes the columns of any CSV file and imports the one
 })
 
 test.skipIf(noBrowser)("continues an interrupted upload after a reload, and previews it", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   const folder = mkdtempSync(join(tmpdir(), "imports-"))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
   const path = join(folder, "large.csv")
@@ -207,7 +182,7 @@ test.skipIf(noBrowser)("continues an interrupted upload after a reload, and prev
 })
 
 test.skipIf(noBrowser)("says what is wrong with files, and with which to continue", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/imports/new?source=simple_analytics")
@@ -222,7 +197,7 @@ test.skipIf(noBrowser)("says what is wrong with files, and with which to continu
 })
 
 test.skipIf(noBrowser)("marks figures with imported totals, and says in words why others leave them out", async () => {
-  await using stand = await openImports()
+  await using stand = await openImports(browser)
   const visitors = ["date,visitors,pageviews,bounces,visits,visit_duration", "2026-10-01,10,30,5,12,600", "2026-10-02,20,40,6,25,900"]
   const files = [{ name: "imported_visitors_20261001_20261002.csv", content: visitors.join("\n") }]
   await stand.run({ source: "plausible", files })
@@ -247,7 +222,7 @@ test.skipIf(noBrowser)("marks figures with imported totals, and says in words wh
 })
 
 test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
-  await using stand = await openImports("viewer")
+  await using stand = await openImports(browser, "viewer")
   await stand.run({ label: "Earlier" })
   await using looked = await stand.look()
   const { page } = looked
@@ -261,17 +236,10 @@ test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
   expect(looked.faults).toEqual([])
 })
 
-const EACH_THEME: readonly (readonly [width: number, theme: "light" | "dark"])[] = [
-  [1280, "light"],
-  [375, "dark"],
-  [1280, "dark"],
-  [375, "light"],
-]
-
 test.skipIf(noBrowser).each(bySize({ check: EACH_THEME.slice(0, 2), full: EACH_THEME, release: EACH_THEME }))(
   "%i px, %s: no step of a new import has an accessibility violation or overflows",
   async (width, theme) => {
-    await using stand = await openImports()
+    await using stand = await openImports(browser)
     await using looked = await stand.look({ width, theme })
     const { page } = looked
     const check = async (step: string) => {

@@ -85,7 +85,9 @@ export const REJECT_LABELS: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<string, string>> = {
   at: "Time",
   csv: "CSV",
-  utm_source: "UTM source",
+  csv1: "CSV, version 1",
+  csv2: "CSV, version 2",
+  imported_custom_props: "Custom properties",
   os: "OS",
   url: "URL",
   website_event: "Events",
@@ -93,6 +95,12 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** Turns a code such as `imported_entry_pages` into words. */
 export function wordsOf(code: string): string {
-  const words = code.replace(/^imported_/, "").replaceAll("_", " ")
+  const words = code
+    .replace(/^imported_/, "")
+    .replace(/^utm_/, "UTM ")
+    .replaceAll("_", " ")
   return NAMES[code] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }
+
+/** Turns a code into words within a sentence: `entry pages`, but `UTM source`. */
+export const wordsInText = (code: string): string => wordsOf(code).replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())

@@ -8,7 +8,7 @@ interface ExportGuide {
 
 export const EXPORT_GUIDES: Readonly<Record<string, ExportGuide>> = {
   plausible: {
-    brings: "Daily totals: pages, sources, locations, devices, goals.",
+    brings: "Pages, sources, locations, devices and goals.",
     steps: "In Plausible, open Site settings → Imports & exports and select Export data. Upload the zip file as it is.",
   },
   umami: {
@@ -38,7 +38,7 @@ export const EXPORT_GUIDES: Readonly<Record<string, ExportGuide>> = {
     steps: "In Simple Analytics, open Export, choose Data points and all columns, and download the CSV file.",
   },
   fathom: {
-    brings: "Daily or hourly totals: pages, sources, locations, devices.",
+    brings: "Pages, sources, locations and devices, by day or hour.",
     steps: "In Fathom, open Settings → Export and export the site as CSV, by day or by hour. A zip file works, too.",
   },
   matomo: {
@@ -46,7 +46,7 @@ export const EXPORT_GUIDES: Readonly<Record<string, ExportGuide>> = {
     steps: "Request Live.getLastVisitsDetails from the Reporting API as JSON, page by page, and upload all pages together.",
   },
   ga4_csv: {
-    brings: "Daily totals of reports that have a date column.",
+    brings: "Reports and explorations that have a date column.",
     steps:
       "In an exploration, add the dimension Date next to the one you need and download CSV. For Universal Analytics, upload the exported CSV files of reports with the Day Index table.",
   },

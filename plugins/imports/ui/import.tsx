@@ -67,7 +67,7 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
             )
           }
         >
-          <RowCounts of={{ rows: { ...of.rows, accepted: of.rows.imported }, skip_reasons: of.skip_reasons }} />
+          <RowCounts of={{ rows: { ...of.rows, accepted: of.rows.imported }, skip_reasons: of.skip_reasons }} label="Imported" />
         </Card>
         <Card title="Details">
           <DescriptionList

@@ -45,6 +45,7 @@ export default function Imports() {
       <PagedTable
         of={imports}
         caption="Imports"
+        stacks
         columns={columnsOf(siteId, writes, title)}
         keyOf={({ id }) => id}
         empty={
@@ -73,7 +74,9 @@ const columnsOf = (siteId: number, writes: boolean, title: (source: string) => s
       <div class="goal-name">
         <Link href={`${importsAddress(siteId)}/${id}`}>{visible(label)}</Link>
         <span class="small quiet">
-          {title(source)}, <TimeAgo at={created_at} />
+          {/* The name that an import gets begins with its source. */}
+          {!label.startsWith(title(source)) && `${title(source)}, `}
+          <TimeAgo at={created_at} />
           {stream !== null && <Badges of={["stream"]} />}
         </span>
       </div>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
 import { bytesText, Card, type Column, counted, DataTable, exact, money, percent, rangeText, timeText, visible } from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
-import { importsAddress, REJECT_LABELS, SKIP_LABELS, useSourceTitle, wordsOf } from "./answers.ts"
+import { importsAddress, REJECT_LABELS, SKIP_LABELS, useSourceTitle, wordsInText, wordsOf } from "./answers.ts"
 import { DayBar, previewSpans } from "./day-bar.tsx"
 import { TotalFigures } from "./figures.tsx"
 
@@ -20,7 +20,7 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
     <>
       <Notices siteId={siteId} preview={preview} />
       <TotalFigures totals={totals} label="Totals of the import" />
-      <Card title="Days" full>
+      <Card title="Days and rows" full>
         <div class="preview-days">
           <div class="stack">
             <p>
@@ -31,22 +31,18 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
               </span>
             </p>
             <DayBar spans={previewSpans(preview)} effective={overlap.days_effective} />
+            <RowCounts of={preview} label="Accepted" />
           </div>
           {children}
         </div>
       </Card>
-      <div class="bands">
-        <Card title="Rows">
-          <RowCounts of={preview} />
-        </Card>
-        <Card title="Files" marks={<span class="small quiet">{counted(preview.files.length, "file")}</span>}>
-          <ul class="file-list">
-            {preview.files.map((file) => (
-              <FileItem key={file.name} file={file} />
-            ))}
-          </ul>
-        </Card>
-      </div>
+      <Card title="Files" full marks={<span class="small quiet">{counted(preview.files.length, "file")}</span>}>
+        <ul class="file-list preview-files">
+          {preview.files.map((file) => (
+            <FileItem key={file.name} file={file} />
+          ))}
+        </ul>
+      </Card>
       {sample.length > 0 && (
         <Card title="Sample" full marks={<span class="small quiet">{counted(sample.length, "row")} as they would be stored</span>}>
           <DataTable
@@ -110,7 +106,7 @@ function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) 
           ))}
           {unsupported.length > 0 && (
             <li>
-              Not part of this {title(preview.source)} export, so not imported: {unsupported.map(wordsOf).join(", ").toLowerCase()}.
+              Not part of this {title(preview.source)} export, so not imported: {unsupported.map(wordsInText).join(", ")}.
             </li>
           )}
         </ul>
@@ -120,12 +116,19 @@ function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) 
 }
 
 /** How many rows are imported, and why others are not. */
-export function RowCounts({ of: { rows, skip_reasons } }: { of: Pick<PreviewResponse, "rows" | "skip_reasons"> }) {
+export function RowCounts({
+  of: { rows, skip_reasons },
+  label,
+}: {
+  of: Pick<PreviewResponse, "rows" | "skip_reasons">
+  /** What the accepted rows are called: those of a preview are not imported yet. */
+  label: "Accepted" | "Imported"
+}) {
   const share = (count: number) => (rows.read === 0 ? "" : percent((100 * count) / rows.read))
   const reasons = Object.entries(skip_reasons).toSorted(([, a], [, b]) => b - a)
   return (
     <dl class="counts">
-      <dt>Imported</dt>
+      <dt>{label}</dt>
       <dd>{exact(rows.accepted)}</dd>
       <dd class="quiet">{share(rows.accepted)}</dd>
       <dt>Left out</dt>
@@ -150,7 +153,7 @@ const FileItem = ({ file: { name, table, rows, ignored, reason } }: { file: Prev
     <span class="file-name">{visible(name)}</span>
     <span class="small quiet">
       {reason !== undefined
-        ? `Not imported: ${REASONS[reason] ?? wordsOf(reason).toLowerCase()}`
+        ? `Not imported: ${REASONS[reason] ?? wordsInText(reason)}`
         : `${table ? `${wordsOf(table)}, ` : ""}${counted(rows, "row")}`}
       {ignored.length > 0 && ` · unknown columns: ${ignored.map(visible).join(", ")}`}
     </span>
@@ -171,7 +174,7 @@ const sampleColumns = (sample: readonly Sampled[], timezone: string | null): Col
     id: name,
     label: wordsOf(name),
     number: sample.every((row) => row[name] === undefined || typeof row[name] === "number"),
-    cell: (row) => <span class="whole">{textOf(row[name], timezone)}</span>,
+    cell: (row) => <span class="whole">{name === "table" ? wordsOf(String(row[name])) : textOf(row[name], timezone)}</span>,
   }))
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
-import { counted, duration, exact, percent } from "#plugin/ui"
+import { bytesText, counted, duration, exact, percent } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
 import { importsPath, isExtending, isOpen, PHASE_LABELS, STATE_LABELS, useRefresh, useSiteQuery } from "./answers.ts"
 
@@ -95,8 +95,13 @@ export function progressText({ state, progress }: ImportResponse): string {
   if (state === "pending") return "Waiting to start."
   if (!progress) return STATE_LABELS[state]
   const { phase, done, total } = progress
-  const rows = total === undefined ? (done > 0 ? `, ${counted(done, "row")}` : "") : `, ${exact(done)} of ${counted(total, "row")}`
-  return `${PHASE_LABELS[phase] ?? STATE_LABELS[state]}${rows}`
+  return `${PHASE_LABELS[phase] ?? STATE_LABELS[state]}${done === 0 && total === undefined ? "" : `, ${amountText(phase, done, total)}`}`
+}
+
+/** Returns how much of a phase is done: sorting counts the bytes that were read, every other phase rows. */
+function amountText(phase: string, done: number, total: number | undefined): string {
+  if (phase === "sort") return total === undefined ? bytesText(done) : `${bytesText(done)} of ${bytesText(total)}`
+  return total === undefined ? counted(done, "row") : `${exact(done)} of ${counted(total, "row")}`
 }
 
 /** Progress in steps of a tenth, so that it is not announced all the time. */

@@ -22,31 +22,35 @@ interface DataTableProps<Row> {
   /** Current order: `name` ascending, `-name` descending. */
   sort?: string
   onSort?(sort: string): void
+  /** Whether the cells of a row stand below each other on a phone, with their labels, instead of scrolling sideways. */
+  stacks?: boolean
 }
 
 /** Table with sticky headers. The first column contains the row headers. */
-export function DataTable<Row>({ caption, columns, rows, keyOf, sort, onSort }: DataTableProps<Row>) {
+export function DataTable<Row>({ caption, columns, rows, keyOf, sort, onSort, stacks = false }: DataTableProps<Row>) {
+  // A table that is displayed as blocks would lose its roles.
+  const role = (name: "table" | "rowgroup" | "row" | "rowheader" | "cell") => (stacks ? { role: name } : {})
   return (
     <div class="table-wrap" tabIndex={0} role="region" aria-label={caption}>
-      <table class="table">
+      <table class="table" data-stacks={stacks || undefined} {...role("table")}>
         <caption class="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
+        <thead {...role("rowgroup")}>
+          <tr {...role("row")}>
             {columns.map((column) => (
               <Head key={column.id} column={column} sort={sort} onSort={onSort} />
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...role("rowgroup")}>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} {...role("row")}>
               {columns.map((column, index) =>
                 index === 0 ? (
-                  <th key={column.id} scope="row">
+                  <th key={column.id} scope="row" {...role("rowheader")}>
                     {column.cell(row)}
                   </th>
                 ) : (
-                  <td key={column.id} class={column.number ? "number" : undefined}>
+                  <td key={column.id} class={column.number ? "number" : undefined} data-label={column.label} {...role("cell")}>
                     {column.cell(row)}
                   </td>
                 ),
@@ -96,6 +100,7 @@ interface PagedTableProps<Row> {
   step?: ComponentChildren
   sort?: string
   onSort?(sort: string): void
+  stacks?: boolean
 }
 
 /** A paged list in its states: loading, failed, empty, loaded with a button for more rows. */

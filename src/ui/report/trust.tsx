@@ -2,6 +2,7 @@ import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from 
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { useEffect, useId, useReducer } from "preact/hooks"
+import { useLocation } from "wouter"
 import type { DropReport } from "../../domain/insight.ts"
 import type { ReportFacts } from "../../domain/report.ts"
 import { rangeArguments } from "../../domain/site-address.ts"
@@ -72,11 +73,18 @@ type ReportImports = NonNullable<ReportFacts["imports"]>
 /** Returns whether imports of the range are left out for a reason that the user did not choose. */
 const isLeftOut = ({ reason }: ReportImports): boolean => reason !== undefined && reason !== "disabled" && reason !== "none_in_range"
 
-/** Mark of figures that include imports, or leave them out although the range has some, with the reason. */
+/** Mark of figures that include imports, or leave them out although the range has some, with the reason. It leads to the imports. */
 export function ImportMark({ of }: { of: ReportImports | undefined }) {
+  const { siteId, can } = useStatsSource()
+  const [, navigate] = useLocation()
   if (!of || of.reason === "none_in_range") return null
+  const history = siteId !== undefined && can("imports:read") ? () => navigate(`/sites/${siteId}/imports`) : undefined
   const mark = !of.included ? "imports excluded" : isLeftOut(of) ? "partly imported" : "imported"
-  return <TrustMark mark={mark}>{(isLeftOut(of) && of.message) || words({ of: of.included ? "imported" : "left out" })}</TrustMark>
+  return (
+    <TrustMark mark={mark} {...(history && { onOpen: history })}>
+      {(isLeftOut(of) && of.message) || words({ of: of.included ? "imported" : "left out" })}
+    </TrustMark>
+  )
 }
 
 interface TrustMarkProps {
