@@ -120,6 +120,8 @@ export interface SourceEvent {
   visitor: string
   /** Default: rotating. */
   visitorKind?: VisitorKind
+  /** Id of the event in the source. Each id counts once per import, because overlapping exports repeat rows. */
+  id?: string
   /** Id of the visit in the source. Without one, visits are rebuilt by the rule of 30 minutes. */
   visit?: string
   /** The site's own id of the user. */

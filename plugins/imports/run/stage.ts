@@ -6,6 +6,7 @@ import type { Reject } from "../rows.ts"
 import { ImportFault, type RejectCode, type Sink, type SkipReason, type SourceEvent } from "../source.ts"
 import { LineWriter } from "./files.ts"
 import { noFiles, type RecognizedFiles, recognizeFiles } from "./reading.ts"
+import { RepeatedIds } from "./repeated-ids.ts"
 import { ExternalSort } from "./sort.ts"
 import { StreamStage } from "./stream-stage.ts"
 import {
@@ -31,6 +32,8 @@ const MAX_WARNINGS = 100
 /** A site has room for fewer of each kind. */
 const MAX_DEFINITIONS = 1_000
 const PROGRESS_MS = 500
+/** Rows after which garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
+const ROWS_PER_COLLECTION = 4_000
 
 const USERS_NOT_LINKED =
   "Users are not linked, because the identity mode of the site is not identified. Change it in the settings of the site before the import."
@@ -56,6 +59,9 @@ class Stage implements Sink {
   readonly #size: number
   readonly #skipOf: ReturnType<typeof daySkips>
   readonly #events: ExternalSort
+  readonly #ids: RepeatedIds
+  /** First event of each file whose events have ids. */
+  readonly #fileStarts: { file: string; order: number }[] = []
   readonly #writers = new Map<ImportedKind, { writer: LineWriter | undefined; lines: number }>()
   readonly #days = new Map<string, number>()
   readonly #rows = { read: 0, rejected: 0, skipped: 0 }
@@ -82,6 +88,7 @@ class Stage implements Sink {
   #scanned = 0
   #reportedAt = 0
   #eventCount = 0
+  #uncollected = 0
 
   constructor(task: StageTask, report: (progress: StageProgress) => void) {
     this.#task = task
@@ -90,6 +97,7 @@ class Stage implements Sink {
     this.#size = task.files.reduce((sum, { bytes }) => sum + bytes, 0)
     this.#skipOf = daySkips(task.rules)
     this.#events = new ExternalSort(join(task.folder, "events"))
+    this.#ids = new RepeatedIds(join(task.folder, "ids"))
     this.#dayOf = daysBySpan(task.site.timezone)
     this.#hasher = new Bun.CryptoHasher("sha256", task.salt)
     const { hostnames, tables } = this.#options
@@ -204,7 +212,15 @@ class Stage implements Sink {
     this.#report({ phase: "sort", done: Math.min(this.#scanned, this.#size), total: this.#size })
   }
 
+  /** Collects garbage now and then. Called for each row, in every phase. */
+  #collect(): void {
+    if (++this.#uncollected < ROWS_PER_COLLECTION) return
+    this.#uncollected = 0
+    Bun.gc(true)
+  }
+
   event(given: SourceEvent): void {
+    this.#collect()
     const enriched = this.#enrich!({ ...given, ...(given.sender && { address: given.sender.address, userAgent: given.sender.userAgent }) })
     if (enriched === "bad_url") {
       this.reject(given.file, given.line, "bad_url", given.hostname ?? hostIn(given.url ?? ""))
@@ -221,6 +237,7 @@ class Stage implements Sink {
     this.#eventCount++
     this.#countRow(given.file)
     if (this.#sample.length < SAMPLE_ROWS) this.#sample.push(sampleOf(enriched))
+    if (given.id !== undefined) this.#addId(given.id, given.file)
     addToSort(this.#events, this.#sortedEvent(given, enriched, day))
   }
 
@@ -233,6 +250,7 @@ class Stage implements Sink {
   }
 
   totals(kind: ImportedKind, { file, line, ...row }: ImportedRow & { file: string; line: number }): void {
+    this.#collect()
     if (this.#tables && !this.#tables.has(kind)) return
     if (!this.#isWanted(row.day)) {
       this.#skipLine("filtered", file, line)
@@ -334,7 +352,8 @@ class Stage implements Sink {
     const byStart = new ExternalSort(join(folder, "visits-by-start"))
     const counts = { visits: 0, visitors: 0, pageviews: 0, events: 0 }
     let numbered: string | undefined
-    for (const visit of visitsOf(sortedEvents(this.#events))) {
+    for (const visit of visitsOf(this.#firstOccurrences(sortedEvents(this.#events)))) {
+      this.#collect()
       if (this.#stream?.holds(visit)) continue
       const { visitor, at } = visit[0]! // a visit has an event
       const day = this.#dayOf(at)
@@ -360,12 +379,34 @@ class Stage implements Sink {
     const staged: Staged["staged"] = []
     if (isStaged && counts.visits > 0) {
       const writer = new LineWriter(join(folder, "visits"))
-      for (const line of byStart.sorted()) writer.write(line)
+      for (const line of byStart.sorted()) {
+        this.#collect()
+        writer.write(line)
+      }
       writer.close()
       staged.push({ name: "visits", lines: counts.visits })
     }
     byStart.remove()
     return { ...counts, staged }
+  }
+
+  #addId(id: string, file: string): void {
+    if (this.#fileStarts.at(-1)?.file !== file) this.#fileStarts.push({ file, order: this.#order })
+    this.#ids.add(id, this.#order)
+  }
+
+  /** Leaves out events whose id occurred before. */
+  *#firstOccurrences(events: Iterable<SortedEvent>): Generator<SortedEvent> {
+    const isRepeated = this.#ids.find()
+    for (const event of events) {
+      if (!isRepeated(event.order)) {
+        yield event
+        continue
+      }
+      this.skip("repeated_row")
+      const { file } = this.#fileStarts.findLast(({ order }) => order <= event.order)! // has an id, or it would not be repeated
+      this.#countedRows.set(file, this.#countedRows.get(file)! - 1)
+    }
   }
 
   /** Returns the totals of aggregates: of the table without dimensions, or else of the table that has most. */

@@ -6,7 +6,7 @@ import { eventsIn, visitIn, visitorOf } from "./visits.ts"
 
 /**
  * Writes staged rows into segments, in batches with the position that was reached. After an interruption the next call continues there.
- * Lines are parsed in short slices, so that events and queries are not held up.
+ * The store takes lines in short slices, so that events and queries are not held up.
  */
 export interface WriteOptions {
   imports: ImportWriters
@@ -53,42 +53,117 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
     return cursor
   }
   const personOf = options.linksUsers ? await imports.personKeys(siteId) : undefined
+
+  async function writeVisits(name: string, lines: StagedLines): Promise<void> {
+    const before = lines.taken
+    const visitors = staged.stream && { visitors: await imports.nameVisitors(place, await lines.visitorsAhead(batch.events)) }
+    const visits = visitsIn(lines.take(batch.events, eventsIn), personOf)
+    const done = () => advance(name, lines.taken, lines.taken - before, 0)
+    await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor: done }, visits)
+  }
+
+  async function writeTotals(name: string, lines: StagedLines): Promise<void> {
+    const before = lines.taken
+    const rows = rowsIn(lines.take(batch.totals, () => 1))
+    const done = () => advance(name, lines.taken, 0, lines.taken - before)
+    await imports.addTotals({ ...place, cursor: done }, name as ImportedKind, rows) // its file has the name
+  }
+
   let [done, isBehind] = [0, reached === undefined]
   for (const { name, lines } of staged.staged) {
     const isReached = !isBehind && reached?.name === name
-    if (!isBehind && !isReached) {
-      done += lines
-      continue
-    }
-    isBehind = true
-    let at = isReached ? reached!.lines : 0
-    done += at
-    const isVisits = name === "visits"
-    const batches = { path: join(options.folder, name), from: at, size: isVisits ? batch.events : batch.totals, signal }
-    for await (const some of linesInBatches({ ...batches, weightOf: isVisits ? eventsIn : () => 1 })) {
-      at += some.length
-      if (isVisits) {
-        const names = staged.stream && [...new Set(some.map(visitorOf))]
-        const visitors = names && { visitors: await imports.nameVisitors(place, names) }
-        const cursor = advance(name, at, some.length, 0)
-        await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor }, visitsIn(some, personOf))
-      } else {
-        const rows = some.map((line): ImportedRow => JSON.parse(line))
-        await imports.addTotals({ ...place, cursor: advance(name, at, 0, some.length) }, name as ImportedKind, rows) // its file has the name
+    if (isBehind || isReached) {
+      isBehind = true
+      const content = new StagedLines(join(options.folder, name), signal)
+      if (isReached) await content.skip(reached!.lines)
+      while (!content.isAtEnd) {
+        await (name === "visits" ? writeVisits(name, content) : writeTotals(name, content))
+        // The engine itself would let the garbage of several batches pile up.
+        Bun.gc(true)
+        report(done + content.taken, total)
+        signal.throwIfAborted()
       }
-      done += some.length
-      report(done, total)
-      signal.throwIfAborted()
     }
+    done += lines
   }
   const newVisitors = staged.stream ? imports.countVisitors(importId, run) : staged.visitors
   return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0, newVisitors }
 }
 
+/** The lines of a staged file. They are read and parsed as they are stored, because a batch of objects takes tens of megabytes. */
+class StagedLines {
+  /** Lines that were skipped or taken. */
+  taken = 0
+  readonly #lines: Generator<string>
+  #next: IteratorResult<string>
+  readonly #path: string
+  readonly #signal: AbortSignal
+  /** Reads the same file, one batch ahead. */
+  #ahead: StagedLines | undefined
+
+  constructor(path: string, signal: AbortSignal) {
+    this.#path = path
+    this.#lines = linesOf(path)
+    this.#next = this.#lines.next()
+    this.#signal = signal
+  }
+
+  get isAtEnd(): boolean {
+    return this.#next.done === true
+  }
+
+  /** Leaves out lines. */
+  async skip(count: number): Promise<void> {
+    const pause = pauses()
+    for (; this.taken < count && !this.isAtEnd; this.#advance()) await pause()
+  }
+
+  /** Returns the visitors of the visits that `take` yields next. */
+  async visitorsAhead(events: number): Promise<string[]> {
+    this.#ahead ??= new StagedLines(this.#path, this.#signal)
+    await this.#ahead.skip(this.taken)
+    const [visitors, pause] = [new Set<string>(), pauses()]
+    for (const line of this.#ahead.take(events, eventsIn)) {
+      visitors.add(visitorOf(line))
+      await pause()
+    }
+    return [...visitors]
+  }
+
+  /** Yields lines up to a weight. A heavier line is taken alone. Throws when the run is aborted. */
+  *take(weight: number, weightOf: (line: string) => number): Generator<string> {
+    let taken = 0
+    while (!this.#next.done) {
+      const line = this.#next.value
+      const own = weightOf(line)
+      if (taken > 0 && taken + own > weight) return
+      this.#signal.throwIfAborted()
+      taken += own
+      this.#advance()
+      yield line
+    }
+  }
+
+  #advance(): void {
+    this.taken++
+    this.#next = this.#lines.next()
+  }
+}
+
+/** Returns a function that pauses when its caller has worked for a slice. */
+function pauses(): () => Promise<void> | undefined {
+  let [calls, sliceStart] = [0, performance.now()]
+  return () => {
+    if (++calls % LINES !== 0 || performance.now() - sliceStart < SLICE_MS) return undefined
+    return Bun.sleep(0).then(() => {
+      sliceStart = performance.now()
+    })
+  }
+}
+
 type PersonOf = Awaited<ReturnType<ImportWriters["personKeys"]>>
 
-/** Yields the visits of a batch. They are parsed when they are stored, because they take several times the memory of their lines. */
-function* visitsIn(lines: readonly string[], personOf: PersonOf | undefined): Generator<ImportedVisit> {
+function* visitsIn(lines: Iterable<string>, personOf: PersonOf | undefined): Generator<ImportedVisit> {
   for (const line of lines) {
     const { visitor, kind, userId, traits, events, day } = visitIn(line)
     const person = userId !== "" && personOf ? { person: personOf(userId) } : {}
@@ -96,36 +171,6 @@ function* visitsIn(lines: readonly string[], personOf: PersonOf | undefined): Ge
   }
 }
 
-interface LineBatches {
-  path: string
-  /** Lines that are left out at the beginning. */
-  from: number
-  weightOf(line: string): number
-  /** Weight of a batch at most. A heavier line is a batch of its own. */
-  size: number
-  signal: AbortSignal
-}
-
-/** Groups the lines of a file. Pauses after each slice, and ends when it is aborted. */
-async function* linesInBatches({ path, from, weightOf, size, signal }: LineBatches): AsyncGenerator<string[]> {
-  let [number, sliceStart] = [0, performance.now()]
-  let [batch, weight]: [string[], number] = [[], 0]
-  for (const line of linesOf(path)) {
-    if (++number % LINES === 0 && performance.now() - sliceStart >= SLICE_MS) {
-      await Bun.sleep(0)
-      signal.throwIfAborted()
-      sliceStart = performance.now()
-    }
-    if (number <= from) continue
-    const own = weightOf(line)
-    if (batch.length > 0 && weight + own > size) {
-      yield batch
-      sliceStart = performance.now()
-      batch = []
-      weight = 0
-    }
-    batch.push(line)
-    weight += own
-  }
-  if (batch.length > 0) yield batch
+function* rowsIn(lines: Iterable<string>): Generator<ImportedRow> {
+  for (const line of lines) yield JSON.parse(line) as ImportedRow // written by `totals`
 }

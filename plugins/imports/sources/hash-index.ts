@@ -24,7 +24,12 @@ export class HashIndex {
 
   /** Adds an id. Returns false if the set contains it already. */
   add(id: string, value = 0): boolean {
-    hash(id)
+    hashInto(id, hash, 0)
+    return this.addHash(hash[0]!, hash[1]!, value)
+  }
+
+  /** Adds the hash of an id. Returns false if the set contains it already. */
+  addHash(low: number, high: number, value = 0): boolean {
     const place = this.#find(low, high)
     if (this.#isUsed(place)) return false
     this.#low[place] = low
@@ -37,14 +42,14 @@ export class HashIndex {
   /** Replaces the number of an id, or adds it. */
   set(id: string, value: number): void {
     if (this.add(id, value)) return
-    this.#values![this.#find(low, high)] = value
+    this.#values![this.#find(hash[0]!, hash[1]!)] = value
   }
 
   /** Returns the number of an id, or undefined. */
   get(id: string): number | undefined {
     if (this.count === 0) return undefined
-    hash(id)
-    const place = this.#find(low, high)
+    hashInto(id, hash, 0)
+    const place = this.#find(hash[0]!, hash[1]!)
     return this.#isUsed(place) ? this.#values![place] : undefined
   }
 
@@ -82,23 +87,22 @@ export class HashIndex {
   }
 }
 
-/** Result of the last `hash`. A pair would be an allocation per id. */
-let low = 0
-let high = 0
+/** The last hash. A pair would be an allocation per id. */
+const hash = new Uint32Array(2)
 
-/** Computes two hashes of 32 bits. The pair is never (0, 0), which marks a free place. */
-function hash(text: string): void {
+/** Writes two hashes of 32 bits into `words`. The pair is never (0, 0), which marks a free place. */
+export function hashInto(text: string, words: Uint32Array, at: number): void {
   let [a, b] = [0x9e3779b9, 0x85ebca6b]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     a = Math.imul(((a << 5) | (a >>> 27)) ^ code, 0x9e3779b1)
     b = Math.imul(((b << 13) | (b >>> 19)) ^ code, 0xc2b2ae3d)
   }
   a = Math.imul(a ^ (a >>> 15), 0x2c1b3c6d)
   b = Math.imul(b ^ (b >>> 15), 0x297a2d39)
-  low = (a ^ (a >>> 12)) >>> 0
-  high = (b ^ (b >>> 13) ^ text.length) >>> 0
-  if (low === 0 && high === 0) high = 1
+  words[at] = a ^ (a >>> 12)
+  words[at + 1] = b ^ (b >>> 13) ^ text.length
+  if (words[at] === 0 && words[at + 1] === 0) words[at + 1] = 1
 }
 
 const CHUNK_BYTES = 1 << 24

@@ -22,7 +22,7 @@ export interface ImportWriters {
   /** Adds records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
   addRecords(place: VisitsPlace & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
   /** Adds totals of one kind. */
-  addTotals(place: ImportTarget & { cursor?: ImportCursor }, kind: ImportedKind, rows: readonly ImportedRow[]): Promise<void>
+  addTotals(place: ImportTarget & { cursor?: () => ImportCursor }, kind: ImportedKind, rows: Iterable<ImportedRow>): Promise<void>
   /** Returns how far a run has come, or undefined before its first batch. */
   cursor(importId: number, run: number): ImportCursor | undefined
   reserveVisitors(siteId: number, count: number): number
@@ -52,7 +52,8 @@ export interface ImportWriters {
 export interface VisitsPlace extends ImportTarget {
   visitors?: Map<string, number>
   firstOrdinal?: number
-  cursor?: ImportCursor
+  /** Called when all rows were read. */
+  cursor?: () => ImportCursor
 }
 
 export const importWriters = (

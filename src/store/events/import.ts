@@ -42,8 +42,8 @@ export interface ImportPlace extends ImportTarget {
   visitors?: Map<string, number>
   /** Ordinal of the visitor with the number 0. */
   firstOrdinal?: number
-  /** Position to store with the rows, in the same transaction. */
-  cursor?: ImportCursor
+  /** Returns the position to store with the rows, in the same transaction. Called when all rows were read. */
+  cursor?: () => ImportCursor
 }
 
 /** How far a run has come. The counts include the batch that the position is stored with. */

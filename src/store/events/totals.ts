@@ -16,8 +16,8 @@ import { FORMAT } from "./segment.ts"
 
 /** Rows of a segment at most. */
 const SEGMENT_ROWS = 65_536
-/** Rows whose texts are numbered in one transaction: a pause of a few milliseconds. */
-const SLICE = 2_000
+/** Rows whose texts are numbered in one transaction: a pause of a few milliseconds. Divides `SEGMENT_ROWS`. */
+const SLICE = 1_024
 const DAY_MS = 86_400_000
 
 /** Imported totals as a query reads them. Columns are shared: never write into one. */
@@ -57,35 +57,69 @@ const columnsOf = (kind: ImportedKind): string[] => [
   ...IMPORTED_TABLES[kind].counts,
 ]
 
-/** Numbers the texts of rows, slice by slice, and builds segments. Numbers are durable before the segment refers to them. */
-export async function* buildTotals(
-  journal: Journal,
-  { siteId, importId, kind }: { siteId: number; importId: number; kind: ImportedKind },
-  rows: readonly ImportedRow[],
-): AsyncGenerator<BuiltTotals> {
-  for (let from = 0; from < rows.length; from += SEGMENT_ROWS) {
-    const chunk = rows.slice(from, from + SEGMENT_ROWS)
-    const columns = new Map(columnsOf(kind).map((name) => [name, new Float64Array(chunk.length)]))
-    for (let row = 0; row < chunk.length; row += SLICE) {
-      journal.change(() => fill(journal.memory, { siteId, importId, kind }, chunk, row, columns))
-      await Bun.sleep(0)
+/**
+ * Numbers the texts of rows, slice by slice, and builds segments. Numbers are written before the segment that refers to them, and are on disk
+ * with the commit that publishes it.
+ */
+export async function* buildTotals(journal: Journal, place: TotalsPlace, rows: Iterable<ImportedRow>): AsyncGenerator<BuiltTotals> {
+  let columns = emptyColumns(place.kind)
+  let count = 0
+  for (const slice of slicesOf(rows)) {
+    if (count + slice.length > SEGMENT_ROWS) {
+      yield await built(place.kind, columns, count)
+      columns = emptyColumns(place.kind)
+      count = 0
     }
-    yield await built(kind, columns, chunk.length)
+    if (count + slice.length > columns.get("day")!.length) columns = doubled(columns)
+    journal.change(() => fill(journal.memory, place, slice, count, columns), true)
+    count += slice.length
+    await Bun.sleep(0)
   }
+  if (count > 0) yield await built(place.kind, columns, count)
+}
+
+interface TotalsPlace {
+  siteId: number
+  importId: number
+  kind: ImportedKind
+}
+
+type TotalsColumns = ReadonlyMap<string, Float64Array>
+
+const emptyColumns = (kind: ImportedKind): TotalsColumns => new Map(columnsOf(kind).map((name) => [name, new Float64Array(SLICE)]))
+
+const doubled = (columns: TotalsColumns): TotalsColumns =>
+  new Map(
+    [...columns].map(([name, values]) => {
+      const larger = new Float64Array(values.length * 2)
+      larger.set(values)
+      return [name, larger]
+    }),
+  )
+
+function* slicesOf(rows: Iterable<ImportedRow>): Generator<ImportedRow[]> {
+  let slice: ImportedRow[] = []
+  for (const row of rows) {
+    slice.push(row)
+    if (slice.length < SLICE) continue
+    yield slice
+    slice = []
+  }
+  if (slice.length > 0) yield slice
 }
 
 function fill(
   { interner }: Memory,
-  { siteId, importId, kind }: { siteId: number; importId: number; kind: ImportedKind },
+  { siteId, importId, kind }: TotalsPlace,
   rows: readonly ImportedRow[],
   from: number,
-  columns: ReadonlyMap<string, Float64Array>,
+  columns: TotalsColumns,
 ): void {
   const { texts, counts } = IMPORTED_TABLES[kind]
   const column = (name: string) => columns.get(name)!
   const isLimited = () => {}
-  for (let at = from; at < Math.min(from + SLICE, rows.length); at++) {
-    const row = rows[at]!
+  for (const [index, row] of rows.entries()) {
+    const at = from + index
     const counted = `${row.day} import ${importId}`
     const number = (name: Parameters<typeof interner.number>[1], text: string) =>
       Math.max(0, interner.number(siteId, name, text, counted, isLimited))
@@ -103,7 +137,8 @@ function fill(
   }
 }
 
-async function built(kind: ImportedKind, columns: ReadonlyMap<string, Float64Array>, rows: number): Promise<BuiltTotals> {
+async function built(kind: ImportedKind, grown: TotalsColumns, rows: number): Promise<BuiltTotals> {
+  const columns = new Map([...grown].map(([name, values]) => [name, values.subarray(0, rows)]))
   const stored: BuiltTotals["columns"] = []
   const constants: Record<string, number> = {}
   for (const [number, name] of columnsOf(kind).entries()) {

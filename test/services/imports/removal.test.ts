@@ -23,7 +23,7 @@ async function startWithImports(told: ErasedVisits[] = []): Promise<TestInstance
   const { events } = instance.app.instance
   const cursor = { position: "{}", visits: 0, rows: 3, batches: 1 }
   const rows = DAYS.map((day) => ({ day, texts: {}, counts: { visitors: 1, visits: 1, pageviews: 1 } }))
-  await events.importTotals({ siteId: 1, importId: 7, cursor }, "imported_visitors", rows)
+  await events.importTotals({ siteId: 1, importId: 7, cursor: () => cursor }, "imported_visitors", rows)
   await events.nameVisitors({ siteId: 1, importId: 7 }, ["00"])
   for (const importId of [8, 9])
     await events.importVisits(

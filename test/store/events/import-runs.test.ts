@@ -25,7 +25,7 @@ function openGrowing() {
         ...{ visitor, traits: NO_TRAITS, day: "2026-11-21" },
         events: [event({ at: NOW - 1_000 })],
       }))
-      await store.importVisits({ siteId: 1, importId: 7, run, visitors: named, cursor }, visits)
+      await store.importVisits({ siteId: 1, importId: 7, run, visitors: named, cursor: () => cursor }, visits)
       return named
     },
     parts: (run: number) => reader.snapshot(1, "visits", [{ ...visibleImport(7), run }]).parts,

@@ -179,7 +179,7 @@ test("dropping the totals of a site removes the cursors and visitors of its impo
   const cursor = { position: "{}", visits: 0, rows: 1, batches: 1 }
   for (const siteId of [1, 2]) {
     const importId = siteId + 6
-    await open.store.importTotals({ siteId, importId, cursor }, "imported_pages", [pageRow("2026-01-01", "/")])
+    await open.store.importTotals({ siteId, importId, cursor: () => cursor }, "imported_pages", [pageRow("2026-01-01", "/")])
     await keepVisitor(open.store, siteId, importId)
   }
   expect(await open.store.dropTotals(1, NOW)).toBe(1)
@@ -228,11 +228,11 @@ test("a sweep keeps texts that only totals refer to, and blanks them when these 
 test("a batch that is interrupted before its cursor is stored leaves no rows", async () => {
   using open = openStore()
   const cursor = { position: "first", visits: 0, rows: 1, batches: 1 }
-  await open.store.importTotals({ siteId: 1, importId: 7, cursor }, "imported_pages", [pageRow("2026-01-01", "/one")])
+  await open.store.importTotals({ siteId: 1, importId: 7, cursor: () => cursor }, "imported_pages", [pageRow("2026-01-01", "/one")])
   // The column takes no null, so the last transaction of the batch fails after its segment was written.
   const broken = { ...cursor, position: null as unknown as string, rows: 2, batches: 2 }
   const second = [pageRow("2026-01-02", "/two")]
-  await expect(open.store.importTotals({ siteId: 1, importId: 7, cursor: broken }, "imported_pages", second)).rejects.toThrow()
+  await expect(open.store.importTotals({ siteId: 1, importId: 7, cursor: () => broken }, "imported_pages", second)).rejects.toThrow()
   const written = () => {
     const db = new Database(open.path, { readonly: true })
     const { n } = db.query<{ n: number }, []>("select count(*) as n from segments").get()!
@@ -247,7 +247,7 @@ test("a batch that is interrupted before its cursor is stored leaves no rows", a
   }
   expect(written()).toBe(1)
   const next = { ...cursor, position: "second", rows: 2, batches: 2 }
-  await open.store.importTotals({ siteId: 1, importId: 7, cursor: next }, "imported_pages", second)
+  await open.store.importTotals({ siteId: 1, importId: 7, cursor: () => next }, "imported_pages", second)
   expect(pages(open.read("imported_pages"))).toEqual([
     ["2026-01-01", "/one", 1],
     ["2026-01-02", "/two", 1],

@@ -1,6 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
 import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "../../source.ts"
-import { HashIndex } from "../hash-index.ts"
 import { fromLocal, parseTime } from "../times.ts"
 import { readJoins, type UmamiJoins, visitorText, visitorTraits } from "./joins.ts"
 import { cellOf, recognizeUmami, type TableRows, UMAMI_FILES, umamiRows } from "./tables.ts"
@@ -32,8 +31,6 @@ const [PAGEVIEW, CUSTOM_EVENT] = [1, 2]
 type Row = TableRows["rows"][number]
 
 class EventReader {
-  /** Ids of the events that were read. Overlapping exports repeat rows. */
-  readonly #ids = new HashIndex(false)
   /** Rows by website. */
   readonly #websites = new Map<string, number>()
   readonly #fromLocal: ReturnType<typeof fromLocal>
@@ -83,7 +80,6 @@ class EventReader {
     const at = parseTime(createdAt, this.#fromLocal)
     if (at === undefined) return sink.reject(file, row.line, "bad_date", createdAt)
     const id = cellOf(row, "event_id")
-    if (id !== "" && !this.#ids.add(id)) return sink.skip("repeated_row")
     sink.event(this.#event({ file, line: row.line, at, name, visitor: cellOf(row, "session_id") }, id, row))
   }
 
@@ -97,6 +93,7 @@ class EventReader {
     const revenue = this.joins.revenue(id) ?? revenueIn(properties)
     const [path, query] = [cellOf(row, "url_path"), cellOf(row, "url_query")]
     const texts = {
+      id,
       visit: cellOf(row, "visit_id"),
       userId: cellOf(row, "distinct_id") || (session?.userId ?? ""),
       hostname: cellOf(row, "hostname") || (session?.hostname ?? ""),
@@ -143,7 +140,7 @@ class EventReader {
 const CLICK_IDS = ["gclid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"]
 const UTM = ["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const
 
-const TEXTS = ["visit", "userId", "hostname", "path", "title", "referrer"] as const
+const TEXTS = ["id", "visit", "userId", "hostname", "path", "title", "referrer"] as const
 
 function utmOf(row: Row): NonNullable<SourceEvent["utm"]> {
   const utm: NonNullable<SourceEvent["utm"]> = {}

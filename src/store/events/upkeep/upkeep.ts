@@ -74,7 +74,7 @@ export interface Upkeep {
    */
   importVisits(place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<void>
   /** Stores imported totals in the same way. */
-  importTotals(place: ImportTarget & { cursor?: ImportCursor }, kind: ImportedKind, rows: readonly ImportedRow[]): Promise<void>
+  importTotals(place: ImportTarget & { cursor?: () => ImportCursor }, kind: ImportedKind, rows: Iterable<ImportedRow>): Promise<void>
   /** Returns how far a run has come, or undefined before its first batch. */
   importCursor(importId: number, run: number): ImportCursor | undefined
   /** Reserves ordinals for an import whose visitors are numbered from 0. Returns the first one. */
@@ -129,10 +129,10 @@ export function createUpkeep(journal: Journal): Upkeep {
     })
 
   /** Publishes the segments of a batch, with the cursor, in one transaction. */
-  const finishBatch = (place: ImportTarget & { cursor?: ImportCursor }, added: readonly number[]): void =>
+  const finishBatch = (place: ImportTarget & { cursor?: () => ImportCursor }, added: readonly number[]): void =>
     journal.commit(() => {
       publishSegments(db, added, [], 0)
-      if (place.cursor) writeCursor(db, place, place.cursor)
+      if (place.cursor) writeCursor(db, place, place.cursor())
     })
 
   /** Removes imported totals before a day. */
