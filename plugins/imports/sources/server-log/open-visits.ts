@@ -1,4 +1,5 @@
 import { VISIT_IDLE_MS } from "#plugin"
+import { NEAR_MS } from "./coverage.ts"
 
 /**
  * Visits that were still open when the log ended. Their rows wait for the next run of the stream, which may contain the rest of the visit.
@@ -12,8 +13,11 @@ export interface WaitingRow {
 /** Maximum time that a row waits for the rest of its visit. */
 export const MAX_WAIT_MS = VISIT_IDLE_MS
 
-/** Returns whether another event can still join a visit, given the time of its last event and the end of the log. */
-export const isOpen = (lastAt: number, readTo: number): boolean => lastAt > readTo - VISIT_IDLE_MS
+/**
+ * Returns whether another event can still join a visit, given the time of its last event and the end of the log. Lines can follow that
+ * belong shortly before the end, because logs are not strictly in order.
+ */
+export const isOpen = (lastAt: number, readTo: number): boolean => lastAt >= readTo - NEAR_MS - VISIT_IDLE_MS
 
 /** Returns whether rows have waited long enough to be written without the rest of their visit. */
 export const isDue = (since: number, now: number): boolean => now - since >= MAX_WAIT_MS

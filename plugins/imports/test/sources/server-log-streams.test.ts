@@ -127,7 +127,8 @@ describe("visits that are open at the end of a run", () => {
 
   test.each([
     ["a visit whose last event is recent", [undefined, undefined], 40, 62, 62],
-    ["a visit whose last event is 30 minutes old", [undefined], 30, 62, "complete"],
+    ["a visit that a late line can join", [undefined], 25, 62, 62],
+    ["a visit whose last event is over 35 minutes old", [undefined], 24, 62, "complete"],
     ["a visit that goes on", [40, undefined], 45, 62, 40],
     ["a visit that did not go on", [40], 10, 62, "complete"],
     ["a visit that has waited 30 minutes", [32, undefined], 55, 62, "complete"],
