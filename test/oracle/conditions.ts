@@ -24,7 +24,7 @@ export function satisfies(filter: Filter | undefined, event: NewEvent, visit: Ra
 /** The members of the sets that filters name, by the key of the set. The test computes them before its query. */
 export const MEMBERS = new Map<string, ReadonlySet<string>>()
 
-function belongs({ key }: PeopleSet, visitor: string): boolean {
+export function belongs({ key }: PeopleSet, visitor: string): boolean {
   const members = MEMBERS.get(key)
   if (!members) throw new Error(`The members of ${key} are not known`)
   return members.has(visitor)

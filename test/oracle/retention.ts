@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../src/domain/event.ts"
 import type { Filter } from "../../src/domain/filter.ts"
 import type { RetentionQuery, RetentionResult } from "../../src/domain/people.ts"
-import { mayCount, satisfies, shownIn } from "./conditions.ts"
+import { belongs, mayCount, satisfies, shownIn } from "./conditions.ts"
 import type { RawVisit } from "./raw.ts"
 import { compareCodePoints } from "./rounding.ts"
 
@@ -21,7 +21,8 @@ interface Member {
 
 /** Computes the rows of a retention report from every event of every person, following areas/04-cohorts.md section 5. */
 export function retentionRows(visits: readonly RawVisit[], query: RetentionQuery): Row[] {
-  const members = Array.from(trails(visits, query).values(), (trail) => membersOf(trail, query)).flat()
+  const people = [...trails(visits, query)].filter(([visitor]) => !query.among || belongs(query.among, visitor))
+  const members = people.flatMap(([, trail]) => membersOf(trail, query))
   const { breakdown } = query
   const cohorts = Array.from({ length: query.cohorts }, (_, cohort) => cohort)
   if (!breakdown) return cohorts.map((cohort) => row(cohort, members, query))
