@@ -49,7 +49,7 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
       detail: {
         summary: "Export events, visits or a report",
         tags: ["export"],
-        ...refuses("impersonation_read_only"),
+        ...refuses("impersonation_read_only", "identity_insufficient", "broken_reference"),
         ...describeRoute({ responses: { 200: { content: EXPORTED_FILES } } }),
       },
     },

@@ -58,7 +58,7 @@ const jsonOptions = (call: ReportCall): ReportOptions => ({ ...reportOptionsFor(
 const operation = (summary: string) => ({
   summary,
   tags: ["stats"],
-  ...refuses("query_timeout", "identity_insufficient", "goal_not_found", "funnel_not_found", "segment_not_found"),
+  ...refuses("query_timeout", "identity_insufficient", "broken_reference", "goal_not_found", "funnel_not_found", "segment_not_found"),
 })
 const READ = { permission: "site:read", reads: true }
 
