@@ -122,13 +122,21 @@ export interface EvaluateResult {
   breakdown: { value: string | null; people: number; total: number }[][]
 }
 
-/** A query for the ordinals of a set, in batches, for freezing it. */
+/** A query for the people of a set, in batches by ordinal, for freezing it. */
 export interface MembersQuery {
   site: SiteFacts
   set: PeopleSet
   /** Only ordinals after this one; -1 for the first batch. */
   after: number
   limit: number
+}
+
+export interface MembersResult {
+  count: number
+  /** Ordinal after which the next batch begins. */
+  last: number
+  /** Pseudonyms of 8 bytes, big-endian and ascending. */
+  visitors: Uint8Array
 }
 
 /** A query for cohorts of people and their return (areas/04-cohorts.md section 5). */

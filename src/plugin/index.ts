@@ -5,10 +5,10 @@ export type { Actor, AuditEntry } from "../domain/audit.ts"
 export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
 export { currencyDecimals } from "../domain/currency.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
-export type { Filter } from "../domain/filter.ts"
+export type { Condition, Filter } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
 export { parseId } from "../domain/id.ts"
-export { PeopleIdentity } from "../domain/identity.ts"
+export { hasLongKeys, PeopleIdentity } from "../domain/identity.ts"
 export {
   dayNumber,
   dayText,
@@ -21,9 +21,22 @@ export {
 export type { Job, JobProgress, JobState } from "../domain/job.ts"
 export { KEY_STATES, keyState } from "../domain/key.ts"
 export type { Log } from "../domain/log.ts"
+export { missingPermission } from "../domain/membership.ts"
 export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
+export type {
+  Coverage,
+  EngagementQuery,
+  PeopleCondition,
+  PeopleGroup,
+  PeopleScope,
+  PeopleSet,
+  PeopleTest,
+  PeopleWindow,
+  PersonFacts,
+  RetentionQuery,
+} from "../domain/people.ts"
 export { countryName } from "../domain/place-names.ts"
-export type { Query, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
+export type { Query, Range, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
@@ -46,15 +59,21 @@ export { memoize } from "../ingest/memoize.ts"
 export type { AreaStep, PassingEvent } from "../ingest/pipeline/areas.ts"
 export type { Engine } from "../query/engine/engine.ts"
 export { ArgumentReader, refuseArguments, refuseChoice, refuseNames } from "../query/parse/arguments.ts"
+export type { SavedFilters } from "../query/parse/array-filters.ts"
+export { bucketsOf, flatLabel, isPartial } from "../query/parse/buckets.ts"
+export { readFilterList } from "../query/parse/flat-filters.ts"
+export { clippedDays, dayStart, localDay, readInterval } from "../query/parse/period.ts"
 export { csvLine } from "../query/rows/export-text.ts"
 export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 export type { Console } from "../services/instance/console.ts"
 export type { CommandForm } from "../services/instance/plugin-commands.ts"
 export type { JobWork } from "../services/jobs/jobs.ts"
 export {
+  cursorOf,
   pageOfAll,
   privatePage,
   readPaging,
+  readPlace,
   readPlainPaging,
   readSortedPaging,
   sortedPage,

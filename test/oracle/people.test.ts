@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test"
 import { type Dimension, dimensionFacts } from "../../src/domain/dimension.ts"
 import type { Filter } from "../../src/domain/filter.ts"
-import type { PeopleSet } from "../../src/domain/people.ts"
+import type { MembersResult, PeopleSet } from "../../src/domain/people.ts"
 import type { Query, Table } from "../../src/domain/query.ts"
 import { answerTask } from "../../src/query/engine/queries.ts"
 import { peopleStates } from "../../src/query/people/sets.ts"
+import { pseudonyms } from "../../src/query/show/pseudonyms.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { bySize, SEED } from "../size.ts"
 import { coverageOf } from "./activity.ts"
@@ -103,8 +104,11 @@ function checkEvaluation(known: Known, snapshot: Snapshot, set: PeopleSet, rando
     .map(([ordinal]) => ordinal)
     .sort((a, b) => a - b)
   const [after, limit] = [random.pick([-1, ...ordinals]), random.whole(1, 4)]
-  const batch = answerTask(snapshot, { kind: "members", query: { site, set, after, limit } }, neverStop)
-  expect([...(batch as Uint32Array)]).toEqual(ordinals.filter((ordinal) => ordinal > after).slice(0, limit))
+  const batch = answerTask(snapshot, { kind: "members", query: { site, set, after, limit } }, neverStop) as MembersResult
+  const expected = ordinals.filter((ordinal) => ordinal > after).slice(0, limit)
+  expect([batch.count, batch.last]).toEqual([expected.length, expected.at(-1) ?? after])
+  const names = pseudonyms(set.scope.siteKey, "visitor")(expected).sort()
+  expect(Buffer.from(batch.visitors).toString("hex")).toBe(names.join(""))
 }
 
 function lastVisit(visits: readonly RawVisit[], { until }: PeopleSet, name: string): RawVisit {

@@ -5,10 +5,10 @@ import type { Instance } from "../../services/instance/instance.ts"
 import { raw, type Sql, sql } from "../../store/sql.ts"
 import type { PluginAudit } from "./host.ts"
 import type { OwnStatements, OwnTables } from "./own-tables.ts"
-import type { OwnSlugs, SlugHolder } from "./slugs.ts"
 
 /** A thing of a site that is marked as deleted before its row is removed. */
-export interface Deletable extends SlugHolder {
+export interface Deletable {
+  id: number
   site_id: number
   /** Epoch ms. */
   deleted_at: number | null
@@ -24,7 +24,11 @@ export interface TrashOptions<Row, Thing extends Deletable> {
   /** Name of a thing in the audit log. */
   label(thing: Thing): string
   notFound(): AppError
-  slugs: OwnSlugs
+  /** Slugs of the things, which stay reserved after a removal. Absent for things without slugs. */
+  slugs?: {
+    release(statements: OwnStatements, thing: NoInfer<Thing>, organizationId: number): Promise<void>
+    removeExpired(limit: number): Promise<number>
+  }
 }
 
 /** Things that can be restored for 30 days after their deletion. To delete or restore one, set or clear its `deleted_at`. */
@@ -113,7 +117,8 @@ export const ownTrash =
         }
       },
       async purge(signal) {
-        for (const removeSlice of [purgeSlice, () => slugs.removeExpired(ROWS_PER_REMOVAL)])
+        const removeReservations = async () => (await slugs?.removeExpired(ROWS_PER_REMOVAL)) ?? 0
+        for (const removeSlice of [purgeSlice, removeReservations])
           for (let count = ROWS_PER_REMOVAL; count === ROWS_PER_REMOVAL && !signal.aborted; ) {
             count = await removeSlice()
             await Bun.sleep(0)
@@ -124,7 +129,7 @@ export const ownTrash =
         for (let count = ROWS_PER_REMOVAL; count === ROWS_PER_REMOVAL; total += count) {
           const things = await db.transaction(async (statements) => {
             const slice = await remove(statements, sql`site_id = ${siteId}`)
-            for (const thing of slice) if (thing.deleted_at === null) await slugs.release(statements, thing, organizationId)
+            for (const thing of slice) if (thing.deleted_at === null) await slugs?.release(statements, thing, organizationId)
             return slice
           }, removed)
           count = things.length

@@ -1,6 +1,7 @@
 import { type Dimension, dimensionFacts } from "../../domain/dimension.ts"
-import type { EvaluateQuery, EvaluateResult, MembersQuery, PeopleSet } from "../../domain/people.ts"
+import type { EvaluateQuery, EvaluateResult, MembersQuery, MembersResult, PeopleSet } from "../../domain/people.ts"
 import type { PeopleStates, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import { pseudonymHalves } from "../show/pseudonyms.ts"
 import { coverage } from "./coverage.ts"
 import { EdgeVisits } from "./edge-visits.ts"
 import { PeopleSets } from "./sets.ts"
@@ -29,15 +30,27 @@ export function evaluate(snapshot: Snapshot, query: EvaluateQuery, check: () => 
   }
 }
 
-/** Returns the next ordinals of a set, ascending. Fewer than the limit after the last one. */
-export function members(snapshot: Snapshot, { set, after, limit }: MembersQuery, check: () => void): Uint32Array {
+/** Returns the pseudonyms of the next people of a set, in the form in which an area stores them. Fewer than the limit after the last one. */
+export function members(snapshot: Snapshot, { set, after, limit }: MembersQuery, check: () => void): MembersResult {
   const states = new PeopleSets(snapshot, check).statesOf(set)
   const ordinals = new Uint32Array(limit)
   let count = 0
   for (let ordinal = after + 1; ordinal < states.length && count < limit; ordinal++) {
     if (states[ordinal] === IN) ordinals[count++] = ordinal
   }
-  return ordinals.slice(0, count)
+  return { count, last: ordinals[count - 1] ?? after, visitors: sortedPseudonyms(ordinals.subarray(0, count), set.scope.siteKey) }
+}
+
+/** Returns the pseudonyms of ordinals as 8 bytes each, big-endian and ascending. */
+function sortedPseudonyms(ordinals: Uint32Array, siteKey: Uint8Array): Uint8Array {
+  const [left, right] = [new Uint32Array(ordinals.length), ordinals.slice()]
+  pseudonymHalves(siteKey, "visitor")(left, right)
+  const sorted = BigUint64Array.from(left, (high, i) => (BigInt(high) << 32n) | BigInt(right[i]!)).sort()
+  const bytes = new DataView(new ArrayBuffer(8 * sorted.length))
+  sorted.forEach((name, i) => {
+    bytes.setBigUint64(8 * i, name)
+  })
+  return new Uint8Array(bytes.buffer)
 }
 
 /** Returns the set of all people of the same scope. */

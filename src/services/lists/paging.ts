@@ -122,9 +122,11 @@ function compare(a: Place, b: Place): number {
   return 0
 }
 
-const cursorOf = (list: string, place: Place): string => Buffer.from(JSON.stringify([list, ...place])).toString("base64url")
+/** Returns the cursor for the page after a place. It is valid only for this list. */
+export const cursorOf = (list: string, place: Place): string => Buffer.from(JSON.stringify([list, ...place])).toString("base64url")
 
-function readPlace(list: string, cursor: string): Place {
+/** Returns the place of a cursor. Throws `invalid_cursor` for an unreadable cursor and for one of another list. */
+export function readPlace(list: string, cursor: string): Place {
   const invalid = () => new AppError("invalid_cursor", "The cursor is unreadable or belongs to another list.")
   try {
     const [name, ...place] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [string, ...(number | string)[]]

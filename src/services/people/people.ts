@@ -10,6 +10,8 @@ import { createIdentityRule, type IdentityRule, type IdentityRuleOptions } from 
  * caller sees a person key or the keys of a site.
  */
 export interface People extends IdentityRule {
+  /** Returns the start of the site's data in epoch ms, imports included; undefined without any. */
+  firstAt(site: Site): number | undefined
   /**
    * Returns the ordinals of the person with a user id. Empty for an unknown one. More than one if the site stores user ids and its
    * identity mode was left in between, because later identifications do not join earlier ones.
@@ -29,9 +31,10 @@ export interface PeopleOptions extends IdentityRuleOptions {
 }
 
 export function createPeople(options: PeopleOptions): People {
-  const { siteKeys, events } = options
+  const { siteKeys, events, imports } = options
   return {
     ...createIdentityRule(options),
+    firstAt: ({ id }) => imports.firstAt(id),
     async find({ id, settings }, userId) {
       const known = events.personOf(id, personKey(await siteKeys.identityKey(id), "user", userId))
       const stored = settings.store_user_ids ? events.peopleOfUser(id, userId) : []

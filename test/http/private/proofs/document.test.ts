@@ -77,6 +77,7 @@ POST /admin/users/{user_id}/reset-password · POST /admin/users/{user_id}/reset-
 POST /admin/impersonation/stop · POST /admin/sites/{site_id}/restore · POST /admin/api-keys/{api_key_id}/revoke ·
 POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry · POST /admin/schedules/{name}/run · POST /admin/backups/upload ·
 POST /admin/updates/check · POST /admin/notices/{notice_id}/dismiss ·
+POST /sites/{site}/cohorts/{cohort_id}/restore · POST /sites/{site}/cohorts/{cohort_id}/refresh ·
 POST /sites/{site}/links/{link_id}/restore · POST /sites/{site}/pixels/{pixel_id}/restore ·
 POST /sites/{site}/link-domains/{link_domain_id}/verify · POST /sites/{site}/imports/{import_id}/cancel ·
 POST /sites/{site}/imports/{import_id}/undo · POST /sites/{site}/imports/{import_id}/retry ·
