@@ -4,7 +4,7 @@ import { type UseQueryResult, useInfiniteQuery, useQuery, useQueryClient } from 
 import { useLocation, useSearch } from "wouter"
 import type { SessionResponse } from "../../domain/account.ts"
 import type { PrivatePage } from "../../domain/response.ts"
-import { get, requestIdentity, send } from "./api.ts"
+import { get, post, requestIdentity, send } from "./api.ts"
 
 /** Returns the query hooks of a plugin for a site. `path` is relative to the site's route; `useRefresh` is for use after a write. */
 export function areaQueries(area: string) {
@@ -15,6 +15,15 @@ export function areaQueries(area: string) {
         queryKey: [area, siteId, path],
         queryFn: ({ signal }) => get<Data>(`/api/private/sites/${siteId}/${path}`, signal),
         placeholderData: (before) => before,
+        enabled,
+      }),
+    /** Posts a question that changes nothing, such as the definition of a report. A superseded question is cancelled. */
+    useSiteAnswer: <Data>(siteId: number, path: string, question: object, enabled = true): UseQueryResult<Data, Error> =>
+      useQuery({
+        queryKey: [area, siteId, path, question],
+        queryFn: ({ signal }) => post<Data>(`/api/private/sites/${siteId}/${path}`, question, { signal }),
+        placeholderData: (before) => before,
+        retry: false,
         enabled,
       }),
     /** Returns a function that refetches all queries of the plugin about the site. */

@@ -29,7 +29,8 @@ export interface AreaItems<Item extends AreaItem> extends AreaPath {
   /** Permission that changes require. */
   permission: string
   nameOf(item: Item): string
-  isArchived(item: Item): boolean
+  /** Absent for items that can't be archived. */
+  isArchived?(item: Item): boolean
 }
 
 /** Returns the path of a list in the API. */
@@ -110,7 +111,7 @@ export function ItemMenu<Item extends AreaItem>({ of, siteId, item, onEdit, onDe
   const undoable = useUndoable(areaQueries(of.path).useRefresh(siteId))
   const path = `${itemsPath(siteId, of)}/${item.id}`
   const name = visible(of.nameOf(item))
-  const isArchived = of.isArchived(item)
+  const isArchived = of.isArchived?.(item)
   const archive = (archived: boolean) => patch(path, { archived })
   return (
     <ActionMenu
@@ -118,15 +119,19 @@ export function ItemMenu<Item extends AreaItem>({ of, siteId, item, onEdit, onDe
       label={`Actions for ${name}`}
       actions={[
         { label: "Edit", run: onEdit },
-        {
-          label: isArchived ? "Unarchive" : "Archive",
-          run: () =>
-            undoable({
-              run: () => archive(!isArchived),
-              undo: () => archive(isArchived),
-              text: `${name} ${isArchived ? "unarchived" : "archived"}`,
-            }),
-        },
+        ...(isArchived === undefined
+          ? []
+          : [
+              {
+                label: isArchived ? "Unarchive" : "Archive",
+                run: () =>
+                  undoable({
+                    run: () => archive(!isArchived),
+                    undo: () => archive(isArchived),
+                    text: `${name} ${isArchived ? "unarchived" : "archived"}`,
+                  }),
+              },
+            ]),
         {
           label: "Delete",
           kind: "danger",

@@ -33,7 +33,7 @@ interface ListPageProps<Item extends AreaItem> {
   /** Columns except the last one, which has the actions on a row. */
   columns(siteId: number, setFilters: (changes: Filters) => void): readonly Column<Item>[]
   /** Text that an action in each row copies, and the name of that action. */
-  copied(item: Item): { text: string; label: string }
+  copied?(item: Item): { text: string; label: string }
   /** Text of a list without any items. */
   empty: string
   Editor: ComponentType<EditorProps<Item>>
@@ -57,10 +57,10 @@ export function ListPage<Item extends AreaItem>({ of, Editor, children, ...props
     id: "actions",
     label: "Actions",
     cell: (item) => {
-      const { text, label } = props.copied(item)
+      const copied = props.copied?.(item)
       return (
         <div class="goal-acts">
-          <IconButton icon="copy" label={label} onClick={() => void copyText(text)} />
+          {copied && <IconButton icon="copy" label={copied.label} onClick={() => void copyText(copied.text)} />}
           {writes && <ItemMenu of={of} siteId={siteId} item={item} onEdit={() => setEditing({ item })} />}
         </div>
       )
@@ -96,7 +96,11 @@ export function ListPage<Item extends AreaItem>({ of, Editor, children, ...props
         caption={props.caption}
         columns={[...props.columns(siteId, setFilters), actionsColumn]}
         keyOf={({ id }) => id}
-        empty={isFiltered ? `No ${of.plural} match these filters. To see archived ${of.plural}, set the state to Archived.` : props.empty}
+        empty={
+          isFiltered
+            ? `No ${of.plural} match these filters.${of.isArchived ? ` To see archived ${of.plural}, set the state to Archived.` : ""}`
+            : props.empty
+        }
         step={
           isFiltered ? (
             <Button onClick={() => setFilters(Object.fromEntries(names.filter((name) => name !== "sort").map((name) => [name, ""])))}>

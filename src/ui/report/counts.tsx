@@ -39,12 +39,14 @@ interface CountChartProps {
   /** The counts in order, with their labels and, if known, their totals over the range. */
   counts: readonly { name: string; label: string; value?: number | undefined; before?: number | undefined; note?: string }[]
   series: CountSeries
+  /** Whether the length of the points is chosen elsewhere. */
+  fixedInterval?: boolean
 }
 
 const NO_NOTES: never[] = []
 
 /** Figures and the chart of the selected one with its comparison. */
-export function CountChart({ title, counts, series }: CountChartProps) {
+export function CountChart({ title, counts, series, fixedInterval = false }: CountChartProps) {
   const { siteId } = useSiteAddress()
   const [name, setName] = useState(counts[0]!.name)
   const [asTable, setAsTable] = useState(false)
@@ -82,7 +84,7 @@ export function CountChart({ title, counts, series }: CountChartProps) {
           )}
         </span>
         <span class="row">
-          <IntervalField range={shown.range} />
+          {!fixedInterval && <IntervalField range={shown.range} />}
           <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
             {asTable ? "Show as chart" : "Show as table"}
           </button>
