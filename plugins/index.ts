@@ -1,8 +1,9 @@
 /** The plugins of this program, in the order in which they are set up. Deleting one is deleting its folder and its lines here. */
 import type { AnyPlugin } from "#plugin"
 import admin from "./admin/admin.ts"
+import cohorts from "./cohorts/cohorts.ts"
 import imports from "./imports/imports.ts"
 import links from "./links/links.ts"
 import pixels from "./pixels/pixels.ts"
 
-export const plugins: readonly AnyPlugin[] = [admin, imports, links, pixels]
+export const plugins: readonly AnyPlugin[] = [admin, cohorts, imports, links, pixels]

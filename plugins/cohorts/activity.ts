@@ -1,0 +1,244 @@
+import {
+  ArgumentReader,
+  bucketsOf,
+  type Fault,
+  type Filter,
+  flatLabel,
+  isPartial,
+  readInterval,
+  refuseArguments,
+  type SavedFilters,
+  type Site,
+} from "#plugin"
+import { dayEdges, daysOf, engineCaller, percent, type ReportCaller, readAsOf, readDays, readReportFilters, todayOf } from "./caller.ts"
+import type { Cohort, CohortsHost } from "./cohort.ts"
+import type { Evaluation } from "./evaluation.ts"
+import { ENGAGEMENT_METRICS, type EngagementPointResponse, type EngagementResponse, type HistogramResponse } from "./responses.ts"
+import { hiddenGroups, isSmall } from "./small-groups.ts"
+
+export const WINDOWS = ["7", "28"] as const
+
+export interface ActivityParts {
+  savedOf(caller: ReportCaller): Promise<SavedFilters>
+  find(site: Site, id: number): Promise<Cohort>
+  evaluation: Evaluation
+}
+
+/** Arguments that the reports on active people share. */
+export interface ActivityArguments {
+  window: number
+  asOf: Temporal.PlainDate
+  cohortId: number | undefined
+  filter: Filter | undefined
+  restrict: "identified" | undefined
+}
+
+/** Names of the arguments that `readActivity` reads. */
+export const ACTIVITY_ARGUMENTS = ["window", "as_of", "cohort_id", "filters", "restrict"] as const
+
+/** Reads the arguments that the reports on active people share. Faults are refused by the reader. */
+export function readActivity(
+  reader: ArgumentReader,
+  { site, now, saved }: { site: Site; now: number; saved: SavedFilters },
+): ActivityArguments {
+  const faults: Fault[] = []
+  const window = Number(reader.choice("window", WINDOWS) ?? 28)
+  const cohortId = reader.integer("cohort_id", { min: 1, max: Number.MAX_SAFE_INTEGER })
+  const restrict = reader.choice("restrict", ["identified"])
+  const today = todayOf(site, now)
+  const asOf = readAsOf(reader.raw("as_of"), "/as_of", { usual: today.subtract({ days: 1 }), today }, faults)
+  const filter = readReportFilters(reader.raw("filters"), saved, faults)
+  for (const found of faults) reader.refuse(found)
+  return { window, asOf, cohortId, filter, restrict }
+}
+
+export function createActivity(host: CohortsHost, { savedOf, find, evaluation }: ActivityParts) {
+  /** Opens a report on active people: who counts, and the query that all of them share. Throws `identity_insufficient`. */
+  async function open(caller: ReportCaller, { cohortId, filter, restrict }: ActivityArguments, range: { from: number; to: number }) {
+    const { site, locked } = caller
+    const filters = [filter, locked].filter((one) => one !== undefined)
+    const cohort = cohortId === undefined ? undefined : await find(site, cohortId)
+    const among = cohort && (await evaluation.filterSet(site, cohort))
+    const counted = await host.services.people.resolve({ site, range, windows: among?.windows ?? [], ...(restrict && { restrict }) })
+    const query = {
+      site: counted.scope.site,
+      scope: counted.scope,
+      ...(filters.length > 0 && { filter: { op: "and" as const, filters } }),
+      ...(among && { among: among.set(counted.scope) }),
+    }
+    return { counted, query }
+  }
+
+  return {
+    open,
+
+    /** Reports how many people were active on how many days of a window. */
+    async histogram(caller: ReportCaller, given: Record<string, unknown>): Promise<HistogramResponse> {
+      const { site, least } = caller
+      const reader = new ArgumentReader(given, ACTIVITY_ARGUMENTS)
+      const read = readActivity(reader, { site, now: host.now(), saved: await savedOf(caller) })
+      refuseArguments(reader, "text")
+      const { window, asOf } = read
+      const first = asOf.subtract({ days: window - 1 })
+      const before = { from: first.subtract({ days: window }), to: first.subtract({ days: 1 }) }
+      const { counted, query } = await open(caller, read, daysOf(first, asOf, site.timezone))
+      const result = await host.engine.activeDays(
+        { ...query, days: dayEdges(first, asOf, site.timezone), previous: dayEdges(before.from, before.to, site.timezone) },
+        engineCaller(caller),
+      )
+      const shown = bucketsOfPeople(result.people, least)
+      const isKnown = counted.recognizes(daysOf(before.from, before.to, site.timezone))
+      const previous = isKnown ? bucketsOfPeople(result.previous, least) : undefined
+      const hidden = shown.buckets.concat(previous?.buckets ?? []).filter(({ people }) => people === null).length
+      const events = result.tenths.reduce((sum, count) => sum + count, 0)
+      return {
+        window,
+        as_of: asOf.toString(),
+        people: shown.people,
+        buckets: shown.buckets,
+        at_least: atLeast(shown.counted),
+        tenths: shown.total < least * 10 ? null : result.tenths.map((count) => percent(count, events)),
+        previous: { people: previous?.people ?? null, buckets: previous?.buckets ?? [] },
+        median: medianOf(shown.counted),
+        mean: meanOf(shown.counted),
+        identity: counted.identity(result.coverage),
+        suppressed: { below: least, groups: hidden },
+        meta: { range: { from: first.toString(), to: asOf.toString(), timezone: site.timezone } },
+      }
+    },
+
+    /** Reports active, new, returning, resurrected and dormant people over time. */
+    async engagement(caller: ReportCaller, given: Record<string, unknown>): Promise<EngagementResponse> {
+      const { site, least } = caller
+      const now = host.now()
+      const today = todayOf(site, now)
+      const { timezone } = site
+      const saved = await savedOf(caller)
+      const reader = new ArgumentReader(given, ["from", "to", "interval", "metrics", "filters", "restrict", "cohort_id"])
+      const faults: Fault[] = []
+      const days = readDays(given, { from: today.subtract({ days: 29 }), to: today }, { now, site }, faults)
+      const range = {
+        range: daysOf(days.from, days.to, timezone),
+        from: days.from.toString(),
+        to: days.to.toString(),
+        timezone,
+        hours: false,
+      }
+      const interval = given.interval === undefined || given.interval === "auto" ? "day" : (readInterval(reader, range) ?? "day")
+      if (interval === "hour") reader.choice("interval", ["auto", "day", "week", "month"])
+      const metrics = readMetrics(reader)
+      const cohortId = reader.integer("cohort_id", { min: 1, max: Number.MAX_SAFE_INTEGER })
+      const restrict = reader.choice("restrict", ["identified"])
+      const filter = readReportFilters(given.filters, saved, faults)
+      for (const found of faults) reader.refuse(found)
+      refuseArguments(reader, "text")
+
+      const whole = bucketsOf(range.range, interval === "hour" ? "day" : interval, timezone)
+      const edges = [previousEdge(whole.edges[0]!, interval, timezone), ...whole.edges]
+      const first = days.from.subtract({ days: 28 })
+      const onlyDaily = metrics.every((metric) => metric === "dau")
+      // Daily people need one day of identity; everything else needs the time from the first to the last day that a point looks at.
+      const needed = onlyDaily
+        ? daysOf(days.to, days.to, timezone)
+        : { from: Math.min(edges[0]!, dayEdges(first, first, timezone)[0]!), to: range.range.to }
+      const { counted, query } = await open(caller, { window: 28, asOf: days.to, cohortId, filter, restrict }, needed)
+      const result = await host.engine.engagement({ ...query, edges, days: dayEdges(first, days.to, timezone) }, engineCaller(caller))
+      let groups = 0
+      const points = result.points.map((point, i): EngagementPointResponse => {
+        // By day, the new, returning and resurrected people add up to the daily ones.
+        const parts = ["new", "returning", "resurrected"] as const
+        const hiddenParts = hiddenGroups(
+          parts.map((name) => point[name]),
+          least,
+        )
+        const shownOf = (metric: (typeof ENGAGEMENT_METRICS)[number]): number | null => {
+          if (metric === "stickiness") return isSmall(point.dau, least) || isSmall(point.mau, least) ? null : percent(point.dau, point.mau)
+          const at = parts.indexOf(metric as "new")
+          const hides = at >= 0 ? hiddenParts[at]! : isSmall(point[metric], least)
+          groups += Number(hides)
+          return hides ? null : point[metric]
+        }
+        return {
+          time: flatLabel(whole.edges[i]!, "day", timezone),
+          ...(isPartial(whole, i, now) && { partial: true }),
+          ...Object.fromEntries(metrics.map((metric) => [metric, shownOf(metric)])),
+        }
+      })
+      return {
+        points,
+        interval,
+        identity: counted.identity(result.coverage),
+        suppressed: { below: least, groups },
+        meta: { range: { from: range.from, to: range.to, timezone } },
+      }
+    },
+  }
+}
+export type Activity = ReturnType<typeof createActivity>
+
+/** Reads a list of metrics, separated by commas. Default: all. */
+function readMetrics(reader: ArgumentReader): readonly (typeof ENGAGEMENT_METRICS)[number][] {
+  const given = reader.raw("metrics")
+  if (given === undefined) return ENGAGEMENT_METRICS
+  const names = String(given).split(",")
+  const known = ENGAGEMENT_METRICS.filter((metric) => names.includes(metric))
+  if (known.length === new Set(names).size) return known
+  reader.refuse({
+    pointer: "/metrics",
+    code: "invalid_choice",
+    detail: `metrics must be from: ${ENGAGEMENT_METRICS.join(", ")}.`,
+    allowed: ENGAGEMENT_METRICS,
+  })
+  return ENGAGEMENT_METRICS
+}
+
+/** Returns the start of the point before the first one. */
+function previousEdge(first: number, interval: string, timezone: string): number {
+  const day = Temporal.Instant.fromEpochMilliseconds(first).toZonedDateTimeISO(timezone).toPlainDate()
+  const before =
+    interval === "month"
+      ? day.with({ day: 1 }).subtract({ months: day.day === 1 ? 1 : 0 })
+      : day.subtract({ days: interval === "week" ? (day.dayOfWeek === 1 ? 7 : day.dayOfWeek - 1) : 1 })
+  return before.toZonedDateTime(timezone).epochMilliseconds
+}
+
+/** Returns the people by number of active days, with small groups hidden. `counted` are the shown numbers, and 0 for hidden ones. */
+function bucketsOfPeople(people: readonly number[], least: number) {
+  const total = people.reduce((sum, count) => sum + count, 0)
+  const hidden = hiddenGroups(people, least)
+  const hidesTotal = isSmall(total, least)
+  const buckets = people.map((count, i) => {
+    const hides = hidden[i]! || hidesTotal
+    return { active_days: i + 1, people: hides ? null : count, share: hides ? null : percent(count, total) }
+  })
+  return { total, people: hidesTotal ? null : total, buckets, counted: buckets.map(({ people }) => people ?? 0) }
+}
+
+function atLeast(people: readonly number[]): HistogramResponse["at_least"] {
+  const total = people.reduce((sum, count) => sum + count, 0)
+  return people.map((_, i) => {
+    const count = people.slice(i).reduce((sum, more) => sum + more, 0)
+    return { days: i + 1, people: count, share: percent(count, total) }
+  })
+}
+
+/** Returns the median of the active days; of an even number of people the mean of the two in the middle. */
+function medianOf(people: readonly number[]): number | null {
+  const total = people.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return null
+  const at = (rank: number): number => {
+    let seen = 0
+    for (const [i, count] of people.entries()) {
+      seen += count
+      if (seen > rank) return i + 1
+    }
+    return people.length
+  }
+  return (at(Math.ceil(total / 2) - 1) + at(Math.floor(total / 2))) / 2
+}
+
+function meanOf(people: readonly number[]): number | null {
+  const total = people.reduce((sum, count) => sum + count, 0)
+  const days = people.reduce((sum, count, i) => sum + count * (i + 1), 0)
+  return total === 0 ? null : Math.round((100 * days) / total) / 100
+}

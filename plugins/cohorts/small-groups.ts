@@ -1,0 +1,26 @@
+/**
+ * Hiding small groups of people from everyone who may not see people (areas/04-cohorts.md section 9). Zero is no group. A hidden number
+ * must not follow from the shown ones.
+ */
+
+/** Returns whether a number of people is too small to be shown. */
+export const isSmall = (people: number, least: number): boolean => people > 0 && people < least
+
+/**
+ * Returns which groups that add up to a known total are hidden: the small ones, and while the hidden ones together are still small, the
+ * smallest other group. Of 40, 12 and 3 with a minimum of 5, only 40 is shown.
+ */
+export function hiddenGroups(people: readonly number[], least: number): boolean[] {
+  const hidden = people.map((count) => isSmall(count, least))
+  const sum = () => people.reduce((total, count, i) => total + (hidden[i] ? count : 0), 0)
+  while (isSmall(sum(), least)) {
+    const smallest = people.reduce((best, count, i) => (!hidden[i] && count > 0 && (best < 0 || count < people[best]!) ? i : best), -1)
+    if (smallest < 0) break
+    hidden[smallest] = true
+  }
+  return hidden
+}
+
+/** Returns whether leaving something out changes a number by a group that is too small to be shown. */
+export const tellsSmallGroup = (people: number, others: readonly number[], least: number): boolean =>
+  others.some((other) => isSmall(Math.abs(other - people), least))

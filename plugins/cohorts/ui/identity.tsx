@@ -1,0 +1,56 @@
+import { Link } from "wouter"
+import { exact, type Problem, percent } from "#plugin/ui"
+import { type Identity, MODE_LABELS, RECOGNIZED, useRights } from "./answers.ts"
+
+/** One sentence about who is recognized and for how long, and what would change it. */
+export function IdentityBanner({ siteId, of: { mode, coverage, restricted, horizon_days } }: { siteId: number; of: Identity }) {
+  return (
+    <p class="identity-line small quiet">
+      {mode === "persistent" && horizon_days !== null
+        ? `People with a stored ID are recognized for ${exact(horizon_days)} days, all other visitors within one day.`
+        : RECOGNIZED[mode]}{" "}
+      {restricted && `Only people with an ID count here: ${percent(coverage)} of visits. `}
+      <SettingLink siteId={siteId}>Identity mode: {MODE_LABELS[mode].toLowerCase()}</SettingLink>
+    </p>
+  )
+}
+
+function SettingLink({ siteId, children }: { siteId: number; children: preact.ComponentChildren }) {
+  const { changesSettings } = useRights(siteId)
+  return changesSettings ? <Link href={`/sites/${siteId}/settings/privacy`}>{children}</Link> : <span>{children}</span>
+}
+
+/** State of a report that needs visitors to be recognized for longer than the site recognizes them. */
+export function Insufficient({ siteId, problem, onRestrict }: { siteId: number; problem: Problem; onRestrict?: () => void }) {
+  const { needed_days, mode, options } = problem.members as { needed_days?: number; mode?: Identity["mode"]; options?: string[] }
+  const { changesSettings } = useRights(siteId)
+  return (
+    <div class="state insufficient" role="status">
+      <h2>This report can't be shown with the current identity mode</h2>
+      {mode && <p>{RECOGNIZED[mode]}</p>}
+      {needed_days !== undefined && (
+        <p>This report needs people to be recognized for {exact(needed_days)} days. A 0 here would be wrong, so nothing is shown.</p>
+      )}
+      <ul>
+        {options?.includes("shorten_window") && <li>Choose a shorter time that lies within one period of recognition.</li>}
+        {options?.includes("restrict_identified") && onRestrict && (
+          <li>
+            <button type="button" class="text-button" onClick={onRestrict}>
+              Count only people with a user ID or stored ID
+            </button>
+          </li>
+        )}
+        {options?.includes("switch_mode") && (
+          <li>
+            {changesSettings ? (
+              <Link href={`/sites/${siteId}/settings/privacy`}>Change the identity mode</Link>
+            ) : (
+              "Ask an admin of the site to change the identity mode"
+            )}
+            . Data recorded until then keeps its mode, so longer reports fill up from the day of the change.
+          </li>
+        )}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,131 @@
+/** Words for conditions, as the builder and the pages of cohorts show them. */
+import { counted, dayText, dimensionLabel, visible } from "#plugin/ui"
+import { type Condition, type Definition, isGroup } from "../cohort.ts"
+
+export const TYPE_LABELS: Readonly<Record<Condition["type"], string>> = {
+  event: "an event",
+  page: "view a page",
+  goal: "complete a goal",
+  funnel: "go through a funnel",
+  property: "an event with a property",
+  dimension: "have a visit with",
+  first_seen: "visit for the first time",
+  revenue: "spend",
+  active_days: "be active on",
+  cohort: "belong to a cohort",
+}
+
+export const TEXT_OPERATORS = ["is", "contains", "starts_with", "matches_wildcard"]
+export const NUMBERS = ["gte", "gt", "lte", "lt"]
+export const PROPERTY_OPERATORS = ["is", "is_not", "contains", "starts_with", "matches_wildcard", ...NUMBERS]
+export const VISIT_OPERATORS = ["is", "is_not", "contains", "contains_not", "starts_with", "matches_wildcard", "matches_wildcard_not"]
+export const VISIT_DIMENSIONS = [
+  ...([
+    "source",
+    "channel",
+    "referrer",
+    "entry_page",
+    "exit_page",
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_term",
+    "utm_content",
+  ] as const),
+  ...(["country", "region", "city", "device", "size", "browser", "browser_version", "os", "os_version", "language"] as const),
+]
+
+export const OPERATOR_LABELS: Readonly<Record<string, string>> = {
+  is: "is",
+  is_not: "is not",
+  contains: "contains",
+  contains_not: "does not contain",
+  starts_with: "starts with",
+  matches_wildcard: "matches (*)",
+  matches_wildcard_not: "does not match (*)",
+  gt: "more than",
+  gte: "at least",
+  lt: "less than",
+  lte: "at most",
+}
+
+export const WINDOW_LABELS: Readonly<Record<string, string>> = {
+  "": "at any time",
+  last_days: "in the last days",
+  between: "between two days",
+  after_first_seen: "after their first visit, within",
+  after: "after another condition, within",
+}
+
+/** Describes a definition in one line per condition. */
+export const describe = (definition: Definition): string[] =>
+  definition.conditions.map((item, index) => {
+    const joint = index === 0 ? "" : definition.match === "any" ? "or " : "and "
+    return joint + (isGroup(item) ? `(${describe(item).join(" ")})` : describeCondition(item))
+  })
+
+function describeCondition(condition: Condition): string {
+  const filters = condition.filters?.length ? `, with ${counted(condition.filters.length, "filter")}` : ""
+  return `${whatOf(condition)}${timesOf(condition)}${whenOf(condition)}${filters}`
+}
+
+const listed = (values: readonly string[]): string => values.map(visible).join(" or ")
+
+/** Describes a value with its comparison. Equality needs no words. */
+const compared = (operator: string | undefined, value: string): string =>
+  operator === undefined || operator === "is" ? value : `that ${OPERATOR_LABELS[operator] ?? operator} ${value}`
+
+function whatOf(condition: Condition): string {
+  const not = condition.negate ?? false
+  const says = (did: string, didNot: string) => (not ? didNot : did)
+  switch (condition.type) {
+    case "event":
+      return `${says("did", "did not do")} the event ${compared(condition.operator, visible(condition.value))}`
+    case "page":
+      return `${says("viewed", "did not view")} the page ${compared(condition.operator, visible(condition.value))}`
+    case "goal":
+      return `${says("completed", "did not complete")} goal ${condition.goal_id}`
+    case "funnel": {
+      const step = condition.step === undefined ? "completed" : `reached step ${condition.step} of`
+      return says(
+        `${step} funnel ${condition.funnel_id}`,
+        `did not ${step.replace("completed", "complete").replace("reached", "reach")} funnel ${condition.funnel_id}`,
+      )
+    }
+    case "property":
+      return `${says("did", "did not do")} an event with ${visible(condition.property)} ${OPERATOR_LABELS[condition.operator ?? "is"]} ${listed(condition.values)}`
+    case "dimension":
+      return `had ${says("a", "no")} visit with ${dimensionLabel(condition.dimension as "country").toLowerCase()} ${OPERATOR_LABELS[condition.operator ?? "is"]} ${listed(condition.values)}`
+    case "first_seen":
+      return says("visited for the first time", "did not visit for the first time")
+    case "revenue":
+      return `${says("spent", "did not spend")} ${OPERATOR_LABELS[condition.operator]} ${condition.amount} ${condition.currency}`
+    case "active_days":
+      return says("was active", "was not active")
+    case "cohort":
+      return `${says("is", "is not")} in cohort ${condition.cohort_id}`
+  }
+}
+
+const COUNTS = { gte: "at least", eq: "exactly", lte: "at most" } as const
+
+function timesOf(condition: Condition): string {
+  const count = "count" in condition ? condition.count : undefined
+  if (condition.type === "active_days") return ` on ${COUNTS[count?.op ?? "gte"]} ${counted(count?.n ?? 1, "day")}`
+  return count ? ` ${COUNTS[count.op]} ${counted(count.n, "time")}` : ""
+}
+
+function whenOf({ window }: Condition): string {
+  switch (window?.type) {
+    case "last_days":
+      return ` in the last ${counted(window.days, "day")}`
+    case "between":
+      return ` from ${dayText(window.from)} to ${dayText(window.to)}`
+    case "after_first_seen":
+      return ` within ${counted(window.days, "day")} of the first visit`
+    case "after":
+      return ` within ${counted(window.days, "day")} after condition ${window.condition + 1}`
+    default:
+      return ""
+  }
+}

@@ -1,0 +1,248 @@
+import { useState } from "preact/hooks"
+import {
+  Button,
+  Card,
+  dimensionLabel,
+  FilterRow,
+  Page,
+  QueryResult,
+  SelectField,
+  TextField,
+  useDebouncedValue,
+  useFilters,
+  useSiteId,
+  visible,
+} from "#plugin/ui"
+import type { CohortResponse, RetentionResponse } from "../responses.ts"
+import { isInsufficient, useSiteAnswer, useSiteQuery } from "./answers.ts"
+import { EngagementCard } from "./engagement.tsx"
+import { IdentityBanner, Insufficient } from "./identity.tsx"
+import { Averages, csvOf, Triangle } from "./retention-grid.tsx"
+
+const NAMES = ["by", "periods", "start", "return", "mode", "counting", "cohort", "segment", "breakdown", "restrict", "from", "to"] as const
+type Choices = Partial<Record<(typeof NAMES)[number], string>>
+
+const INTERVALS = [
+  { value: "day", label: "Day" },
+  { value: "week", label: "Week" },
+  { value: "month", label: "Month" },
+]
+const PERIODS: Readonly<Record<string, readonly number[]>> = {
+  day: [7, 14, 30, 60, 90],
+  week: [4, 8, 12, 26, 53],
+  month: [3, 6, 12, 24, 36],
+}
+const DEFAULT_PERIODS: Readonly<Record<string, string>> = { day: "14", week: "12", month: "12" }
+/** Dimensions of visits that cohorts can be split by. */
+const SPLITS = ["channel", "source", "country", "device", "browser", "os", "entry_page", "utm_campaign"] as const
+
+/** Page with the retention of the site: who came back, by the period in which they started. */
+export default function Retention() {
+  const siteId = useSiteId()
+  const [choices, choose] = useFilters(NAMES) as [Choices, (changes: Choices) => void] // the names are those of the list
+  const by = choices.by ?? "week"
+  const question = useDebouncedValue(questionOf(choices), 300)
+  const report = useSiteAnswer<RetentionResponse>(siteId, "retention", question)
+  const [shows, setShows] = useState<"rate" | "count">("rate")
+  return (
+    <Page title="Retention">
+      <FilterRow label="Retention">
+        <SelectField label="Cohorts by" value={by} options={INTERVALS} onValue={(value) => choose({ by: value, periods: "" })} />
+        <SelectField
+          label="Periods"
+          value={choices.periods ?? DEFAULT_PERIODS[by]!}
+          options={PERIODS[by]!.map((count) => ({ value: String(count), label: `${count} ${by}s` }))}
+          onValue={(periods) => choose({ periods })}
+        />
+        <ActionField siteId={siteId} label="Started with" value={choices.start ?? ""} onValue={(start) => choose({ start })} />
+        <ActionField siteId={siteId} label="Came back with" value={choices.return ?? ""} onValue={(value) => choose({ return: value })} />
+        <SelectField
+          label="People"
+          value={choices.mode ?? ""}
+          options={[
+            { value: "", label: "In their first period" },
+            { value: "recurring", label: "In every period with a start" },
+          ]}
+          onValue={(mode) => choose({ mode })}
+        />
+        <SelectField
+          label="Counted as returned"
+          value={choices.counting ?? ""}
+          options={[
+            { value: "", label: "In that period" },
+            { value: "unbounded", label: "In that period or later" },
+          ]}
+          onValue={(counting) => choose({ counting })}
+        />
+        <CohortField siteId={siteId} value={choices.cohort ?? ""} onValue={(cohort) => choose({ cohort })} />
+        <SegmentField siteId={siteId} value={choices.segment ?? ""} onValue={(segment) => choose({ segment })} />
+        <SelectField
+          label="Break down by"
+          value={choices.breakdown ?? ""}
+          options={[{ value: "", label: "None" }, ...SPLITS.map((name) => ({ value: name, label: dimensionLabel(name) }))]}
+          onValue={(breakdown) => choose({ breakdown })}
+        />
+      </FilterRow>
+      {isInsufficient(report.error) && !report.data ? (
+        <Insufficient siteId={siteId} problem={report.error} onRestrict={() => choose({ restrict: "identified" })} />
+      ) : (
+        <Card
+          title="Returning people"
+          full
+          marks={
+            report.data && (
+              <span class="row">
+                <button
+                  type="button"
+                  class="text-button"
+                  aria-pressed={shows === "count"}
+                  onClick={() => setShows(shows === "rate" ? "count" : "rate")}
+                >
+                  {shows === "rate" ? "Show counts" : "Show percentages"}
+                </button>
+                <Button kind="quiet" icon="download" onClick={() => download(report.data)}>
+                  CSV
+                </Button>
+              </span>
+            )
+          }
+          foot={report.data && <IdentityBanner siteId={siteId} of={report.data.identity} />}
+        >
+          <QueryResult of={report} rows={12}>
+            {(data) => (
+              <>
+                <Averages of={data} by={by} />
+                <Triangle of={data} by={by} shows={shows} />
+              </>
+            )}
+          </QueryResult>
+        </Card>
+      )}
+      <EngagementCard siteId={siteId} {...(choices.cohort && { cohortId: choices.cohort })} />
+    </Page>
+  )
+}
+
+/** Returns the body of the request. An action is written as `event:Signup`, `page:/pricing` or `goal:3`. */
+function questionOf({
+  by = "week",
+  periods,
+  start,
+  return: returning,
+  mode,
+  counting,
+  cohort,
+  segment,
+  breakdown,
+  restrict,
+  from,
+  to,
+}: Choices): object {
+  return {
+    cohort_by: by,
+    periods: Number(periods ?? DEFAULT_PERIODS[by]),
+    ...(start && { start: actionOf(start) }),
+    ...(returning && { return: actionOf(returning) }),
+    ...(mode && { mode }),
+    ...(counting && { counting }),
+    ...(cohort && { cohort_id: Number(cohort) }),
+    ...(segment && { filters: [{ dimension: "segment", operator: "is", values: [Number(segment)] }] }),
+    ...(breakdown && { breakdown }),
+    ...(restrict && { restrict }),
+    ...(from && to && { from, to }),
+  }
+}
+
+function actionOf(text: string): object {
+  const [type = "", ...rest] = text.split(":")
+  const value = rest.join(":")
+  return type === "goal" ? { type, goal_id: Number(value) } : { type, value }
+}
+
+const KINDS = [
+  { value: "", label: "Any event" },
+  { value: "event", label: "Event" },
+  { value: "page", label: "Page" },
+  { value: "goal", label: "Goal" },
+]
+
+interface FieldProps {
+  siteId: number
+  value: string
+  onValue(value: string): void
+}
+
+/** Choice of an action: any event, or a kind of event with its name. */
+function ActionField({ siteId, label, value, onValue }: FieldProps & { label: string }) {
+  const [type = "", ...rest] = value.split(":")
+  const [kind, setKind] = useState(type)
+  const goals = useSiteQuery<{ data: { id: number; name: string }[] }>(siteId, "goals?limit=200", kind === "goal")
+  return (
+    <div class="action-field">
+      <SelectField
+        label={label}
+        value={kind}
+        options={KINDS}
+        onValue={(next) => {
+          setKind(next)
+          if (next === "") onValue("")
+        }}
+      />
+      {kind === "goal" ? (
+        <SelectField
+          label={`${label}: goal`}
+          value={rest.join(":")}
+          options={[
+            { value: "", label: "Choose a goal" },
+            ...(goals.data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: visible(name) })),
+          ]}
+          onValue={(id) => onValue(id === "" ? "" : `goal:${id}`)}
+        />
+      ) : (
+        kind !== "" && (
+          <TextField
+            label={`${label}: ${kind === "event" ? "event name" : "page"}`}
+            value={kind === type ? rest.join(":") : ""}
+            placeholder={kind === "event" ? "Signup" : "/pricing"}
+            onValue={(text) => onValue(text === "" ? "" : `${kind}:${text}`)}
+          />
+        )
+      )}
+    </div>
+  )
+}
+
+export function CohortField({ siteId, value, onValue }: FieldProps) {
+  const cohorts = useSiteQuery<{ data: CohortResponse[] }>(siteId, "cohorts?limit=200")
+  const known = cohorts.data?.data.filter(({ broken }) => !broken) ?? []
+  if (known.length === 0 && value === "") return null
+  return (
+    <SelectField
+      label="Cohort"
+      value={value}
+      options={[{ value: "", label: "Everyone" }, ...known.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
+      onValue={onValue}
+    />
+  )
+}
+
+function SegmentField({ siteId, value, onValue }: FieldProps) {
+  const segments = useSiteQuery<{ data: { id: number; name: string }[] }>(siteId, "segments?limit=200")
+  const known = segments.data?.data ?? []
+  if (known.length === 0 && value === "") return null
+  return (
+    <SelectField
+      label="Segment"
+      value={value}
+      options={[{ value: "", label: "All visits" }, ...known.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
+      onValue={onValue}
+    />
+  )
+}
+
+function download(report: RetentionResponse): void {
+  const url = URL.createObjectURL(new Blob([csvOf(report)], { type: "text/csv" }))
+  const link = Object.assign(document.createElement("a"), { href: url, download: "retention.csv" })
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -1,0 +1,69 @@
+import { Type as t } from "@sinclair/typebox"
+import { defineWidget, type Widget, type WidgetQuestion } from "#plugin"
+import { WINDOWS } from "./activity.ts"
+import type { Area } from "./area.ts"
+import type { ReportCaller } from "./caller.ts"
+import { oneOf } from "./cohort.ts"
+import { RetentionInput } from "./retention.ts"
+
+const { start, return: returning, mode, counting } = RetentionInput.properties
+const RetentionConfig = t.Object(
+  {
+    start,
+    return: returning,
+    mode,
+    counting,
+    grain: t.Optional(oneOf(["day", "week", "month"], "Length of a period. Default: `week`.")),
+    periods: t.Optional(t.Integer({ minimum: 1, maximum: 53, description: "Cells of a row. Default: 12." })),
+  },
+  { additionalProperties: false },
+)
+const ActiveDaysConfig = t.Object(
+  { window: t.Optional(oneOf(WINDOWS, "Days of the window. Default: 28.")) },
+  { additionalProperties: false },
+)
+
+/** Returns the cards of saved dashboards. On a shared one, small groups are hidden as the share says. */
+export function widgetsOf({ retention, activity }: Area): Record<string, Widget> {
+  return {
+    retention: defineWidget<typeof RetentionConfig>({
+      title: "Retention",
+      description: "How many people came back, by the period in which they started.",
+      size: { min_w: 4, min_h: 3, w: 12, h: 5 },
+      config: RetentionConfig,
+      needs: "cohorts:read",
+      shareable: () => true,
+      async resolve({ given, ...question }, { grain, ...config }) {
+        const { from, to, filters } = given
+        const body = { ...config, ...(grain && { cohort_by: grain }), ...defined({ from, to, filters }) }
+        const { meta, ...data } = await retention(callerOf({ given, ...question }), body)
+        return { data, meta }
+      },
+    }),
+    power_users: defineWidget<typeof ActiveDaysConfig>({
+      title: "Power users",
+      description: "On how many days of the last 7 or 28 people are active.",
+      size: { min_w: 3, min_h: 2, w: 6, h: 3 },
+      config: ActiveDaysConfig,
+      needs: "cohorts:read",
+      shareable: () => true,
+      async resolve({ given, ...question }, { window }) {
+        const { meta, ...data } = await activity.histogram(callerOf({ given, ...question }), defined({ window, filters: given.filters }))
+        return { data, meta }
+      },
+    }),
+  }
+}
+
+/** On a shared dashboard and for people without permission, groups below the minimum are hidden. */
+const callerOf = ({ site, asking: caller }: WidgetQuestion): ReportCaller => ({
+  site,
+  least: caller.minVisitors ?? 0,
+  seesRevenue: caller.hidesRevenue !== true,
+  ...(caller.userId !== undefined && { userId: caller.userId }),
+  ...(caller.signal && { signal: caller.signal }),
+  ...(caller.locked && { locked: caller.locked }),
+})
+
+const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
