@@ -14,7 +14,7 @@ import {
   readNothing,
   readPaging,
 } from "#plugin"
-import { InvitationResponse, KeyResponse, SessionResponse } from "./responses.ts"
+import { InvitationResponse, KeyResponse, SessionResponse } from "./account-responses.ts"
 import { operation, readSearch } from "./routing.ts"
 
 /** Routes for invitations, API keys and sessions of all organizations. */

@@ -1,5 +1,5 @@
 import { AnyQuery, AuditRowResponse, csvLine, formatAuditRow, type Host, NoQuery, Paged } from "#plugin"
-import { AuditCheckResponse } from "./responses.ts"
+import { AuditCheckResponse } from "./operation-responses.ts"
 import { fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
 
 /** Routes for the audit log of the instance. */

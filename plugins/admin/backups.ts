@@ -1,7 +1,7 @@
 import { AppError, type Console, failures, type Host, leaveUnread, NoQuery, readNothing, readOptionalJson, Sent } from "#plugin"
 import { BODIES } from "./bodies.ts"
 import { begin } from "./jobs.ts"
-import { BackupListResponse, BackupResponse, JobResponse, PlanResponse } from "./responses.ts"
+import { BackupListResponse, BackupResponse, JobResponse, PlanResponse } from "./operation-responses.ts"
 import { fileHeaders, operation, rawResponse, streamed } from "./routing.ts"
 
 /** Routes for backups of both stores. */

@@ -14,7 +14,7 @@ import {
   type SentJson,
 } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { JobResponse, ScheduleResponse } from "./responses.ts"
+import { JobResponse, ScheduleResponse } from "./operation-responses.ts"
 import { operation, rawResponse } from "./routing.ts"
 
 /** Returns a job without its payload. */

@@ -17,8 +17,8 @@ import {
   Sent,
   versionsIn,
 } from "#plugin"
+import { MemberResponse, OrganizationResponse } from "./account-responses.ts"
 import { BODIES } from "./bodies.ts"
-import { MemberResponse, OrganizationResponse } from "./responses.ts"
 import { operation, readSearch, tagged } from "./routing.ts"
 
 /** Routes for organizations. They return no data of the sites except counts and sizes. */

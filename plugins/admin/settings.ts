@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { failures, field, type Host, NoQuery, Sent, versionsIn } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./responses.ts"
+import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./operation-responses.ts"
 import { operation, tagged } from "./routing.ts"
 
 type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>

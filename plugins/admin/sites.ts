@@ -24,9 +24,10 @@ import {
   siteNotFound,
   sortedPage,
 } from "#plugin"
+import { DisputeResponse, Id, SiteResponse, TransferResponse } from "./account-responses.ts"
 import { BODIES } from "./bodies.ts"
 import { begin } from "./jobs.ts"
-import { DisputeResponse, Id, JobResponse, PreviewResponse, SiteResponse, TransferResponse } from "./responses.ts"
+import { JobResponse, PreviewResponse } from "./operation-responses.ts"
 import { operation, readSearch } from "./routing.ts"
 
 const SORTS = ["id", "name", "events_30d", "bytes"] as const

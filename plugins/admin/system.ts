@@ -11,7 +11,7 @@ import {
   SlowQueriesResponse,
   StateResponse,
   UpdateResponse,
-} from "./responses.ts"
+} from "./operation-responses.ts"
 import { fileHeaders, operation, rawResponse } from "./routing.ts"
 
 /** Routes for system information, health checks, logs and maintenance mode. */

@@ -16,9 +16,9 @@ import {
   Sent,
   versionsIn,
 } from "#plugin"
+import { Link, LinkedUserResponse, UserResponse } from "./account-responses.ts"
 import { BODIES } from "./bodies.ts"
 import { keyed } from "./jobs.ts"
-import { Link, LinkedUserResponse, UserResponse } from "./responses.ts"
 import { operation, tagged } from "./routing.ts"
 
 const BODY_BYTES = 64 << 10

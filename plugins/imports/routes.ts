@@ -63,6 +63,14 @@ export function importRoutes(area: Area) {
     return format.response(row)
   }
 
+  /** The options of a route that changes the state of an import. */
+  const verb = (summary: string, ...codes: Parameters<typeof failures>) => ({
+    can: { permission: WRITE, find, read: readNothing },
+    query: NoQuery,
+    response: { 202: ImportResponse },
+    detail: operation(summary, failures(...codes)),
+  })
+
   return host
     .siteRouter()
     .get("/imports", ({ site, query }) => listing(area, site, query), {
@@ -137,34 +145,19 @@ export function importRoutes(area: Area) {
       "/imports/:id/cancel",
       async ({ site, actor, user, permissions, params, status }) =>
         status(202, await format.response(await imports.cancel(authorOf({ site, actor, user, permissions }), params.id))),
-      {
-        can: { permission: WRITE, find, read: readNothing },
-        query: NoQuery,
-        response: { 202: ImportResponse },
-        detail: operation("Cancel an import", failures("invalid_state")),
-      },
+      verb("Cancel an import", "invalid_state"),
     )
     .post(
       "/imports/:id/undo",
       async ({ site, actor, user, permissions, params, status }) =>
         status(202, await format.response(await imports.undo(authorOf({ site, actor, user, permissions }), params.id))),
-      {
-        can: { permission: WRITE, find, read: readNothing },
-        query: NoQuery,
-        response: { 202: ImportResponse },
-        detail: operation("Undo an import", failures("invalid_state")),
-      },
+      verb("Undo an import", "invalid_state"),
     )
     .post(
       "/imports/:id/retry",
       async ({ site, actor, user, permissions, params, status }) =>
         status(202, await format.response(await imports.retry(authorOf({ site, actor, user, permissions }), params.id))),
-      {
-        can: { permission: WRITE, find, read: readNothing },
-        query: NoQuery,
-        response: { 202: ImportResponse },
-        detail: operation("Retry a failed import", failures("invalid_state", "source_missing")),
-      },
+      verb("Retry a failed import", "invalid_state", "source_missing"),
     )
     .get(
       "/imports/:id/events",

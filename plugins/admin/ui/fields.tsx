@@ -2,7 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query"
 import { bytesText, type Column, counted, DataTable, dayText, EmptyState, exact, getAll, SelectField, visible } from "#plugin/ui"
-import type { OrganizationResponse, PreviewResponse } from "../responses.ts"
+import type { OrganizationResponse } from "../account-responses.ts"
+import type { PreviewResponse } from "../operation-responses.ts"
 import { ADMIN, useAdmin } from "./queries.ts"
 
 /** Returns the names of all sites by id. They come from the retention route, the cheapest one that lists all sites. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { Button, Confirm, CopyButton, Dialog, errorText, shellQuoted, toast } from "#plugin/ui"
-import type { SystemResponse } from "../responses.ts"
+import type { SystemResponse } from "../operation-responses.ts"
 import { useAdmin } from "./queries.ts"
 
 /** Runs the action of a button, one at a time, and shows a toast when it succeeded or failed. */

@@ -14,7 +14,7 @@ import {
   timeText,
   toast,
 } from "#plugin/ui"
-import type { BackupResponse, JobResponse } from "../../responses.ts"
+import type { BackupResponse, JobResponse } from "../../operation-responses.ts"
 import { useAction, useFullCommand } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Button, Checkbox, Form, put, QueryResult, SelectField, TextField, toast } from "#plugin/ui"
-import type { PlanResponse } from "../../responses.ts"
+import type { PlanResponse } from "../../operation-responses.ts"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 type Bucket = NonNullable<PlanResponse["s3"]>

@@ -18,7 +18,7 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import type { BackupResponse, JobResponse } from "../../responses.ts"
+import type { BackupResponse, JobResponse } from "../../operation-responses.ts"
 import { JobLine } from "../jobs/job-state.tsx"
 import { Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"

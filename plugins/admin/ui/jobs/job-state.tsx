@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
 import { Link } from "wouter"
 import { Button, duration, exact, get, post, visible } from "#plugin/ui"
-import type { JobResponse, WholeJobResponse } from "../../responses.ts"
+import type { JobResponse, WholeJobResponse } from "../../operation-responses.ts"
 import { ConfirmedAction, sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 

@@ -1,6 +1,6 @@
 import { Link, useParams } from "wouter"
 import { DescriptionList, EmptyState, ErrorState, Page, Skeleton, TimeAgo, timeText, visible } from "#plugin/ui"
-import type { WholeJobResponse } from "../../responses.ts"
+import type { WholeJobResponse } from "../../operation-responses.ts"
 import { Part } from "../parts.tsx"
 import { LineTable } from "../system/logs.tsx"
 import { JobActions, JobProgress, useJob } from "./job-state.tsx"

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { type Column, FilterRow, Page, PagedTable, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { JobResponse } from "../../responses.ts"
+import type { JobResponse } from "../../operation-responses.ts"
 import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { withAny } from "../parts.tsx"
 import { useRows } from "../queries.ts"

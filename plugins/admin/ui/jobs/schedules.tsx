@@ -15,7 +15,7 @@ import {
   TimeAgo,
   timeText,
 } from "#plugin/ui"
-import type { JobResponse, ScheduleResponse } from "../../responses.ts"
+import type { JobResponse, ScheduleResponse } from "../../operation-responses.ts"
 import { sentenceCase, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { InvitationResponse } from "../../responses.ts"
+import type { InvitationResponse } from "../../account-responses.ts"
 import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { type Column, FilterRow, Page, PagedTable, post, SearchField, SelectField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { KeyResponse } from "../../responses.ts"
+import type { KeyResponse } from "../../account-responses.ts"
 import { ConfirmedAction, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 

@@ -25,7 +25,7 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import type { MemberResponse, OrganizationResponse, UserResponse } from "../../responses.ts"
+import type { MemberResponse, OrganizationResponse, UserResponse } from "../../account-responses.ts"
 import { ConfirmedAction, Part, ROLES, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 

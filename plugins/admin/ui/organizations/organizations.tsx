@@ -17,7 +17,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { OrganizationResponse } from "../../responses.ts"
+import type { OrganizationResponse } from "../../account-responses.ts"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 /** Page of all organizations with their members, sites, events and size. */

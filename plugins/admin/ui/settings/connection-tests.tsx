@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Button, type Column, DataTable, Form, post, TextField, useMe, visible } from "#plugin/ui"
-import type { MailTestResponse, ProviderTestResponse } from "../../responses.ts"
+import type { MailTestResponse, ProviderTestResponse } from "../../operation-responses.ts"
 import { Part } from "../parts.tsx"
 import { ADMIN } from "../queries.ts"
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, QueryResult, TextField, toast, visible } from "#plugin/ui"
-import type { JobResponse, PreviewResponse, RetentionResponse } from "../../responses.ts"
+import type { JobResponse, PreviewResponse, RetentionResponse } from "../../operation-responses.ts"
 import { deletedText, PreviewTable } from "../fields.tsx"
 import { ConfirmedAction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"

@@ -14,7 +14,7 @@ import {
   useUnsaved,
   visible,
 } from "#plugin/ui"
-import type { SettingResponse, SettingsResponse } from "../../responses.ts"
+import type { SettingResponse, SettingsResponse } from "../../operation-responses.ts"
 import { sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh } from "../queries.ts"
 

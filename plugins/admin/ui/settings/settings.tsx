@@ -1,6 +1,6 @@
 import { Link, useParams } from "wouter"
 import { EmptyState, Page, QueryResult, UnsavedGuard } from "#plugin/ui"
-import type { SettingResponse, SettingsResponse } from "../../responses.ts"
+import type { SettingResponse, SettingsResponse } from "../../operation-responses.ts"
 import { useAdmin } from "../queries.ts"
 import { MailTest, ProviderTest } from "./connection-tests.tsx"
 import { OperatorTable, SettingForm } from "./setting-form.tsx"

@@ -16,7 +16,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { DisputeResponse } from "../../responses.ts"
+import type { DisputeResponse } from "../../account-responses.ts"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 type Claimant = DisputeResponse["organizations"][number]

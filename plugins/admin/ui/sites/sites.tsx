@@ -1,5 +1,5 @@
 import { bytesText, type Column, exact, FilterRow, Page, PagedTable, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { SiteResponse } from "../../responses.ts"
+import type { SiteResponse } from "../../account-responses.ts"
 import { OrganizationField } from "../fields.tsx"
 import { useRows } from "../queries.ts"
 import { SiteActions } from "./site-actions.tsx"

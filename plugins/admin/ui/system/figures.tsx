@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
 import { exact, timeText } from "#plugin/ui"
-import type { IngestionMinute, IngestionResponse } from "../../responses.ts"
+import type { IngestionMinute, IngestionResponse } from "../../operation-responses.ts"
 
 export interface Figure {
   label: string

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { counted, Icon } from "#plugin/ui"
-import type { CheckResponse } from "../../responses.ts"
+import type { CheckResponse } from "../../operation-responses.ts"
 import { Instruction, sentenceCase } from "../parts.tsx"
 import { CHECK_TEXTS } from "./health-texts.ts"
 

@@ -14,7 +14,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { IngestionMinute, IngestionResponse, SampleResponse } from "../../responses.ts"
+import type { IngestionMinute, IngestionResponse, SampleResponse } from "../../operation-responses.ts"
 import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { Part } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"

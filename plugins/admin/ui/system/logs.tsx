@@ -13,7 +13,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { LogLineResponse } from "../../responses.ts"
+import type { LogLineResponse } from "../../operation-responses.ts"
 import { ADMIN, useAdmin } from "../queries.ts"
 
 const LEVELS = [

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Button, Form, Page, post, QueryResult, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
-import type { ModeResponse } from "../../responses.ts"
+import type { ModeResponse } from "../../operation-responses.ts"
 import { useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 

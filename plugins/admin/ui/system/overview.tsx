@@ -28,7 +28,7 @@ import type {
   StorageResponse,
   SystemResponse,
   UpdateResponse,
-} from "../../responses.ts"
+} from "../../operation-responses.ts"
 import { Instruction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 import { acceptedPerSecond, type Figure, Figures, IngestChart, rejectedOf } from "./figures.tsx"

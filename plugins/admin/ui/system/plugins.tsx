@@ -1,5 +1,5 @@
 import { Button, type Column, DataTable, exact, Page, patch, QueryResult, useRefreshMe } from "#plugin/ui"
-import type { PluginResponse } from "../../responses.ts"
+import type { PluginResponse } from "../../operation-responses.ts"
 import { ConfirmedAction, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 

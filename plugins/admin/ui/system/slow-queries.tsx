@@ -1,5 +1,5 @@
 import { type Column, DataTable, EmptyState, exact, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
-import type { SlowQueriesResponse, SlowQueryResponse } from "../../responses.ts"
+import type { SlowQueriesResponse, SlowQueryResponse } from "../../operation-responses.ts"
 import { siteText, useSiteNames } from "../fields.tsx"
 import { sentenceCase } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"

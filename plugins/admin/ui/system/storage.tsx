@@ -1,6 +1,6 @@
 import { useLocation } from "wouter"
 import { bytesText, type Column, DataTable, EmptyState, exact, Page, post, QueryResult } from "#plugin/ui"
-import type { JobResponse, StorageResponse } from "../../responses.ts"
+import type { JobResponse, StorageResponse } from "../../operation-responses.ts"
 import { siteText, useSiteNames } from "../fields.tsx"
 import { ConfirmedAction, Part, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin } from "../queries.ts"

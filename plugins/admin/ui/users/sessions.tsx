@@ -1,5 +1,5 @@
 import { type Column, FilterRow, Page, PagedTable, remove, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
-import type { SessionResponse } from "../../responses.ts"
+import type { SessionResponse } from "../../account-responses.ts"
 import { ConfirmedAction, sentenceCase } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"
 

@@ -16,7 +16,7 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import type { SessionResponse, UserResponse } from "../../responses.ts"
+import type { SessionResponse, UserResponse } from "../../account-responses.ts"
 import { Part, sentenceCase } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
 import { SessionRows } from "./sessions.tsx"

@@ -18,7 +18,7 @@ import {
   useFilters,
   visible,
 } from "#plugin/ui"
-import type { OrganizationResponse, UserResponse } from "../../responses.ts"
+import type { OrganizationResponse, UserResponse } from "../../account-responses.ts"
 import { OrganizationField } from "../fields.tsx"
 import { ROLES, SecretLinkDialog, sentenceCase, withAny } from "../parts.tsx"
 import { ADMIN, useRefresh, useRows } from "../queries.ts"

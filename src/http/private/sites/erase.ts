@@ -33,6 +33,15 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
     body: toWorkResponse(job, now()),
   })
 
+  /** The options of a route that deletes data as a job. */
+  const deletion = (detail: object) => ({
+    can: { permission: "site:delete" as const, sudo: true, personal: true },
+    query: NoQuery,
+    body: Sent,
+    response: { 202: WorkResponse },
+    detail,
+  })
+
   return new Elysia({ prefix: "/api/private/sites/:site" })
     .use(router)
     .post("/erase/preview", ({ site, user, body }) => siteErasures.preview(site, body.value, user.id), {
@@ -54,22 +63,16 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
           (body, also) => siteErasures.erase(site, body, { userId: user.id, actor }, also),
           begun(site),
         ),
-      {
-        can: { permission: "site:delete", sudo: true, personal: true },
-        query: NoQuery,
-        body: Sent,
-        response: { 202: WorkResponse },
-        detail: {
-          ...operation("Delete the data of a preview"),
-          ...refuses("token_invalid"),
-          ...takes(
-            t.Object(
-              { ...SELECTION, confirm: t.String({ description: "Token from the preview of the same selection." }) },
-              { title: "Erasure" },
-            ),
+      deletion({
+        ...operation("Delete the data of a preview"),
+        ...refuses("token_invalid"),
+        ...takes(
+          t.Object(
+            { ...SELECTION, confirm: t.String({ description: "Token from the preview of the same selection." }) },
+            { title: "Erasure" },
           ),
-        },
-      },
+        ),
+      }),
     )
     .get("/erase/:id", async ({ site, params }) => toWorkResponse(await siteErasures.get(site, params.id), now()), {
       can: "site:delete",
@@ -85,15 +88,9 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
           (body, also) => siteErasures.reset(site, body, { userId: user.id, actor }, also),
           begun(site),
         ),
-      {
-        can: { permission: "site:delete", sudo: true, personal: true },
-        query: NoQuery,
-        body: Sent,
-        response: { 202: WorkResponse },
-        detail: {
-          ...operation("Delete all events and imports of a site, but keep its settings"),
-          ...takes(t.Object({ confirm: t.String({ description: "Current name of the site, as confirmation." }) }, { title: "Reset" })),
-        },
-      },
+      deletion({
+        ...operation("Delete all events and imports of a site, but keep its settings"),
+        ...takes(t.Object({ confirm: t.String({ description: "Current name of the site, as confirmation." }) }, { title: "Reset" })),
+      }),
     )
 }
