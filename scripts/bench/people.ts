@@ -10,6 +10,7 @@ import { type Duckdb, openDuckdb } from "./duckdb.ts"
 import { openFootfall } from "./footfall.ts"
 import { activeCases } from "./people-active.ts"
 import { retentionCases } from "./people-retention.ts"
+import { measureSets, setCases } from "./people-sets.ts"
 import { DAY_MS } from "./reports.ts"
 import { count, ms, table, times } from "./table.ts"
 import { timed } from "./timing.ts"
@@ -39,11 +40,16 @@ export interface FilledPeople extends AsyncDisposable {
 
 const SITE: SiteFacts = { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }
 
+/** Returns what the cases have in common, for data that ends at a given time. */
+function benchUntil(end: number): PeopleBench {
+  const scope = { site: SITE, timezone: "UTC", now: end, identifiedOnly: true, saltEdges: [], deviceMs: 0, siteKey: new Uint8Array(32) }
+  return { site: SITE, scope, end }
+}
+
 /** Returns every case, for data that ends at a given time. */
 export function peopleCases(end: number): PeopleCase[] {
-  const scope = { site: SITE, timezone: "UTC", now: end, identifiedOnly: true, saltEdges: [], deviceMs: 0, siteKey: new Uint8Array(32) }
-  const bench = { site: SITE, scope, end }
-  return [...activeCases(bench), ...retentionCases(bench)]
+  const bench = benchUntil(end)
+  return [...activeCases(bench), ...retentionCases(bench), ...setCases(bench)]
 }
 
 export async function fillPeople(options: DataOptions): Promise<FilledPeople> {
@@ -89,4 +95,5 @@ export async function measurePeople(options: DataOptions): Promise<void> {
     rows.push([one.name, ms(own.median), ms(own.p95), one.barMs, ms(other.median), times(ratio), isMet ? "yes" : "no"])
   }
   console.log(table(["Query", "Footfall ms", "p95", "Bar ms", "DuckDB 2 threads", "DuckDB ÷ Footfall", "Bar met"], rows))
+  await measureSets(filled, benchUntil(options.end))
 }

@@ -206,8 +206,8 @@ export class World {
     if (isEarlier) visit.traits = plan.earlierTraits
     this.#insert(visit, event)
     if (kind !== "rotating" && next === plan.identifiedAt) {
-      writer.identify(siteId, writing.id, writer.person(siteId, { high: person, low: 2 }, kind), kind)
-      visit.visitor = `person ${person}`
+      writer.identify(siteId, writing.id, writer.person(siteId, { high: person, low: kind === "user" ? 2 : 3 }, kind), kind)
+      visit.visitor = `${kind} ${person}`
       visit.kind = kind
     }
     writing.next++

@@ -5,7 +5,7 @@ import { pseudonymHalves } from "../show/pseudonyms.ts"
 import { coverage } from "./coverage.ts"
 import { EdgeVisits } from "./edge-visits.ts"
 import { PeopleSets } from "./sets.ts"
-import { IN, isPerson, PENDING, readSlice, SLICE_SIZE } from "./slice.ts"
+import { IN, PENDING, peopleOf, readSlice, SLICE_SIZE } from "./slice.ts"
 
 /** Largest number of values of one breakdown. */
 const MAX_VALUES = 1_000
@@ -88,14 +88,14 @@ function breakdowns(snapshot: Snapshot, { set, breakdown }: EvaluateQuery, state
   })
   for (let from = 0; from < snapshot.visitorLimit; from += SLICE_SIZE) {
     const slice = readSlice(snapshot, from, Math.min(SLICE_SIZE, snapshot.visitorLimit - from), check)
+    const counting = peopleOf(slice, set)
     new EdgeVisits(snapshot, slice, "last", set.until, check).each((part, rows, people, count) => {
       for (const { column, members, total } of counts) {
         const values = part.visit(column)
         for (let i = 0; i < count; i++) {
           const person = people[i]!
-          if (!isPerson(slice, person, set.until, set.scope.identifiedOnly)) continue
           const value = values[rows[i]!]!
-          total[value]!++
+          total[value]! += counting[person]!
           members[value]! += states[from + person]! >>> 1
         }
       }

@@ -1,9 +1,10 @@
 import type { PeopleScope, PeopleTest } from "../../domain/people.ts"
-import type { Range } from "../../domain/query.ts"
+import type { Range, SiteFacts } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
 import { type CompiledFilter, compileFilter, type Mask } from "../filter/filters.ts"
 import { isCounted } from "../filter/masks.ts"
+import { directRows, type EventRows } from "./direct-rows.ts"
 
 /** Moments at which visitors did what a condition looks at: events, visit starts, or events with revenue. In no order. */
 export interface Hits {
@@ -72,7 +73,7 @@ function hitsOf(
   { isKept, check }: { isKept: boolean; check: () => void },
 ): HitSource {
   const filter = compileFilter(snapshot, test.filter, site)
-  const read = readerOf(snapshot, test, filter, span)
+  const read = readerOf(snapshot, test, site, filter, span)
   const parts = snapshot.parts.filter((part) => isInSpan(part, test, span))
   const readAll = (take: (hits: Hits) => void) => {
     for (const part of parts) {
@@ -90,11 +91,13 @@ function isInSpan(part: Part, { of }: MomentTest, { from, to }: Range): boolean 
   return of === "events" || of === "revenue" ? part.maxAt >= from && part.minAt < to : part.maxStart >= from && part.minStart < to
 }
 
-function readerOf(snapshot: Snapshot, test: MomentTest, filter: CompiledFilter, span: Range): (part: Part) => Hits {
+function readerOf(snapshot: Snapshot, test: MomentTest, site: SiteFacts, filter: CompiledFilter, span: Range): (part: Part) => Hits {
   const out = new HitBuffer(test.of === "revenue")
   switch (test.of) {
-    case "events":
-      return (part) => eventHits(part, filter.events(part), span, out)
+    case "events": {
+      const direct = directRows(snapshot, test.filter, site)
+      return (part) => (direct ? rowHits(part, direct(part), span, out) : eventHits(part, filter.events(part), span, out))
+    }
     case "visits":
     case "active_days":
       return (part) => visitHits(part, filter.visits(part), out)
@@ -157,6 +160,23 @@ function gatherEvents(
     times[count++] = at
   }
   return count
+}
+
+function rowHits(part: Part, { rows, count }: EventRows, { from, to }: Range, out: HitBuffer): Hits {
+  out.begin(count)
+  if (count === 0) return out
+  const [visit, offset, starts, visitor] = [part.event("visit"), part.event("offset"), part.starts(), part.visit("visitor")]
+  const { visitor: visitors, at: times } = out
+  let chosen = 0
+  for (let i = 0; i < count; i++) {
+    const of = visit[rows[i]!]!
+    const at = starts[of]! + offset[rows[i]!]!
+    if (at < from || at >= to) continue
+    visitors[chosen] = visitor[of]!
+    times[chosen++] = at
+  }
+  out.count = chosen
+  return out
 }
 
 function visitHits(part: Part, mask: Mask, out: HitBuffer): Hits {

@@ -1,10 +1,11 @@
 import type { PeopleCondition, PeopleGroup, PeopleSet } from "../../domain/people.ts"
 import type { PeopleStates, Snapshot } from "../../store/events/part.ts"
-import { type Evaluation, evaluateCondition, isMomentTest, type Outcome, spanOf } from "./conditions.ts"
+import { evaluateCondition, type Outcome } from "./conditions.ts"
+import { type Evaluation, isMomentTest, spanOf } from "./evaluation.ts"
 import { HitSources } from "./hits.ts"
 import { dayOf, type LocalDays, localDays } from "./local-days.ts"
 import { SliceTooLarge } from "./ordered-hits.ts"
-import { IN, isPerson, OUT, readSlice, SLICE_SIZE, type Slice } from "./slice.ts"
+import { IN, OUT, peopleOf, readSlice, SLICE_SIZE, type Slice } from "./slice.ts"
 import { storedOrdinals } from "./stored.ts"
 
 const DAY_MS = 86_400_000
@@ -140,13 +141,14 @@ export class PeopleSets {
   }
 
   #evaluateSet(evaluation: Evaluation, slice: Slice): Uint8Array {
-    const { members, until, scope } = evaluation.set
-    if (members.by === "group") return evaluateGroup(evaluation, slice, members.group)
+    const { members, scope } = evaluation.set
+    const people = peopleOf(slice, evaluation.set)
+    if (members.by === "group") return evaluateGroup(evaluation, slice, people, members.group)
     const ordinals = members.by === "ordinals" ? members.ordinals : storedOrdinals(this.#snapshot, members, scope.siteKey, this.#check)
     const states = new Uint8Array(slice.size)
     for (let i = 0; i < ordinals.length; i++) {
       const person = (ordinals[i]! - slice.from) >>> 0
-      if (person < slice.size && isPerson(slice, person, until, scope.identifiedOnly)) states[person] = IN
+      if (person < slice.size) states[person] = people[person]! << 1
     }
     return states
   }
@@ -156,34 +158,35 @@ const NO_DAYS: LocalDays = { edges: new Float64Array(0), existing: new Uint32Arr
 
 const nextEdge = (edges: readonly number[], at: number): number => edges.find((edge) => edge > at) ?? Infinity
 
-function evaluateGroup(evaluation: Evaluation, slice: Slice, { match, conditions }: PeopleGroup): Uint8Array {
-  const outcomes: Outcome[] = []
+/** Evaluates a group for the people of a slice that are marked with 1. Conditions are not evaluated for people who are decided already. */
+function evaluateGroup(evaluation: Evaluation, slice: Slice, people: Uint8Array, { match, conditions }: PeopleGroup): Uint8Array {
+  const isAll = match === "all"
+  const states = new Uint8Array(slice.size)
+  if (isAll) for (let person = 0; person < slice.size; person++) states[person] = people[person]! << 1
+  const open = people.slice()
+  const before: Outcome[] = []
   conditions.forEach((member, index) => {
     const refers = (other: PeopleCondition | PeopleGroup) =>
       "test" in other && other.window !== undefined && "after" in other.window && other.window.after === index
     const outcome =
       "test" in member
-        ? evaluateCondition(evaluation, slice, member, outcomes, conditions.some(refers))
-        : { states: evaluateGroup(evaluation, slice, member) }
-    outcomes.push(outcome)
+        ? evaluateCondition(evaluation, slice, open, { condition: member, before, isReferred: conditions.some(refers) })
+        : { states: evaluateGroup(evaluation, slice, open, member) }
+    before.push(outcome)
+    join(states, open, outcome.states, isAll)
   })
-  return joined(evaluation, slice, match, outcomes)
+  return states
 }
 
-/** Joins conditions: `all` is false once one is, `any` true once one is; otherwise an undecided condition leaves the person undecided. */
-function joined({ set }: Evaluation, slice: Slice, match: PeopleGroup["match"], outcomes: readonly Outcome[]): Uint8Array {
-  const states = new Uint8Array(slice.size)
-  if (match === "all") {
-    for (let person = 0; person < slice.size; person++)
-      states[person] = isPerson(slice, person, set.until, set.scope.identifiedOnly) ? IN : OUT
+/** Joins a member of a group: `all` is false once one is, `any` true once one is; otherwise an undecided member leaves the person undecided. */
+function join(states: Uint8Array, open: Uint8Array, others: Uint8Array, isAll: boolean): void {
+  const decisive = isAll ? OUT : IN
+  for (let person = 0; person < states.length; person++) {
+    if (open[person] === 0) continue
+    const other = others[person]!
+    if (isAll ? other < states[person]! : other > states[person]!) states[person] = other
+    if (other === decisive) open[person] = 0
   }
-  for (const { states: others } of outcomes) {
-    for (let person = 0; person < slice.size; person++) {
-      const [one, other] = [states[person]!, others[person]!]
-      states[person] = other < one === (match === "all") ? other : one
-    }
-  }
-  return states
 }
 
 function conditionsOf({ members }: PeopleSet): PeopleCondition[] {

@@ -1,8 +1,8 @@
-import type { PeopleScope } from "../../domain/people.ts"
+import type { PeopleScope, PeopleSet } from "../../domain/people.ts"
 import { VISITOR_KINDS } from "../../domain/visit.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { Hits } from "./hits.ts"
-import type { LocalDays } from "./local-days.ts"
+import { dayOf, type LocalDays } from "./local-days.ts"
 
 /** States of a person in a set or under a condition. `all` is their minimum, `any` their maximum. */
 export const OUT = 0
@@ -22,7 +22,7 @@ export interface Slice {
   size: number
   /** Start of the first visit; Infinity without a visit. */
   first: Float64Array
-  /** Index in VISITOR_KINDS. All visits of a visitor are of one kind, because rotating ids and person keys have ordinals of their own. */
+  /** Index in VISITOR_KINDS. All visits of a visitor are of one kind, because ids of different kinds have ordinals of their own. */
   kind: Uint8Array
 }
 
@@ -47,14 +47,20 @@ function addVisits(
   for (let row = 0; row < visits; row++) {
     const person = (visitor[row]! - from) >>> 0
     if (person >= size) continue
-    if (starts[row]! < first[person]!) first[person] = starts[row]!
-    if (kinds[row]! > kind[person]!) kind[person] = kinds[row]!
+    if (starts[row]! >= first[person]!) continue
+    first[person] = starts[row]!
+    kind[person] = kinds[row]!
   }
 }
 
-/** Returns whether a visitor of a slice counts as a person: with a visit before the end, and with a lasting id where only those count. */
-export const isPerson = ({ first, kind }: Slice, person: number, until: number, identifiedOnly: boolean): boolean =>
-  first[person]! < until && (!identifiedOnly || kind[person] !== 0)
+/** Returns 1 for the visitors of a slice who count as people: with a visit before the end, and with a lasting id where only those count. */
+export function peopleOf({ first, kind, size }: Slice, { until, scope }: PeopleSet): Uint8Array {
+  const people = new Uint8Array(size)
+  for (let person = 0; person < size; person++) {
+    people[person] = first[person]! < until && (!scope.identifiedOnly || kind[person] !== 0) ? 1 : 0
+  }
+  return people
+}
 
 /** How long a person is recognized: from the start of the salt period of a rotating id, and until an id ends. */
 export class Recognition {
@@ -98,22 +104,27 @@ export class Recognition {
 }
 
 /** The window of a condition: the same for everyone, or by person with the moment at which it begins. */
-export type Window =
-  | { isRelative: false; from: number; to: number }
-  /** `from` is Infinity and `to` -Infinity without a reference. */
-  | { isRelative: true; from: Float64Array; to: Float64Array }
+export type Window = AbsoluteWindow | RelativeWindow
 
-/** Returns the window from each person's moment until the end of the local day a number of days later. */
-export function windowAfter(
-  moments: Float64Array,
-  days: number,
-  local: LocalDays,
-  dayOf: (local: LocalDays, at: number) => number,
-): Window {
+export interface AbsoluteWindow {
+  isRelative: false
+  from: number
+  to: number
+}
+
+export interface RelativeWindow {
+  isRelative: true
+  /** By person; Infinity without a reference. */
+  from: Float64Array
+  to: Float64Array
+}
+
+/** Returns the window from each person's moment until the end of the local day a number of days later. Moments may be Infinity. */
+export function windowAfter(moments: Float64Array, people: Uint8Array, days: number, local: LocalDays): RelativeWindow {
   const to = new Float64Array(moments.length)
   for (let person = 0; person < moments.length; person++) {
     const at = moments[person]!
-    to[person] = at === Infinity ? -Infinity : local.edges[dayOf(local, at) + days + 1]!
+    if (people[person] !== 0 && at < Infinity) to[person] = local.edges[dayOf(local, at) + days + 1]!
   }
   return { isRelative: true, from: moments, to }
 }
@@ -126,12 +137,14 @@ export interface PersonHits {
   count: number
 }
 
-/** Chooses the hits of a slice and a window. The result is overwritten by the next call. */
+/** Chooses the hits of the people of a slice in a window. The result is overwritten by the next call. */
 export class HitChoice {
   readonly #out: PersonHits = { person: new Uint32Array(0), at: new Float64Array(0), amount: undefined, count: 0 }
 
   constructor(
     private readonly slice: Slice,
+    /** 1 for the people whose hits matter. */
+    private readonly people: Uint8Array,
     private readonly window: Window,
     /** End of the set, beyond which a window that begins at a person's own moment may reach. */
     private readonly until: number,
@@ -145,21 +158,28 @@ export class HitChoice {
       if (hits.amount) out.amount = new Float64Array(hits.count)
     }
     out.count = this.window.isRelative
-      ? chooseRelative(hits, this.slice, this.window.from, this.window.to, this.until, out)
-      : chooseAbsolute(hits, this.slice, this.window.from, this.window.to, out)
+      ? chooseRelative(hits, this.slice, this.people, this.window.from, this.window.to, this.until, out)
+      : chooseAbsolute(hits, this.slice, this.people, this.window.from, this.window.to, out)
     return out
   }
 }
 
-function chooseAbsolute({ visitor, at, amount, count }: Hits, slice: Slice, from: number, to: number, out: PersonHits): number {
-  const { person: people, at: times, amount: amounts } = out
+function chooseAbsolute(
+  { visitor, at, amount, count }: Hits,
+  slice: Slice,
+  people: Uint8Array,
+  from: number,
+  to: number,
+  out: PersonHits,
+): number {
+  const { person: chosenPeople, at: times, amount: amounts } = out
   const { from: lowest, size } = slice
   let chosen = 0
   for (let i = 0; i < count; i++) {
     const person = (visitor[i]! - lowest) >>> 0
     const time = at[i]!
-    if (person >= size || time < from || time >= to) continue
-    people[chosen] = person
+    if (person >= size || people[person] === 0 || time < from || time >= to) continue
+    chosenPeople[chosen] = person
     times[chosen] = time
     if (amount) amounts![chosen] = amount[i]!
     chosen++
@@ -170,19 +190,20 @@ function chooseAbsolute({ visitor, at, amount, count }: Hits, slice: Slice, from
 function chooseRelative(
   { visitor, at, amount, count }: Hits,
   slice: Slice,
+  people: Uint8Array,
   from: Float64Array,
   to: Float64Array,
   until: number,
   out: PersonHits,
 ): number {
-  const { person: people, at: times, amount: amounts } = out
+  const { person: chosenPeople, at: times, amount: amounts } = out
   const { from: lowest, size } = slice
   let chosen = 0
   for (let i = 0; i < count; i++) {
     const person = (visitor[i]! - lowest) >>> 0
     const time = at[i]!
-    if (person >= size || time < from[person]! || time >= to[person]! || time >= until) continue
-    people[chosen] = person
+    if (person >= size || people[person] === 0 || time < from[person]! || time >= to[person]! || time >= until) continue
+    chosenPeople[chosen] = person
     times[chosen] = time
     if (amount) amounts![chosen] = amount[i]!
     chosen++
