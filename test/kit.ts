@@ -272,6 +272,7 @@ async function answerOf(response: Response): Promise<Answer> {
 export { footfall, serving } from "./cli/footfall.ts"
 export type { AreaProof, AreaProofKit } from "./http/private/proofs/area-proofs.ts"
 export type { Scene } from "./http/private/scene.ts"
+export { openMailbox } from "./mailbox.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"
 export { nameServer } from "./services/oidc/name-server.ts"
 export { bySize, longTest } from "./size.ts"

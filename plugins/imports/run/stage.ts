@@ -22,8 +22,7 @@ import {
 import { addToSort, addVisitToSort, isCounted, type SortedEvent, sortedEvent, sortedEvents, visitsOf } from "./visits.ts"
 
 /** A preview reads at most this much. */
-const PREVIEW_BYTES = 200_000_000
-const PREVIEW_MS = 20_000
+const PREVIEW_LIMITS = { bytes: 200_000_000, ms: 20_000 }
 const PREVIEW_REJECTS = 50
 const SAMPLE_ROWS = 20
 const EXCERPT_CHARS = 200
@@ -205,7 +204,8 @@ class Stage implements Sink {
 
   check(): void {
     const now = performance.now()
-    if (this.#task.do === "preview" && (this.#scanned > PREVIEW_BYTES || now - this.#startedAt > PREVIEW_MS)) throw new PreviewEnd()
+    const { bytes, ms } = this.#task.limits ?? PREVIEW_LIMITS
+    if (this.#task.do === "preview" && (this.#scanned > bytes || now - this.#startedAt > ms)) throw new PreviewEnd()
     if (now - this.#reportedAt < PROGRESS_MS) return
     this.#reportedAt = now
     // Packed files yield more bytes than they have.

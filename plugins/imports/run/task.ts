@@ -28,6 +28,8 @@ export interface StageTask {
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */
   salt: string
+  /** How much a preview reads at most. Default: 200 MB or 20 s. Smaller for tests. */
+  limits?: { bytes: number; ms: number } | undefined
   /** Present if the import is a stream. */
   stream?: StreamTask
 }

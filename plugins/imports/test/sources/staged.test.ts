@@ -5,8 +5,8 @@ import { temporaryFolder } from "#plugin/test"
 import { stage } from "../../run/stage.ts"
 import type { StageTask } from "../../run/task.ts"
 
-/** Previews a file as a run would store it. */
-async function preview(name: string, content: string, options: Readonly<Record<string, unknown>> = {}, source?: string) {
+/** Stages a file for a preview. */
+async function staged(name: string, content: string, more: Partial<StageTask> = {}) {
   using folder = temporaryFolder()
   const path = join(folder.path, "file")
   writeFileSync(path, content)
@@ -16,15 +16,21 @@ async function preview(name: string, content: string, options: Readonly<Record<s
     folder: join(folder.path, "staged"),
     files: [{ name, path, bytes: Buffer.byteLength(content) }],
     isInline: true,
-    source,
-    options,
+    source: undefined,
+    options: {},
     site: { timezone: "Europe/Berlin", hosts: ["shop.example"], allowed_query_params: [], hash_routing: false, revenue_currency: "EUR" },
     linksUsers: false,
     rules: { overlap: "native_wins", today: "2026-11-21" },
     geoDb: undefined,
     salt: "00".repeat(32),
+    ...more,
   }
-  const result = await stage(task, () => {})
+  return await stage(task, () => {}) // before the folder is deleted
+}
+
+/** Previews a file as a run would store it. */
+async function preview(name: string, content: string, options: Readonly<Record<string, unknown>> = {}, source?: string) {
+  const result = await staged(name, content, { options, source })
   if ("fault" in result) return result
   const { days, totals, rows, skipReasons } = result
   return { source: result.source, days, totals, rows, skipReasons }
@@ -158,4 +164,20 @@ test("BigQuery events become visits by user and session", async () => {
     totals: { visitors: 1, visits: 2, pageviews: 2, events: 3, revenue: [{ currency: "EUR", amount_minor: 1990 }] },
     rows: { read: 3, accepted: 3, rejected: 0, skipped: 0 },
   })
+})
+
+test.each([
+  ["bytes", { bytes: 400_000, ms: 60_000 }],
+  ["time", { bytes: 1_000_000_000, ms: 1 }],
+])("a preview ends at its limit of %s, with the figures of what it has read", async (_, limits) => {
+  const rows = Array.from({ length: 20_000 }, (_, at) => `2026-10-01T10:00:00Z,/${at},s${at},shop.example,pageview\n`)
+  const content = `added_iso,path,session_id,hostname,datapoint\n${rows.join("")}`
+  const result = await staged("export.csv", content, { limits })
+  if ("fault" in result) throw new Error(result.fault.message)
+  const { complete, scannedBytes, rows: read, totals, hash } = result
+  expect({ complete, hash }).toEqual({ complete: false, hash: undefined })
+  expect(scannedBytes).toBeLessThan(content.length)
+  expect(read.accepted).toBeGreaterThan(0)
+  expect(read.accepted).toBeLessThan(rows.length)
+  expect(totals.events).toBe(read.accepted)
 })
