@@ -167,9 +167,10 @@ test("BigQuery events become visits by user and session", async () => {
 })
 
 test.each([
-  ["bytes", { bytes: 400_000, ms: 60_000 }],
-  ["time", { bytes: 1_000_000_000, ms: 1 }],
-])("a preview ends at its limit of %s, with the figures of what it has read", async (_, limits) => {
+  ["bytes", { bytes: 400_000, ms: 600_000 }, 1],
+  // On a busy machine the time can be over before the first row.
+  ["time", { bytes: 1_000_000_000, ms: 1 }, 0],
+])("a preview ends at its limit of %s, with the figures of what it has read", async (_, limits, atLeast) => {
   const rows = Array.from({ length: 20_000 }, (_, at) => `2026-10-01T10:00:00Z,/${at},s${at},shop.example,pageview\n`)
   const content = `added_iso,path,session_id,hostname,datapoint\n${rows.join("")}`
   const result = await staged("export.csv", content, { limits })
@@ -177,7 +178,7 @@ test.each([
   const { complete, scannedBytes, rows: read, totals, hash } = result
   expect({ complete, hash }).toEqual({ complete: false, hash: undefined })
   expect(scannedBytes).toBeLessThan(content.length)
-  expect(read.accepted).toBeGreaterThan(0)
+  expect(read.accepted).toBeGreaterThanOrEqual(atLeast)
   expect(read.accepted).toBeLessThan(rows.length)
   expect(totals.events).toBe(read.accepted)
 })
