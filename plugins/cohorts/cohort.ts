@@ -1,4 +1,3 @@
-import { Type as t } from "@sinclair/typebox"
 import type { Host } from "#plugin"
 
 export type CohortsHost = Host
@@ -79,19 +78,6 @@ export const isGroup = (item: Condition | Definition): item is Definition => "co
 export const RESTRICTIONS = ["identified"] as const
 /** `identified`: only people with a user id or device id count, in every identity mode. */
 export type Restriction = (typeof RESTRICTIONS)[number]
-
-/** Returns the schema of a closed list, with the literal type that TypeBox cannot infer from an array. */
-export const oneOf = <const Name extends string>(names: readonly Name[], description: string) =>
-  t.Unsafe<Name>(
-    t.Union(
-      names.map((name) => t.Literal(name)),
-      { description },
-    ),
-  )
-
-export const RestrictInput = t.Union([t.Literal(RESTRICTIONS[0]), t.Null()], {
-  description: "`identified` counts only people with a user ID or device ID. Default: null, everyone whom the identity mode recognizes.",
-})
 
 /** Fields of a cohort that people set. */
 export interface CohortFields {

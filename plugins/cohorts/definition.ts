@@ -8,12 +8,12 @@ import {
   isGroup,
   LIMITS,
   NUMBER_OPERATORS,
-  oneOf,
   PROPERTY_OPERATORS,
   TEXT_OPERATORS,
   VISIT_OPERATORS,
 } from "./cohort.ts"
 import { cohortError } from "./errors.ts"
+import { oneOf } from "./schemas.ts"
 
 /** The schemas of conditions by type, and of their windows. They are also the documentation of the body. */
 const closed = { additionalProperties: false } as const

@@ -1,19 +1,11 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Fault, fault, inspect, isObject, missingPermission, type PeopleSet, type Range, refuseFaults, type Site } from "#plugin"
 import { daysOf, engineCaller, percent, type ReportCaller, readAsOf, todayOf } from "./caller.ts"
-import {
-  type Cohort,
-  type CohortsHost,
-  type Condition,
-  type Definition,
-  isGroup,
-  LIMITS,
-  RestrictInput,
-  type Restriction,
-} from "./cohort.ts"
+import { type Cohort, type CohortsHost, type Condition, type Definition, isGroup, LIMITS, type Restriction } from "./cohort.ts"
 import { conditionsOf, DefinitionInput, readDefinition, VISIT_DIMENSIONS } from "./definition.ts"
 import { refuseBroken, refuseCycle, type Setting, setOf, setOfCohort, untilOf, windowsOf } from "./resolve.ts"
 import type { EvaluationResponse } from "./responses.ts"
+import { RestrictInput } from "./schemas.ts"
 import { hiddenGroups, isSmall, tellsSmallGroup } from "./small-groups.ts"
 
 export const EvaluateInput = t.Object(

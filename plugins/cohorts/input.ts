@@ -1,7 +1,8 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Fault, inspect, isObject, refuseFaults } from "#plugin"
-import { type CohortFields, type Definition, LIMITS, RestrictInput } from "./cohort.ts"
+import { type CohortFields, type Definition, LIMITS } from "./cohort.ts"
 import { DefinitionInput, readDefinition } from "./definition.ts"
+import { RestrictInput } from "./schemas.ts"
 
 const closed = { additionalProperties: false } as const
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameChars, description: "Name of the cohort, unique on the site." })

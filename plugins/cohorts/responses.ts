@@ -1,10 +1,10 @@
 /** Responses of the area's routes. The dashboard takes its types from here as well. */
 import { type Static, Type as t } from "@sinclair/typebox"
-import { CELL_STATES, CREATED_AT, field, instantOrNull, instantText, orNull, PeopleIdentity, UPDATED_AT } from "#plugin"
-
-import { type Cohort, oneOf, RestrictInput } from "./cohort.ts"
+import { CELL_STATES, CREATED_AT, field, instantOrNull, instantText, orNull, PeopleIdentity, textOf, UPDATED_AT } from "#plugin"
+import type { Cohort, Restriction } from "./cohort.ts"
 import { DefinitionInput } from "./definition.ts"
 import type { Erasure } from "./rows.ts"
+import { oneOf } from "./schemas.ts"
 
 const count = (description: string) => t.Integer({ minimum: 0, description })
 const countOrNull = (description: string) => orNull(count(description))
@@ -25,7 +25,11 @@ export const CohortResponse = t.Object(
     description: text("Description."),
     kind: t.Union([t.Literal("dynamic"), t.Literal("static")], { description: "`static` is a frozen cohort, whose people don't change." }),
     definition: DefinitionInput,
-    restrict: RestrictInput,
+    restrict: orNull(
+      textOf<Restriction>({
+        description: "`identified` if only people with a user ID or device ID count. null for everyone who is recognized.",
+      }),
+    ),
     size: countOrNull("Number of people when the cohort was last computed. null before, and when the group is too small to be shown."),
     pending: countOrNull("People about whom a condition is not decided yet."),
     coverage: rateOrNull("Share of the visits whose visitor is recognized throughout, in percent."),

@@ -3,8 +3,8 @@ import { defineWidget, type Widget, type WidgetQuestion } from "#plugin"
 import { WINDOWS } from "./activity.ts"
 import type { Area } from "./area.ts"
 import type { ReportCaller } from "./caller.ts"
-import { oneOf } from "./cohort.ts"
 import { RetentionInput } from "./retention.ts"
+import { oneOf } from "./schemas.ts"
 
 const { start, return: returning, mode, counting } = RetentionInput.properties
 const RetentionConfig = t.Object(

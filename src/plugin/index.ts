@@ -37,7 +37,7 @@ export type {
 } from "../domain/people.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { Query, Range, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
-export { CREATED_AT, field, Instant, Listed as Paged, orNull, UPDATED_AT } from "../domain/response.ts"
+export { CREATED_AT, field, Instant, Listed as Paged, orNull, textOf, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
   CELL_STATES,

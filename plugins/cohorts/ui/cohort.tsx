@@ -28,10 +28,9 @@ import {
 import type { CohortResponse, EvaluationResponse, MemberResponse } from "../responses.ts"
 import { cohortsAddress, cohortsPath, isInsufficient, useRefresh, useRights, useSiteAnswer } from "./answers.ts"
 import { COHORTS } from "./cohort-items.ts"
-import { SizeText } from "./editor.tsx"
+import { CohortField, SizeText } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
 import { describe } from "./labels.ts"
-import { CohortField } from "./retention.tsx"
 
 const Editor = lazy(() => import("./editor.tsx"))
 

@@ -6,6 +6,7 @@ import { isInsufficient, useSiteAnswer } from "./answers.ts"
 import { GroupFields, RestrictField } from "./builder.tsx"
 import { COHORTS } from "./cohort-items.ts"
 import { definitionOf, draftOfDefinition, type GroupDraft, isComplete, newCondition } from "./draft.ts"
+import { SizeText } from "./fields.tsx"
 import { describe } from "./labels.ts"
 
 interface Draft {
@@ -107,17 +108,3 @@ function LiveSize({ siteId, draft }: { siteId: number; draft: Draft }) {
     </p>
   )
 }
-
-export const SizeText = ({ of: { size, pending, people_total, share_of_people, suppressed } }: { of: EvaluationResponse }) => (
-  <>
-    <strong>
-      {size === null
-        ? `Fewer than ${suppressed.below} people, or too few to tell apart`
-        : `${exact(size)} ${size === 1 ? "person" : "people"}`}
-    </strong>{" "}
-    <span class="quiet">
-      {size !== null && people_total !== null && `of ${exact(people_total)} (${share_of_people} %)`}
-      {pending !== null && pending > 0 && `, ${exact(pending)} not decided yet`}
-    </span>
-  </>
-)

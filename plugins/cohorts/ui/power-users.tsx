@@ -21,8 +21,8 @@ import {
 } from "#plugin/ui"
 import type { HistogramResponse, LeaderResponse } from "../responses.ts"
 import { isInsufficient, useRights, useSiteQuery } from "./answers.ts"
+import { CohortField } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
-import { CohortField } from "./retention.tsx"
 
 const ThresholdDialog = lazy(() => import("./threshold-dialog.tsx"))
 
