@@ -21,10 +21,10 @@ import {
 } from "#plugin"
 import { engineCaller, type ReportCaller, readDays, readReportFilters, todayOf } from "./caller.ts"
 import type { Cohort, CohortsHost } from "./cohort.ts"
-import { oneOf, RestrictInput } from "./cohort.ts"
 import { VISIT_DIMENSIONS } from "./definition.ts"
 import type { Evaluation } from "./evaluation.ts"
 import type { RetentionResponse } from "./responses.ts"
+import { oneOf, RestrictInput } from "./schemas.ts"
 import { hiddenGroups, isSmall, tellsSmallGroup } from "./small-groups.ts"
 
 const closed = { additionalProperties: false } as const

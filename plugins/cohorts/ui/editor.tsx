@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks"
-import { EditorFrame, type EditorProps, exact, Problem, TextArea, TextField, useDebouncedValue } from "#plugin/ui"
+import { EditorFrame, type EditorProps, Problem, TextArea, TextField, useDebouncedValue } from "#plugin/ui"
 import { LIMITS } from "../cohort.ts"
 import type { CohortResponse, EvaluationResponse } from "../responses.ts"
 import { isInsufficient, useSiteAnswer } from "./answers.ts"

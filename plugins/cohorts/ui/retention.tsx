@@ -7,14 +7,12 @@ import {
   Page,
   QueryResult,
   SelectField,
-  TextField,
   useDebouncedValue,
   useFilters,
   useSiteId,
-  visible,
 } from "#plugin/ui"
-import type { CohortResponse, RetentionResponse } from "../responses.ts"
-import { isInsufficient, useSiteAnswer, useSiteQuery } from "./answers.ts"
+import type { RetentionResponse } from "../responses.ts"
+import { isInsufficient, useSiteAnswer } from "./answers.ts"
 import { EngagementCard } from "./engagement.tsx"
 import { ActionField, CohortField, SegmentField } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
