@@ -3,7 +3,7 @@ import { type Cohort, type CohortFields, type CohortsHost, LIMITS } from "./coho
 import { conditionsOf } from "./definition.ts"
 import { cohortError } from "./errors.ts"
 import { readCohortPatch, readNewCohort } from "./input.ts"
-import { refuseBroken, refuseCycle, type Setting } from "./resolve.ts"
+import { refuseBroken, refuseCycle, refuseTangle, type Setting } from "./resolve.ts"
 import { deleteCohort, insertCohort, listCohorts, type NewCohort, refuseTaken, updateCohort } from "./rows.ts"
 
 /** Author of a change, and the versions in the header `If-Match`. */
@@ -50,6 +50,7 @@ export function createCohortWrites(host: CohortsHost, { trash, settingOf, needed
   async function judge(statements: OwnStatements, site: Site, fields: CohortFields, id?: number): Promise<number> {
     const setting = await settingOf(site, statements)
     refuseCycle(id, fields.definition, setting.cohorts)
+    refuseTangle(id, fields.definition, setting.cohorts)
     refuseBroken(fields.definition, setting)
     return neededDays(fields, setting)
   }
@@ -142,7 +143,10 @@ export function createCohortWrites(host: CohortsHost, { trash, settingOf, needed
         await refuseFull(statements, site)
         await refuseTaken(statements, site, cohort.name, cohort.id)
         const { cohorts } = await settingOf(site, statements)
-        refuseCycle(cohort.id, cohort.definition, cohorts)
+        if (cohort.kind === "dynamic") {
+          refuseCycle(cohort.id, cohort.definition, cohorts)
+          refuseTangle(cohort.id, cohort.definition, cohorts)
+        }
         const restored = await updateCohort(statements, cohort.id, { ...cohort, deleted_at: null }, now())
         await audit(statements, actor, site, { verb: "restore", cohort: restored })
         return restored

@@ -8,6 +8,8 @@ export const LIMITS = {
   descriptionChars: 500,
   conditions: 10,
   references: 3,
+  /** References of a definition, those of the cohorts it refers to included. Each of them is resolved again. */
+  allReferences: 30,
   /** Ids of a frozen cohort. */
   frozen: 5_000_000,
   chunk: 65_536,

@@ -40,7 +40,8 @@ export const ERRORS = {
   too_many_conditions: {
     status: 422,
     title: "The definition has too many conditions",
-    meaning: "A definition can have at most 10 conditions, 3 of which refer to other cohorts.",
+    meaning:
+      "A definition can have at most 10 conditions, 3 of which refer to other cohorts. Together with those cohorts it can have at most 30 references.",
   },
   invalid_definition: {
     status: 422,

@@ -16,8 +16,8 @@ import {
   type SavedFilters,
   type Condition as TextCondition,
 } from "#plugin"
-import { type Cohort, type Condition, type Definition, isGroup, type WindowRule } from "./cohort.ts"
-import { isDecimal, isNumeric, minorUnits, ownFilter } from "./definition.ts"
+import { type Cohort, type Condition, type Definition, isGroup, LIMITS, type WindowRule } from "./cohort.ts"
+import { conditionsOf, isDecimal, isNumeric, minorUnits, ownFilter } from "./definition.ts"
 import { cohortError } from "./errors.ts"
 
 /** What definitions of a site can refer to, and the day as of which they are evaluated. */
@@ -269,4 +269,26 @@ export function refuseCycle(id: number | undefined, definition: Definition, coho
     }
   }
   visit(definition)
+}
+
+/**
+ * Throws `too_many_conditions` if the definition of a cohort gave it, or another cohort of the site, too many references. Each level of
+ * references multiplies them. Expects definitions without cycles.
+ */
+export function refuseTangle(id: number | undefined, definition: Definition, cohorts: ReadonlyMap<number, Cohort>): void {
+  const known = new Map<number, number>()
+  const referencesIn = (current: Definition): number =>
+    conditionsOf(current).reduce((sum, condition) => sum + (condition.type === "cohort" ? 1 + referencesOf(condition.cohort_id) : 0), 0)
+  const referencesOf = (cohortId: number): number => {
+    const other = cohorts.get(cohortId)
+    const own = cohortId === id ? definition : other?.kind === "dynamic" ? other.definition : undefined
+    const count = known.get(cohortId) ?? (own ? referencesIn(own) : 0)
+    known.set(cohortId, count)
+    return count
+  }
+  if (Math.max(referencesIn(definition), ...[...cohorts.keys()].map(referencesOf)) > LIMITS.allReferences)
+    throw cohortError(
+      "too_many_conditions",
+      `A definition can have at most ${LIMITS.allReferences} references to cohorts, including those of the cohorts it refers to.`,
+    )
 }

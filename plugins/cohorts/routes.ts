@@ -198,7 +198,7 @@ export function cohortRoutes(area: Area) {
         response: { 200: CohortResponse },
         detail: {
           ...operation("Restore a deleted cohort"),
-          ...failures("cohort_not_found", "cohort_exists", "cohort_cycle", "limit_reached"),
+          ...failures("cohort_not_found", "cohort_exists", "cohort_cycle", "too_many_conditions", "limit_reached"),
         },
       },
     )
