@@ -5,13 +5,15 @@ import { importError } from "./errors.ts"
 import type { Holders } from "./holders.ts"
 import type { PreviewResponse } from "./responses.ts"
 import { duplicateOf, importById } from "./rows.ts"
-import type { Staged, StagedFile, StageResult, StageTask } from "./run/task.ts"
+import { PREVIEW_LIMITS, type Staged, type StagedFile, type StageResult, type StageTask } from "./run/task.ts"
 import type { Staging } from "./staging.ts"
 import { streamByName } from "./streams/rows.ts"
 import type { Streams } from "./streams/streams.ts"
 
 /** Version of the importers. A change of what a source stores raises it, so that earlier previews no longer match. */
 const IMPORTER_VERSION = 1
+/** Bytes by which a run is checked before it is accepted, if a preview can't read the whole input. */
+const CHECK_BYTES = 16_000_000
 /** Previews that run at the same time. Each has a thread. */
 const MAX_PREVIEWS = 2
 /** Rows that a run reads and writes per second on a small machine. */
@@ -24,6 +26,8 @@ export interface PreviewInput {
   options: Readonly<Record<string, unknown>>
   files: readonly StagedFile[]
   isInline: boolean
+  /** Whether a run follows, which finds the remaining faults itself: files that are too large for a whole preview are read to a lower limit. */
+  isBeforeRun?: boolean
 }
 
 /** What an import would do. */
@@ -92,6 +96,7 @@ export function createPreviews(
       staged = await stage(
         {
           do: "preview",
+          limits: limitsOf(input),
           folder: staging.path(folder),
           ...stageInput({ ...input, site }),
           ...(options.stream !== undefined && { stream: await streams.task(grown?.stream) }),
@@ -180,6 +185,11 @@ export function createPreviews(
     return stream && row?.state === "completed" ? { stream, row } : undefined
   }
   return { rules, stage, preview: (input, signal) => slots(() => preview(input, signal)) }
+}
+
+function limitsOf({ files, isBeforeRun }: PreviewInput): typeof PREVIEW_LIMITS {
+  const isTooLarge = files.reduce((sum, { bytes }) => sum + bytes, 0) > PREVIEW_LIMITS.bytes
+  return isBeforeRun && isTooLarge ? { ...PREVIEW_LIMITS, bytes: CHECK_BYTES } : PREVIEW_LIMITS
 }
 
 /** Returns the parts of a task that a preview and a run share. */

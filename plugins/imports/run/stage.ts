@@ -13,6 +13,7 @@ import {
   type DefinitionKind,
   type FileReport,
   MAX_REJECTS,
+  PREVIEW_LIMITS,
   type ReadableOptions,
   type Staged,
   type StageProgress,
@@ -21,8 +22,6 @@ import {
 } from "./task.ts"
 import { addToSort, addVisitToSort, isCounted, type SortedEvent, sortedEvent, sortedEvents, visitsOf } from "./visits.ts"
 
-/** A preview reads at most this much. */
-const PREVIEW_LIMITS = { bytes: 200_000_000, ms: 20_000 }
 const PREVIEW_REJECTS = 50
 const SAMPLE_ROWS = 20
 const EXCERPT_CHARS = 200

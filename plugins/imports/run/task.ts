@@ -9,6 +9,9 @@ import type { StreamResult, StreamTask } from "../streams/stream-task.ts"
 /** Maximum number of rejected lines that an import keeps. */
 export const MAX_REJECTS = 10_000
 
+/** A preview reads at most this many bytes, unpacked, and takes at most this long. */
+export const PREVIEW_LIMITS = { bytes: 200_000_000, ms: 20_000 }
+
 export interface StageTask {
   /** A preview reads within limits and writes no staged rows. */
   do: "preview" | "stage"
@@ -28,7 +31,7 @@ export interface StageTask {
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */
   salt: string
-  /** How much a preview reads at most. Default: 200 MB or 20 s. Smaller for tests. */
+  /** How much a preview reads at most. Default: `PREVIEW_LIMITS`. */
   limits?: { bytes: number; ms: number } | undefined
   /** Present if the import is a stream. */
   stream?: StreamTask
