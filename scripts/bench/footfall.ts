@@ -1,8 +1,11 @@
 /** Footfall's own store and kernels, in this process and on one thread, as a query worker runs them. */
 import { statSync } from "node:fs"
+import { plugins } from "../../plugins/index.ts"
 import type { Query, Range, SiteFacts } from "../../src/domain/query.ts"
+import { pluginFacts } from "../../src/plugin/load.ts"
 import { funnel } from "../../src/query/funnel/funnel.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
+import { eventSchemas } from "../../src/store/events/database.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import type { EventReader, Snapshot } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
@@ -16,7 +19,7 @@ const SEAL_EVERY = 20 // batches
 
 export function openFootfall(folder: string, start: number): Contender & { path: string; snapshot(siteId: number): Snapshot } {
   const path = `${folder}/events.db`
-  const store = openEventStore(path, { now: start })
+  const store = openEventStore(path, { now: start, schemas: eventSchemas(pluginFacts(plugins)) })
   let reader: EventReader | undefined
   let now = start
   let batches = 0

@@ -52,7 +52,8 @@ async function loadEmptyServer(): Promise<LoadResult> {
   }
 }
 
-async function loadFootfall(): Promise<LoadResult> {
+/** Loads a new server over HTTP. Throws unless every event is accepted and counted. */
+export async function loadFootfall(): Promise<LoadResult> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const site = await prepareSite(FROM_SOURCE, dataDir)

@@ -1,10 +1,11 @@
 /**
  * Benchmarks: `bun run bench [--events 100000,1000000] [--only stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,
- * dashboard,people]`.
+ * dashboard,people,imports]`.
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
 import { measureDashboard } from "./dashboard.ts"
+import { measureImports } from "./imports.ts"
 import { measureIngest } from "./ingest.ts"
 import { measureLinkBatches } from "./link-batches.ts"
 import { measureLinks } from "./links.ts"
@@ -21,7 +22,7 @@ import { occasion } from "./table.ts"
 const { values } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
-    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,dashboard,people" },
+    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,dashboard,people,imports" },
     seed: { type: "string", default: "7" },
   },
 })
@@ -54,3 +55,4 @@ if (wanted.has("people")) {
   await measurePeople({ ...largest, users: true })
   await measurePeopleMemory()
 }
+if (wanted.has("imports")) await measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events })

@@ -18,7 +18,8 @@ export async function measureMemory(options: DataOptions): Promise<void> {
   await using filled = await fillDataDir(command, options)
   const starts = await timeStarts(command, filled)
   await using server = await serveFootfall({ command, dataDir: filled.dataDir })
-  for (const report of reportsOver(KNOWN)) for (const days of [30, 365]) await ask(server.address, filled.site, report, days, options.end)
+  for (const report of reportsOver(KNOWN))
+    for (const days of [30, 365]) await askReport(server.address, filled.site, report, days, options.end)
   const after = await server.memory()
   console.log("\n### Memory and start of the compiled binary\n")
   const rows = [
@@ -52,7 +53,7 @@ type Memory = Awaited<ReturnType<Served["memory"]>>
 const mb = ({ resident, own }: Memory): string => `${(resident / 1e6).toFixed(0)} (${(own / 1e6).toFixed(0)})`
 
 /** Builds the compiled file, which is what users run, so that the current code is measured. */
-async function builtBinary(): Promise<readonly string[]> {
+export async function builtBinary(): Promise<readonly string[]> {
   const root = join(import.meta.dir, "../..")
   const build = Bun.spawn([process.execPath, "scripts/build.ts"], { cwd: root, stdout: "ignore" })
   if ((await build.exited) !== 0) throw new Error("The binary could not be built")
@@ -86,12 +87,13 @@ export async function fillDataDir(command: readonly string[], options: DataOptio
   return { dataDir, site, [Symbol.asyncDispose]: async () => rmSync(dataDir, { recursive: true, force: true }) }
 }
 
-/** The same reports as in the other cases, over HTTP, except goals and funnels, which need definitions. */
-async function ask(address: string, site: Prepared, { ask, filter }: Report, days: number, end: number): Promise<void> {
+/** Asks one of the reports of the other cases over HTTP. Returns its metrics or rows. Goals and funnels need definitions, and are left out. */
+export async function askReport(address: string, site: Prepared, { ask, filter }: Report, days: number, end: number): Promise<unknown> {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   const filters = JSON.stringify(filter.map(([dimension, value]) => ({ dimension, values: [value] })))
   const range = `from=${day(end - days * DAY_MS)}&to=${day(end - DAY_MS)}&filters=${encodeURIComponent(filters)}`
-  if (ask.kind === "summary") await askStats(address, site, `summary?${range}`)
-  if (ask.kind === "days") await askStats(address, site, `timeseries?interval=day&${range}`)
-  if (ask.kind === "breakdown") await askStats(address, site, `breakdown?dimension=${ask.by}&${range}`)
+  const path = ask.kind === "days" ? "timeseries?interval=day&" : ask.kind === "breakdown" ? `breakdown?dimension=${ask.by}&` : "summary?"
+  if (ask.kind === "goals" || ask.kind === "funnel") return undefined
+  const { metrics, rows } = await askStats<{ metrics?: unknown; rows?: unknown }>(address, site, path + range)
+  return { metrics, rows }
 }

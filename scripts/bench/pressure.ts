@@ -31,9 +31,9 @@ export async function measurePressure(options: DataOptions): Promise<void> {
 }
 
 /** An open loop: each event is due at a fixed time, regardless of delayed answers, and its latency counts from that time. */
-export async function steadyLoad(address: string, trackingId: string): Promise<number[]> {
+export async function steadyLoad(address: string, trackingId: string, seconds = SECONDS): Promise<number[]> {
   const start = performance.now()
-  const sends = Array.from({ length: PER_SECOND * SECONDS }, async (_, number) => {
+  const sends = Array.from({ length: PER_SECOND * seconds }, async (_, number) => {
     const due = start + (number * 1_000) / PER_SECOND
     await Bun.sleep(due - performance.now())
     await sendPageview(address, trackingId, number)
