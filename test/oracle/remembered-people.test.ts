@@ -29,7 +29,11 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 3_000 + i))(
     for (const [name, reach] of STATES) {
       await reach(world, random)
       const [visits, { visitorLimit }] = [world.visits(SITE.id), world.snapshot(SITE.id)]
-      for (let left = 4; left > 0; left--) sets.push(someSet({ random, time, site: SITE, visits, visitorLimit }))
+      for (let left = 4; left > 0; left--) {
+        const set = someSet({ random, time, site: SITE, visits, visitorLimit })
+        // A query has one time, also for the sets that its sets refer to.
+        sets.push(atTime(set, set.scope.now))
+      }
       compare(name)
       world.write(1)
       compare(`${name}, with one more visit`)
