@@ -58,7 +58,7 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
     const { site, locked } = caller
     const filters = [filter, locked].filter((one) => one !== undefined)
     const cohort = cohortId === undefined ? undefined : await find(site, cohortId)
-    const among = cohort && (await evaluation.filterSet(site, cohort))
+    const among = cohort && (await evaluation.setFor(caller, cohort))
     const counted = await host.services.people.resolve({ site, range, windows: among?.windows ?? [], ...(restrict && { restrict }) })
     const query = {
       site: counted.scope.site,
@@ -145,16 +145,11 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
       const result = await host.engine.engagement({ ...query, edges, days: dayEdges(first, days.to, timezone) }, engineCaller(caller))
       let groups = 0
       const points = result.points.map((point, i): EngagementPointResponse => {
-        // By day, the new, returning and resurrected people add up to the daily ones.
-        const parts = ["new", "returning", "resurrected"] as const
-        const hiddenParts = hiddenGroups(
-          parts.map((name) => point[name]),
-          least,
-        )
+        // The new, returning and resurrected people add up to the active ones, and so do the returning and dormant ones of the point before.
+        const hidesParts = PARTS.some((name) => isSmall(point[name], least))
         const shownOf = (metric: (typeof ENGAGEMENT_METRICS)[number]): number | null => {
           if (metric === "stickiness") return isSmall(point.dau, least) || isSmall(point.mau, least) ? null : percent(point.dau, point.mau)
-          const at = parts.indexOf(metric as "new")
-          const hides = at >= 0 ? hiddenParts[at]! : isSmall(point[metric], least)
+          const hides = PARTS.some((name) => name === metric) ? hidesParts : isSmall(point[metric], least)
           groups += Number(hides)
           return hides ? null : point[metric]
         }
@@ -174,6 +169,9 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
     },
   }
 }
+/** The metrics that add up to others. One hidden number of a point would follow from the rest. */
+const PARTS = ["new", "returning", "resurrected", "dormant"] as const
+
 export type Activity = ReturnType<typeof createActivity>
 
 /** Reads a list of metrics, separated by commas. Default: all. */

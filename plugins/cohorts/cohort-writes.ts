@@ -2,13 +2,15 @@ import { type Actor, AppError, type OwnStatements, refuseOtherVersion, refuseSta
 import { type Cohort, type CohortFields, type CohortsHost, LIMITS } from "./cohort.ts"
 import { conditionsOf } from "./definition.ts"
 import { cohortError } from "./errors.ts"
+import { refuseRevenue } from "./evaluation.ts"
 import { readCohortPatch, readNewCohort } from "./input.ts"
 import { refuseBroken, refuseCycle, refuseTangle, type Setting } from "./resolve.ts"
-import { deleteCohort, insertCohort, listCohorts, type NewCohort, refuseTaken, updateCohort } from "./rows.ts"
+import { deleteCohort, forgetComputed, insertCohort, listCohorts, type NewCohort, refuseTaken, updateCohort } from "./rows.ts"
 
 /** Author of a change, and the versions in the header `If-Match`. */
 export interface ChangeAuthor {
   actor: Actor
+  seesRevenue: boolean
   expected: readonly number[] | undefined
 }
 
@@ -47,8 +49,14 @@ export function createCohortWrites(host: CohortsHost, { trash, settingOf, needed
   }
 
   /** Checks what a definition refers to, in the transaction that stores it. Returns for how many days it needs people to be recognized. */
-  async function judge(statements: OwnStatements, site: Site, fields: CohortFields, id?: number): Promise<number> {
+  async function judge(
+    statements: OwnStatements,
+    site: Site,
+    fields: CohortFields,
+    { seesRevenue, id }: { seesRevenue: boolean; id?: number },
+  ): Promise<number> {
     const setting = await settingOf(site, statements)
+    refuseRevenue(fields.definition, { seesRevenue }, setting)
     refuseCycle(id, fields.definition, setting.cohorts)
     refuseTangle(id, fields.definition, setting.cohorts)
     refuseBroken(fields.definition, setting)
@@ -77,10 +85,14 @@ export function createCohortWrites(host: CohortsHost, { trash, settingOf, needed
     get: (site: Site, id: string | undefined): Promise<Cohort> => find(db, site, id),
     getDeleted: (site: Site, id: string | undefined): Promise<Cohort> => findDeleted(db, site, id),
 
-    async create(site: Site, body: unknown, by: { actor: Actor; userId: number; alongside: Alongside }): Promise<Cohort> {
+    async create(
+      site: Site,
+      body: unknown,
+      by: { actor: Actor; userId: number; seesRevenue: boolean; alongside: Alongside },
+    ): Promise<Cohort> {
       const fields = readNewCohort(body)
       return db.transaction(async (statements) => {
-        const identity_min_days = await judge(statements, site, fields)
+        const identity_min_days = await judge(statements, site, fields, by)
         return insert(
           statements,
           site,
@@ -100,7 +112,7 @@ export function createCohortWrites(host: CohortsHost, { trash, settingOf, needed
     discard: ({ id }: Cohort): Promise<void> => deleteCohort(db, id),
 
     /** Applies a merge patch. A patch without changes keeps the version. */
-    async update(site: Site, id: string | undefined, body: unknown, { actor, expected }: ChangeAuthor): Promise<Cohort> {
+    async update(site: Site, id: string | undefined, body: unknown, { actor, seesRevenue, expected }: ChangeAuthor): Promise<Cohort> {
       const { fields, version } = readCohortPatch(body)
       const current = version === undefined ? {} : await show(await find(db, site, id), site)
       return db.transaction(async (statements) => {
@@ -114,15 +126,22 @@ export function createCohortWrites(host: CohortsHost, { trash, settingOf, needed
         if (redefined && cohort.kind === "static")
           throw cohortError("static_cohort", "The definition of a frozen cohort can't change. Create a new cohort, and freeze it again.")
         if ("name" in changes) await refuseTaken(statements, site, wanted.name, cohort.id)
-        const identity_min_days = redefined ? await judge(statements, site, wanted, cohort.id) : cohort.identity_min_days
+        const identity_min_days = redefined
+          ? await judge(statements, site, wanted, { seesRevenue, id: cohort.id })
+          : cohort.identity_min_days
         const changed = await updateCohort(statements, cohort.id, { ...wanted, identity_min_days }, now())
+        const shown = redefined ? await forgetComputed(statements, cohort.id) : changed
         await audit(statements, actor, site, { verb: "update", cohort: changed, changes })
-        return changed
+        return shown
       })
     },
 
     /** Deletes a cohort. Throws `in_use` with the cohorts that refer to it, unless forced. */
-    async remove(site: Site, id: string | undefined, { actor, expected, force }: ChangeAuthor & { force: boolean }): Promise<void> {
+    async remove(
+      site: Site,
+      id: string | undefined,
+      { actor, expected, force }: Omit<ChangeAuthor, "seesRevenue"> & { force: boolean },
+    ): Promise<void> {
       await db.transaction(async (statements) => {
         const cohort = await find(statements, site, id)
         refuseOtherVersion(cohort, expected)

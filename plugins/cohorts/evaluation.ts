@@ -1,12 +1,14 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Fault, fault, inspect, isObject, missingPermission, type PeopleSet, type Range, refuseFaults, type Site } from "#plugin"
 import { daysOf, engineCaller, percent, type ReportCaller, readAsOf, todayOf } from "./caller.ts"
-import { type Cohort, type CohortsHost, type Condition, type Definition, isGroup, LIMITS, type Restriction } from "./cohort.ts"
+import { type Cohort, type CohortsHost, type Definition, LIMITS, type Restriction } from "./cohort.ts"
 import { conditionsOf, DefinitionInput, readDefinition, VISIT_DIMENSIONS } from "./definition.ts"
+import { isTelling, leastDifferenceOf, measureVariants, type Variant, variantsOf } from "./leave-one-out.ts"
 import { refuseBroken, refuseCycle, type Setting, setOf, setOfCohort, untilOf, windowsOf } from "./resolve.ts"
 import type { EvaluationResponse } from "./responses.ts"
+import { type Computed, keepComputed } from "./rows.ts"
 import { RestrictInput } from "./schemas.ts"
-import { hiddenGroups, isSmall, tellsSmallGroup } from "./small-groups.ts"
+import { hiddenGroups, hidesSize as hidesSizeOf, isSmall } from "./small-groups.ts"
 
 export const EvaluateInput = t.Object(
   {
@@ -72,16 +74,8 @@ interface EvaluationParts {
   find(site: Site, id: number): Promise<Cohort>
 }
 
-/** The result of computing one cohort. */
-export interface Computation {
-  size: number
-  pending: number
-  coverage: number
-  /** The smallest number of people, other than none, by which leaving out one condition or filter changes the size. */
-  leastDifference: number | null
-  tookMs: number
-}
-
+/** How long a computed size decides whether those who may not see small groups can name a cohort. */
+const SIZE_VALID_MS = 600_000
 const MAX_ROWS = 100
 
 export function createEvaluation(host: CohortsHost, { settingOf, find }: EvaluationParts) {
@@ -93,15 +87,88 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
     const day = daysOf(setting.asOf, setting.asOf, setting.timezone)
     const range = windows.reduce((all, { from, to }) => ({ from: Math.min(all.from, from), to: Math.max(all.to, to) }), day)
     const counted = await people.resolve({ site, range, ...(restrict === "identified" && { restrict }) })
-    const setAsOf = (asOf: Temporal.PlainDate, left = definition): PeopleSet => {
-      const past = { ...setting, asOf }
+    const setAsOf = (asOf: Temporal.PlainDate, variant?: Variant): PeopleSet => {
+      const past = { ...setting, ...(variant && { cohorts: variant.cohorts }), asOf }
       if (cohort?.kind === "static") return setOfCohort(cohort, past, counted.scope)
-      return setOf(left ?? EVERYONE, past, counted.scope)
+      return setOf(variant?.definition ?? definition ?? EVERYONE, past, counted.scope)
     }
     return { counted, range, setAsOf }
   }
 
+  /** Computes a saved cohort as of today. Throws `broken_reference` and `identity_insufficient`. */
+  async function compute(site: Site, cohort: Cohort, signal?: AbortSignal): Promise<Computed> {
+    const setting = { ...(await settingOf(site)), asOf: todayOf(site, host.now()) }
+    const definition = cohort.kind === "dynamic" ? cohort.definition : undefined
+    if (definition) refuseBroken(definition, setting)
+    const { counted, range, setAsOf } = await open(site, setting, { definition, cohort, restrict: cohort.restrict })
+    const started = performance.now()
+    const measure = (variants: readonly Variant[]) =>
+      host.engine.evaluate(
+        {
+          site: counted.scope.site,
+          set: setAsOf(setting.asOf),
+          range,
+          breakdown: [],
+          earlier: variants.map((variant) => setAsOf(setting.asOf, variant)),
+        },
+        { organizationId: site.organization_id, ...(signal && { signal }) },
+      )
+    const result = await measure([])
+    const variants =
+      definition &&
+      (await measureVariants({ definition, cohorts: setting.cohorts }, { size: result.size }, async (variants) =>
+        (await measure(variants)).earlier.map((size) => ({ size })),
+      ))
+    return {
+      size: result.size,
+      pending: result.pending,
+      coverage: counted.identity(result.coverage).coverage,
+      // Nobody knows which groups the size of a frozen cohort tells but those who froze it. Too many variants tell anything.
+      least_difference: definition ? (variants ? leastDifferenceOf(variants) : 1) : cohort.least_difference,
+      compute_ms: Math.round(performance.now() - started),
+    }
+  }
+
+  /** Computes a saved cohort, keeps the result and returns it. */
+  async function refresh(site: Site, cohort: Cohort, signal?: AbortSignal): Promise<Computed> {
+    const computed = await compute(site, cohort, signal)
+    await keepComputed(host.db, cohort, computed, host.now())
+    return computed
+  }
+
+  /** Returns whether someone must not learn the size of a saved cohort, which every number about its people would tell. */
+  async function hidesCohort({ site, least, signal }: Pick<ReportCaller, "site" | "least" | "signal">, cohort: Cohort): Promise<boolean> {
+    if (least === 0) return false
+    const isFresh = cohort.computed_at !== null && host.now() - cohort.computed_at < SIZE_VALID_MS
+    return hidesSizeOf(isFresh ? cohort : await refresh(site, cohort, signal), least)
+  }
+
+  /** Returns the set of a saved cohort for a filter, with the time in which it looks. Throws `broken_reference`. */
+  async function filterSet(site: Site, cohort: Cohort) {
+    const setting = { ...(await settingOf(site)), asOf: todayOf(site, host.now()) }
+    if (cohort.kind === "dynamic") refuseBroken(cohort.definition, setting)
+    return {
+      windows: cohort.kind === "dynamic" ? windowsOf(cohort.definition, setting) : [],
+      until: untilOf(setting),
+      set: (scope: PeopleSet["scope"]): PeopleSet => setOfCohort(cohort, setting, scope),
+    }
+  }
+
   return {
+    compute,
+    refresh,
+    hidesCohort,
+    filterSet,
+
+    /** Returns the set of a saved cohort for someone's report. Throws `forbidden`, and `validation_failed` if its size is hidden. */
+    async setFor(caller: ReportCaller, cohort: Cohort) {
+      refuseRevenue(cohort.definition, caller, await settingOf(caller.site))
+      const found = await filterSet(caller.site, cohort)
+      if (await hidesCohort(caller, cohort))
+        refuseFaults([fault("/cohort_id", "invalid_choice", "is a cohort whose size is hidden, because it tells a small group of people")])
+      return found
+    },
+
     /** Evaluates a definition or a saved cohort. Stores nothing. */
     async evaluate(caller: ReportCaller, body: unknown): Promise<EvaluationResponse> {
       const { site, least } = caller
@@ -111,6 +178,7 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
       const compared = typeof request.compareTo === "number" ? await find(site, request.compareTo) : undefined
       const setting = { ...(await settingOf(site)), asOf: request.asOf }
       const definition = request.definition ?? (cohort?.kind === "dynamic" ? cohort.definition : undefined)
+      for (const named of [cohort, compared]) if (named) refuseRevenue(named.definition, caller, setting)
       if (definition) {
         refuseRevenue(definition, caller, setting)
         refuseCycle(cohort?.id, definition, setting.cohorts)
@@ -121,25 +189,32 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
       const also = compared?.kind === "dynamic" ? windowsOf(compared.definition, setting) : []
       const { counted, range, setAsOf } = await open(site, setting, { definition, cohort, restrict }, also)
       const trend = Array.from({ length: request.trendDays }, (_, i) => request.asOf.subtract({ days: request.trendDays - 1 - i }))
-      const variants = least > 0 && definition ? leaveOneOut(definition) : []
       const started = performance.now()
-      const result = await host.engine.evaluate(
-        {
-          site: counted.scope.site,
-          set: setAsOf(request.asOf),
-          range,
-          ...(compared && { comparedTo: setOfCohort(compared, setting, counted.scope) }),
-          breakdown: request.breakdown,
-          earlier: [...trend.map((day) => setAsOf(day)), ...variants.map((left) => setAsOf(request.asOf, left))],
-        },
-        engineCaller(caller),
-      )
+      const measure = (variant: Variant | undefined, comparedTo: PeopleSet | undefined) =>
+        host.engine.evaluate(
+          {
+            ...{ site: counted.scope.site, set: setAsOf(request.asOf, variant), range, breakdown: request.breakdown },
+            ...(comparedTo && { comparedTo }),
+            earlier: trend.map((day) => setAsOf(day, variant)),
+          },
+          engineCaller(caller),
+        )
+      const setToCompare = compared && setOfCohort(compared, setting, counted.scope)
+      const result = await measure(undefined, setToCompare)
+      const variants =
+        least > 0 && definition
+          ? await measureVariants({ definition, cohorts: setting.cohorts }, result, (variants) =>
+              Promise.all(variants.map((variant) => measure(variant, setToCompare))),
+            )
+          : { numbers: result, left: [] }
+      const hides = (numberOf: (numbers: typeof result) => number): boolean =>
+        least > 0 && (variants === undefined || isTelling(variants, numberOf, least))
       const tookMs = Math.round(performance.now() - started)
-      const sizes = result.earlier.slice(0, trend.length)
-      const others = result.earlier.slice(trend.length)
+      const sizes = result.earlier
       const { size, pending, total } = result
       const isHidden = (people: number) => isSmall(people, least)
-      const hidesSize = isHidden(size) || tellsSmallGroup(size, others, least)
+      const hidesFrozen = cohort?.kind === "static" && (await hidesCohort(caller, cohort))
+      const hidesSize = hidesFrozen || isHidden(total - size) || hides((numbers) => numbers.size)
       let groups = Number(hidesSize)
       const shown = (people: number, hides: boolean): number | null => {
         groups += Number(hides)
@@ -147,11 +222,18 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
       }
       const breakdown = request.breakdown.map((dimension, i) => {
         const rows = result.breakdown[i]!
+        const peopleIn = (numbers: typeof result, value: string | null) =>
+          numbers.breakdown[i]!.find((row) => row.value === value)?.people ?? 0
+        const isOwnHidden = rows.map((row) => isHidden(row.total - row.people) || hides((numbers) => peopleIn(numbers, row.value)))
         const hidden = hiddenGroups(
           rows.map(({ people }) => people),
           least,
         )
-        const kept = rows.filter((row, at) => row.people > 0 && !hidden[at] && !hidesSize && !isHidden(row.total))
+        const hiddenTotals = hiddenGroups(
+          rows.map(({ total }) => total),
+          least,
+        )
+        const kept = rows.filter((row, at) => row.people > 0 && !isOwnHidden[at] && !hidden[at] && !hiddenTotals[at] && !hidesSize)
         groups += rows.filter(({ people }) => people > 0).length - kept.length
         return {
           dimension,
@@ -164,60 +246,39 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
         }
       })
       const pair = request.compareTo === "all" ? { size: total, people: size } : result.compared
+      const pairTells = async (): Promise<boolean> => {
+        if (!compared || least === 0) return false
+        if (await hidesCohort(caller, compared)) return true
+        if (compared.kind === "static") return false
+        const others = await Promise.all(
+          variantsOf({ definition: compared.definition, cohorts: setting.cohorts }).map(({ definition, cohorts }) =>
+            measure(undefined, setOfCohort({ ...compared, definition }, { ...setting, cohorts }, counted.scope)),
+          ),
+        )
+        return others.some((other) => isHidden(Math.abs((other.compared?.people ?? 0) - (result.compared?.people ?? 0))))
+      }
       const hidesPair =
-        pair !== undefined && (hidesSize || [pair.size, pair.people, pair.size - pair.people, size - pair.people].some(isHidden))
+        pair !== undefined &&
+        (hidesSize ||
+          [pair.size, pair.people, pair.size - pair.people, size - pair.people].some(isHidden) ||
+          hides((numbers) => numbers.compared?.people ?? 0) ||
+          (await pairTells()))
       return {
         size: hidesSize ? null : size,
-        pending: shown(pending, isHidden(pending)),
+        pending: shown(pending, hidesSize || hides((numbers) => numbers.pending)),
         share_of_people: hidesSize || isHidden(total) ? null : percent(size, total),
         people_total: shown(total, isHidden(total)),
         identity: counted.identity(result.coverage),
-        trend: trend.map((day, i) => ({ day: day.toString(), size: shown(sizes[i]!, hidesSize || isHidden(sizes[i]!)) })),
+        trend: trend.map((day, i) => ({
+          day: day.toString(),
+          size: shown(sizes[i]!, hidesFrozen || hides((numbers) => numbers.earlier[i]!)),
+        })),
         breakdown,
         ...(pair && { compared: { size: hidesPair ? null : pair.size, people: hidesPair ? null : pair.people } }),
         suppressed: { below: least, groups },
         computed_at: new Date(host.now()).toISOString().replace(/\.\d+Z$/, "Z"),
         took_ms: tookMs,
         meta: { as_of: request.asOf.toString(), timezone: site.timezone },
-      }
-    },
-
-    /** Computes a saved cohort as of today. Throws `broken_reference` and `identity_insufficient`. */
-    async compute(site: Site, cohort: Cohort, signal?: AbortSignal): Promise<Computation> {
-      const setting = { ...(await settingOf(site)), asOf: todayOf(site, host.now()) }
-      const definition = cohort.kind === "dynamic" ? cohort.definition : undefined
-      if (definition) refuseBroken(definition, setting)
-      const { counted, range, setAsOf } = await open(site, setting, { definition, cohort, restrict: cohort.restrict })
-      const variants = definition ? leaveOneOut(definition) : []
-      const started = performance.now()
-      const result = await host.engine.evaluate(
-        {
-          site: counted.scope.site,
-          set: setAsOf(setting.asOf),
-          range,
-          breakdown: [],
-          earlier: variants.map((left) => setAsOf(setting.asOf, left)),
-        },
-        { organizationId: site.organization_id, ...(signal && { signal }) },
-      )
-      const differences = result.earlier.map((size) => Math.abs(size - result.size)).filter((size) => size > 0)
-      return {
-        size: result.size,
-        pending: result.pending,
-        coverage: counted.identity(result.coverage).coverage,
-        leastDifference: differences.length > 0 ? Math.min(...differences) : null,
-        tookMs: Math.round(performance.now() - started),
-      }
-    },
-
-    /** Returns the set of a saved cohort for a filter, with the time in which it looks. Throws `broken_reference`. */
-    async filterSet(site: Site, cohort: Cohort) {
-      const setting = { ...(await settingOf(site)), asOf: todayOf(site, host.now()) }
-      if (cohort.kind === "dynamic") refuseBroken(cohort.definition, setting)
-      return {
-        windows: cohort.kind === "dynamic" ? windowsOf(cohort.definition, setting) : [],
-        until: untilOf(setting),
-        set: (scope: PeopleSet["scope"]): PeopleSet => setOfCohort(cohort, setting, scope),
       }
     },
   }
@@ -232,37 +293,21 @@ interface Subject {
 
 const EVERYONE: Definition = { conditions: [] }
 
+/** Returns whether a definition looks at revenue, itself or through the cohorts it refers to. */
+export function looksAtRevenue(definition: Definition, { cohorts }: Pick<Setting, "cohorts">): boolean {
+  return conditionsOf(definition).some((condition) => {
+    if (condition.type === "revenue") return true
+    const other = condition.type === "cohort" ? cohorts.get(condition.cohort_id) : undefined
+    return other !== undefined && looksAtRevenue(other.definition, { cohorts })
+  })
+}
+
 /** Throws `forbidden` for a definition that looks at revenue, which not everyone may see. */
-function refuseRevenue(definition: Definition, { seesRevenue }: ReportCaller, { cohorts }: Setting): void {
-  const looks = (one: Definition): boolean =>
-    conditionsOf(one).some((condition) => {
-      if (condition.type === "revenue") return true
-      const other = condition.type === "cohort" ? cohorts.get(condition.cohort_id) : undefined
-      return other?.kind === "dynamic" && looks(other.definition)
-    })
-  if (!seesRevenue && looks(definition))
+export function refuseRevenue(
+  definition: Definition,
+  { seesRevenue }: Pick<ReportCaller, "seesRevenue">,
+  setting: Pick<Setting, "cohorts">,
+): void {
+  if (!seesRevenue && looksAtRevenue(definition, setting))
     throw missingPermission("revenue:read", "The definition looks at revenue, which requires the permission revenue:read.")
-}
-
-/** Returns the definition without each of its conditions, and without each filter of a condition. Without conditions it is everyone. */
-export function leaveOneOut(definition: Definition): Definition[] {
-  return definition.conditions.flatMap((item, i): Definition[] => {
-    const replaced = (by: Condition | Definition): Definition => ({ ...definition, conditions: definition.conditions.with(i, by) })
-    const others = isGroup(item)
-      ? leaveOneOut(item)
-          .filter(({ conditions }) => conditions.length > 0)
-          .map(replaced)
-      : (item.filters ?? []).map((_, at) => replaced({ ...item, filters: item.filters!.toSpliced(at, 1) }))
-    return [without(definition, i), ...others]
-  })
-}
-
-/** Returns a definition without a condition. Windows after it lose their reference, and those after later ones follow their index. */
-function without(definition: Definition, index: number): Definition {
-  const conditions = definition.conditions.toSpliced(index, 1).map((item) => {
-    if (isGroup(item) || item.window?.type !== "after" || item.window.condition < index) return item
-    const { window, ...rest } = item
-    return (window.condition === index ? rest : { ...rest, window: { ...window, condition: window.condition - 1 } }) as Condition
-  })
-  return { ...definition, conditions }
 }

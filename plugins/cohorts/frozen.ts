@@ -1,4 +1,4 @@
-import { type Site, sql } from "#plugin"
+import { AppError, type Site, sql } from "#plugin"
 import { type Cohort, type CohortsHost, LIMITS } from "./cohort.ts"
 import type { Evaluation } from "./evaluation.ts"
 import { keepComputed } from "./rows.ts"
@@ -32,7 +32,11 @@ export function createFrozen(host: CohortsHost, evaluation: Evaluation) {
           sql`insert or replace into cohorts_members (cohort_id, chunk, visitors) values (${cohortId}, ${chunk}, ${batch.visitors})`,
         ),
       )
-      if (size > LIMITS.frozen) break
+      if (size > LIMITS.frozen)
+        throw new AppError("limit_reached", `A frozen cohort can have at most ${LIMITS.frozen.toLocaleString("en")} people.`, {
+          limit: LIMITS.frozen,
+          resource: "people",
+        })
     }
     await drop(cohortId, chunk)
     return size
@@ -45,12 +49,13 @@ export function createFrozen(host: CohortsHost, evaluation: Evaluation) {
     async fill(site: Site, source: Cohort, target: Cohort, signal: AbortSignal): Promise<void> {
       const started = performance.now()
       const size = await write(site, source, target.id, signal)
+      const { least_difference } = await evaluation.compute(site, source, signal)
       const computed = {
         size,
         pending: 0,
         coverage: source.coverage,
         compute_ms: Math.round(performance.now() - started),
-        least_difference: null,
+        least_difference, // what the size of the source tells, that of the copy tells, too
       }
       await keepComputed(host.db, target, computed, host.now())
     },

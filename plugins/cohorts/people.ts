@@ -115,7 +115,7 @@ export function createPeople(host: CohortsHost, { activity, evaluation, savedOf 
       )
       const today = todayOf(site, host.now())
       const range = daysOf(today, today, site.timezone)
-      const { windows, set } = await evaluation.filterSet(site, cohort)
+      const { windows, set } = await evaluation.setFor(caller, cohort)
       // Longer than any rotating id lasts: in the other modes a list of people would name visitors of a day, a week or a month.
       const long = { from: range.from - LONG_DAYS * DAY_MS, to: range.to }
       const isLong = hasLongKeys(site.settings.identity_mode)

@@ -93,7 +93,7 @@ export function createRetention(host: CohortsHost, { savedOf, find, evaluation }
     if (caller.locked) request.filters.push(caller.locked)
     const { interval, periods, edges, cohorts } = request
     const cohort = request.cohortId === undefined ? undefined : await find(site, request.cohortId)
-    const among = cohort && (await evaluation.filterSet(site, cohort))
+    const among = cohort && (await evaluation.setFor(caller, cohort))
     const isSame = Bun.deepEquals(request.start, request.returning) && request.returnCount === 1
     const rules: CellRules = { ...request, isSame, now }
     const cells = Array.from({ length: cohorts * periods }, (_, i) => cellWindow(rules, Math.floor(i / periods), i % periods))

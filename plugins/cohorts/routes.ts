@@ -14,11 +14,11 @@ import {
   versionsIn,
 } from "#plugin"
 import type { ACTIVITY_ARGUMENTS } from "./activity.ts"
-import { type Area, refreshed, showCohort } from "./area.ts"
+import { type Area, showCohort } from "./area.ts"
 import { type ReportCaller, sightOf } from "./caller.ts"
 import type { Cohort } from "./cohort.ts"
 import { EraseInput } from "./erasures.ts"
-import { EvaluateInput } from "./evaluation.ts"
+import { EvaluateInput, refuseRevenue } from "./evaluation.ts"
 import { CohortInput, CohortPatch, FreezeInput, readFreeze } from "./input.ts"
 import { LEADER_SORTS, MEMBER_SORTS } from "./people.ts"
 import {
@@ -119,6 +119,7 @@ export function cohortRoutes(area: Area) {
             writes.create(site, body, {
               actor,
               userId: call.user.id,
+              seesRevenue: permissions.has("revenue:read"),
               alongside: (statements, cohort) => alongside(statements, { after: cohort }),
             }),
           (cohort: Cohort) => createdAt(site, cohort),
@@ -145,7 +146,11 @@ export function cohortRoutes(area: Area) {
       "/cohorts/:id",
       async ({ site, params, actor, body, request, set, permissions }) => {
         const expected = versionsIn(request.headers.get("if-match"))
-        return tagged(set, await writes.update(site, params.id, body.value, { actor, expected }), sightOf(site, permissions))
+        return tagged(
+          set,
+          await writes.update(site, params.id, body.value, { actor, seesRevenue: permissions.has("revenue:read"), expected }),
+          sightOf(site, permissions),
+        )
       },
       {
         can: write,
@@ -206,7 +211,8 @@ export function cohortRoutes(area: Area) {
       "/cohorts/:id/refresh",
       async ({ site, params, set, permissions, request }) => {
         const cohort = await writes.get(site, params.id)
-        await refreshed(area, site, cohort, request.signal)
+        refuseRevenue(cohort.definition, sightOf(site, permissions), await settingOf(site))
+        await evaluation.refresh(site, cohort, request.signal)
         return tagged(set, await writes.get(site, params.id), sightOf(site, permissions))
       },
       {
@@ -220,6 +226,7 @@ export function cohortRoutes(area: Area) {
       "/cohorts/:id/freeze",
       async ({ site, params, actor, ...call }) => {
         const source = await writes.get(site, params.id)
+        refuseRevenue(source.definition, sightOf(site, call.permissions), await settingOf(site))
         return host.create(
           call,
           async (body, alongside) => {

@@ -79,6 +79,17 @@ export async function keepComputed(statements: OwnStatements, { id, version }: C
     least_difference = ${computed.least_difference}, computed_at = ${now}, compute_ms = ${computed.compute_ms} where id = ${id} and version = ${version}`)
 }
 
+/** Removes the result of an evaluation, which is that of an earlier definition, and returns the cohort. */
+export async function forgetComputed(statements: OwnStatements, id: number): Promise<Cohort> {
+  const row = await statements.get<CohortRow>(sql`update cohorts_cohorts set size = null, pending = null, coverage = null,
+    least_difference = null, computed_at = null, compute_ms = null where id = ${id} returning ${COLUMNS}`)
+  return cohortOf(row!) // found in the same transaction
+}
+
+/** Removes the rows of frozen cohorts whose members were not completely stored until a time, because the process ended before. */
+export const deleteUnfilled = (statements: OwnStatements, before: number): Promise<void> =>
+  statements.run(sql`delete from cohorts_cohorts where kind = 'static' and computed_at is null and created_at < ${before}`)
+
 export interface Erasure {
   id: number
   site_id: number

@@ -3,6 +3,8 @@
  * must not follow from the shown ones.
  */
 
+import type { Cohort } from "./cohort.ts"
+
 /** Returns whether a number of people is too small to be shown. */
 export const isSmall = (people: number, least: number): boolean => people > 0 && people < least
 
@@ -20,6 +22,10 @@ export function hiddenGroups(people: readonly number[], least: number): boolean[
   }
   return hidden
 }
+
+/** Returns whether the size of a cohort must not be known to those who see groups from `least` people on. */
+export const hidesSize = ({ size, least_difference }: Pick<Cohort, "size" | "least_difference">, least: number): boolean =>
+  isSmall(size ?? 0, least) || isSmall(least_difference ?? 0, least)
 
 /** Returns whether leaving something out changes a number by a group that is too small to be shown. */
 export const tellsSmallGroup = (people: number, others: readonly number[], least: number): boolean =>

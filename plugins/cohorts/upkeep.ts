@@ -2,9 +2,11 @@ import { type Contribution, type Removed, type Site, sql } from "#plugin"
 import type { Area } from "./area.ts"
 import { ERASE_JOB } from "./erasures.ts"
 import { formatCohort } from "./responses.ts"
-import { deleteErasuresOf, listCohorts } from "./rows.ts"
+import { deleteErasuresOf, deleteUnfilled, listCohorts } from "./rows.ts"
 
 const REPACK_JOB = "repack-members"
+/** A frozen cohort that has no members by then is the rest of an interrupted request. */
+const UNFILLED_MS = 3_600_000
 
 /** Returns the background jobs of cohorts. */
 export function jobsOf({ host, trash, erasures, frozen }: Area): NonNullable<Contribution["jobs"]> {
@@ -23,6 +25,7 @@ export function jobsOf({ host, trash, erasures, frozen }: Area): NonNullable<Con
       schedule: { cron: "50 3 * * *" },
       async run({ signal }) {
         await trash.purge(signal)
+        await deleteUnfilled(host.db, host.now() - UNFILLED_MS)
         await removeLeftMembers({ host, frozen })
       },
     },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Fault } from "#plugin"
 import type { Definition } from "../cohort.ts"
 import { minorUnits, readDefinition } from "../definition.ts"
-import { leaveOneOut } from "../evaluation.ts"
+import { leaveOneOut } from "../leave-one-out.ts"
 
 const signup = { type: "event", value: "signup" } as const
 const within = (days: number, condition = 0) => ({ type: "after", condition, days }) as const
