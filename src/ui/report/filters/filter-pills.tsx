@@ -1,5 +1,7 @@
 import { useEffect } from "preact/hooks"
 import type { AddressFilter } from "../../../domain/site-address.ts"
+import { areaQueries } from "../../api/plugin-requests.ts"
+import { useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { toast } from "../../parts/toasts.tsx"
@@ -19,12 +21,7 @@ export default function FilterPills({ onShown }: { onShown?(): void }) {
   return (
     <div class="filter-bar" role="group" aria-label="Filters">
       {segment !== undefined && <SegmentPill id={segment} />}
-      {cohort !== undefined && (
-        <span class="pill">
-          <span class="pill-text">In cohort {cohort}</span>
-          <IconButton icon="close" label="Remove cohort" onClick={() => go({ cohort: undefined })} />
-        </span>
-      )}
+      {cohort !== undefined && <CohortPill id={cohort} />}
       {filters.map((filter, index) => (
         <FilterPill key={filterText(filter)} filter={filter} index={index} onRemove={() => without(filter)} />
       ))}
@@ -77,6 +74,32 @@ function SegmentPill({ id }: { id: number }) {
         Segment is {name}
       </button>
       <IconButton icon="close" label={`Remove segment ${name}`} onClick={() => go({ segment: undefined })} />
+    </span>
+  )
+}
+
+const COHORTS = "cohorts"
+const { useSiteQuery } = areaQueries(COHORTS)
+
+/** Pill with the name of the active cohort, or with its id for users who may not read cohorts. A deleted cohort is removed from the URL with a toast. */
+function CohortPill({ id }: { id: number }) {
+  const { go } = useSiteAddress()
+  const { siteId, can } = useStatsSource()
+  const isOn = useMe()?.features.includes(COHORTS) ?? false
+  const reads = siteId !== undefined && isOn && can("cohorts:read")
+  const { data, isFetching } = useSiteQuery<{ data: { id: number; name: string }[] }>(siteId ?? 0, "cohorts?limit=200", reads)
+  const cohort = data?.data.find((one) => one.id === id)
+  const isGone = data !== undefined && !isFetching && cohort === undefined
+  useEffect(() => {
+    if (!isGone) return
+    go({ cohort: undefined }, { replace: true })
+    toast(`Cohort ${id} no longer exists and was removed from the filters`)
+  }, [isGone])
+  const name = cohort ? visible(cohort.name) : String(id)
+  return (
+    <span class="pill">
+      <span class="pill-text">In cohort {name}</span>
+      <IconButton icon="close" label={`Remove cohort ${name}`} onClick={() => go({ cohort: undefined })} />
     </span>
   )
 }
