@@ -50,16 +50,7 @@ export async function startPeople({
     get: (path, as) => send("GET", path, undefined, as),
     post: (path, body, as) => send("POST", path, body, as),
     async record(deeds) {
-      const events = deeds.map(({ user, at, did, props, revenue }, index) => ({
-        name: did.startsWith("/") ? "pageview" : did,
-        url: `https://shop.example${did.startsWith("/") ? did : "/"}`,
-        timestamp: at,
-        ip: `203.0.113.${(index % 250) + 1}`,
-        user_agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",
-        ...(mode === "identified" && { user_id: user }),
-        ...(props && { props }),
-        ...(revenue && { revenue }),
-      }))
+      const events = eventsOf(deeds, { hasIds: mode === "identified" })
       const { status, body } = await api.post("/api/public/v1/sites/1/events", { events }, instance.eventsKey)
       const { accepted } = body as { accepted: number }
       if (accepted !== deeds.length) throw new Error(`Events were refused: ${status} ${JSON.stringify(body)}`)
@@ -67,3 +58,16 @@ export async function startPeople({
     [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose](),
   }
 }
+
+/** Returns what people did as the events that a server sends. */
+export const eventsOf = (deeds: readonly Deed[], { hasIds = true } = {}): object[] =>
+  deeds.map(({ user, at, did, props, revenue }, index) => ({
+    name: did.startsWith("/") ? "pageview" : did,
+    url: `https://shop.example${did.startsWith("/") ? did : "/"}`,
+    timestamp: at,
+    ip: `203.0.113.${(index % 250) + 1}`,
+    user_agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",
+    ...(hasIds && { user_id: user }),
+    ...(props && { props }),
+    ...(revenue && { revenue }),
+  }))

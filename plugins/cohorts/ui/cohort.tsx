@@ -16,7 +16,6 @@ import {
   percent,
   post,
   QueryResult,
-  SelectField,
   Sparkline,
   TextField,
   TimeAgo,
@@ -30,7 +29,7 @@ import { cohortsAddress, cohortsPath, isInsufficient, useRefresh, useRights, use
 import { COHORTS } from "./cohort-items.ts"
 import { CohortField, SizeText } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
-import { describe } from "./labels.ts"
+import { describe, peopleText } from "./labels.ts"
 
 const Editor = lazy(() => import("./editor.tsx"))
 
@@ -109,7 +108,7 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
     cohort_id: cohort.id,
     breakdown: [BREAKDOWNS[0], BREAKDOWNS[1], third],
     trend_days: 30,
-    ...(compared && { compare_to: compared === "all" ? "all" : Number(compared) }),
+    ...(compared && { compare_to: Number(compared) }),
   }
   const answer = useSiteAnswer<EvaluationResponse>(siteId, "cohorts/evaluate", question, !cohort.broken)
   return (
@@ -135,13 +134,20 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
                     <SizeText of={data} />
                   </p>
                   <Trend of={data} />
-                  <div class="row">
-                    <CohortField siteId={siteId} value={compared} onValue={setCompared} />
+                  <div class="row cohort-compare">
+                    <CohortField
+                      siteId={siteId}
+                      label="Compare with"
+                      none="No cohort"
+                      without={cohort.id}
+                      value={compared}
+                      onValue={setCompared}
+                    />
                     {data.compared && (
                       <p>
                         {data.compared.people === null
                           ? "Too few people to compare."
-                          : `${exact(data.compared.people)} ${data.compared.people === 1 ? "person is" : "people are"} in both, of ${exact(data.compared.size ?? undefined)} in the other cohort.`}
+                          : `${peopleText(data.compared.people)} in both cohorts, of ${exact(data.compared.size ?? undefined)} in the other one.`}
                       </p>
                     )}
                   </div>
@@ -157,12 +163,18 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
                   title={dimensionLabel(part.dimension as "country")}
                   {...(index === 2 && {
                     marks: (
-                      <SelectField
-                        label="Dimension"
+                      <select
+                        class="input card-actions"
+                        aria-label="Dimension"
                         value={third}
-                        options={["device", ...OTHERS].map((name) => ({ value: name, label: dimensionLabel(name as "country") }))}
-                        onValue={setThird}
-                      />
+                        onChange={(event) => setThird(event.currentTarget.value)}
+                      >
+                        {["device", ...OTHERS].map((name) => (
+                          <option key={name} value={name}>
+                            {dimensionLabel(name as "country")}
+                          </option>
+                        ))}
+                      </select>
                     ),
                   })}
                 >

@@ -47,13 +47,13 @@ function Chart({ of }: { of: EngagementResponse }) {
     <>
       <CountChart
         fixedInterval
-        title="Active people"
+        title="Active people over time"
         counts={counts}
         series={of as unknown as Parameters<typeof CountChart>[0]["series"]}
       />
       {stickiness !== undefined && stickiness !== null && (
-        <p class="small quiet">
-          Stickiness {percent(stickiness)}: daily active people in percent of monthly active people, on the last whole day.
+        <p class="small quiet stickiness">
+          Stickiness {percent(stickiness)}: daily active people as a share of monthly active people, on the last whole day.
         </p>
       )}
     </>

@@ -1,8 +1,9 @@
 /** Fields and figures that several pages of the area share. */
 import { useState } from "preact/hooks"
-import { exact, SelectField, TextField, visible } from "#plugin/ui"
+import { exact, percent, SelectField, TextField, visible } from "#plugin/ui"
 import type { CohortResponse, EvaluationResponse } from "../responses.ts"
 import { useSiteQuery } from "./answers.ts"
+import { peopleText } from "./labels.ts"
 
 const KINDS = [
   { value: "", label: "Any event" },
@@ -57,15 +58,23 @@ export function ActionField({ siteId, label, value, onValue }: FieldProps & { la
   )
 }
 
-export function CohortField({ siteId, value, onValue }: FieldProps) {
+/** Choice of a cohort. Not shown on a site without cohorts. */
+export function CohortField({
+  siteId,
+  value,
+  onValue,
+  label = "Cohort",
+  none = "Everyone",
+  without,
+}: FieldProps & { label?: string; none?: string; without?: number }) {
   const cohorts = useSiteQuery<{ data: CohortResponse[] }>(siteId, "cohorts?limit=200")
-  const known = cohorts.data?.data.filter(({ broken }) => !broken) ?? []
+  const known = cohorts.data?.data.filter(({ id, broken }) => !broken && id !== without) ?? []
   if (known.length === 0 && value === "") return null
   return (
     <SelectField
-      label="Cohort"
+      label={label}
       value={value}
-      options={[{ value: "", label: "Everyone" }, ...known.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
+      options={[{ value: "", label: none }, ...known.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
       onValue={onValue}
     />
   )
@@ -88,13 +97,9 @@ export function SegmentField({ siteId, value, onValue }: FieldProps) {
 /** Size of a cohort in words. */
 export const SizeText = ({ of: { size, pending, people_total, share_of_people, suppressed } }: { of: EvaluationResponse }) => (
   <>
-    <strong>
-      {size === null
-        ? `Fewer than ${suppressed.below} people, or too few to tell apart`
-        : `${exact(size)} ${size === 1 ? "person" : "people"}`}
-    </strong>{" "}
+    <strong>{size === null ? `Fewer than ${suppressed.below} people, or too few to tell apart` : peopleText(size)}</strong>{" "}
     <span class="quiet">
-      {size !== null && people_total !== null && `of ${exact(people_total)} (${share_of_people} %)`}
+      {size !== null && people_total !== null && `of ${exact(people_total)} (${percent(share_of_people ?? undefined)})`}
       {pending !== null && pending > 0 && `, ${exact(pending)} not decided yet`}
     </span>
   </>

@@ -9,7 +9,7 @@ export function IdentityBanner({ siteId, of: { mode, coverage, restricted, horiz
       {mode === "persistent" && horizon_days !== null
         ? `People with a stored ID are recognized for ${exact(horizon_days)} days, all other visitors within one day.`
         : RECOGNIZED[mode]}{" "}
-      {restricted && `Only people with an ID count here: ${percent(coverage)} of visits. `}
+      {restricted && `Only people with an ID are counted: ${percent(coverage)} of visits. `}
       <SettingLink siteId={siteId}>Identity mode: {MODE_LABELS[mode].toLowerCase()}</SettingLink>
     </p>
   )
@@ -29,7 +29,7 @@ export function Insufficient({ siteId, problem, onRestrict }: { siteId: number; 
       <h2>This report can't be shown with the current identity mode</h2>
       {mode && <p>{RECOGNIZED[mode]}</p>}
       {needed_days !== undefined && (
-        <p>This report needs people to be recognized for {exact(needed_days)} days. A 0 here would be wrong, so nothing is shown.</p>
+        <p>This report needs people to be recognized for {exact(needed_days)} days. A zero would be misleading, so no numbers are shown.</p>
       )}
       <ul>
         {options?.includes("shorten_window") && <li>Choose a shorter time that lies within one period of recognition.</li>}

@@ -1,13 +1,16 @@
 /** Words for conditions, as the builder and the pages of cohorts show them. */
-import { counted, dayText, dimensionLabel, visible } from "#plugin/ui"
+import { counted, dayText, dimensionLabel, exact, visible } from "#plugin/ui"
 import { type Condition, type Definition, isGroup } from "../cohort.ts"
 
+/** Formats a number of people: `1 person`, `1,204 people`. */
+export const peopleText = (count: number): string => `${exact(count)} ${count === 1 ? "person" : "people"}`
+
 export const TYPE_LABELS: Readonly<Record<Condition["type"], string>> = {
-  event: "an event",
+  event: "trigger an event",
   page: "view a page",
   goal: "complete a goal",
   funnel: "go through a funnel",
-  property: "an event with a property",
+  property: "trigger an event with a property",
   dimension: "have a visit with",
   first_seen: "visit for the first time",
   revenue: "spend",
@@ -80,7 +83,7 @@ function whatOf(condition: Condition): string {
   const says = (did: string, didNot: string) => (not ? didNot : did)
   switch (condition.type) {
     case "event":
-      return `${says("did", "did not do")} the event ${compared(condition.operator, visible(condition.value))}`
+      return `${says("triggered", "did not trigger")} the event ${compared(condition.operator, visible(condition.value))}`
     case "page":
       return `${says("viewed", "did not view")} the page ${compared(condition.operator, visible(condition.value))}`
     case "goal":
@@ -93,7 +96,7 @@ function whatOf(condition: Condition): string {
       )
     }
     case "property":
-      return `${says("did", "did not do")} an event with ${visible(condition.property)} ${OPERATOR_LABELS[condition.operator ?? "is"]} ${listed(condition.values)}`
+      return `${says("triggered", "did not trigger")} an event with ${visible(condition.property)} ${OPERATOR_LABELS[condition.operator ?? "is"]} ${listed(condition.values)}`
     case "dimension":
       return `had ${says("a", "no")} visit with ${dimensionLabel(condition.dimension as "country").toLowerCase()} ${OPERATOR_LABELS[condition.operator ?? "is"]} ${listed(condition.values)}`
     case "first_seen":

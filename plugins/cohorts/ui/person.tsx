@@ -8,7 +8,6 @@ import {
   DescriptionList,
   duration,
   ErrorState,
-  exact,
   get,
   Page,
   post,
@@ -156,10 +155,7 @@ function EraseDialog({ siteId, person, onClose }: { siteId: number; person: Pers
       }}
       onClose={onClose}
     >
-      <p>
-        All {exact(person.visits)} visits of the last 28 days and all earlier ones are removed from every report, with their events. This
-        can't be undone.
-      </p>
+      <p>All visits of this person and their events are removed from every report. This can't be undone.</p>
     </Confirm>
   )
 }

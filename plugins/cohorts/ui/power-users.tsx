@@ -5,6 +5,7 @@ import {
   Button,
   Card,
   type Column,
+  counted,
   ErrorState,
   exact,
   FilterRow,
@@ -23,6 +24,7 @@ import type { HistogramResponse, LeaderResponse } from "../responses.ts"
 import { isInsufficient, useRights, useSiteQuery } from "./answers.ts"
 import { CohortField } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
+import { peopleText } from "./labels.ts"
 
 const ThresholdDialog = lazy(() => import("./threshold-dialog.tsx"))
 
@@ -96,10 +98,10 @@ function Histogram({
   return (
     <div class="stack">
       <p>
-        <strong>{people === null ? "Too few people to show" : `${exact(people)} ${people === 1 ? "person" : "people"}`}</strong>{" "}
+        <strong>{people === null ? "Too few people to show" : peopleText(people)}</strong>{" "}
         <span class="quiet">
-          {median !== null && `were active on ${exact(median)} days in the median, ${exact(mean ?? undefined)} on average`}
-          {previous.people !== null && ` · ${exact(previous.people)} in the ${window} days before`}
+          {median !== null && `· median ${counted(median, "active day")}, mean ${exact(mean ?? undefined)}`}
+          {previous.people !== null && ` · ${exact(previous.people)} people in the ${window} days before`}
         </span>
       </p>
       <ol class="day-bars" aria-label="People by number of active days">
@@ -108,21 +110,23 @@ function Histogram({
             key={active_days}
             data-chosen={active_days >= threshold || undefined}
             title={
-              count === null ? "Too few people to show" : `${active_days} days: ${exact(count)} people, ${percent(share ?? undefined)}`
+              count === null
+                ? "Too few people to show"
+                : `${counted(active_days, "day")}: ${peopleText(count)}, ${percent(share ?? undefined)}`
             }
           >
             <span class="day-bar" style={{ height: `${((count ?? 0) / most) * 100}%` }} />
             <span class="small quiet">{active_days}</span>
-            <span class="visually-hidden">{count === null ? "hidden" : `${exact(count)} people`}</span>
+            <span class="visually-hidden">{count === null ? "hidden" : peopleText(count)}</span>
           </li>
         ))}
       </ol>
       <div class="row spread">
         <label class="threshold">
-          <span>At least {threshold} active days</span>
+          <span>At least {counted(threshold, "active day")}</span>
           <input type="range" min={1} max={window} value={threshold} onInput={(event) => setThreshold(Number(event.currentTarget.value))} />
         </label>
-        <span>{chosen && chosen.people !== null && `${exact(chosen.people)} people (${percent(chosen.share ?? undefined)})`}</span>
+        <span>{chosen && chosen.people !== null && `${peopleText(chosen.people)} (${percent(chosen.share ?? undefined)})`}</span>
         {writes && <Button onClick={() => setSaving(true)}>Save as cohort</Button>}
       </div>
       {isSaving && (
@@ -141,7 +145,7 @@ const Tenths = ({ of }: { of: readonly number[] }) => (
       {of.map((share, index) => (
         // The tenths are known by their place.
         <li key={index}>
-          <span>{index === 0 ? "Most active 10 %" : `${index * 10}–${index * 10 + 10} %`}</span>
+          <span>{index === 0 ? "Most active 10%" : `${index * 10}–${index * 10 + 10}%`}</span>
           <span class="tenth-track">
             <span class="tenth-bar" style={{ width: `${share}%` }} />
           </span>

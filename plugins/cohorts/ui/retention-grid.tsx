@@ -127,6 +127,11 @@ export function Averages({ of: { average }, by }: GridProps) {
   const second = known.find(({ period }) => period === 1)
   return (
     <figure class="retention-curve">
+      <div class="retention-scale small quiet" aria-hidden="true">
+        <span>100%</span>
+        <span>50%</span>
+        <span>0%</span>
+      </div>
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label={`Average retention over ${known.length} ${by}s`}>
         {[0, 50, 100].map((line) => (
           <line key={line} x1="0" x2="100" y1={line} y2={line} class="grid-line" vector-effect="non-scaling-stroke" />

@@ -56,11 +56,11 @@ export default function Retention() {
         <ActionField siteId={siteId} label="Started with" value={choices.start ?? ""} onValue={(start) => choose({ start })} />
         <ActionField siteId={siteId} label="Came back with" value={choices.return ?? ""} onValue={(value) => choose({ return: value })} />
         <SelectField
-          label="People"
+          label="Place people by"
           value={choices.mode ?? ""}
           options={[
-            { value: "", label: "In their first period" },
-            { value: "recurring", label: "In every period with a start" },
+            { value: "", label: "First start" },
+            { value: "recurring", label: "Every start" },
           ]}
           onValue={(mode) => choose({ mode })}
         />
@@ -90,7 +90,7 @@ export default function Retention() {
           full
           marks={
             report.data && (
-              <span class="row">
+              <span class="row card-actions">
                 <button
                   type="button"
                   class="text-button"

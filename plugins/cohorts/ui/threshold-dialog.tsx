@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Button, Dialog, Form, post, TextField } from "#plugin/ui"
+import { Button, counted, Dialog, Form, post, TextField } from "#plugin/ui"
 import type { CohortResponse } from "../responses.ts"
 import { cohortsAddress, cohortsPath, useRefresh } from "./answers.ts"
 
@@ -32,7 +32,7 @@ export default function ThresholdDialog({
         {({ busy, errorOf }) => (
           <>
             <p>
-              People who are active on at least {days} of the last {window} days. The cohort changes with every day.
+              People who were active on at least {counted(days, "day")} of the last {window}. The cohort is updated as days pass.
             </p>
             <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} maxLength={120} autofocus />
             <div class="dialog-foot">

@@ -9,21 +9,27 @@ import { overflow, violations } from "./screens.ts"
 interface PluginScreens {
   plugin: AnyPlugin
   paths: readonly string[]
-  /** Fills the plugin's tables, with attacks (`HOSTILE`) in all user and visitor input. The first attack shows on each page. */
-  fill(instance: DashboardStand["instance"], cookie: string): Promise<void>
+  /** Settings by key, as on the command line. */
+  settings?: Record<string, string>
+  /**
+   * Fills the plugin's tables, with attacks (`HOSTILE`) in all user and visitor input. The first attack shows on each page.
+   * Returns the paths of further pages, which are known only then.
+   */
+  fill(instance: DashboardStand["instance"], cookie: string): Promise<void> | Promise<readonly string[]>
 }
 
 /** Applies the checks of every screen to those of a plugin, in both themes and at both widths. */
-export function pluginScreens({ plugin, paths, fill }: PluginScreens): void {
+export function pluginScreens({ plugin, paths: known, settings = {}, fill }: PluginScreens): void {
   let browser: Browser
   let stand: DashboardStand
   let cookie: string
+  let paths = known
   beforeAll(async () => {
     if (noBrowser) return
     browser = await openBrowser()
-    stand = await openDashboard(browser, { plugins: [plugin] })
+    stand = await openDashboard(browser, { plugins: [plugin], settings })
     cookie = await stand.signIn({ role: "owner" })
-    await fill(stand.instance, cookie)
+    paths = [...known, ...((await fill(stand.instance, cookie)) ?? [])]
   }, 60_000)
   afterAll(async () => {
     await stand?.[Symbol.asyncDispose]()
