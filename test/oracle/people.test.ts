@@ -4,7 +4,7 @@ import type { Filter } from "../../src/domain/filter.ts"
 import type { MembersResult, PeopleSet } from "../../src/domain/people.ts"
 import type { Query, Table } from "../../src/domain/query.ts"
 import { answerTask } from "../../src/query/engine/queries.ts"
-import { peopleStates } from "../../src/query/people/sets.ts"
+import { PeopleSets, peopleStates } from "../../src/query/people/sets.ts"
 import { pseudonyms } from "../../src/query/show/pseudonyms.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { bySize, SEED } from "../size.ts"
@@ -27,6 +27,7 @@ const SETS = bySize({ check: 260, full: 5_000, release: 40_000 })
 const WORLDS = Math.max(TIMES.length, Math.ceil(SETS / 500))
 
 const neverStop = () => {}
+const NO_RESULTS = { get: () => undefined, set: () => {} }
 const TRUTHS: readonly Truth[] = ["out", "undecided", "in"]
 
 test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 1_000 + i))(
@@ -55,6 +56,9 @@ function checkSet(world: World, random: Random, time: Time): void {
   const set = someSet({ random, time, site, visits, visitorLimit: snapshot.visitorLimit })
   const expected = truths(known, set)
   expect(found(known, peopleStates(snapshot, set, neverStop)), described(set)).toEqual(named(expected))
+  const limits = { people: random.pick([1, 3, 7]), orderedHits: random.pick([1, 5]), keptHits: random.pick([0, 1, 20]) }
+  const inPieces = new PeopleSets({ ...snapshot, results: NO_RESULTS }, neverStop, limits).statesOf(set)
+  expect(found(known, inPieces), described(set)).toEqual(named(expected))
   checkEvaluation(known, snapshot, set, random, time)
   checkReport(world, random, time, set, expected)
 }

@@ -16,11 +16,21 @@ export interface DayCounts {
   moments: Float64Array | undefined
 }
 
+export interface DayCounting {
+  source: HitSource
+  choice: HitChoice
+  /** Number of people of the slice. */
+  size: number
+  local: LocalDays
+  orderedHits: number
+}
+
 /**
  * Counts days. Visits mostly arrive in order, so that a new day is a later one; people of whom a visit is out of order are counted a
  * second time, with all their visits. `wanted` is the number of days whose moment is needed, if any.
  */
-export function countDays(source: HitSource, choice: HitChoice, size: number, local: LocalDays, wanted: number | undefined): DayCounts {
+export function countDays(counting: DayCounting, wanted: number | undefined): DayCounts {
+  const { source, choice, size, local } = counting
   const days = new Uint32Array(size)
   const moments = wanted === undefined ? undefined : new Float64Array(size).fill(Infinity)
   const unordered = new Uint8Array(size)
@@ -37,7 +47,7 @@ export function countDays(source: HitSource, choice: HitChoice, size: number, lo
     days[person] = packed & COUNT_MASK
   }
   const values = days
-  if (isAnyUnordered) recount(source, choice, unordered, local, { values, lastDay, moments }, wanted)
+  if (isAnyUnordered) recount(counting, unordered, { values, lastDay, moments }, wanted)
   return { values, lastDay, moments }
 }
 
@@ -92,14 +102,12 @@ function addWithMoments(
 }
 
 function recount(
-  source: HitSource,
-  choice: HitChoice,
+  { source, choice, size, local, orderedHits }: DayCounting,
   unordered: Uint8Array,
-  local: LocalDays,
   { values, lastDay, moments }: DayCounts,
   wanted: number | undefined,
 ): void {
-  const ordered = new OrderedHits(values.length)
+  const ordered = new OrderedHits(size, orderedHits)
   source.each((hits) => ordered.add(choice.choose(hits), unordered))
   ordered.finish((person, at, _, begin, end) => {
     values[person] = 0

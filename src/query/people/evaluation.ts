@@ -4,6 +4,16 @@ import type { PeopleStates, Snapshot } from "../../store/events/part.ts"
 import type { HitSources, MomentTest } from "./hits.ts"
 import type { LocalDays } from "./local-days.ts"
 
+/** What is in memory at once. */
+export interface EvaluationLimits {
+  /** Visitors of a slice. */
+  people: number
+  /** Hits that are put in order. */
+  orderedHits: number
+  /** Hits of a test that are kept for further passes over them. */
+  keptHits: number
+}
+
 /** What conditions are evaluated over. */
 export interface Evaluation {
   snapshot: Snapshot
@@ -14,6 +24,7 @@ export interface Evaluation {
   dataFrom: number
   local: LocalDays
   sources: HitSources
+  limits: EvaluationLimits
   /** Number of slices. */
   passes: number
   statesOf(set: PeopleSet): PeopleStates

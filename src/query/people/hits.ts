@@ -23,8 +23,6 @@ export interface HitSource {
 /** A condition that looks at single moments. */
 export type MomentTest = Extract<PeopleTest, { of: "events" | "visits" | "active_days" | "revenue" }>
 
-/** Number of hits that are kept for further passes: 24 MB, or 40 MB with revenue. Beyond it the parts are read again. */
-const KEPT_HITS = 2 << 20
 const BATCH_HITS = 65_536
 
 /**
@@ -36,6 +34,8 @@ export class HitSources {
 
   constructor(
     private readonly snapshot: Snapshot,
+    /** Number of hits of a test that are kept for further passes. Beyond it the parts are read again. */
+    private readonly keptHits: number,
     private readonly check: () => void,
   ) {}
 
@@ -54,7 +54,7 @@ export class HitSources {
     const known = this.#sources.get(keyOf(test, scope))
     if (!known) throw new Error("Hits are read that were not announced")
     const { span, uses } = known
-    known.source ??= hitsOf(this.snapshot, test, scope, span, { isKept: uses * passes > 1, check: this.check })
+    known.source ??= hitsOf(this.snapshot, test, scope, span, { keptHits: uses * passes > 1 ? this.keptHits : 0, check: this.check })
     return known.source
   }
 }
@@ -70,7 +70,7 @@ function hitsOf(
   test: MomentTest,
   { site }: PeopleScope,
   span: Range,
-  { isKept, check }: { isKept: boolean; check: () => void },
+  { keptHits, check }: { keptHits: number; check: () => void },
 ): HitSource {
   const filter = compileFilter(snapshot, test.filter, site)
   const read = readerOf(snapshot, test, site, filter, span)
@@ -83,7 +83,7 @@ function hitsOf(
     }
   }
   // Without a filter, the hits are columns already.
-  return isKept && test.filter ? new KeptHits(readAll) : { each: readAll }
+  return keptHits > 0 && test.filter ? new KeptHits(readAll, keptHits) : { each: readAll }
 }
 
 function isInSpan(part: Part, { of }: MomentTest, { from, to }: Range): boolean {
@@ -217,7 +217,10 @@ class KeptHits implements HitSource {
   #state: "unread" | "kept" | "too many" = "unread"
   #kept: Hits = { visitor: new Uint32Array(0), at: new Float64Array(0), amount: undefined, count: 0 }
 
-  constructor(private readonly readAll: (take: (hits: Hits) => void) => void) {}
+  constructor(
+    private readonly readAll: (take: (hits: Hits) => void) => void,
+    private readonly maximum: number,
+  ) {}
 
   each(take: (hits: Hits) => void): void {
     if (this.#state === "kept") this.#eachKept(take)
@@ -228,7 +231,7 @@ class KeptHits implements HitSource {
   #readFirst(take: (hits: Hits) => void): void {
     let fits = true
     this.readAll((hits) => {
-      fits &&= this.#kept.count + hits.count <= KEPT_HITS
+      fits &&= this.#kept.count + hits.count <= this.maximum
       if (fits) this.#keep(hits)
       take(hits)
     })

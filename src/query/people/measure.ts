@@ -6,7 +6,6 @@ import { countDays } from "./day-counts.ts"
 import { EdgeVisits } from "./edge-visits.ts"
 import type { Bounds, Evaluation } from "./evaluation.ts"
 import type { HitSource, MomentTest } from "./hits.ts"
-import type { LocalDays } from "./local-days.ts"
 import { OrderedHits } from "./ordered-hits.ts"
 import { HitChoice, type Slice, type Window } from "./slice.ts"
 
@@ -32,11 +31,11 @@ export function measure(evaluation: Evaluation, slice: Slice, { test }: PeopleCo
   switch (test.of) {
     case "events":
     case "visits":
-      return countHits(sourceOf(evaluation, test), slice, measuring)
+      return countHits(sourceOf(evaluation, test), slice, measuring, evaluation.limits.orderedHits)
     case "revenue":
-      return sumRevenue(sourceOf(evaluation, test), slice, measuring)
+      return sumRevenue(sourceOf(evaluation, test), slice, measuring, evaluation.limits.orderedHits)
     case "active_days":
-      return measureDays(sourceOf(evaluation, test), slice, measuring, evaluation.local)
+      return measureDays(sourceOf(evaluation, test), slice, measuring, evaluation)
     case "first_seen":
       return seeFirst(evaluation, slice, test, measuring)
     case "funnel":
@@ -48,7 +47,12 @@ export function measure(evaluation: Evaluation, slice: Slice, { test }: PeopleCo
 
 const sourceOf = ({ sources, set, passes }: Evaluation, test: MomentTest): HitSource => sources.source(test, set.scope, passes)
 
-function countHits(source: HitSource, slice: Slice, { people, window, until, bounds, hasMoments }: Measuring): Measured {
+function countHits(
+  source: HitSource,
+  slice: Slice,
+  { people, window, until, bounds, hasMoments }: Measuring,
+  orderedHits: number,
+): Measured {
   const values = new Uint32Array(slice.size)
   const choice = new HitChoice(slice, people, window, until)
   if (!hasMoments) {
@@ -69,7 +73,7 @@ function countHits(source: HitSource, slice: Slice, { people, window, until, bou
     })
     return { values, moments }
   }
-  const ordered = new OrderedHits(slice.size)
+  const ordered = new OrderedHits(slice.size, orderedHits)
   source.each((hits) => ordered.add(choice.choose(hits)))
   ordered.finish((person, at, _, begin, end) => {
     values[person] = end - begin
@@ -79,7 +83,12 @@ function countHits(source: HitSource, slice: Slice, { people, window, until, bou
 }
 
 /** Sums revenue. The moment is that at which the sum first reached the bound; events at the same time count together. */
-function sumRevenue(source: HitSource, slice: Slice, { people, window, until, bounds, hasMoments }: Measuring): Measured {
+function sumRevenue(
+  source: HitSource,
+  slice: Slice,
+  { people, window, until, bounds, hasMoments }: Measuring,
+  orderedHits: number,
+): Measured {
   const values = new Float64Array(slice.size).fill(Number.NaN)
   const choice = new HitChoice(slice, people, window, until)
   if (!hasMoments) {
@@ -93,7 +102,7 @@ function sumRevenue(source: HitSource, slice: Slice, { people, window, until, bo
     return { values }
   }
   const moments = new Float64Array(slice.size).fill(Infinity)
-  const ordered = new OrderedHits(slice.size, true)
+  const ordered = new OrderedHits(slice.size, orderedHits, true)
   source.each((hits) => ordered.add(choice.choose(hits)))
   ordered.finish((person, at, amount, begin, end) => {
     let sum = 0
@@ -111,10 +120,13 @@ function measureDays(
   source: HitSource,
   slice: Slice,
   { people, window, until, bounds, hasMoments }: Measuring,
-  local: LocalDays,
+  { local, limits }: Evaluation,
 ): Measured {
   const choice = new HitChoice(slice, people, window, until)
-  const { values, lastDay, moments } = countDays(source, choice, slice.size, local, hasMoments ? bounds.low : undefined)
+  const { values, lastDay, moments } = countDays(
+    { source, choice, size: slice.size, local, orderedHits: limits.orderedHits },
+    hasMoments ? bounds.low : undefined,
+  )
   return { values, lastDay, ...(moments && { moments }) }
 }
 

@@ -1,9 +1,6 @@
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
 import type { PersonHits } from "./slice.ts"
 
-/** Number of hits of one slice that can be put in order. Beyond it the slice has to be smaller. */
-const MAX_HITS = 4 << 20
-
 /** Thrown when a slice has more hits than fit into memory at once. The caller evaluates smaller slices. */
 export class SliceTooLarge extends Error {}
 
@@ -19,6 +16,8 @@ export class OrderedHits {
 
   constructor(
     private readonly size: number,
+    /** Number of hits that are put in order at once, for more than one person. */
+    private readonly maximum: number,
     /** Whether hits have an amount. */
     private readonly hasAmount = false,
   ) {}
@@ -26,7 +25,7 @@ export class OrderedHits {
   /** Adds hits, with `only` those of the people it marks. Throws SliceTooLarge. */
   add({ person, at, amount, count }: PersonHits, only?: Uint8Array): void {
     const room = this.#count + count
-    if (room > MAX_HITS && this.size > 1) throw new SliceTooLarge()
+    if (room > this.maximum && this.size > 1) throw new SliceTooLarge()
     this.#person = grownNumbers(this.#person, room)
     this.#at = grownSums(this.#at, room)
     if (this.hasAmount) this.#amount = grownSums(this.#amount, room)

@@ -1,7 +1,7 @@
 import type { PeopleCondition, PeopleGroup, PeopleSet } from "../../domain/people.ts"
 import type { PeopleStates, Snapshot } from "../../store/events/part.ts"
 import { evaluateCondition, type Outcome } from "./conditions.ts"
-import { type Evaluation, isMomentTest, spanOf } from "./evaluation.ts"
+import { type Evaluation, type EvaluationLimits, isMomentTest, spanOf } from "./evaluation.ts"
 import { HitSources } from "./hits.ts"
 import { dayOf, type LocalDays, localDays } from "./local-days.ts"
 import { SliceTooLarge } from "./ordered-hits.ts"
@@ -9,6 +9,9 @@ import { IN, OUT, peopleOf, readSlice, SLICE_SIZE, type Slice } from "./slice.ts
 import { storedOrdinals } from "./stored.ts"
 
 const DAY_MS = 86_400_000
+
+/** A slice takes about 30 MB, the hits in order 64 MB at most, and those of a test that are kept 24 MB, or 40 MB with revenue. */
+const LIMITS: EvaluationLimits = { people: SLICE_SIZE, orderedHits: 2 << 20, keptHits: 2 << 20 }
 
 /** Adds the evaluation of sets to a snapshot, for filters that name people. A query evaluates each set at most once. */
 export function withPeople(snapshot: Snapshot, check: () => void): Snapshot {
@@ -39,7 +42,11 @@ export class PeopleSets {
   /** What this query has used. The memory of the worker may be too small for it. */
   readonly #used = new Map<string, KnownStates>()
 
-  constructor(snapshot: Snapshot, check: () => void) {
+  constructor(
+    snapshot: Snapshot,
+    check: () => void,
+    private readonly limits: EvaluationLimits = LIMITS,
+  ) {
     this.#snapshot = { ...(snapshot.visits ?? snapshot), people: (set) => this.statesOf(set) }
     this.#check = check
     this.#dataFrom = this.#snapshot.parts.reduce(
@@ -84,22 +91,16 @@ export class PeopleSets {
   evaluate(sets: readonly PeopleSet[], take: (index: number, slice: Slice, states: Uint8Array) => void): { from: number; to: number } {
     const validity = { from: -Infinity, to: Infinity }
     const { visitorLimit } = this.#snapshot
+    // Sets that name people need few arrays.
+    const people = sets.some(({ members }) => members.by === "group") ? this.limits.people : 4 * this.limits.people
     if (this.#dataFrom === Infinity) return validity
-    const sources = new HitSources(this.#snapshot, this.#check)
-    const evaluations = sets.map((set) => this.#prepare(set, sources, Math.ceil(visitorLimit / SLICE_SIZE), validity))
-    let size = SLICE_SIZE
-    for (let from = 0; from < visitorLimit; ) {
-      try {
-        const slice = readSlice(this.#snapshot, from, Math.min(size, visitorLimit - from), this.#check)
-        const states = evaluations.map((evaluation) => this.#evaluateSet(evaluation, slice))
-        states.forEach((found, index) => {
-          take(index, slice, found)
-        })
-        from += slice.size
-      } catch (error) {
-        if (!(error instanceof SliceTooLarge)) throw error
-        size = size >>> 2
-      }
+    const sources = new HitSources(this.#snapshot, this.limits.keptHits, this.#check)
+    const evaluations = sets.map((set) => this.#prepare(set, sources, Math.ceil(visitorLimit / people), validity))
+    for (let from = 0; from < visitorLimit; from += people) {
+      const slice = readSlice(this.#snapshot, from, Math.min(people, visitorLimit - from), this.#check)
+      evaluations.forEach((evaluation, index) => {
+        take(index, slice, this.#evaluateSlice(evaluation, slice))
+      })
     }
     return validity
   }
@@ -129,6 +130,7 @@ export class PeopleSets {
       dataFrom: this.#dataFrom,
       local,
       sources,
+      limits: this.limits,
       passes,
       statesOf: (inner) => {
         const { states, from, to } = this.#known(inner)
@@ -138,6 +140,22 @@ export class PeopleSets {
       mayChangeAt: (at) => narrow(-Infinity, asOf === until ? Infinity : at),
       check: this.#check,
     }
+  }
+
+  /** Evaluates a set for a slice, or for its quarters where that takes too much memory. */
+  #evaluateSlice(evaluation: Evaluation, slice: Slice): Uint8Array {
+    try {
+      return this.#evaluateSet(evaluation, slice)
+    } catch (error) {
+      if (!(error instanceof SliceTooLarge)) throw error
+    }
+    const states = new Uint8Array(slice.size)
+    const size = Math.ceil(slice.size / 4)
+    for (let from = 0; from < slice.size; from += size) {
+      const [first, kind] = [slice.first.subarray(from, from + size), slice.kind.subarray(from, from + size)]
+      states.set(this.#evaluateSlice(evaluation, { from: slice.from + from, size: first.length, first, kind }), from)
+    }
+    return states
   }
 
   #evaluateSet(evaluation: Evaluation, slice: Slice): Uint8Array {

@@ -12,7 +12,7 @@ export const IN = 2
 const DEVICE = VISITOR_KINDS.indexOf("device")
 const USER = VISITOR_KINDS.indexOf("user")
 
-/** Number of visitors of a slice. Their arrays take about 30 MB. */
+/** Number of visitors whose first visits are read at once. */
 export const SLICE_SIZE = 1 << 20
 
 /** Visitors with consecutive ordinals. Sets are evaluated slice by slice, so that memory does not grow with the number of visitors. */
