@@ -1,3 +1,4 @@
+import type { Filter } from "../../src/domain/filter.ts"
 import type { Count, PeopleCondition, PeopleGroup, PeopleScope, PeopleSet, PeopleTest, PeopleWindow } from "../../src/domain/people.ts"
 import type { SiteFacts } from "../../src/domain/query.ts"
 import { dayStart, plusDays } from "./days.ts"
@@ -6,7 +7,7 @@ import { someFunnel, someRange, someZone } from "./queries.ts"
 import type { Random } from "./random.ts"
 import type { RawVisit } from "./raw.ts"
 import type { Time } from "./traffic.ts"
-import { CURRENCIES } from "./values.ts"
+import { CURRENCIES, PAGES, PROPERTIES } from "./values.ts"
 
 const DAY_MS = 86_400_000
 
@@ -73,12 +74,26 @@ function someTest(options: SetOptions, scope: PeopleScope, depth: number): Peopl
   const { random, site, time, visits } = options
   const filter = random.chance(0.6) ? { filter: someFilter(random, site) } : {}
   const of = random.pick(["events", "events", "visits", "active_days", "first_seen", "revenue", "funnel", "set"] as const)
-  if (of === "events") return { of, filter: someFilter(random, site) }
+  if (of === "events") return { of, filter: random.chance(0.2) ? someComparison(random) : someFilter(random, site) }
   if (of === "revenue") return { of, currency: random.pick([...CURRENCIES, "SEK"]), ...filter }
   if (of === "set") return depth < 2 ? { of, set: someSet(options, scope, depth + 1) } : { of: "visits", ...filter }
   if (of !== "funnel") return { of, ...filter }
   const { steps, order, windowMs } = someFunnel(random, time, () => visits)
   return { of, steps, order, ...(windowMs !== undefined && { windowMs }), step: random.whole(1, steps.length), ...filter }
+}
+
+/** Returns a comparison of numbers, sometimes with what the conditions on events, pages and properties add. */
+function someComparison(random: Random): Filter {
+  const op = random.pick(["gt", "gte", "lt", "lte"] as const)
+  const values = random.some(PROPERTIES.price!, 1, 2)
+  const compared = { op, dimension: "property", property: "price", values, missing: false, caseSensitive: true } as const
+  const isPageview = { op: "is", dimension: "event", values: ["pageview"], missing: false, caseSensitive: true } as const
+  const others = random.some<Filter>(
+    [isPageview, { op: "not", filter: isPageview }, { ...isPageview, dimension: "page", values: PAGES.slice(0, 4) }],
+    0,
+    2,
+  )
+  return { op: "and", filters: random.shuffled<Filter>([compared, ...others]) }
 }
 
 function someCount(random: Random, { of }: PeopleTest): Count {

@@ -170,7 +170,8 @@ function findings(set: PeopleSet, person: Person, { test, count }: PeopleConditi
     }
     const whole = { ...query, ...(test.windowMs !== undefined && { windowMs: test.windowMs }), ...(test.filter && { filter: test.filter }) }
     const [trail = []] = trails(person.visits, whole).values()
-    const reaches = trail.findIndex((_, place) => furthestChain(trail.slice(0, place + 1), whole).length === test.step)
+    const isReachedBy = (place: number) => furthestChain(trail.slice(0, place + 1), whole).length === test.step
+    const reaches = trail.length > 0 && isReachedBy(trail.length - 1) ? trail.findIndex((_, place) => isReachedBy(place)) : -1
     return { value: reaches < 0 ? 0 : 1, meets: isMet(atLeastOne), moment: trail[reaches]?.event.at, days: new Set() }
   }
   const passes = (event: NewEvent, visit: RawVisit) =>

@@ -31,6 +31,7 @@ export const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   plan: ["pro", "Pro", "pro+", "free", "(other)", "10%"],
   Plan: ["pro", "PRO"],
   author: ["Zoë", "ZOË", "o", "(other)"],
+  price: ["9", "10", "9.50", "9.5", "-3", "0", "010", "1e3", "9007199254740993", "9007199254740992", "ten"],
   url: ["https://a.example/", "https://a.example/*", "https://b.example/"],
 }
 /** A property that no event has. */

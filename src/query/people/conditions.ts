@@ -2,7 +2,18 @@ import type { PeopleCondition, PeopleSet, PeopleTest } from "../../domain/people
 import { type Bounds, boundsOf, type Evaluation, spanOf } from "./evaluation.ts"
 import { dayOf, daysBetween } from "./local-days.ts"
 import { type Measured, measure } from "./measure.ts"
-import { type AbsoluteWindow, IN, OUT, PENDING, Recognition, type RelativeWindow, type Slice, type Window, windowAfter } from "./slice.ts"
+import {
+  type AbsoluteWindow,
+  IN,
+  OUT,
+  PENDING,
+  type People,
+  Recognition,
+  type RelativeWindow,
+  type Slice,
+  type Window,
+  windowAfter,
+} from "./slice.ts"
 
 /** What became of a condition, by person of a slice. */
 export interface Outcome {
@@ -20,11 +31,11 @@ export interface Member {
   isReferred: boolean
 }
 
-/** Evaluates a condition for the people of a slice that are marked with 1. The others stay outside. */
+/** Evaluates a condition for some people of a slice. The others stay outside. */
 export function evaluateCondition(
   evaluation: Evaluation,
   slice: Slice,
-  people: Uint8Array,
+  people: People,
   { condition, before, isReferred }: Member,
 ): Outcome {
   if (condition.test.of === "set") return { states: setStates(evaluation, slice, people, condition.test.set, condition.negate) }
@@ -43,7 +54,7 @@ export function evaluateCondition(
 const NOTHING: Outcome = { states: new Uint8Array(0) }
 
 /** A set has no window: its people are as recognizable as its own conditions require. */
-function setStates({ statesOf }: Evaluation, slice: Slice, people: Uint8Array, inner: PeopleSet, negate: boolean): Uint8Array {
+function setStates({ statesOf }: Evaluation, slice: Slice, people: People, inner: PeopleSet, negate: boolean): Uint8Array {
   const states = new Uint8Array(slice.size)
   const others = statesOf(inner)
   for (let person = 0; person < slice.size; person++) {
@@ -57,7 +68,7 @@ function setStates({ statesOf }: Evaluation, slice: Slice, people: Uint8Array, i
 function windowOf(
   { set, local, dataFrom }: Evaluation,
   slice: Slice,
-  people: Uint8Array,
+  people: People,
   condition: PeopleCondition,
   reference: Outcome | undefined,
 ): Window {
@@ -68,7 +79,7 @@ function windowOf(
 }
 
 interface Deciding {
-  people: Uint8Array
+  people: People
   window: Window
   bounds: Bounds
   measured: Measured
@@ -92,13 +103,13 @@ function decide(evaluation: Evaluation, slice: Slice, { test, negate }: PeopleCo
   if (window.isRelative) decideRelative(evaluation, slice, { test, negate }, { ...deciding, window, needsRecognition, states })
   else {
     decideByValue(people, measured.values, bounds, negate, states)
-    if (needsRecognition) dropUnrecognized(new Recognition(slice, evaluation.set.scope), window, states)
+    if (needsRecognition) dropUnrecognized(new Recognition(slice, deciding.people, evaluation.set.scope), window, states)
   }
   return states
 }
 
 function decideByValue(
-  people: Uint8Array,
+  people: People,
   values: Uint32Array | Float64Array,
   { low, high }: Bounds,
   negate: boolean,
@@ -124,7 +135,7 @@ function decideRelative(
   { people, window, bounds, measured, reference, needsRecognition, states }: DecidingRelative,
 ): void {
   const { values, lastDay } = measured
-  const recognition = new Recognition(slice, set.scope)
+  const recognition = new Recognition(slice, people, set.scope)
   const today = dayOf(local, asOf)
   for (let person = 0; person < slice.size; person++) {
     if (people[person] === 0) continue
@@ -140,7 +151,7 @@ function decideRelative(
       const days = lastDay ? daysBetween(local, today, dayOf(local, to - 1)) - Number(isActiveToday) : Infinity
       if (couldChange(test, value, bounds, days)) {
         states[person] = PENDING
-        if (slice.kind[person] !== 0) mayChangeAt(recognition.end(person))
+        mayChangeAt(recognition.end(person))
         continue
       }
     }

@@ -5,7 +5,7 @@ import { pseudonymHalves } from "../show/pseudonyms.ts"
 import { coverage } from "./coverage.ts"
 import { EdgeVisits } from "./edge-visits.ts"
 import { PeopleSets } from "./sets.ts"
-import { IN, PENDING, peopleOf, readSlice, SLICE_SIZE } from "./slice.ts"
+import { IN, PENDING, SLICE_SIZE, Slice } from "./slice.ts"
 
 /** Largest number of values of one breakdown. */
 const MAX_VALUES = 1_000
@@ -87,15 +87,15 @@ function breakdowns(snapshot: Snapshot, { set, breakdown }: EvaluateQuery, state
     return { column: dimension as VisitColumn, members: new Float64Array(Math.max(1, size)), total: new Float64Array(Math.max(1, size)) }
   })
   for (let from = 0; from < snapshot.visitorLimit; from += SLICE_SIZE) {
-    const slice = readSlice(snapshot, from, Math.min(SLICE_SIZE, snapshot.visitorLimit - from), check)
-    const counting = peopleOf(slice, set)
+    const slice = new Slice(snapshot, from, Math.min(SLICE_SIZE, snapshot.visitorLimit - from), check)
+    const counting = slice.people(set)
     new EdgeVisits(snapshot, slice, "last", set.until, check).each((part, rows, people, count) => {
       for (const { column, members, total } of counts) {
         const values = part.visit(column)
         for (let i = 0; i < count; i++) {
           const person = people[i]!
           const value = values[rows[i]!]!
-          total[value]! += counting[person]!
+          if (counting[person] !== 0) total[value]!++
           members[value]! += states[from + person]! >>> 1
         }
       }

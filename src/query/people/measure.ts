@@ -7,7 +7,7 @@ import { EdgeVisits } from "./edge-visits.ts"
 import type { Bounds, Evaluation } from "./evaluation.ts"
 import type { HitSource, MomentTest } from "./hits.ts"
 import { OrderedHits } from "./ordered-hits.ts"
-import { HitChoice, type Slice, type Window } from "./slice.ts"
+import { HitChoice, type People, type Slice, type Window } from "./slice.ts"
 
 /** What the people of a slice did in a window. */
 export interface Measured {
@@ -19,7 +19,7 @@ export interface Measured {
 }
 
 export interface Measuring {
-  people: Uint8Array
+  people: People
   window: Window
   until: number
   bounds: Bounds

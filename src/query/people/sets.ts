@@ -5,7 +5,7 @@ import { type Evaluation, type EvaluationLimits, isMomentTest, spanOf } from "./
 import { HitSources } from "./hits.ts"
 import { dayOf, type LocalDays, localDays } from "./local-days.ts"
 import { SliceTooLarge } from "./ordered-hits.ts"
-import { IN, OUT, peopleOf, readSlice, SLICE_SIZE, type Slice } from "./slice.ts"
+import { IN, OUT, type People, SLICE_SIZE, Slice } from "./slice.ts"
 import { storedOrdinals } from "./stored.ts"
 
 const DAY_MS = 86_400_000
@@ -97,7 +97,7 @@ export class PeopleSets {
     const sources = new HitSources(this.#snapshot, this.limits.keptHits, this.#check)
     const evaluations = sets.map((set) => this.#prepare(set, sources, Math.ceil(visitorLimit / people), validity))
     for (let from = 0; from < visitorLimit; from += people) {
-      const slice = readSlice(this.#snapshot, from, Math.min(people, visitorLimit - from), this.#check)
+      const slice = new Slice(this.#snapshot, from, Math.min(people, visitorLimit - from), this.#check)
       evaluations.forEach((evaluation, index) => {
         take(index, slice, this.#evaluateSlice(evaluation, slice))
       })
@@ -151,22 +151,19 @@ export class PeopleSets {
     }
     const states = new Uint8Array(slice.size)
     const size = Math.ceil(slice.size / 4)
-    for (let from = 0; from < slice.size; from += size) {
-      const [first, kind] = [slice.first.subarray(from, from + size), slice.kind.subarray(from, from + size)]
-      states.set(this.#evaluateSlice(evaluation, { from: slice.from + from, size: first.length, first, kind }), from)
-    }
+    for (let from = 0; from < slice.size; from += size) states.set(this.#evaluateSlice(evaluation, slice.part(from, size)), from)
     return states
   }
 
   #evaluateSet(evaluation: Evaluation, slice: Slice): Uint8Array {
     const { members, scope } = evaluation.set
-    const people = peopleOf(slice, evaluation.set)
+    const people = slice.people(evaluation.set)
     if (members.by === "group") return evaluateGroup(evaluation, slice, people, members.group)
     const ordinals = members.by === "ordinals" ? members.ordinals : storedOrdinals(this.#snapshot, members, scope.siteKey, this.#check)
     const states = new Uint8Array(slice.size)
     for (let i = 0; i < ordinals.length; i++) {
       const person = (ordinals[i]! - slice.from) >>> 0
-      if (person < slice.size) states[person] = people[person]! << 1
+      if (person < slice.size && people[person] !== 0) states[person] = IN
     }
     return states
   }
@@ -176,11 +173,11 @@ const NO_DAYS: LocalDays = { edges: new Float64Array(0), existing: new Uint32Arr
 
 const nextEdge = (edges: readonly number[], at: number): number => edges.find((edge) => edge > at) ?? Infinity
 
-/** Evaluates a group for the people of a slice that are marked with 1. Conditions are not evaluated for people who are decided already. */
-function evaluateGroup(evaluation: Evaluation, slice: Slice, people: Uint8Array, { match, conditions }: PeopleGroup): Uint8Array {
+/** Evaluates a group for some people of a slice. Conditions are not evaluated for people who are decided already. */
+function evaluateGroup(evaluation: Evaluation, slice: Slice, people: People, { match, conditions }: PeopleGroup): Uint8Array {
   const isAll = match === "all"
   const states = new Uint8Array(slice.size)
-  if (isAll) for (let person = 0; person < slice.size; person++) states[person] = people[person]! << 1
+  if (isAll) for (let person = 0; person < slice.size; person++) states[person] = people[person] === 0 ? OUT : IN
   const open = people.slice()
   const before: Outcome[] = []
   conditions.forEach((member, index) => {

@@ -9,57 +9,86 @@ export const OUT = 0
 export const PENDING = 1
 export const IN = 2
 
-const DEVICE = VISITOR_KINDS.indexOf("device")
-const USER = VISITOR_KINDS.indexOf("user")
+/** People of a set, by visitor of a slice: 0 for visitors who do not count, otherwise how they are recognized. */
+export type People = Uint8Array
+const ROTATING = VISITOR_KINDS.indexOf("rotating") + 1
+const DEVICE = VISITOR_KINDS.indexOf("device") + 1
 
 /** Number of visitors whose first visits are read at once. */
 export const SLICE_SIZE = 1 << 20
 
 /** Visitors with consecutive ordinals. Sets are evaluated slice by slice, so that memory does not grow with the number of visitors. */
-export interface Slice {
-  /** Ordinal of the first visitor. All arrays count from it. */
-  from: number
-  size: number
-  /** Start of the first visit; Infinity without a visit. */
-  first: Float64Array
-  /** Index in VISITOR_KINDS. All visits of a visitor are of one kind, because ids of different kinds have ordinals of their own. */
-  kind: Uint8Array
-}
+export class Slice {
+  #first: Float64Array | undefined
 
-/** Reads the first visits of some visitors. */
-export function readSlice(snapshot: Snapshot, from: number, size: number, check: () => void): Slice {
-  const slice: Slice = { from, size, first: new Float64Array(size).fill(Infinity), kind: new Uint8Array(size) }
-  for (const part of snapshot.parts) {
-    if (part.visits === 0) continue
-    check()
-    addVisits(slice, part.visit("visitor"), part.starts(), part.visit("visitor_kind"), part.visits)
+  constructor(
+    private readonly snapshot: Snapshot,
+    /** Ordinal of the first visitor. All arrays count from it. */
+    readonly from: number,
+    readonly size: number,
+    private readonly check: () => void,
+  ) {}
+
+  /** Start of each visitor's first visit; Infinity without a visit. Read on demand, because most sets do not need it. */
+  get first(): Float64Array {
+    this.#first ??= this.#firstStarts()
+    return this.#first
   }
-  return slice
+
+  /** Returns the people of a set: with a visit before its end, and with a lasting id where only those count. */
+  people({ until, scope }: Pick<PeopleSet, "until" | "scope">): People {
+    const people = new Uint8Array(this.size)
+    for (const part of this.snapshot.parts) {
+      if (part.visits === 0 || part.minStart >= until) continue
+      this.check()
+      const starts = part.maxStart >= until ? part.starts() : undefined
+      markPeople(people, this.from, part.visit("visitor"), part.visit("visitor_kind"), part.visits, scope.identifiedOnly, starts, until)
+    }
+    return people
+  }
+
+  /** Returns some of the visitors, by their place in the slice. */
+  part(from: number, size: number): Slice {
+    return new Slice(this.snapshot, this.from + from, Math.min(size, this.size - from), this.check)
+  }
+
+  #firstStarts(): Float64Array {
+    const first = new Float64Array(this.size).fill(Infinity)
+    for (const part of this.snapshot.parts) {
+      if (part.visits === 0) continue
+      this.check()
+      findFirst(first, this.from, part.visit("visitor"), part.starts(), part.visits)
+    }
+    return first
+  }
 }
 
-function addVisits(
-  { from, size, first, kind }: Slice,
+/** Marks the visitors of visits. Ids of different kinds have ordinals of their own, so all visits of a visitor are of one kind. */
+function markPeople(
+  people: People,
+  from: number,
   visitor: Uint32Array,
-  starts: Float64Array,
-  kinds: Uint32Array,
+  kind: Uint32Array,
   visits: number,
+  identifiedOnly: boolean,
+  starts: Float64Array | undefined,
+  until: number,
 ): void {
+  const size = people.length
+  const lowest = identifiedOnly ? ROTATING : 0
   for (let row = 0; row < visits; row++) {
     const person = (visitor[row]! - from) >>> 0
-    if (person >= size) continue
-    if (starts[row]! >= first[person]!) continue
-    first[person] = starts[row]!
-    kind[person] = kinds[row]!
+    const code = kind[row]! + 1
+    if (person < size && code > lowest && (starts === undefined || starts[row]! < until)) people[person] = code
   }
 }
 
-/** Returns 1 for the visitors of a slice who count as people: with a visit before the end, and with a lasting id where only those count. */
-export function peopleOf({ first, kind, size }: Slice, { until, scope }: PeopleSet): Uint8Array {
-  const people = new Uint8Array(size)
-  for (let person = 0; person < size; person++) {
-    people[person] = first[person]! < until && (!scope.identifiedOnly || kind[person] !== 0) ? 1 : 0
+function findFirst(first: Float64Array, from: number, visitor: Uint32Array, starts: Float64Array, visits: number): void {
+  const size = first.length
+  for (let row = 0; row < visits; row++) {
+    const person = (visitor[row]! - from) >>> 0
+    if (person < size && starts[row]! < first[person]!) first[person] = starts[row]!
   }
-  return people
 }
 
 /** How long a person is recognized: from the start of the salt period of a rotating id, and until an id ends. */
@@ -68,13 +97,14 @@ export class Recognition {
 
   constructor(
     private readonly slice: Slice,
+    private readonly people: People,
     private readonly scope: PeopleScope,
   ) {}
 
   /** Returns the time from which the person's id was not known any more or will not be, epoch ms. */
   end(person: number): number {
-    const kind = this.slice.kind[person]!
-    if (kind === USER) return Infinity
+    const kind = this.people[person]!
+    if (kind > DEVICE) return Infinity
     if (kind === DEVICE) return this.slice.first[person]! + this.scope.deviceMs
     return this.#enter(person) ? this.scope.saltEdges[this.#period + 1]! : -Infinity
   }
@@ -83,7 +113,7 @@ export class Recognition {
   covers(person: number, from: number, to: number): boolean {
     if (from >= to) return true
     if (to > this.end(person)) return false
-    return this.slice.kind[person] !== 0 || from >= this.scope.saltEdges[this.#period]!
+    return this.people[person] !== ROTATING || from >= this.scope.saltEdges[this.#period]!
   }
 
   /** Finds the salt period of the first visit. Ordinals follow the order of appearance, so it is mostly that of the person before. */
@@ -120,7 +150,7 @@ export interface RelativeWindow {
 }
 
 /** Returns the window from each person's moment until the end of the local day a number of days later. Moments may be Infinity. */
-export function windowAfter(moments: Float64Array, people: Uint8Array, days: number, local: LocalDays): RelativeWindow {
+export function windowAfter(moments: Float64Array, people: People, days: number, local: LocalDays): RelativeWindow {
   const to = new Float64Array(moments.length)
   for (let person = 0; person < moments.length; person++) {
     const at = moments[person]!
@@ -143,8 +173,8 @@ export class HitChoice {
 
   constructor(
     private readonly slice: Slice,
-    /** 1 for the people whose hits matter. */
-    private readonly people: Uint8Array,
+    /** Those whose hits matter. */
+    private readonly people: People,
     private readonly window: Window,
     /** End of the set, beyond which a window that begins at a person's own moment may reach. */
     private readonly until: number,
@@ -167,7 +197,7 @@ export class HitChoice {
 function chooseAbsolute(
   { visitor, at, amount, count }: Hits,
   slice: Slice,
-  people: Uint8Array,
+  people: People,
   from: number,
   to: number,
   out: PersonHits,
@@ -190,7 +220,7 @@ function chooseAbsolute(
 function chooseRelative(
   { visitor, at, amount, count }: Hits,
   slice: Slice,
-  people: Uint8Array,
+  people: People,
   from: Float64Array,
   to: Float64Array,
   until: number,
