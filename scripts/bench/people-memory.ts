@@ -9,11 +9,13 @@ import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { activeDays } from "../../src/query/people/active-days.ts"
 import { engagement } from "../../src/query/people/engagement.ts"
 import { peopleList } from "../../src/query/people/people-list.ts"
+import { peopleStates } from "../../src/query/people/sets.ts"
 import { retention } from "../../src/query/retention/retention.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { BenchVisit } from "./data.ts"
 import { openFootfall } from "./footfall.ts"
+import { signedUpNotBought } from "./people-sets.ts"
 import { DAY_MS } from "./reports.ts"
 import { count, table } from "./table.ts"
 
@@ -54,6 +56,7 @@ const QUERIES: Readonly<Record<string, (snapshot: Snapshot) => unknown>> = {
     engagement(snapshot, { site: SITE, scope: SCOPE, edges: dayEdges(91), days: dayEdges(90 + WINDOW) }, unwatched),
   [`retention of ${WINDOW} days`]: retentionOf({}),
   [`retention of ${WINDOW} days by country, in elapsed days`]: retentionOf({ elapsed: true, breakdown: "country" }),
+  "cohort of 3 conditions": (snapshot) => peopleStates(snapshot, signedUpNotBought({ site: SITE, scope: SCOPE, end: END }), unwatched),
   ...Object.fromEntries(PEOPLE_SORTS.map((sort) => [`first page of the list by ${sort}`, listBy(sort)])),
 }
 

@@ -52,7 +52,7 @@ export function setCases(bench: PeopleBench): PeopleCase[] {
 }
 
 /** Signed up at any time, active on three days, and no purchase within seven days. */
-function signedUpNotBought({ scope, end }: PeopleBench): PeopleSet {
+export function signedUpNotBought({ scope, end }: PeopleBench): PeopleSet {
   const event = (name: string): Filter => ({ op: "is", dimension: "event", values: [name], missing: false, caseSensitive: true })
   const conditions = [
     { test: { of: "events", filter: event("signup") }, negate: false },

@@ -24,7 +24,7 @@ export interface PeopleScope {
   siteKey: Uint8Array
 }
 
-/** A number of times, days or minor units. */
+/** A number of times, days or minor units. Whole numbers. */
 export interface Count {
   op: "gt" | "gte" | "eq" | "lte" | "lt"
   n: number
@@ -33,7 +33,8 @@ export interface Count {
 /**
  * What a condition looks at. `events`: events that satisfy the filter, in which a completed scroll goal counts. `visits`: visits that
  * satisfy it, at their start. `active_days`: distinct local days on which visits start. `first_seen`: the first visit in all stored
- * data. `revenue`: the sum of event revenue in one currency. `funnel`: reaching the step, counted from 1. `set`: belonging to a set.
+ * data, which satisfies the filter. `revenue`: the sum of event revenue in one currency, which needs an event with revenue. `funnel`:
+ * reaching the step, counted from 1; the filter applies to the first step. `set`: belonging to a set, whatever the window.
  */
 export type PeopleTest =
   | { of: "events"; filter: Filter }
@@ -46,7 +47,8 @@ export type PeopleTest =
 
 /**
  * The time in which a condition looks. `range` is absolute. The other two begin when the person was first seen, or when an earlier
- * condition of the same group (its index) was first met, and end with the local day that is `days` days later.
+ * condition of the same group (its index) was first met, and end with the local day that is `days` days later. Negated conditions, those
+ * that a number of 0 satisfies, `eq`, `lte`, `lt` and `set` are never first met.
  */
 export type PeopleWindow = { range: Range } | { afterFirstSeen: number } | { after: number; days: number }
 
@@ -54,7 +56,7 @@ export interface PeopleCondition {
   test: PeopleTest
   /** Whether the person must not have met the condition, and must have been observable throughout the window. */
   negate: boolean
-  /** For events, visits and funnels the number of times (default: at least 1), for active days their number, for revenue the sum. */
+  /** For events and visits the number of times, for active days their number, for revenue the sum. Default: at least 1. Otherwise ignored. */
   count?: Count
   /** Absent means all stored data. */
   window?: PeopleWindow
@@ -71,7 +73,7 @@ export interface PeopleGroup {
  * with one column `visitors` (ascending 8-byte pseudonyms, big-endian); `ordinals` names visitors directly.
  */
 export interface PeopleSet {
-  /** Identifies the definition: sets with the same key are equal over the same data. Made of id, version and day. */
+  /** Distinguishes definitions that are equal otherwise, such as those of stored rows that were replaced. */
   key: string
   scope: PeopleScope
   /** End of the last local day that the set looks at. People without a visit before it do not belong to the set. */
@@ -118,7 +120,7 @@ export interface EvaluateResult {
   earlier: number[]
   /** `people` are both in the set and in the compared one. */
   compared?: { size: number; people: number }
-  /** By dimension, the people of the set and of the scope by value of their last visit, largest first. */
+  /** By dimension, the people of the set and of the scope by value of their last visit, largest first. At most 1,000 values. */
   breakdown: { value: string | null; people: number; total: number }[][]
 }
 

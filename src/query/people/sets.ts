@@ -47,7 +47,7 @@ export class PeopleSets {
     check: () => void,
     private readonly limits: EvaluationLimits = LIMITS,
   ) {
-    this.#snapshot = { ...(snapshot.visits ?? snapshot), people: (set) => this.statesOf(set) }
+    this.#snapshot = { ...snapshot, people: (set) => this.statesOf(set) }
     this.#check = check
     this.#dataFrom = this.#snapshot.parts.reduce(
       (first, { minStart, visits }) => (visits > 0 ? Math.min(first, minStart) : first),

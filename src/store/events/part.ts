@@ -110,8 +110,6 @@ export interface Snapshot {
   readonly imports: readonly VisibleImport[]
   /** Returns the totals of visible imports. Some of their days may not be effective. */
   totals(kind: ImportedKind): readonly TotalsPart[]
-  /** The visits of the same site at the same moment. Only in a snapshot of records. */
-  readonly visits?: Snapshot
   readonly version: SnapshotVersion
   /** What earlier reports computed, for reports over the same data. */
   readonly results: ResultCache

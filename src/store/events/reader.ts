@@ -92,7 +92,6 @@ class Reader implements EventReader {
       dictionary: (name) => this.#dictionary(siteId, name),
       imports: shown,
       totals: (kind) => totals.filter((part) => part.kind === kind),
-      ...(kind !== "visits" && { visits: this.#read(siteId, "visits", imports) }),
       version: {
         sealed: `${lane} ${name} ${this.#epoch} ${JSON.stringify(imports)}`,
         // A seal can remove visits without a record.
