@@ -30,8 +30,10 @@ const MAX_WARNINGS = 100
 /** A site has room for fewer of each kind. */
 const MAX_DEFINITIONS = 1_000
 const PROGRESS_MS = 500
-/** Rows after which garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
-const ROWS_PER_COLLECTION = 4_000
+/** Events that are read until garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
+const EVENTS_PER_COLLECTION = 5_000
+/** Garbage of a row in the other phases, compared with that of an event that is read. */
+const LIGHT_ROW = 0.3
 
 const USERS_NOT_LINKED =
   "Users are not linked, because the identity mode of the site is not identified. Change it in the settings of the site before the import."
@@ -212,14 +214,15 @@ class Stage implements Sink {
   }
 
   /** Collects garbage now and then. Called for each row, in every phase. */
-  #collect(): void {
-    if (++this.#uncollected < ROWS_PER_COLLECTION) return
+  #collect(events: number): void {
+    this.#uncollected += events
+    if (this.#uncollected < EVENTS_PER_COLLECTION) return
     this.#uncollected = 0
     Bun.gc(true)
   }
 
   event(given: SourceEvent): void {
-    this.#collect()
+    this.#collect(1)
     const enriched = this.#enrich!({ ...given, ...(given.sender && { address: given.sender.address, userAgent: given.sender.userAgent }) })
     if (enriched === "bad_url") {
       this.reject(given.file, given.line, "bad_url", given.hostname ?? hostIn(given.url ?? ""))
@@ -249,7 +252,7 @@ class Stage implements Sink {
   }
 
   totals(kind: ImportedKind, { file, line, ...row }: ImportedRow & { file: string; line: number }): void {
-    this.#collect()
+    this.#collect(LIGHT_ROW)
     if (this.#tables && !this.#tables.has(kind)) return
     if (!this.#isWanted(row.day)) {
       this.#skipLine("filtered", file, line)
@@ -352,7 +355,7 @@ class Stage implements Sink {
     const counts = { visits: 0, visitors: 0, pageviews: 0, events: 0 }
     let numbered: string | undefined
     for (const visit of visitsOf(this.#firstOccurrences(sortedEvents(this.#events)))) {
-      this.#collect()
+      this.#collect(LIGHT_ROW)
       if (this.#stream?.holds(visit)) continue
       const { visitor, at } = visit[0]! // a visit has an event
       const day = this.#dayOf(at)
@@ -379,7 +382,7 @@ class Stage implements Sink {
     if (isStaged && counts.visits > 0) {
       const writer = new LineWriter(join(folder, "visits"))
       for (const line of byStart.sorted()) {
-        this.#collect()
+        this.#collect(LIGHT_ROW)
         writer.write(line)
       }
       writer.close()

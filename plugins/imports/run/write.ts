@@ -26,6 +26,8 @@ export interface WriteOptions {
 
 const FULL = { events: SEGMENT_EVENTS, totals: 50_000 }
 const SLICE_MS = 8
+/** Events or rows of totals after which garbage is collected. */
+const WEIGHT_PER_COLLECTION = 25_000
 /** Lines between two looks at the clock. */
 const LINES = 50
 
@@ -78,8 +80,6 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
       if (isReached) await content.skip(reached!.lines)
       while (!content.isAtEnd) {
         await (name === "visits" ? writeVisits(name, content) : writeTotals(name, content))
-        // The engine itself would let the garbage of several batches pile up.
-        Bun.gc(true)
         report(done + content.taken, total)
         signal.throwIfAborted()
       }
@@ -98,6 +98,8 @@ class StagedLines {
   #next: IteratorResult<string>
   readonly #path: string
   readonly #signal: AbortSignal
+  /** Weight of the lines that were taken since garbage was collected. */
+  #uncollected = 0
   /** Reads the same file, one batch ahead. */
   #ahead: StagedLines | undefined
 
@@ -141,7 +143,16 @@ class StagedLines {
       taken += own
       this.#advance()
       yield line
+      this.#collect(own)
     }
+  }
+
+  /** Collects the garbage of parsed lines, because the engine itself would let that of several batches pile up. */
+  #collect(weight: number): void {
+    this.#uncollected += weight
+    if (this.#uncollected < WEIGHT_PER_COLLECTION) return
+    this.#uncollected = 0
+    Bun.gc(true)
   }
 
   #advance(): void {

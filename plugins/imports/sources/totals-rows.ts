@@ -161,4 +161,4 @@ export class TotalsSums {
   }
 }
 
-const MAX_SUMS = 20_000
+const MAX_SUMS = 8_000
