@@ -14,7 +14,7 @@ import { dayEdges, daysOf, engineCaller, percent, type ReportCaller, readAsOf, r
 import type { Cohort, CohortsHost } from "./cohort.ts"
 import type { Evaluation } from "./evaluation.ts"
 import { ENGAGEMENT_METRICS, type EngagementPointResponse, type EngagementResponse, type HistogramResponse } from "./responses.ts"
-import { hiddenGroups, isSmall } from "./small-groups.ts"
+import { hiddenGroups, isSmall, tellsSmallGroup } from "./small-groups.ts"
 
 export const WINDOWS = ["7", "28"] as const
 
@@ -56,17 +56,22 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
   /** Opens a report on active people: who counts, and the query that all of them share. Throws `identity_insufficient`. */
   async function open(caller: ReportCaller, { cohortId, filter, restrict }: ActivityArguments, range: { from: number; to: number }) {
     const { site, locked } = caller
-    const filters = [filter, locked].filter((one) => one !== undefined)
+    const filters = distinctFilters(filter)
     const cohort = cohortId === undefined ? undefined : await find(site, cohortId)
     const among = cohort && (await evaluation.setFor(caller, cohort))
     const counted = await host.services.people.resolve({ site, range, windows: among?.windows ?? [], ...(restrict && { restrict }) })
-    const query = {
-      site: counted.scope.site,
-      scope: counted.scope,
-      ...(filters.length > 0 && { filter: { op: "and" as const, filters } }),
-      ...(among && { among: among.set(counted.scope) }),
+    const queryWith = (kept: readonly Filter[], set: boolean) => {
+      const all = locked ? [...kept, locked] : kept
+      return {
+        site: counted.scope.site,
+        scope: counted.scope,
+        ...(all.length > 0 && { filter: { op: "and" as const, filters: all } }),
+        ...(among && set && { among: among.set(counted.scope) }),
+      }
     }
-    return { counted, query }
+    /** Without each filter and without the cohort: what leaving them out changes must not be a small group. */
+    const variants = [...filters.map((_, i) => queryWith(filters.toSpliced(i, 1), true)), ...(among ? [queryWith(filters, false)] : [])]
+    return { counted, query: queryWith(filters, true), variants: caller.least === 0 ? [] : variants }
   }
 
   return {
@@ -81,14 +86,19 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
       const { window, asOf } = read
       const first = asOf.subtract({ days: window - 1 })
       const before = { from: first.subtract({ days: window }), to: first.subtract({ days: 1 }) }
-      const { counted, query } = await open(caller, read, daysOf(first, asOf, site.timezone))
-      const result = await host.engine.activeDays(
-        { ...query, days: dayEdges(first, asOf, site.timezone), previous: dayEdges(before.from, before.to, site.timezone) },
-        engineCaller(caller),
+      const { counted, query, variants } = await open(caller, read, daysOf(first, asOf, site.timezone))
+      const [days, previousDays] = [dayEdges(first, asOf, site.timezone), dayEdges(before.from, before.to, site.timezone)]
+      const measure = (one: typeof query) => host.engine.activeDays({ ...one, days, previous: previousDays }, engineCaller(caller))
+      const result = await measure(query)
+      const others = await Promise.all(variants.map(measure))
+      const shown = bucketsOfPeople(
+        result.people,
+        others.map(({ people }) => people),
+        least,
       )
-      const shown = bucketsOfPeople(result.people, least)
       const isKnown = counted.recognizes(daysOf(before.from, before.to, site.timezone))
-      const previous = isKnown ? bucketsOfPeople(result.previous, least) : undefined
+      const earlier = others.map((other) => other.previous)
+      const previous = isKnown ? bucketsOfPeople(result.previous, earlier, least) : undefined
       const hidden = shown.buckets.concat(previous?.buckets ?? []).filter(({ people }) => people === null).length
       const events = result.tenths.reduce((sum, count) => sum + count, 0)
       return {
@@ -97,7 +107,7 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
         people: shown.people,
         buckets: shown.buckets,
         at_least: atLeast(shown.counted),
-        tenths: shown.total < least * 10 ? null : result.tenths.map((count) => percent(count, events)),
+        tenths: shown.people === null || shown.people < least * 10 ? null : result.tenths.map((count) => percent(count, events)),
         previous: { people: previous?.people ?? null, buckets: previous?.buckets ?? [] },
         median: medianOf(shown.counted),
         mean: meanOf(shown.counted),
@@ -141,15 +151,25 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
       const needed = onlyDaily
         ? daysOf(days.to, days.to, timezone)
         : { from: Math.min(edges[0]!, dayEdges(first, first, timezone)[0]!), to: range.range.to }
-      const { counted, query } = await open(caller, { window: 28, asOf: days.to, cohortId, filter, restrict }, needed)
-      const result = await host.engine.engagement({ ...query, edges, days: dayEdges(first, days.to, timezone) }, engineCaller(caller))
+      const { counted, query, variants } = await open(caller, { window: 28, asOf: days.to, cohortId, filter, restrict }, needed)
+      const dayStarts = dayEdges(first, days.to, timezone)
+      const measure = (one: typeof query) => host.engine.engagement({ ...one, edges, days: dayStarts }, engineCaller(caller))
+      const result = await measure(query)
+      const others = await Promise.all(variants.map(measure))
       let groups = 0
       const points = result.points.map((point, i): EngagementPointResponse => {
         // The new, returning and resurrected people add up to the active ones, and so do the returning and dormant ones of the point before.
-        const hidesParts = PARTS.some((name) => isSmall(point[name], least))
+        const isHidden = (name: keyof typeof point) =>
+          isSmall(point[name], least) ||
+          tellsSmallGroup(
+            point[name],
+            others.map(({ points: left }) => left[i]![name]),
+            least,
+          )
+        const hidesParts = PARTS.some(isHidden)
         const shownOf = (metric: (typeof ENGAGEMENT_METRICS)[number]): number | null => {
-          if (metric === "stickiness") return isSmall(point.dau, least) || isSmall(point.mau, least) ? null : percent(point.dau, point.mau)
-          const hides = PARTS.some((name) => name === metric) ? hidesParts : isSmall(point[metric], least)
+          if (metric === "stickiness") return isHidden("dau") || isHidden("mau") ? null : percent(point.dau, point.mau)
+          const hides = PARTS.some((name) => name === metric) ? hidesParts : isHidden(metric)
           groups += Number(hides)
           return hides ? null : point[metric]
         }
@@ -200,16 +220,32 @@ function previousEdge(first: number, interval: string, timezone: string): number
   return before.toZonedDateTime(timezone).epochMilliseconds
 }
 
-/** Returns the people by number of active days, with small groups hidden. `counted` are the shown numbers, and 0 for hidden ones. */
-function bucketsOfPeople(people: readonly number[], least: number) {
-  const total = people.reduce((sum, count) => sum + count, 0)
-  const hidden = hiddenGroups(people, least)
-  const hidesTotal = isSmall(total, least)
+/**
+ * Returns the filters of a report one by one. Of equal ones only the first: leaving out one of them would change nothing and hide what
+ * the filter does.
+ */
+function distinctFilters(filter: Filter | undefined): Filter[] {
+  const filters = filter === undefined ? [] : filter.op === "and" ? filter.filters : [filter]
+  return [...new Map(filters.map((one) => [JSON.stringify(one), one])).values()]
+}
+
+/** Returns the people by number of active days, with small groups hidden. `others` are those without one of the filters. `counted` are the shown numbers, and 0 for hidden ones. */
+function bucketsOfPeople(people: readonly number[], others: readonly (readonly number[])[], least: number) {
+  const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
+  const total = sumOf(people)
+  const isTelling = (i: number) =>
+    tellsSmallGroup(
+      people[i]!,
+      others.map((other) => other[i]!),
+      least,
+    )
+  const hidden = hiddenGroups(people, least, isTelling)
+  const hidesTotal = isSmall(total, least) || tellsSmallGroup(total, others.map(sumOf), least)
   const buckets = people.map((count, i) => {
     const hides = hidden[i]! || hidesTotal
     return { active_days: i + 1, people: hides ? null : count, share: hides ? null : percent(count, total) }
   })
-  return { total, people: hidesTotal ? null : total, buckets, counted: buckets.map(({ people }) => people ?? 0) }
+  return { people: hidesTotal ? null : total, buckets, counted: buckets.map(({ people }) => people ?? 0) }
 }
 
 function atLeast(people: readonly number[]): HistogramResponse["at_least"] {

@@ -59,10 +59,10 @@ export function showCohort(
 
 /** Returns the cohorts as sets that filters name. */
 export const visitorSets = ({ settingOf, evaluation }: Pick<Area, "settingOf" | "evaluation">): VisitorSets => ({
-  async find(site, id, { seesPeople, caller }) {
+  async find(site, id, { seesPeople, seesRevenue, caller }) {
     const setting = await settingOf(site)
     const cohort = setting.cohorts.get(id)
-    if (!cohort) return undefined
+    if (!cohort || (!seesRevenue && looksAtRevenue(cohort.definition, setting))) return undefined
     if (cohort.kind === "dynamic" && brokenReferences(cohort.definition, setting).length > 0) return "broken"
     const { windows, set } = await evaluation.filterSet(site, cohort)
     return {

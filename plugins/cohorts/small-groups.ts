@@ -10,10 +10,10 @@ export const isSmall = (people: number, least: number): boolean => people > 0 &&
 
 /**
  * Returns which groups that add up to a known total are hidden: the small ones, and while the hidden ones together are still small, the
- * smallest other group. Of 40, 12 and 3 with a minimum of 5, only 40 is shown.
+ * smallest other group. Of 40, 12 and 3 with a minimum of 5, only 40 is shown. `isTelling` names further groups to hide.
  */
-export function hiddenGroups(people: readonly number[], least: number): boolean[] {
-  const hidden = people.map((count) => isSmall(count, least))
+export function hiddenGroups(people: readonly number[], least: number, isTelling: (index: number) => boolean = () => false): boolean[] {
+  const hidden = people.map((count, i) => isSmall(count, least) || isTelling(i))
   const sum = () => people.reduce((total, count, i) => total + (hidden[i] ? count : 0), 0)
   while (isSmall(sum(), least)) {
     const smallest = people.reduce((best, count, i) => (!hidden[i] && count > 0 && (best < 0 || count < people[best]!) ? i : best), -1)

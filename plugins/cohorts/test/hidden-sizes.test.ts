@@ -91,6 +91,10 @@ test("without the permission for revenue, a cohort that looks at it shows no num
   expect(await stage.send("PATCH", "/cohorts/1", { definition: spent }, editor)).toMatchObject(refused)
   for (const path of ["/cohorts/2/members", "/power-users?cohort_id=3", "/power-users/histogram?cohort_id=2", "/engagement?cohort_id=2"])
     expect(await stage.get(path, editor)).toMatchObject(refused)
+  const filters = encodeURIComponent(JSON.stringify([{ dimension: "cohort", operator: "is", values: [3] }]))
+  const report = `/stats/summary?period=30d&filters=${filters}`
+  expect(await stage.get(report, editor)).toMatchObject({ status: 400, body: { errors: [{ code: "invalid_choice" }] } })
+  expect((await stage.get(report)).status).toBe(200)
 })
 
 test("a frozen cohort whose members were not stored frees its name", async () => {

@@ -22,6 +22,8 @@ export interface VisitorSets {
 export interface SetReader {
   /** Whether groups smaller than `min_group` are shown. */
   seesPeople: boolean
+  /** Whether sets that are defined by revenue can be named. */
+  seesRevenue: boolean
   caller: Caller
 }
 
@@ -40,6 +42,7 @@ export interface FilteredRequest<Parsed> {
   /** User whose personal segments can be named, and who learns that a cohort is broken. Absent for API keys and shared views. */
   userId: number | undefined
   seesPeople: boolean
+  seesRevenue: boolean
   caller: Caller
   /** Parses the request. It can be called twice, and throws the faults of the request. */
   parse(saved: SavedFilters): Parsed
@@ -96,15 +99,15 @@ export function createVisitorSets(saved: SavedOf): VisitorSetSources {
     async lookup(site, parse) {
       const segments = saved(site)
       const { ids } = parseNaming(parse, segments)
-      const found = await findAll(site, ids, { seesPeople: false, caller: { organizationId: site.organization_id } })
+      const found = await findAll(site, ids, { seesPeople: false, seesRevenue: true, caller: { organizationId: site.organization_id } })
       return withCohorts(segments, (id) => placeholder(found.get(id)))
     },
     readingWith: (engine, people) => ({
-      async read({ site, userId, seesPeople, caller, parse, ranges, timezone }) {
+      async read({ site, userId, seesPeople, seesRevenue, caller, parse, ranges, timezone }) {
         const segments = saved(site, userId)
         const first = parseNaming(parse, segments)
         if (first.ids.size === 0) return { parsed: first.parsed() }
-        const found = await findAll(site, first.ids, { seesPeople, caller })
+        const found = await findAll(site, first.ids, { seesPeople, seesRevenue, caller })
         const known = [...found].filter((entry): entry is [number, VisitorSet] => typeof entry[1] === "object")
         const isBroken = (id: number) => userId !== undefined && found.get(id) === "broken"
         const parseWith = (filters: ReadonlyMap<number, Filter>) =>

@@ -115,8 +115,8 @@ function readWith<Parsed>(
   options: ReportOptions,
   request: Pick<FilteredRequest<Parsed>, "parse" | "ranges" | "timezone">,
 ): Promise<ReadRequest<Parsed>> {
-  const { userId, seesPeople = false } = options
-  return savedSets.read({ site, userId, seesPeople, caller: callerOf(site, options), ...request })
+  const { userId, seesPeople = false, hidesRevenue = false } = options
+  return savedSets.read({ site, userId, seesPeople, seesRevenue: !hidesRevenue, caller: callerOf(site, options), ...request })
 }
 
 /** Knows no segments and no cohorts. */

@@ -89,7 +89,7 @@ async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<str
     throw siteNotFound()
   }
   const read = await savedSets.read({
-    ...{ site, userId: undefined, seesPeople: false, caller, parse },
+    ...{ site, userId: undefined, seesPeople: false, seesRevenue: true, caller, parse },
     ranges: ({ range, compared }) => [range.range, ...(compared ? [compared.range] : [])],
     timezone: ({ range }) => range.timezone,
   })
