@@ -85,7 +85,7 @@ export function createEnrichment(site: EnrichmentSite, places?: PlaceFile): (eve
       hostname,
       title: tagValue(given.title ?? "", COLLECT.titleChars),
       interactive: given.interactive ?? true,
-      props: storedProps(given.props ?? []),
+      props: storedProps(given.props),
       ...(money && typeof money !== "string" && { revenue: money }),
       ...(engagement && { engagement }),
       ...(given.vitals && { vitals: given.vitals }),
@@ -103,11 +103,28 @@ export function createEnrichment(site: EnrichmentSite, places?: PlaceFile): (eve
 
 const cutName = (name: string): string => [...visible(name).trim()].slice(0, COLLECT.nameChars).join("")
 
-const storedProps = (props: NonNullable<ForeignEvent["props"]>): NewEvent["props"] =>
+const NO_PROPS: NewEvent["props"] = []
+
+// Most events of an import have no properties and no tags, so neither is copied for them.
+const storedProps = (props: ForeignEvent["props"]): NewEvent["props"] => (!props || props.length === 0 ? NO_PROPS : storable(props))
+
+const storable = (props: NonNullable<ForeignEvent["props"]>): NewEvent["props"] =>
   props
     .slice(0, COLLECT.props)
     .map(([key, value]) => [cutBytes(visible(key), COLLECT.propKeyBytes), cutBytes(visible(value), COLLECT.propValueBytes)] as const)
     .filter(([key]) => key !== "")
+
+type Tags = NonNullable<ForeignEvent["utm"]>
+
+function hasTags(utm: Tags): boolean {
+  for (const name in utm) if (utm[name as keyof Tags]) return true
+  return false
+}
+
+function tagsOf(utm: Tags): Tags {
+  const given = Object.entries(utm).filter(([, value]) => value !== undefined && value !== "")
+  return Object.fromEntries(given.map(([name, value]) => [name, tagValue(value, COLLECT.utmChars)]))
+}
 
 interface Place {
   hostname: string
@@ -124,9 +141,7 @@ function traitsOf(
   const found = referrerOf(sent)
   const isOwn = found.host !== "" && (isSelfReferral(found, { hostname, hosts }) || coversHost(hosts, found.host))
   const referrer = isOwn ? NO_REFERRER : found
-  const given = Object.entries(utm).filter(([, value]) => value !== undefined && value !== "")
-  const tags = Object.fromEntries(given.map(([name, value]) => [name, tagValue(value, COLLECT.utmChars)]))
-  const campaign: Campaign = { ...campaignOf(query), ...tags }
+  const campaign: Campaign = hasTags(utm) ? { ...campaignOf(query), ...tagsOf(utm) } : campaignOf(query)
   // A stated source without a channel is spelled, and has the channel, as if the parameter `source` named it.
   const isNamed = stated.channel === undefined && stated.source !== undefined && stated.source !== ""
   const source = sourceOf(isNamed ? { ...campaign, utm_source: "", source: stated.source! } : campaign, referrer)

@@ -223,7 +223,8 @@ class Stage implements Sink {
 
   event(given: SourceEvent): void {
     this.#collect(1)
-    const enriched = this.#enrich!({ ...given, ...(given.sender && { address: given.sender.address, userAgent: given.sender.userAgent }) })
+    const { sender } = given
+    const enriched = this.#enrich!(sender ? { ...given, address: sender.address, userAgent: sender.userAgent } : given)
     if (enriched === "bad_url") {
       this.reject(given.file, given.line, "bad_url", given.hostname ?? hostIn(given.url ?? ""))
       return

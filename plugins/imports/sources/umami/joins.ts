@@ -33,9 +33,12 @@ const NONE = 0xffffffff
 
 /** Returns the columns of the visitor as one text, by which its traits are remembered. "" if all are empty. */
 export function visitorText(row: TableRows["rows"][number]): string {
-  const values = ["browser", "os", "device", "screen", "language", "country", "region", "city"].map((column) => cellOf(row, column))
-  return values.every((value) => value === "") ? "" : values.join(SEPARATOR)
+  let text = ""
+  for (const column of VISITOR_COLUMNS) text += cellOf(row, column) + SEPARATOR
+  return text.length === VISITOR_COLUMNS.length ? "" : text
 }
+
+const VISITOR_COLUMNS = ["browser", "os", "device", "screen", "language", "country", "region", "city"]
 
 /** Returns the traits of a `visitorText`. */
 export const visitorTraits = memoize(CACHED_TRAITS, (text: string): Partial<VisitTraits> => {
