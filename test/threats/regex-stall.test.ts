@@ -68,6 +68,7 @@ longTest(
 test("expressions are built at run time only from our own constants", () => {
   const making = sources.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)
   expect(making.sort()).toEqual([
+    "plugins/imports/sources/region-names.ts", // words of its own list
     "src/http/router.ts", // route paths
     "src/http/tracker.ts", // names of script variants
     "src/services/backup/bucket.ts", // tag names
@@ -130,6 +131,7 @@ test("matches exactly what trying every length of every star matches", () => {
 test("only one function normalizes untrusted text, and it is linear", () => {
   const composing = sources.filter(({ text }) => /\.normalize\(/.test(text)).map(({ path }) => path)
   expect(composing.sort()).toEqual([
+    "plugins/imports/sources/region-spelling.ts", // a name of at most 100 characters
     "src/domain/text.ts",
     "src/services/backup/sealing.ts", // the operator's own passphrase
     "src/services/oidc/organization-providers.ts", // a name of limited length
