@@ -122,7 +122,7 @@ export interface StartOptions {
   settings?: Record<string, string>
   /** Default: the plugins of the program. */
   plugins?: readonly AnyPlugin[]
-  /** Addresses with ports of the DNS servers that the instance queries for TXT records. */
+  /** Addresses with ports of the DNS servers that the instance queries for TXT records and for outgoing requests. */
   nameServers?: readonly string[]
 }
 

@@ -78,6 +78,7 @@ export {
   readSortedPaging,
   sortedPage,
 } from "../services/lists/paging.ts"
+export { type FailureCode, failureCode } from "../services/outbound/failure.ts"
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
 export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
 export type { People } from "../services/people/people.ts"

@@ -32,7 +32,7 @@ export interface AppOptions {
   backUpBeforeMigrating?: boolean
   /** For tests only: niceness of the hash threads. Tests run on busy machines, on which the default would be too slow. */
   hashNiceness?: number
-  /** For tests only: name servers for TXT records. Default: those of the system. */
+  /** For tests only: name servers for TXT records and outgoing requests. Default: those of the system. */
   nameServers?: readonly string[]
 }
 
@@ -50,6 +50,7 @@ export const instanceOptions = ({
   described,
   backUpBeforeMigrating = true,
   hashNiceness = HASH_NICENESS,
+  nameServers,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
   version,
@@ -71,6 +72,7 @@ export const instanceOptions = ({
     ports: config.outbound_ports,
     privateRanges: config.allow_private_webhooks,
   },
+  nameServers,
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
   backups: {
     time: config.backup_time,

@@ -38,6 +38,7 @@ import { inSlices } from "../lists/paging.ts"
 import { type Alarms, createAlarms } from "../mail/alarms.ts"
 import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "../outbound/outbound.ts"
+import { resolveAt } from "../outbound/socket.ts"
 import { createPeople, type People } from "../people/people.ts"
 import { createVisitorSets, type VisitorSetSources } from "../people/visitor-sets.ts"
 import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
@@ -79,6 +80,8 @@ export interface InstanceOptions {
   maxSites: number
   plugins: readonly PluginFacts[]
   outbound: OutboundSettings
+  /** For tests only: name servers for outgoing requests. Default: the resolver of the system. */
+  nameServers?: readonly string[] | undefined
   keep: KeepRules
   /** Time of automatic backups, `03:00` in UTC or `off`, its source, and the bucket configured by the operator. */
   backups: { time: string; setBy: "env" | "file" | undefined; bucket?: Omit<BucketPlace, "byOperator"> | undefined }
@@ -205,7 +208,12 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const instanceShields = await createInstanceShields({ catalog, clock })
   const factsOf = (site: Site) => siteFacts(site, goals.rules(site.id))
   events.exempt(createExemptValues({ directory: sites.directory, goals, funnels, instanceShields }))
-  const outbound = createOutbound({ settings: options.outbound, clock })
+  const outbound = createOutbound({
+    settings: options.outbound,
+    clock,
+    version: options.version,
+    ...(options.nameServers && { resolve: resolveAt(options.nameServers) }),
+  })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
   const jobs = createJobQueue({ catalog, clock, log, random })
   const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))

@@ -8,6 +8,19 @@ export const resolveName: ResolveName = async (name) => {
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
+/** Returns a resolver that asks only these name servers, for tests. It knows no local names. */
+export function resolveAt(servers: readonly string[]): ResolveName {
+  return async (name) => {
+    const { Resolver } = await import("node:dns/promises")
+    const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+    resolver.setServers(servers)
+    const none = (): string[] => []
+    const found = await Promise.all([resolver.resolve4(`${name}.`).catch(none), resolver.resolve6(`${name}.`).catch(none)])
+    if (found.flat().length === 0) throw new Error("The name has no address")
+    return found.flat()
+  }
+}
+
 export interface SocketRequest {
   url: URL
   /** IP address to connect to. If undefined, the host name is resolved. */

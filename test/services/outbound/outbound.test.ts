@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test"
-import { createOutbound, excerptOf, mayReach, type Outbound, type OutboundSettings } from "../../../src/services/outbound/outbound.ts"
+import { mayReach } from "../../../src/services/outbound/addresses.ts"
+import { failureCode } from "../../../src/services/outbound/failure.ts"
+import { createOutbound, excerptOf, type Outbound, type OutboundSettings } from "../../../src/services/outbound/outbound.ts"
+import { resolveAt } from "../../../src/services/outbound/socket.ts"
 import { fixedClock, temporaryFolder } from "../../kit.ts"
+import { nameServer, type SuccessiveAddresses } from "../oidc/name-server.ts"
 import { certificateFor, noOpenssl } from "./certificate.ts"
 
 const clock = fixedClock("2026-11-21T12:00:00Z")
@@ -15,11 +19,14 @@ function client(settings: Partial<OutboundSettings>, names: Record<string, reado
     if (!addresses) throw new Error("ENOTFOUND")
     return addresses
   }
-  return { lookups, ...createOutbound({ settings: { ...STRICT, ...settings }, clock, resolve, ...(ca !== undefined && { ca }) }) }
+  return {
+    lookups,
+    ...createOutbound({ settings: { ...STRICT, ...settings }, clock, version: "1.2.3", resolve, ...(ca !== undefined && { ca }) }),
+  }
 }
 
 /** A server that no request may reach. It counts the requests it receives. */
-function canary(answer: (request: Request) => Response = () => new Response("inside")) {
+function canary(answer: (request: Request) => Response | Promise<Response> = () => new Response("inside")) {
   let calls = 0
   const server = Bun.serve({
     port: 0,
@@ -191,10 +198,29 @@ test("looks up a name once and connects to the address it checked", async () => 
   let looks = 0
   const resolve = async () => (looks++ === 0 ? ["192.0.2.99"] : ["127.0.0.1"])
   const settings = { ...STRICT, allowHttp: true, ports: [inside.port], privateRanges: ["192.0.2.0/24"] }
-  const { fetch } = createOutbound({ settings, clock, resolve })
+  const { fetch } = createOutbound({ settings, clock, version: "1.2.3", resolve })
   const abort = AbortSignal.timeout(300)
   expect(await codeOf(fetch(`http://rebinding.example:${inside.port}/`, { signal: abort }))).toBe("outbound_failed")
   expect({ looks, calls: inside.calls() }).toEqual({ looks: 1, calls: 0 })
+})
+
+test.each<[string, SuccessiveAddresses, ReturnType<typeof failureCode>]>([
+  ["turns inward at the second look-up", [["192.0.2.99"], ["127.0.0.1"]], "timeout"],
+  ["points inward at once", [["127.0.0.1"]], "blocked_address"],
+  ["hides an inward address behind a public one", [["192.0.2.99", "127.0.0.1"]], "blocked_address"],
+  ["has an inward address in IPv6 only", [["192.0.2.99", "::1"]], "blocked_address"],
+  ["spells IPv4 as IPv6", [["::ffff:127.0.0.1"]], "blocked_address"],
+])("a name server that %s opens no connection to the private network", async (_, answers, expected) => {
+  using inside = canary()
+  using server = await nameServer({}, { "liar.example": answers })
+  const settings = { ...STRICT, allowHttp: true, ports: [inside.port], privateRanges: ["192.0.2.0/24"] }
+  const { fetch } = createOutbound({ settings, clock, version: "1.2.3", resolve: resolveAt([server.address]) })
+  const failure = await fetch(`http://liar.example:${inside.port}/`, { timeoutMs: 300 }).catch((error: unknown) => error)
+  // The public address of these tests answers nothing: depending on the network, the connection is refused or never made.
+  const code = failureCode(failure)
+  expect<typeof code>(code === "not_connected" ? "timeout" : code).toBe(expected)
+  expect(inside.calls()).toBe(0)
+  expect(server.asked.toSorted()).toEqual(["liar.example A", "liar.example AAAA"])
 })
 
 test("checks each redirect and follows at most three", async () => {
@@ -297,7 +323,7 @@ test("gives up after ten seconds, even if the server keeps sending slowly", asyn
 }, 15_000)
 
 test("gives up a look-up that never ends when the request times out", async () => {
-  const { fetch } = createOutbound({ settings: STRICT, clock, resolve: () => new Promise(() => {}) })
+  const { fetch } = createOutbound({ settings: STRICT, clock, version: "1.2.3", resolve: () => new Promise(() => {}) })
   expect(await codeOf(fetch("https://slow.example/", { signal: AbortSignal.timeout(50) }))).toBe("outbound_failed")
 })
 
@@ -358,6 +384,97 @@ test("ignores a proxy from the environment", async () => {
   })
   expect(await new Response(child.stdout).text()).toBe("the server\n")
   expect(proxy.calls()).toBe(0)
+})
+
+test("sends the version as the user agent, unless the caller names another", async () => {
+  using server = canary((request) => new Response(request.headers.get("user-agent")))
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const agent = async (headers: Record<string, string>) =>
+    new TextDecoder().decode((await fetch(`http://a.example:${server.port}/`, { headers })).body)
+  expect([await agent({}), await agent({ "User-Agent": "Probe/1" })]).toEqual(["Footfall/1.2.3", "Probe/1"])
+})
+
+test("takes the time and the size that a request allows", async () => {
+  using server = canary(async (request) => {
+    await Bun.sleep(Number(new URL(request.url).searchParams.get("ms")))
+    return new Response("x".repeat(100))
+  })
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const base = `http://a.example:${server.port}/?ms=`
+  const failure = async (work: Promise<unknown>) => failureCode(await work.catch((error: unknown) => error))
+  expect((await fetch(`${base}0`, { maxBytes: 100 })).body.byteLength).toBe(100)
+  expect(await failure(fetch(`${base}0`, { maxBytes: 99 }))).toBe("too_large")
+  expect(await failure(fetch(`${base}400`, { timeoutMs: 100 }))).toBe("timeout")
+  expect((await fetch(`${base}100`, { timeoutMs: 5_000 })).status).toBe(200)
+})
+
+const HOOK = "/services/T024BE7LD/B024BE7LH"
+test.each([
+  ["another host", "https://new.example/hook?token=123456789", "https://new.example/hook"],
+  ["the same path over HTTPS, which is a secret", `https://a.example${HOOK}`, "https://a.example/…/…/…"],
+  ["a path of the same host", "/moved", "http://a.example:PORT/moved"],
+  ["the private network", "http://169.254.169.254/latest/meta-data", "http://169.254.169.254/latest/meta-data"],
+])("a redirect to %s fails where none is allowed, and names the new address", async (_, location, named) => {
+  using server = canary((request) =>
+    new URL(request.url).pathname === HOOK ? new Response(null, { status: 302, headers: { location } }) : new Response("followed"),
+  )
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const request = { method: "POST", body: "{}", follows: false }
+  const failure = await fetch(`http://a.example:${server.port}${HOOK}`, request).catch((error: unknown) => error)
+  expect(failureCode(failure)).toBe("redirected")
+  expect((failure as Error).message).toBe(
+    `The address redirects to ${named.replace("PORT", String(server.port))}. Enter the new address instead.`,
+  )
+  expect(server.calls()).toBe(1)
+})
+
+test.each([
+  ["120", 120_000],
+  ["0", 0],
+  [" 7 ", 7_000],
+  ["Sat, 21 Nov 2026 12:05:00 GMT", 300_000],
+  ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
+  ["-1", undefined],
+  ["1.5", undefined],
+  ["soon", undefined],
+  ["", undefined],
+  ["99999999999999", undefined],
+])("reports the header Retry-After: %p", async (value, expected) => {
+  using server = canary(() => new Response(null, { status: 429, headers: { "retry-after": value } }))
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  expect((await fetch(`http://a.example:${server.port}/`)).retryAfterMs).toBe(expected)
+})
+
+test.each<[ReturnType<typeof failureCode>, string, Partial<OutboundSettings>]>([
+  ["name_not_resolved", "http://unknown.example:PORT/", {}],
+  ["not_connected", "http://a.example:1/", { ports: [1] }],
+  ["too_many_redirects", "http://a.example:PORT/loop", {}],
+  ["invalid_redirect", "http://a.example:PORT/nowhere", {}],
+  ["not_connected", "http://a.example:PORT/broken", {}],
+  ["blocked_address", "http://10.0.0.1:PORT/", {}],
+  ["outbound_disabled", "http://a.example:PORT/", { enabled: false }],
+])("names the cause of a failure: %s at %s", async (expected, url, settings) => {
+  using server = canary((request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname === "/nowhere") return new Response(null, { status: 302, headers: { location: "http://[" } })
+    return Response.redirect("/loop", 302)
+  })
+  const cut = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: (socket) => void socket.terminate() } })
+  const port = url.endsWith("/broken") ? cut.port : server.port
+  const { fetch } = client({ ...open(port), ...settings }, { "a.example": ["127.0.0.1"] })
+  const failure = await fetch(url.replace("PORT", String(port))).catch((error: unknown) => error)
+  cut.stop(true)
+  expect(failureCode(failure)).toBe(expected)
+})
+
+test("names a request that its caller cancelled, and no cause for other errors", async () => {
+  using server = canary(async () => {
+    await Bun.sleep(5_000)
+    return new Response()
+  })
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const failure = await fetch(`http://a.example:${server.port}/`, { signal: AbortSignal.timeout(50) }).catch((error: unknown) => error)
+  expect([failureCode(failure), failureCode(new Error("bug"))]).toEqual(["aborted", undefined])
 })
 
 test("shortens an excerpt and removes control characters", () => {
