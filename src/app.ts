@@ -149,6 +149,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     workerUrl: options.workers.plugin,
     instance,
     stats,
+    insights: siteAreas.insights,
     recordReports,
     exports,
     console: admin,

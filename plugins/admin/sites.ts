@@ -61,7 +61,7 @@ export const siteRoutes = (host: Host) => {
     })
     .post(
       "/admin/sites/:id/transfer",
-      async ({ actor, params, body }) => {
+      async ({ actor, user, params, body }) => {
         const site = await find(params)
         const { fields, faults } = inspect(TransferInput, body.value)
         const wanted = fields.organization_id === undefined ? undefined : await organizations.get(fields.organization_id)
@@ -69,7 +69,8 @@ export const siteRoutes = (host: Host) => {
           faults.push(fault("/organization_id", "invalid_choice", "must be the ID of an organization"))
         refuseFaults(faults)
         const detached = await detachedBy(site)
-        await sites.transfer(site.id, wanted!.id, { alongside: host.audit.recorded(actor, auditEntry("transfer")) }) // rejected above if missing
+        const alongside = host.audit.recorded(actor, auditEntry("transfer"))
+        await sites.transfer(site.id, wanted!.id, user.id, { alongside }) // rejected above if missing
         return { site: await formatSiteById(lists, site.id), detached }
       },
       {

@@ -23,6 +23,9 @@ const ActiveDaysConfig = t.Object(
   { additionalProperties: false },
 )
 
+/** Both look beyond the filtered visits: at other visits of the same people. A locked filter would not limit what they show. */
+const FILTERED = { filter_dimensions: "all", lock_dimensions: [] } as const
+
 /** Returns the cards of saved dashboards. On a shared one, small groups are hidden as the share says. */
 export function widgetsOf({ retention, activity }: Area): Record<string, Widget> {
   return {
@@ -32,6 +35,7 @@ export function widgetsOf({ retention, activity }: Area): Record<string, Widget>
       size: { min_w: 4, min_h: 3, w: 12, h: 5 },
       config: RetentionConfig,
       needs: "cohorts:read",
+      ...FILTERED,
       shareable: () => true,
       async resolve({ given, ...question }, { grain, ...config }) {
         const { from, to, filters } = given
@@ -46,6 +50,7 @@ export function widgetsOf({ retention, activity }: Area): Record<string, Widget>
       size: { min_w: 3, min_h: 2, w: 6, h: 3 },
       config: ActiveDaysConfig,
       needs: "cohorts:read",
+      ...FILTERED,
       shareable: () => true,
       async resolve({ given, ...question }, { window }) {
         const { meta, ...data } = await activity.histogram(callerOf({ given, ...question }), defined({ window, filters: given.filters }))

@@ -9,6 +9,7 @@ import type { Actor } from "../domain/audit.ts"
 import type { Rank } from "../domain/permission.ts"
 import type { RecordKind } from "../domain/record.ts"
 import type { AreaStep } from "../ingest/pipeline/areas.ts"
+import type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
 import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
 import type { CommandForm, CommandInput } from "../services/instance/plugin-commands.ts"
@@ -19,6 +20,7 @@ import type { Migration } from "../store/migrations.ts"
 import type { PluginError } from "./errors.ts"
 import type { Asked, Host } from "./host/host.ts"
 import type { PluginJob } from "./host/jobs.ts"
+import type { OwnStatements } from "./host/own-tables.ts"
 import type { Widget } from "./widgets.ts"
 
 /** First segments of the paths that belong to a plugin. */
@@ -94,6 +96,11 @@ export interface Contribution {
    * removed, or with `all` every visit and import after a reset of the site. Settings and definitions remain.
    */
   onVisitsErase?(siteId: number, removed: ErasedVisits): Promise<Removed>
+  // The two hooks about people run in the transaction of the change, also while the plugin is disabled. If one throws, nothing is changed.
+  /** Hands over or deletes what belongs to a member who leaves an organization. */
+  onMemberLeave?(statements: OwnStatements, leave: MemberLeave): Promise<void>
+  /** Hands over or deletes what belongs to members who lose a site that moves to another organization, and ends what depended on the old one. */
+  onSiteTransfer?(statements: OwnStatements, transfer: SiteTransfer): Promise<void>
   /** Files of the plugin in the archive of a site, also while it is disabled: `<id>_<name>.ndjson` with one object per line. */
   exporters?: Readonly<Record<string, Exporter>>
   /** Runs before the stores are closed, for at most one second. */

@@ -11,6 +11,7 @@ import { declareErrors } from "./errors.ts"
 import type { Host } from "./host/host.ts"
 import { type HostOptions, hostsOf } from "./host/hosts.ts"
 import { defineJobs } from "./host/jobs.ts"
+import { ownStatements } from "./host/own-tables.ts"
 import type { PluginRegistry } from "./registry.ts"
 
 export interface LoadOptions extends Omit<HostOptions, "lists"> {
@@ -68,6 +69,10 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       instance.outbox.register({ ...consumer, name: `${id}.${name}`, isOn })
     const { visitorSets } = contribution
     if (visitorSets) instance.visitorSets.register({ find: visitorSets.find, isOn })
+    instance.handover.register({
+      onMemberLeave: async (statements, leave) => contribution.onMemberLeave?.(ownStatements(statements, id), leave),
+      onSiteTransfer: async (statements, transfer) => contribution.onSiteTransfer?.(ownStatements(statements, id), transfer),
+    })
     registry.add({ id, isOn, contribution })
   }
 

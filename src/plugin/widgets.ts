@@ -32,6 +32,13 @@ export interface Widget<Config extends TObject = TObject> {
   config: Config
   /** Permission on the site that viewers need. */
   needs: string
+  /** Dimensions by which the widget can be filtered. `all` includes properties, segments and cohorts. */
+  filter_dimensions: readonly string[] | "all"
+  /**
+   * Dimensions of which a filter limits everything that the widget shows, so that it can be locked on a shared dashboard. On one with
+   * any other locked filter the widget is unavailable. Default: `filter_dimensions`.
+   */
+  lock_dimensions?: readonly string[] | "all"
   /** Returns whether viewers of a shared dashboard can see the widget on this site. */
   shareable(site: Site): boolean
   /** Returns the data of the widget. `config` is already validated. An `AppError` affects only this card. */
@@ -40,6 +47,16 @@ export interface Widget<Config extends TObject = TObject> {
 
 /** Returns the widget unchanged. Only adds the type. */
 export const defineWidget = <Config extends TObject>(widget: Widget<Config>): Widget => widget as unknown as Widget // the host validates the config before it calls `resolve`
+
+/** Returns whether a widget can be filtered by a dimension. */
+export const canFilter = ({ filter_dimensions: known }: Pick<Widget, "filter_dimensions">, dimension: string): boolean =>
+  known === "all" || known.includes(dimension)
+
+/** Returns whether a widget keeps a locked filter of a dimension in everything that it shows. */
+export const canLock = (
+  { filter_dimensions, lock_dimensions = filter_dimensions }: Pick<Widget, "filter_dimensions" | "lock_dimensions">,
+  dimension: string,
+): boolean => canFilter({ filter_dimensions: lock_dimensions }, dimension)
 
 /** Widget with its plugin. Widgets of disabled plugins are not available. */
 export interface KnownWidget extends Widget {

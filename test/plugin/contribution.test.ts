@@ -71,6 +71,7 @@ const pagesCard = (host: () => Host, more: Partial<Widget> = {}): Widget =>
     size: SIZE,
     config: Config,
     needs: "site:read",
+    filter_dimensions: "all",
     shareable: () => true,
     async resolve({ site, given, asking }, { limit }) {
       const { rows, ...meta } = await host().services.stats.breakdown(site, { ...given, dimension: "page", limit }, asking)

@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
+import { createHandover } from "../../src/services/access/handover.ts"
 import { createUsers } from "../../src/services/accounts/users.ts"
 import { createKeys } from "../../src/services/api-keys/api-keys.ts"
 import { createFunnels, createGoals } from "../../src/services/definitions/goals.ts"
@@ -46,6 +47,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     catalog,
     events,
     hostRulings,
+    handover: createHandover(),
     clock,
     random,
     settings,

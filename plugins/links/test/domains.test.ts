@@ -128,7 +128,7 @@ describe("the paths below the prefix on a link domain", () => {
     await using _ = stand
     await stand.make({ destination, slug: "moved", domain_id: domainId })
     expect((await stand.visit("/moved", { host })).status).toBe(302)
-    await stand.instance.app.instance.sites.transfer(1, otherOrganization)
+    await stand.instance.app.instance.sites.transfer(1, otherOrganization, 1)
     for (const path of ["/moved", "/l/own"]) expect((await stand.visit(path, { host })).status).toBe(404)
   })
 })

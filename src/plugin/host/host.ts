@@ -17,6 +17,7 @@ import type { Exclusive } from "../../services/runtime/tasks.ts"
 import type { SecretPlace } from "../../services/secrets/secrets.ts"
 import type { UnlockTokens } from "../../services/sharing/unlock-tokens.ts"
 import type { Hashes } from "../../services/sign-in/passwords.ts"
+import type { Insights } from "../../services/stats/insights.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
@@ -57,6 +58,7 @@ export interface HostServices
   /** Console of the whole instance. Only for the plugin of instance admins. */
   console: Console
   stats: Stats
+  insights: Insights
   recordReports: RecordReports
   exports: Exports
   erasure: Erasure

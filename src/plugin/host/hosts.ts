@@ -10,6 +10,7 @@ import type { Instance } from "../../services/instance/instance.ts"
 import type { ResolveTxt } from "../../services/oidc/mail-domains.ts"
 import type { Random } from "../../services/secrets/secrets.ts"
 import { createUnlockTokens } from "../../services/sharing/unlock-tokens.ts"
+import type { Insights } from "../../services/stats/insights.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { Authorize } from "../../web/router.ts"
@@ -50,6 +51,7 @@ export interface HostOptions {
   instance: Instance
   console: Console
   stats: Stats
+  insights: Insights
   recordReports: RecordReports
   exports: Exports
   erasure: Erasure
@@ -131,7 +133,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
 }
 
 /** Returns the services of the contract and nothing else: a plugin cannot reach the stores, the lock or the secrets, not even by a cast. */
-const hostServices = ({ instance, console, stats, recordReports, exports, erasure }: HostOptions): HostServices => ({
+const hostServices = ({ instance, console, stats, insights, recordReports, exports, erasure }: HostOptions): HostServices => ({
   sites: instance.sites,
   allSites: instance.allSites,
   goals: instance.goals,
@@ -149,6 +151,7 @@ const hostServices = ({ instance, console, stats, recordReports, exports, erasur
   health: instance.health,
   console,
   stats,
+  insights,
   recordReports,
   exports,
   erasure,

@@ -29,16 +29,13 @@ const behind = new WeakMap<OwnStatements, Statements>()
 /** Returns the statements with which a core service writes. Plugins pass their own statements or those of a core service. */
 export const statementsBehind = (given: OwnStatements | Statements): Statements => behind.get(given) ?? (given as Statements)
 
-export function ownTables(catalog: Catalog, pluginId: string): OwnTables {
-  const within = (statements: Statements): OwnStatements => limited(statements, pluginId)
-  return {
-    ...within(catalog),
-    transaction: (work, committed) => catalog.transaction((statements) => work(within(statements)), committed),
-  }
-}
+export const ownTables = (catalog: Catalog, pluginId: string): OwnTables => ({
+  ...ownStatements(catalog, pluginId),
+  transaction: (work, committed) => catalog.transaction((statements) => work(ownStatements(statements, pluginId)), committed),
+})
 
-/** Checks that a statement only uses tables of the plugin. Other statements are a bug, so this is not an `AppError`. */
-function limited(statements: Statements, pluginId: string): OwnStatements {
+/** Limits statements to the tables of a plugin. Other statements are a bug, so this is not an `AppError`. */
+export function ownStatements(statements: Statements, pluginId: string): OwnStatements {
   const all = async <Row>(statement: Sql): Promise<Row[]> => {
     const fault = forbiddenTable(statement.text, `${pluginId}_`)
     if (fault !== undefined) throw new Error(`A statement of the plugin ${pluginId} was refused: ${fault}`)

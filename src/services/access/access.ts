@@ -14,6 +14,7 @@ import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../../store/catalog/members.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
+import { userById } from "../../store/catalog/users.ts"
 import type { Person } from "../sign-in/sessions.ts"
 import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"
 
@@ -40,6 +41,11 @@ export interface Access {
   onSite(person: Person, id: string | undefined): Promise<SiteAccess>
   /** Returns the access to a deleted site that can still be restored. */
   onDeletedSite(person: Person, id: string | undefined): Promise<SiteAccess>
+  /**
+   * Returns the present access of an active user to a site, undefined without any. For what runs in a user's name without a session:
+   * the rules for sign-ins do not apply.
+   */
+  ofUser(userId: number, siteId: number): Promise<SiteAccess | undefined>
   onOrganization(person: Person, id: string | undefined): Promise<OrganizationAccess>
   /** Returns the organizations and visible sites of a user by id. Throws `sso_required` if single sign-on is required for all of them. */
   all(person: Person): Promise<Reached>
@@ -81,11 +87,16 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
     permissions: organizationPermissions({ role, grants, denies }, permissions),
   })
 
+  async function siteAccessOf(site: Site, member: Membership): Promise<SiteAccess | undefined> {
+    const siteRole = await siteRoleOf(catalog, site.id, member.user_id)
+    const access = siteAccess(site, { ...member, ...(siteRole && { siteRole }) }, permissionsOnSite)
+    return access?.permissions.has("site:read") ? access : undefined
+  }
+
   async function accessTo(person: Person, site: Site | undefined): Promise<SiteAccess> {
     const member = site && (await membership(person, site.organization_id))
-    const siteRole = member && (await siteRoleOf(catalog, site.id, person.user.id))
-    const access = member && siteAccess(site, { ...member, ...(siteRole && { siteRole }) }, permissionsOnSite)
-    if (!access?.permissions.has("site:read")) throw siteNotFound()
+    const access = member && (await siteAccessOf(site, member))
+    if (!access) throw siteNotFound()
     await requireSso(person, access.site.organization_id)
     return access
   }
@@ -130,6 +141,12 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
     },
     onSite: (person, idText) => accessTo(person, sites.directory.byId(parseId(idText) ?? 0)),
     onDeletedSite: async (person, idText) => accessTo(person, await sites.deleted(parseId(idText) ?? 0)),
+    async ofUser(userId, siteId) {
+      const site = sites.directory.byId(siteId)
+      const isActive = (await userById(catalog, userId))?.status === "active"
+      const member = site && isActive && (await membershipOf(catalog, site.organization_id, userId))
+      return member ? siteAccessOf(site, member) : undefined
+    },
     async onOrganization(person, idText) {
       const id = parseId(idText) ?? 0
       const [organization, member] = [await organizationById(catalog, id), await membership(person, id)]

@@ -3,6 +3,7 @@ import type { IdentityProvider } from "../../domain/identity-provider.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Permissions } from "../../domain/permission.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Outbox } from "../jobs/outbox.ts"
 import { type StoredSecrets, storedSecrets } from "../key-rotation/stored-secrets.ts"
@@ -93,6 +94,7 @@ interface AccountsOptions {
   log: Log
   outbound: Outbound
   outbox: Outbox
+  handover: Handover
   /** Returns the base URL. Links in emails start with it, and passkeys are bound to its host. */
   publicUrl(): string
 }

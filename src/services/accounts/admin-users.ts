@@ -12,6 +12,7 @@ import { organizationById } from "../../store/catalog/organizations.ts"
 import { revokeImpersonationsBy } from "../../store/catalog/sessions.ts"
 import { insertUser, updateUserFields, userByEmailKey } from "../../store/catalog/users.ts"
 import { organizationNotFound } from "../access/access.ts"
+import type { Handover } from "../access/handover.ts"
 import { type Audit, recorded, userEntry } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
@@ -63,6 +64,7 @@ export interface ConsoleUsersOptions extends UserLinksOptions {
   tokens: OneTimeTokens
   mail: MailQueue
   outbox: Pick<Outbox, "write">
+  handover: Pick<Handover, "memberLeaves">
 }
 
 export function createConsoleUsers(options: ConsoleUsersOptions): ConsoleUsers {

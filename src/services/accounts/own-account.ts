@@ -20,6 +20,7 @@ import {
   userById,
 } from "../../store/catalog/users.ts"
 import { organizationNotFound } from "../access/access.ts"
+import type { Handover } from "../access/handover.ts"
 import { type Audit, recorded, sessionEntry, userEntry } from "../audit/audit.ts"
 import { memberEvent, type Outbox } from "../jobs/outbox.ts"
 import type { MailQueue } from "../mail/mail.ts"
@@ -55,12 +56,13 @@ interface OwnAccountOptions {
   signIn: SignIn
   members: Pick<Members, "leave">
   outbox: Pick<Outbox, "write">
+  handover: Pick<Handover, "memberLeaves">
 }
 
 const LeaveInput = t.Object({ organization_id: t.Integer({ minimum: 1 }) }, { additionalProperties: false })
 
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
-  const { catalog, clock, audit, sessions, passwords, mail, signIn, members, outbox } = options
+  const { catalog, clock, audit, sessions, passwords, mail, signIn, members } = options
 
   return {
     update: ({ user: { id }, actor }, patch, { expected, current }) =>
@@ -126,7 +128,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       await catalog.transaction(async (statements) => {
         // Written before the removal, which deletes the email address.
         await audit.write(statements, actor, userEntry("accounts.user.delete")(user))
-        await removeUser(statements, user.id, clock.now(), outbox)
+        await removeUser(statements, user.id, user.id, options)
         await sessions.revokeAll(statements, user.id)
       })
     },
@@ -134,10 +136,16 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
 }
 
 /**
- * Removes a user from every organization and anonymizes their row. Throws `last_owner` and `last_instance_admin`. Both are checked in the
+ * Removes a user from every organization and anonymizes their row. `by` is the id of the author. Throws `last_owner` and `last_instance_admin`. Both are checked in the
  * transaction, so that the last two owners or admins cannot be removed at the same time.
  */
-export async function removeUser(statements: Statements, userId: number, now: number, outbox: Pick<Outbox, "write">): Promise<void> {
+export async function removeUser(
+  statements: Statements,
+  userId: number,
+  by: number | null,
+  { clock, outbox, handover }: Pick<OwnAccountOptions, "clock" | "outbox" | "handover">,
+): Promise<void> {
+  const now = clock.now()
   for (const { organization_id, role } of await membershipsOf(statements, userId)) {
     await deleteMembership(statements, { organizationId: organization_id, userId, now, by: userId })
     if (role === "owner" && (await countOwners(statements, organization_id)) === 0)
@@ -145,6 +153,7 @@ export async function removeUser(statements: Statements, userId: number, now: nu
         "last_owner",
         "You are the only owner of an organization. Make another member its owner, or delete the organization, and try again.",
       )
+    await handover.memberLeaves(statements, { organizationId: organization_id, userId, by })
     await outbox.write(statements, memberEvent("removed", { organizationId: organization_id, userId, role }))
   }
   const wasAdmin = (await userById(statements, userId))?.is_instance_admin

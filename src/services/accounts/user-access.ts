@@ -20,6 +20,7 @@ import {
 import { listSiteMembers, memberOf, membershipOf, updateMembership } from "../../store/catalog/members.ts"
 import { revokeImpersonationsBy } from "../../store/catalog/sessions.ts"
 import { countInstanceAdmins, deleteSecondFactors, organizationsOwnedAlone, updateUserState, userById } from "../../store/catalog/users.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Keys } from "../api-keys/api-keys.ts"
 import { type Audit, userEntry } from "../audit/audit.ts"
 import type { Outbox } from "../jobs/outbox.ts"
@@ -50,11 +51,13 @@ interface UserAccessOptions {
   sessions: Pick<Sessions, "revokeAll">
   mail: Pick<MailQueue, "post" | "wake">
   outbox: Pick<Outbox, "write">
+  handover: Pick<Handover, "memberLeaves">
   act: ActOnUser
   shown(id: number): Promise<ListedUser>
 }
 
-export function createUserAccess({ clock, sessions, mail, outbox, act, shown }: UserAccessOptions): UserAccess {
+export function createUserAccess(options: UserAccessOptions): UserAccess {
+  const { clock, sessions, mail, act, shown } = options
   return {
     async disable(actor, idText) {
       const { id } = await act(actor, idText, "disable", async (statements, user) => {
@@ -101,7 +104,7 @@ export function createUserAccess({ clock, sessions, mail, outbox, act, shown }: 
         await revokeImpersonationsBy(statements, user.id, now)
         await revokePersonalKeys(statements, user.id, { now, by: actingUserId(actor) })
         await sessions.revokeAll(statements, user.id)
-        await removeUser(statements, user.id, now, outbox)
+        await removeUser(statements, user.id, actingUserId(actor), options)
         return { email: [user.email, null] }
       })
     },

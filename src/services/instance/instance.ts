@@ -13,6 +13,7 @@ import { listSites } from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { ExemptValues } from "../../store/events/writer.ts"
 import { type Access, createAccess } from "../access/access.ts"
+import { createHandover, type Handover } from "../access/handover.ts"
 import { type AccountSettings, type Accounts, createAccounts } from "../accounts/accounts.ts"
 import { createKeys, type Keys } from "../api-keys/api-keys.ts"
 import { createIdempotency, type Idempotency } from "../api-keys/idempotency.ts"
@@ -112,6 +113,8 @@ export interface Instance {
   saved: SavedOf
   /** Sets of visitors, which an area registers. */
   visitorSets: VisitorSetSources
+  /** Hands over what belongs to people who leave. */
+  handover: Handover
   people: People
   shares: Shares
   instanceShields: InstanceShields
@@ -200,7 +203,8 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const hostRulings = await loadHostRulings(catalog)
-  const sites = await createSites({ ...options, catalog, events, settings, keys: siteKeys, hostRulings })
+  const handover = createHandover()
+  const sites = await createSites({ ...options, catalog, events, settings, keys: siteKeys, hostRulings, handover })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
@@ -233,6 +237,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     sites,
     outbound,
     outbox,
+    handover,
   })
   return {
     lock,
@@ -269,6 +274,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     segments,
     saved: segments.saved,
     visitorSets,
+    handover,
     annotations: createAnnotations({ catalog, clock }),
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),

@@ -10,6 +10,7 @@ import type { Statements } from "../../store/catalog/catalog.ts"
 import { deleteMembership, membershipOf } from "../../store/catalog/members.ts"
 import { organizationsMappedBy, putMappedRole, replaceMappedSites, restoreGivenRole, roleOriginOf } from "../../store/catalog/oidc.ts"
 import { listOrganizations, organizationById } from "../../store/catalog/organizations.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Audit } from "../audit/audit.ts"
 import { memberEvent, type Outbox } from "../jobs/outbox.ts"
 import { actorAs } from "../sign-in/session.ts"
@@ -31,9 +32,10 @@ interface RoleMappingOptions {
   sessions: Pick<Sessions, "renewAll">
   audit: Pick<Audit, "write">
   outbox: Pick<Outbox, "write">
+  handover: Pick<Handover, "memberLeaves">
 }
 
-export function roleMapping({ clock, sessions, audit, outbox }: RoleMappingOptions): ApplyRoleMap {
+export function roleMapping({ clock, sessions, audit, outbox, handover }: RoleMappingOptions): ApplyRoleMap {
   return async (statements, provider, { user, groups, actor }) => {
     const first = provider.organizationId ?? (await firstOrganization(statements))
     if (first === undefined) return
@@ -54,7 +56,10 @@ export function roleMapping({ clock, sessions, audit, outbox }: RoleMappingOptio
       if (origin?.role === after) continue
       isChanged = true
       if (!origin && after) await outbox.write(statements, memberEvent("joined", { organizationId, userId: user.id, role: after }))
-      if (origin && !after) await outbox.write(statements, memberEvent("removed", { organizationId, userId: user.id, role: origin.role }))
+      if (origin && !after) {
+        await handover.memberLeaves(statements, { organizationId, userId: user.id, by: null })
+        await outbox.write(statements, memberEvent("removed", { organizationId, userId: user.id, role: origin.role }))
+      }
       await audit.write(statements, actorAs(actor, user), {
         action: "accounts.member.map",
         target: { type: "user", id: user.id, label: user.email },

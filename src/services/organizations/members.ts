@@ -35,6 +35,7 @@ import {
   updateMembership,
 } from "../../store/catalog/members.ts"
 import { userById } from "../../store/catalog/users.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { memberEvent, type Outbox } from "../jobs/outbox.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
@@ -84,9 +85,10 @@ interface MembersOptions {
   clock: Pick<Clock, "now">
   permissions: Permissions
   outbox: Pick<Outbox, "write">
+  handover: Pick<Handover, "memberLeaves">
 }
 
-export function createMembers({ catalog, clock, permissions, sessions, outbox }: MembersOptions): Members {
+export function createMembers({ catalog, clock, permissions, sessions, outbox, handover }: MembersOptions): Members {
   async function find(statements: Statements, organizationId: number, user: string | number | undefined): Promise<Member> {
     const member = await memberOf(statements, organizationId, parseId(user) ?? 0)
     if (!member) throw userNotFound()
@@ -106,9 +108,15 @@ export function createMembers({ catalog, clock, permissions, sessions, outbox }:
       site_roles: (rows.get(member.user_id) ?? []).map(({ site_id, role }) => ({ site_id, role })),
     }))
   }
-  async function end(statements: Statements, organizationId: number, before: Member, by: number | null): Promise<void> {
+  async function end(
+    statements: Statements,
+    organizationId: number,
+    before: Member,
+    { by, transferTo }: { by: number | null; transferTo?: number | undefined },
+  ): Promise<void> {
     await deleteMembership(statements, { organizationId, userId: before.user_id, now: clock.now(), by })
     if (before.role === "owner" && (await countOwners(statements, organizationId)) === 0) throw lastOwner()
+    await handover.memberLeaves(statements, { organizationId, userId: before.user_id, transferTo, by })
     await outbox.write(statements, memberEvent("removed", { organizationId, userId: before.user_id, role: before.role }))
   }
 
@@ -145,18 +153,18 @@ export function createMembers({ catalog, clock, permissions, sessions, outbox }:
       await catalog.transaction(async (statements) => {
         const before = await find(statements, organizationId, user)
         const staying = (await listMembers(statements, organizationId)).map(({ user_id }) => user_id)
-        parseRemoval(body, new Set(staying.filter((id) => id !== before.user_id)))
+        const { transfer_to } = parseRemoval(body, new Set(staying.filter((id) => id !== before.user_id)))
         const giver = await giverOf(statements, organizationId, by)
         if (giver) refuseEscalation(giver, before, undefined, permissions)
         refuseOtherVersion(before, expected)
-        await end(statements, organizationId, before, giver?.user_id ?? null)
+        await end(statements, organizationId, before, { by: giver?.user_id ?? null, transferTo: transfer_to })
         await alongside?.(statements, { before })
       })
     },
     async leave(organizationId, userId, alongside) {
       await catalog.transaction(async (statements) => {
         const before = await find(statements, organizationId, userId)
-        await end(statements, organizationId, before, userId)
+        await end(statements, organizationId, before, { by: userId })
         await alongside?.(statements, { before })
       })
     },

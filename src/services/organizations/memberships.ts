@@ -3,6 +3,7 @@ import type { Log } from "../../domain/log.ts"
 import type { Permissions } from "../../domain/permission.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { expireInvitations } from "../../store/catalog/organizations.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Keys } from "../api-keys/api-keys.ts"
 import { announceEndingKeys, createKeyUsage, type KeyUsage } from "../api-keys/key-usage.ts"
 import { type Audit, type AuditList, createAuditList } from "../audit/audit.ts"
@@ -58,6 +59,7 @@ interface MembershipsOptions {
   resolveTxt: ResolveTxt
   outbound: Outbound
   outbox: Outbox
+  handover: Handover
   sso: SsoRule
   limits: SignInLimits
   storedSecrets: StoredSecrets

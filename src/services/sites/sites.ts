@@ -23,6 +23,7 @@ import {
 } from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { Access } from "../access/access.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Alongside, Terms } from "../definitions/site-things.ts"
 import { inSlices } from "../lists/paging.ts"
 import type { Random } from "../secrets/secrets.ts"
@@ -42,8 +43,8 @@ export interface Sites extends SiteWrites, SiteEndings {
   get(id: number): Promise<Site>
   /** Updates the directory with sites that another service changed. Call it right after the commit. */
   show(sites: readonly Site[]): void
-  /** Transfers a site to another organization. API keys and site roles of the old one lose access. Throws `limit_reached`. */
-  transfer(id: number, organizationId: number, terms?: Terms<Site>): Promise<Site>
+  /** Transfers a site to another organization. API keys and site roles of the old one lose access. `by` is the author. Throws `limit_reached`. */
+  transfer(id: number, organizationId: number, by: number, terms?: Terms<Site>): Promise<Site>
   /**
    * Returns the site that a path names, if the key can access it. Throws the same `site_not_found` for an invalid id, an unknown
    * site and an inaccessible one.
@@ -64,6 +65,7 @@ interface SitesOptions {
   settings: Pick<InstanceSettings, "get">
   events: Pick<EventStore, "hasEventsFrom">
   hostRulings: HostRulings
+  handover: Pick<Handover, "siteMoves">
 }
 
 export async function createSites(options: SitesOptions): Promise<Sites> {
@@ -105,7 +107,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
     list: async (organizationId, { search = "" } = {}) => list(organizationId, search),
     get: async (id) => find(id),
     show: (sites) => sites.forEach(directory.put),
-    transfer: (id, organizationId, { expected, alongside } = {}) =>
+    transfer: (id, organizationId, by, { expected, alongside } = {}) =>
       catalog.transaction(async (statements) => {
         const site = await siteById(statements, id)
         if (!site) throw siteNotFound()
@@ -113,6 +115,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         await refuseFull(statements, organizationId)
         await removeSiteFromKeys(statements, site.organization_id, id)
         const moved = await moveSite(statements, id, organizationId, clock.now())
+        await options.handover.siteMoves(statements, { siteId: id, from: site.organization_id, to: organizationId, by })
         await alongside?.(statements, { before: site, after: moved })
         return moved
       }, directory.put),
@@ -199,7 +202,7 @@ export const createSiteMoves = ({ sites, access }: SiteMovesOptions): SiteMoves 
     const { organization, role } = await access.onOrganization(person, String(fields.organization_id))
     if (role !== "owner")
       throw new AppError("forbidden", "Only an owner of both organizations can transfer a site.", { required_permission: "org:delete" })
-    return organization.id === site.organization_id ? site : sites.transfer(site.id, organization.id, terms)
+    return organization.id === site.organization_id ? site : sites.transfer(site.id, organization.id, person.user.id, terms)
   },
 })
 
