@@ -2,7 +2,6 @@ import {
   ArgumentReader,
   bucketsOf,
   type Fault,
-  type Filter,
   flatLabel,
   isPartial,
   readInterval,
@@ -11,26 +10,17 @@ import {
   type Site,
 } from "#plugin"
 import { dayEdges, daysOf, engineCaller, percent, type ReportCaller, readAsOf, readDays, readReportFilters, todayOf } from "./caller.ts"
-import type { Cohort, CohortsHost } from "./cohort.ts"
-import type { Evaluation } from "./evaluation.ts"
+import type { CohortsHost } from "./cohort.ts"
+import type { Measured, ReportRequest, Reports } from "./report.ts"
 import { ENGAGEMENT_METRICS, type EngagementPointResponse, type EngagementResponse, type HistogramResponse } from "./responses.ts"
-import { hiddenGroups, isSmall, tellsSmallGroup } from "./small-groups.ts"
+import { hiddenGroups, sumOf } from "./small-groups.ts"
 
 export const WINDOWS = ["7", "28"] as const
 
-export interface ActivityParts {
-  savedOf(caller: ReportCaller): Promise<SavedFilters>
-  find(site: Site, id: number): Promise<Cohort>
-  evaluation: Evaluation
-}
-
 /** Arguments that the reports on active people share. */
-export interface ActivityArguments {
+export interface ActivityArguments extends ReportRequest {
   window: number
   asOf: Temporal.PlainDate
-  cohortId: number | undefined
-  filter: Filter | undefined
-  restrict: "identified" | undefined
 }
 
 /** Names of the arguments that `readActivity` reads. */
@@ -47,60 +37,34 @@ export function readActivity(
   const restrict = reader.choice("restrict", ["identified"])
   const today = todayOf(site, now)
   const asOf = readAsOf(reader.raw("as_of"), "/as_of", { usual: today.subtract({ days: 1 }), today }, faults)
-  const filter = readReportFilters(reader.raw("filters"), saved, faults)
+  const filters = readReportFilters(reader.raw("filters"), saved, faults)
   for (const found of faults) reader.refuse(found)
-  return { window, asOf, cohortId, filter, restrict }
+  return { window, asOf, cohortId, filters, restrict }
 }
 
-export function createActivity(host: CohortsHost, { savedOf, find, evaluation }: ActivityParts) {
-  /** Opens a report on active people: who counts, and the query that all of them share. Throws `identity_insufficient`. */
-  async function open(caller: ReportCaller, { cohortId, filter, restrict }: ActivityArguments, range: { from: number; to: number }) {
-    const { site, locked } = caller
-    const filters = distinctFilters(filter)
-    const cohort = cohortId === undefined ? undefined : await find(site, cohortId)
-    const among = cohort && (await evaluation.setFor(caller, cohort))
-    const counted = await host.services.people.resolve({ site, range, windows: among?.windows ?? [], ...(restrict && { restrict }) })
-    const queryWith = (kept: readonly Filter[], set: boolean) => {
-      const all = locked ? [...kept, locked] : kept
-      return {
-        site: counted.scope.site,
-        scope: counted.scope,
-        ...(all.length > 0 && { filter: { op: "and" as const, filters: all } }),
-        ...(among && set && { among: among.set(counted.scope) }),
-      }
-    }
-    /** Without each filter and without the cohort: what leaving them out changes must not be a small group. */
-    const variants = [...filters.map((_, i) => queryWith(filters.toSpliced(i, 1), true)), ...(among ? [queryWith(filters, false)] : [])]
-    return { counted, query: queryWith(filters, true), variants: caller.least === 0 ? [] : variants }
-  }
-
+export function createActivity(host: CohortsHost, reports: Reports) {
   return {
-    open,
-
     /** Reports how many people were active on how many days of a window. */
     async histogram(caller: ReportCaller, given: Record<string, unknown>): Promise<HistogramResponse> {
       const { site, least } = caller
-      const reader = new ArgumentReader(given, ACTIVITY_ARGUMENTS)
-      const read = readActivity(reader, { site, now: host.now(), saved: await savedOf(caller) })
-      refuseArguments(reader, "text")
-      const { window, asOf } = read
+      const request = await reports.read(caller, (saved) => {
+        const reader = new ArgumentReader(given, ACTIVITY_ARGUMENTS)
+        const read = readActivity(reader, { site, now: host.now(), saved })
+        refuseArguments(reader, "text")
+        return read
+      })
+      const { window, asOf } = request
       const first = asOf.subtract({ days: window - 1 })
       const before = { from: first.subtract({ days: window }), to: first.subtract({ days: 1 }) }
-      const { counted, query, variants } = await open(caller, read, daysOf(first, asOf, site.timezone))
+      const { counted, measure } = await reports.open(caller, request, { range: daysOf(first, asOf, site.timezone) })
       const [days, previousDays] = [dayEdges(first, asOf, site.timezone), dayEdges(before.from, before.to, site.timezone)]
-      const measure = (one: typeof query) => host.engine.activeDays({ ...one, days, previous: previousDays }, engineCaller(caller))
-      const result = await measure(query)
-      const others = await Promise.all(variants.map(measure))
-      const shown = bucketsOfPeople(
-        result.people,
-        others.map(({ people }) => people),
-        least,
-      )
+      const measured = await measure((query) => host.engine.activeDays({ ...query, days, previous: previousDays }, engineCaller(caller)))
+      const { result } = measured
+      const shown = bucketsOfPeople(measured, ({ people }) => people, least)
       const isKnown = counted.recognizes(daysOf(before.from, before.to, site.timezone))
-      const earlier = others.map((other) => other.previous)
-      const previous = isKnown ? bucketsOfPeople(result.previous, earlier, least) : undefined
+      const previous = isKnown ? bucketsOfPeople(measured, (one) => one.previous, least) : undefined
       const hidden = shown.buckets.concat(previous?.buckets ?? []).filter(({ people }) => people === null).length
-      const events = result.tenths.reduce((sum, count) => sum + count, 0)
+      const events = sumOf(result.tenths)
       return {
         window,
         as_of: asOf.toString(),
@@ -121,29 +85,11 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
     async engagement(caller: ReportCaller, given: Record<string, unknown>): Promise<EngagementResponse> {
       const { site, least } = caller
       const now = host.now()
-      const today = todayOf(site, now)
       const { timezone } = site
-      const saved = await savedOf(caller)
-      const reader = new ArgumentReader(given, ["from", "to", "interval", "metrics", "filters", "restrict", "cohort_id"])
-      const faults: Fault[] = []
-      const days = readDays(given, { from: today.subtract({ days: 29 }), to: today }, { now, site }, faults)
-      const range = {
-        range: daysOf(days.from, days.to, timezone),
-        from: days.from.toString(),
-        to: days.to.toString(),
-        timezone,
-        hours: false,
-      }
-      const interval = given.interval === undefined || given.interval === "auto" ? "day" : (readInterval(reader, range) ?? "day")
-      if (interval === "hour") reader.choice("interval", ["auto", "day", "week", "month"])
-      const metrics = readMetrics(reader)
-      const cohortId = reader.integer("cohort_id", { min: 1, max: Number.MAX_SAFE_INTEGER })
-      const restrict = reader.choice("restrict", ["identified"])
-      const filter = readReportFilters(given.filters, saved, faults)
-      for (const found of faults) reader.refuse(found)
-      refuseArguments(reader, "text")
-
-      const whole = bucketsOf(range.range, interval === "hour" ? "day" : interval, timezone)
+      const { days, range, interval, metrics, ...request } = await reports.read(caller, (saved) =>
+        readEngagement(given, { site, now, saved }),
+      )
+      const whole = bucketsOf(range.range, interval, timezone)
       const edges = [previousEdge(whole.edges[0]!, interval, timezone), ...whole.edges]
       const first = days.from.subtract({ days: 28 })
       const onlyDaily = metrics.every((metric) => metric === "dau")
@@ -151,22 +97,13 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
       const needed = onlyDaily
         ? daysOf(days.to, days.to, timezone)
         : { from: Math.min(edges[0]!, dayEdges(first, first, timezone)[0]!), to: range.range.to }
-      const { counted, query, variants } = await open(caller, { window: 28, asOf: days.to, cohortId, filter, restrict }, needed)
+      const { counted, measure } = await reports.open(caller, request, { range: needed })
       const dayStarts = dayEdges(first, days.to, timezone)
-      const measure = (one: typeof query) => host.engine.engagement({ ...one, edges, days: dayStarts }, engineCaller(caller))
-      const result = await measure(query)
-      const others = await Promise.all(variants.map(measure))
+      const { result, hides } = await measure((query) => host.engine.engagement({ ...query, edges, days: dayStarts }, engineCaller(caller)))
       let groups = 0
       const points = result.points.map((point, i): EngagementPointResponse => {
-        // The new, returning and resurrected people add up to the active ones, and so do the returning and dormant ones of the point before.
-        const isHidden = (name: keyof typeof point) =>
-          isSmall(point[name], least) ||
-          tellsSmallGroup(
-            point[name],
-            others.map(({ points: left }) => left[i]![name]),
-            least,
-          )
-        const hidesParts = PARTS.some(isHidden)
+        const isHidden = (name: keyof typeof point) => hides(({ points }) => points[i]![name])
+        const hidesParts = PARTS.some(isHidden) || WHOLES.some((wholeOf) => hides(({ points }) => wholeOf(points[i]!)))
         const shownOf = (metric: (typeof ENGAGEMENT_METRICS)[number]): number | null => {
           if (metric === "stickiness") return isHidden("dau") || isHidden("mau") ? null : percent(point.dau, point.mau)
           const hides = PARTS.some((name) => name === metric) ? hidesParts : isHidden(metric)
@@ -191,8 +128,34 @@ export function createActivity(host: CohortsHost, { savedOf, find, evaluation }:
 }
 /** The metrics that add up to others. One hidden number of a point would follow from the rest. */
 const PARTS = ["new", "returning", "resurrected", "dormant"] as const
+type Parts = Record<(typeof PARTS)[number], number>
+/** The people of a point, and those of the point before. */
+const WHOLES: readonly ((point: Parts) => number)[] = [
+  (point) => point.new + point.returning + point.resurrected,
+  ({ returning, dormant }) => returning + dormant,
+]
 
 export type Activity = ReturnType<typeof createActivity>
+
+/** Reads the arguments of the report on engagement. */
+function readEngagement(given: Record<string, unknown>, { site, now, saved }: { site: Site; now: number; saved: SavedFilters }) {
+  const { timezone } = site
+  const today = todayOf(site, now)
+  const reader = new ArgumentReader(given, ["from", "to", "interval", "metrics", "filters", "restrict", "cohort_id"])
+  const faults: Fault[] = []
+  const days = readDays(given, { from: today.subtract({ days: 29 }), to: today }, { now, site }, faults)
+  const range = { range: daysOf(days.from, days.to, timezone), from: days.from.toString(), to: days.to.toString(), timezone, hours: false }
+  const interval = given.interval === undefined || given.interval === "auto" ? "day" : (readInterval(reader, range) ?? "day")
+  if (interval === "hour") reader.choice("interval", ["auto", "day", "week", "month"])
+  const metrics = readMetrics(reader)
+  const cohortId = reader.integer("cohort_id", { min: 1, max: Number.MAX_SAFE_INTEGER })
+  const restrict = reader.choice("restrict", ["identified"])
+  const filters = readReportFilters(given.filters, saved, faults)
+  for (const found of faults) reader.refuse(found)
+  refuseArguments(reader, "text")
+  // Hours were refused above.
+  return { days, range, interval: interval as Exclude<typeof interval, "hour">, metrics, cohortId, restrict, filters }
+}
 
 /** Reads a list of metrics, separated by commas. Default: all. */
 function readMetrics(reader: ArgumentReader): readonly (typeof ENGAGEMENT_METRICS)[number][] {
@@ -220,27 +183,12 @@ function previousEdge(first: number, interval: string, timezone: string): number
   return before.toZonedDateTime(timezone).epochMilliseconds
 }
 
-/**
- * Returns the filters of a report one by one. Of equal ones only the first: leaving out one of them would change nothing and hide what
- * the filter does.
- */
-function distinctFilters(filter: Filter | undefined): Filter[] {
-  const filters = filter === undefined ? [] : filter.op === "and" ? filter.filters : [filter]
-  return [...new Map(filters.map((one) => [JSON.stringify(one), one])).values()]
-}
-
-/** Returns the people by number of active days, with small groups hidden. `others` are those without one of the filters. `counted` are the shown numbers, and 0 for hidden ones. */
-function bucketsOfPeople(people: readonly number[], others: readonly (readonly number[])[], least: number) {
-  const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
+/** Returns the people by number of active days, with small groups hidden. `counted` are the shown numbers, and 0 for hidden ones. */
+function bucketsOfPeople<Result>({ result, hides }: Measured<Result>, peopleOf: (result: Result) => readonly number[], least: number) {
+  const people = peopleOf(result)
   const total = sumOf(people)
-  const isTelling = (i: number) =>
-    tellsSmallGroup(
-      people[i]!,
-      others.map((other) => other[i]!),
-      least,
-    )
-  const hidden = hiddenGroups(people, least, isTelling)
-  const hidesTotal = isSmall(total, least) || tellsSmallGroup(total, others.map(sumOf), least)
+  const hidden = hiddenGroups(people, least, (i) => hides((one) => peopleOf(one)[i]!))
+  const hidesTotal = hides((one) => sumOf(peopleOf(one)))
   const buckets = people.map((count, i) => {
     const hides = hidden[i]! || hidesTotal
     return { active_days: i + 1, people: hides ? null : count, share: hides ? null : percent(count, total) }
@@ -249,16 +197,16 @@ function bucketsOfPeople(people: readonly number[], others: readonly (readonly n
 }
 
 function atLeast(people: readonly number[]): HistogramResponse["at_least"] {
-  const total = people.reduce((sum, count) => sum + count, 0)
+  const total = sumOf(people)
   return people.map((_, i) => {
-    const count = people.slice(i).reduce((sum, more) => sum + more, 0)
+    const count = sumOf(people.slice(i))
     return { days: i + 1, people: count, share: percent(count, total) }
   })
 }
 
 /** Returns the median of the active days; of an even number of people the mean of the two in the middle. */
 function medianOf(people: readonly number[]): number | null {
-  const total = people.reduce((sum, count) => sum + count, 0)
+  const total = sumOf(people)
   if (total === 0) return null
   const at = (rank: number): number => {
     let seen = 0
@@ -272,7 +220,7 @@ function medianOf(people: readonly number[]): number | null {
 }
 
 function meanOf(people: readonly number[]): number | null {
-  const total = people.reduce((sum, count) => sum + count, 0)
+  const total = sumOf(people)
   const days = people.reduce((sum, count, i) => sum + count * (i + 1), 0)
   return total === 0 ? null : Math.round((100 * days) / total) / 100
 }

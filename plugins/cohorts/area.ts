@@ -1,4 +1,4 @@
-import type { OwnStatements, SavedFilters, Site, Trash, VisitorSets } from "#plugin"
+import type { OwnStatements, Site, Trash, VisitorSets } from "#plugin"
 import type { Activity } from "./activity.ts"
 import { type ReportCaller, todayOf } from "./caller.ts"
 import type { Cohort, CohortsHost } from "./cohort.ts"
@@ -76,6 +76,3 @@ export const visitorSets = ({ settingOf, evaluation }: Pick<Area, "settingOf" | 
     }
   },
 })
-
-/** Returns the lookup of filters that a caller can name in reports of the area: segments that they see, and cohorts. */
-export type SavedOf = (caller: ReportCaller) => Promise<SavedFilters>

@@ -8,6 +8,7 @@ import {
   parseDay,
   type Range,
   readFilterList,
+  type SavedFilter,
   type SavedFilters,
   type Site,
 } from "#plugin"
@@ -21,8 +22,10 @@ export interface ReportCaller {
   /** User whose personal segments can be named. */
   userId?: number
   signal?: AbortSignal
-  /** Filter of a shared view, which always applies. */
-  locked?: Filter
+  /** Filters of a shared dashboard, which always apply. With one that cannot be used any more, the report is refused. */
+  locked?: readonly SavedFilter[]
+  /** A filter that always applies, in the form of queries. */
+  lockedFilter?: Filter
 }
 
 /** Returns what someone with these permissions on a site may see. */
@@ -97,11 +100,12 @@ const RANGE_FAULTS = {
 } as const
 
 /** Reads filters, which are a list in a body and JSON text in a query string. Faults are added to `faults`. */
-export function readReportFilters(given: unknown, saved: SavedFilters, faults: Fault[]): Filter | undefined {
-  if (given === undefined) return undefined
-  const { filter, faults: found } = readFilterList(typeof given === "string" ? parsed(given) : given, "/filters", saved)
+export function readReportFilters(given: unknown, saved: SavedFilters, faults: Fault[]): SavedFilter[] {
+  if (given === undefined) return []
+  const list = typeof given === "string" ? parsed(given) : given
+  const { faults: found } = readFilterList(list, "/filters", saved)
   faults.push(...found)
-  return filter
+  return found.length > 0 ? [] : (list as SavedFilter[]) // checked by the line above
 }
 
 function parsed(text: string): unknown {

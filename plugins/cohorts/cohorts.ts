@@ -2,10 +2,10 @@
  * Cohorts, retention, power users and engagement: who came back, and what cannot be known. People are recognized as the identity mode of
  * the site allows; a report over a longer time says so instead of showing a number.
  */
-import { definePlugin, type SavedFilters, type Site } from "#plugin"
+import { definePlugin, type Site } from "#plugin"
 import { createActivity } from "./activity.ts"
 import { type Area, settings, showCohort, visitorSets } from "./area.ts"
-import { type ReportCaller, sightOf } from "./caller.ts"
+import { sightOf } from "./caller.ts"
 import type { Cohort, CohortsHost } from "./cohort.ts"
 import { createCohortWrites } from "./cohort-writes.ts"
 import { createErasures } from "./erasures.ts"
@@ -14,6 +14,7 @@ import { createEvaluation } from "./evaluation.ts"
 import { createFrozen } from "./frozen.ts"
 import createCohorts from "./migrations/0001_cohorts.sql" with { type: "text" }
 import { createPeople } from "./people.ts"
+import { createReports } from "./report.ts"
 import { windowsOf } from "./resolve.ts"
 import { createRetention } from "./retention.ts"
 import { cohortRoutes } from "./routes.ts"
@@ -60,7 +61,7 @@ function areaOf(host: CohortsHost): Area {
   const settingOf = settings(host)
   const find = (site: Site, id: number): Promise<Cohort> => trash.find(host.db, site, id)
   const evaluation = createEvaluation(host, { settingOf, find })
-  const savedOf = async ({ site, userId }: ReportCaller): Promise<SavedFilters> => host.services.segments.saved(site, userId)
+  const reports = createReports(host, { settingOf, find, evaluation })
   const writes = createCohortWrites(host, {
     trash,
     settingOf,
@@ -71,12 +72,12 @@ function areaOf(host: CohortsHost): Area {
     },
     show: async (cohort, site) => showCohort(cohort, sightOf(site, new Set()), await settingOf(site)),
   })
-  const activity = createActivity(host, { savedOf, find, evaluation })
   return {
-    ...{ host, trash, writes, evaluation, activity, settingOf },
+    ...{ host, trash, writes, evaluation, settingOf },
     frozen: createFrozen(host, evaluation),
-    people: createPeople(host, { activity, evaluation, savedOf }),
+    activity: createActivity(host, reports),
+    people: createPeople(host, { reports, evaluation }),
     erasures: createErasures(host),
-    retention: createRetention(host, { savedOf, find, evaluation }),
+    retention: createRetention(host, reports),
   }
 }

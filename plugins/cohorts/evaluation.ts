@@ -1,5 +1,16 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Fault, fault, inspect, isObject, missingPermission, type PeopleSet, type Range, refuseFaults, type Site } from "#plugin"
+import {
+  type Fault,
+  fault,
+  inspect,
+  isObject,
+  mapConcurrent,
+  missingPermission,
+  type PeopleSet,
+  type Range,
+  refuseFaults,
+  type Site,
+} from "#plugin"
 import { daysOf, engineCaller, percent, type ReportCaller, readAsOf, todayOf } from "./caller.ts"
 import { type Cohort, type CohortsHost, type Definition, LIMITS, type Restriction } from "./cohort.ts"
 import { conditionsOf, DefinitionInput, readDefinition, VISIT_DIMENSIONS } from "./definition.ts"
@@ -77,6 +88,8 @@ interface EvaluationParts {
 /** How long a computed size decides whether those who may not see small groups can name a cohort. */
 const SIZE_VALID_MS = 600_000
 const MAX_ROWS = 100
+/** Variants that are measured at a time, so that they leave room for the reports of others. */
+export const AT_ONCE = 2
 
 export function createEvaluation(host: CohortsHost, { settingOf, find }: EvaluationParts) {
   const { people } = host.services
@@ -85,8 +98,13 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
   async function open(site: Site, setting: Setting, { definition, cohort, restrict }: Subject, more: readonly Range[] = []) {
     const windows = [...(definition ? windowsOf(definition, setting) : []), ...more]
     const day = daysOf(setting.asOf, setting.asOf, setting.timezone)
-    const range = windows.reduce((all, { from, to }) => ({ from: Math.min(all.from, from), to: Math.max(all.to, to) }), day)
-    const counted = await people.resolve({ site, range, ...(restrict === "identified" && { restrict }) })
+    // Nothing before the data counts, but windows that begin before it are as long as they say.
+    const first = Math.min(day.from, setting.firstAt ?? day.from)
+    const range = windows.reduce(
+      (all, { from, to }) => ({ from: Math.min(all.from, Math.max(from, first)), to: Math.max(all.to, to) }),
+      day,
+    )
+    const counted = await people.resolve({ site, range, windows, ...(restrict === "identified" && { restrict }) })
     const setAsOf = (asOf: Temporal.PlainDate, variant?: Variant): PeopleSet => {
       const past = { ...setting, ...(variant && { cohorts: variant.cohorts }), asOf }
       if (cohort?.kind === "static") return setOfCohort(cohort, past, counted.scope)
@@ -116,8 +134,14 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
     const result = await measure([])
     const variants =
       definition &&
-      (await measureVariants({ definition, cohorts: setting.cohorts }, { size: result.size }, async (variants) =>
-        (await measure(variants)).earlier.map((size) => ({ size })),
+      (await measureVariants(
+        { definition, cohorts: setting.cohorts },
+        { size: result.size },
+        {
+          variantsOf,
+          measure: async (variants: readonly Variant[]) => (await measure(variants)).earlier.map((size) => ({ size })),
+          isSame: (left, whole) => left.size === whole.size,
+        },
       ))
     return {
       size: result.size,
@@ -154,19 +178,29 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
     }
   }
 
+  /**
+   * Refuses a report on a cohort to those who may not see it. Throws `forbidden` for one that looks at revenue, `broken_reference`, and
+   * `validation_failed` if its size is hidden.
+   */
+  async function admit(caller: ReportCaller, cohort: Cohort): Promise<void> {
+    const setting = await settingOf(caller.site)
+    refuseRevenue(cohort.definition, caller, setting)
+    if (cohort.kind === "dynamic") refuseBroken(cohort.definition, setting)
+    if (await hidesCohort(caller, cohort))
+      refuseFaults([fault("/cohort_id", "invalid_choice", "is a cohort whose size is hidden, because it tells a small group of people")])
+  }
+
   return {
     compute,
     refresh,
     hidesCohort,
     filterSet,
+    admit,
 
     /** Returns the set of a saved cohort for someone's report. Throws `forbidden`, and `validation_failed` if its size is hidden. */
     async setFor(caller: ReportCaller, cohort: Cohort) {
-      refuseRevenue(cohort.definition, caller, await settingOf(caller.site))
-      const found = await filterSet(caller.site, cohort)
-      if (await hidesCohort(caller, cohort))
-        refuseFaults([fault("/cohort_id", "invalid_choice", "is a cohort whose size is hidden, because it tells a small group of people")])
-      return found
+      await admit(caller, cohort)
+      return filterSet(caller.site, cohort)
     },
 
     /** Evaluates a definition or a saved cohort. Stores nothing. */
@@ -203,9 +237,11 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
       const result = await measure(undefined, setToCompare)
       const variants =
         least > 0 && definition
-          ? await measureVariants({ definition, cohorts: setting.cohorts }, result, (variants) =>
-              Promise.all(variants.map((variant) => measure(variant, setToCompare))),
-            )
+          ? await measureVariants({ definition, cohorts: setting.cohorts }, result, {
+              variantsOf,
+              measure: (variants: readonly Variant[]) => mapConcurrent(variants, AT_ONCE, (variant) => measure(variant, setToCompare)),
+              isSame: (left, whole) => left.size === whole.size,
+            })
           : { numbers: result, left: [] }
       const hides = (numberOf: (numbers: typeof result) => number): boolean =>
         least > 0 && (variants === undefined || isTelling(variants, numberOf, least))
@@ -228,12 +264,13 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
         const hidden = hiddenGroups(
           rows.map(({ people }) => people),
           least,
+          (at) => isOwnHidden[at]!,
         )
         const hiddenTotals = hiddenGroups(
           rows.map(({ total }) => total),
           least,
         )
-        const kept = rows.filter((row, at) => row.people > 0 && !isOwnHidden[at] && !hidden[at] && !hiddenTotals[at] && !hidesSize)
+        const kept = rows.filter((row, at) => row.people > 0 && !hidden[at] && !hiddenTotals[at] && !hidesSize)
         groups += rows.filter(({ people }) => people > 0).length - kept.length
         return {
           dimension,
@@ -250,12 +287,16 @@ export function createEvaluation(host: CohortsHost, { settingOf, find }: Evaluat
         if (!compared || least === 0) return false
         if (await hidesCohort(caller, compared)) return true
         if (compared.kind === "static") return false
-        const others = await Promise.all(
-          variantsOf({ definition: compared.definition, cohorts: setting.cohorts }).map(({ definition, cohorts }) =>
-            measure(undefined, setOfCohort({ ...compared, definition }, { ...setting, cohorts }, counted.scope)),
-          ),
-        )
-        return others.some((other) => isHidden(Math.abs((other.compared?.people ?? 0) - (result.compared?.people ?? 0))))
+        const peopleIn = (numbers: typeof result) => numbers.compared?.people ?? 0
+        const others = await measureVariants({ definition: compared.definition, cohorts: setting.cohorts }, result, {
+          variantsOf,
+          measure: (variants: readonly Variant[]) =>
+            mapConcurrent(variants, AT_ONCE, ({ definition, cohorts }) =>
+              measure(undefined, setOfCohort({ ...compared, definition }, { ...setting, cohorts }, counted.scope)),
+            ),
+          isSame: (left, whole) => left.compared?.size === whole.compared?.size,
+        })
+        return others === undefined || isTelling(others, peopleIn, least)
       }
       const hidesPair =
         pair !== undefined &&

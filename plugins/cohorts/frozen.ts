@@ -14,11 +14,11 @@ export function createFrozen(host: CohortsHost, evaluation: Evaluation) {
    */
   async function write(site: Site, source: Cohort, cohortId: number, signal?: AbortSignal): Promise<number> {
     const { windows, until, set } = await evaluation.filterSet(site, source)
-    const range = windows.reduce((all, { from, to }) => ({ from: Math.min(all.from, from), to: Math.max(all.to, to) }), {
-      from: until - 1,
-      to: until,
+    const range = { from: until - 1, to: until }
+    const { scope } = await host.services.people.resolve({
+      ...{ site, range, windows },
+      ...(source.restrict && { restrict: source.restrict }),
     })
-    const { scope } = await host.services.people.resolve({ site, range, ...(source.restrict && { restrict: source.restrict }) })
     const caller = { organizationId: site.organization_id, ...(signal && { signal }) }
     let size = 0
     let chunk = 0

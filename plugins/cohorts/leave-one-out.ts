@@ -18,34 +18,42 @@ export interface Numbered<Numbers> {
   left: readonly Numbered<Numbers>[]
 }
 
+/** How variants are made and measured. */
+interface Measuring<Subject, Numbers> {
+  variantsOf(subject: Subject): readonly Subject[]
+  measure(subjects: readonly Subject[]): Promise<readonly Numbers[]>
+  /** Whether leaving something out changed nothing. */
+  isSame(left: Numbers, whole: Numbers): boolean
+}
+
 /** Variants that are measured for one answer. With more of them, which takes many conditions that change nothing, all numbers are hidden. */
 const MAX_VARIANTS = 100
 
 /**
- * Measures the variants of a definition. What has the same size as the definition is left out further, because its numbers are those of the
- * definition: a condition given twice would hide what leaving it out tells. Returns undefined if there are too many.
+ * Measures the variants of a definition or report. From one that changes nothing, more is left out, because its numbers are those of the
+ * whole: a condition given twice would hide what leaving it out tells. Returns undefined if there are too many.
  */
-export async function measureVariants<Numbers extends { size: number }>(
-  variant: Variant,
+export async function measureVariants<Subject, Numbers>(
+  subject: Subject,
   numbers: Numbers,
-  measure: (variants: readonly Variant[]) => Promise<readonly Numbers[]>,
+  { variantsOf, measure, isSame }: Measuring<Subject, Numbers>,
 ): Promise<Numbered<Numbers> | undefined> {
   interface Node extends Numbered<Numbers> {
-    variant: Variant
+    subject: Subject
     left: Node[]
   }
-  const root: Node = { variant, numbers, left: [] }
+  const root: Node = { subject, numbers, left: [] }
   let count = 0
   for (let open = [root]; open.length > 0; ) {
-    const steps = open.flatMap((node) => variantsOf(node.variant).map((left) => ({ node, left })))
+    const steps = open.flatMap((node) => variantsOf(node.subject).map((left) => ({ node, left })))
     count += steps.length
     if (count > MAX_VARIANTS) return undefined
     const measured = await measure(steps.map(({ left }) => left))
     const next: Node[] = []
     for (const [i, { node, left }] of steps.entries()) {
-      const child: Node = { variant: left, numbers: measured[i]!, left: [] }
+      const child: Node = { subject: left, numbers: measured[i]!, left: [] }
       node.left.push(child)
-      if (child.numbers.size === numbers.size) next.push(child)
+      if (isSame(child.numbers, numbers)) next.push(child)
     }
     open = next
   }
@@ -73,26 +81,29 @@ export function leastDifferenceOf({ numbers, left }: Numbered<{ size: number }>)
 }
 
 /** Returns the definition without each of its conditions and filters, and with each cohort it refers to without one of those. */
-export function variantsOf({ definition, cohorts }: Variant): Variant[] {
-  const own = leaveOneOut(definition).map((left) => ({ definition: left, cohorts }))
-  const others = [...referredTo(definition, cohorts)].flatMap((cohort) =>
-    leaveOneOut(cohort.definition).map((left) => ({
-      definition,
-      cohorts: new Map(cohorts).set(cohort.id, { ...cohort, definition: left }),
-    })),
-  )
-  return [...own, ...others]
-}
+export const variantsOf = ({ definition, cohorts }: Variant): Variant[] => [
+  ...leaveOneOut(definition).map((left) => ({ definition: left, cohorts })),
+  ...cohortVariants(referencesIn(definition), cohorts).map((left) => ({ definition, cohorts: left })),
+]
 
-function referredTo(definition: Definition, cohorts: ReadonlyMap<number, Cohort>, found = new Set<Cohort>()): Set<Cohort> {
-  for (const condition of conditionsOf(definition)) {
-    const cohort = condition.type === "cohort" ? cohorts.get(condition.cohort_id) : undefined
+/** Returns the cohorts of a site with a condition or filter left out of one that is named, directly or by another cohort. */
+export const cohortVariants = (ids: readonly number[], cohorts: ReadonlyMap<number, Cohort>): ReadonlyMap<number, Cohort>[] =>
+  [...reachable(ids, cohorts)].flatMap((cohort) =>
+    leaveOneOut(cohort.definition).map((left) => new Map(cohorts).set(cohort.id, { ...cohort, definition: left })),
+  )
+
+function reachable(ids: readonly number[], cohorts: ReadonlyMap<number, Cohort>, found = new Set<Cohort>()): Set<Cohort> {
+  for (const id of ids) {
+    const cohort = cohorts.get(id)
     if (cohort?.kind !== "dynamic" || found.has(cohort)) continue
     found.add(cohort)
-    referredTo(cohort.definition, cohorts, found)
+    reachable(referencesIn(cohort.definition), cohorts, found)
   }
   return found
 }
+
+const referencesIn = (definition: Definition): number[] =>
+  conditionsOf(definition).flatMap((condition) => (condition.type === "cohort" ? [condition.cohort_id] : []))
 
 /** Returns the definition without each of its conditions, and without each filter of a condition. Without conditions it is everyone. */
 export function leaveOneOut(definition: Definition): Definition[] {

@@ -8,14 +8,14 @@ import {
   type PersonFacts,
   readPlace,
   readSortedPaging,
-  type SavedFilters,
   type Site,
 } from "#plugin"
-import { ACTIVITY_ARGUMENTS, type Activity, readActivity } from "./activity.ts"
+import { ACTIVITY_ARGUMENTS, readActivity } from "./activity.ts"
 import { dayEdges, daysOf, engineCaller, type ReportCaller, todayOf } from "./caller.ts"
 import type { Cohort, CohortsHost } from "./cohort.ts"
 import { cohortError } from "./errors.ts"
 import type { Evaluation } from "./evaluation.ts"
+import type { Reports } from "./report.ts"
 import type { LeaderResponse, MemberResponse, PersonResponse } from "./responses.ts"
 
 export const LEADER_SORTS = ["active_days", "events", "visits", "revenue", "last_seen"] as const
@@ -26,9 +26,8 @@ const VISITS_PER_SLICE = 500
 const DAY_MS = 86_400_000
 
 interface PeopleParts {
-  activity: Activity
+  reports: Reports
   evaluation: Evaluation
-  savedOf(caller: ReportCaller): Promise<SavedFilters>
 }
 
 export interface PeoplePage<Row> {
@@ -38,7 +37,7 @@ export interface PeoplePage<Row> {
   total?: number
 }
 
-export function createPeople(host: CohortsHost, { activity, evaluation, savedOf }: PeopleParts) {
+export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleParts) {
   const { people } = host.services
 
   /** Returns the label of a person: the user id if the site stores it, otherwise the first digits of the token. */
@@ -80,15 +79,16 @@ export function createPeople(host: CohortsHost, { activity, evaluation, savedOf 
     async leaders(caller: ReportCaller, given: Record<string, unknown>): Promise<PeoplePage<LeaderResponse>> {
       const { site } = caller
       const hidesRevenue = !caller.seesRevenue
-      const saved = await savedOf(caller)
-      const paging = readSortedPaging(`people of ${site.id}`, given, ["sort", ...ACTIVITY_ARGUMENTS], (reader) => ({
-        ...readActivity(reader, { site, now: host.now(), saved }),
-        sort: reader.choice("sort", LEADER_SORTS) ?? "active_days",
-      }))
+      const paging = await reports.read(caller, (saved) =>
+        readSortedPaging(`people of ${site.id}`, given, ["sort", ...ACTIVITY_ARGUMENTS], (reader) => ({
+          ...readActivity(reader, { site, now: host.now(), saved }),
+          sort: reader.choice("sort", LEADER_SORTS) ?? "active_days",
+        })),
+      )
       const { sort, window, asOf } = paging.filters
       if (sort === "revenue" && hidesRevenue) throw missingPermission("revenue:read")
       const first = asOf.subtract({ days: window - 1 })
-      const { query } = await activity.open(caller, paging.filters, daysOf(first, asOf, site.timezone))
+      const { query } = await reports.open(caller, paging.filters, { range: daysOf(first, asOf, site.timezone) })
       const after = paging.cursor === undefined ? undefined : placeIn(paging.list, paging.cursor)
       const days = dayEdges(first, asOf, site.timezone)
       const result = await host.engine.peopleList(

@@ -57,10 +57,8 @@ export function windowsOf(definition: Definition, setting: Setting): Range[] {
       const cohort = setting.cohorts.get(item.cohort_id)
       return cohort?.kind === "dynamic" ? windowsOf(cohort.definition, setting) : []
     }
-    const window = absoluteWindow(item.window, setting)
-    return [
-      window === undefined || "from" in window === false ? everything : { from: Math.max(window.from, everything.from), to: window.to },
-    ]
+    // An absolute window counts as a whole, so that the same definition is refused before the site has as much data, too.
+    return [absoluteWindow(item.window, setting) ?? everything]
   })
 }
 

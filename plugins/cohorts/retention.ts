@@ -12,7 +12,6 @@ import {
   flatLabel,
   inspect,
   isObject,
-  type Range,
   type RetentionQuery,
   refuseFaults,
   returnRate,
@@ -20,12 +19,12 @@ import {
   type Site,
 } from "#plugin"
 import { engineCaller, type ReportCaller, readDays, readReportFilters, todayOf } from "./caller.ts"
-import type { Cohort, CohortsHost } from "./cohort.ts"
+import type { CohortsHost } from "./cohort.ts"
 import { VISIT_DIMENSIONS } from "./definition.ts"
-import type { Evaluation } from "./evaluation.ts"
+import type { Measured, ReportRequest, Reports } from "./report.ts"
 import type { RetentionResponse } from "./responses.ts"
 import { oneOf, RestrictInput } from "./schemas.ts"
-import { hiddenGroups, isSmall, tellsSmallGroup } from "./small-groups.ts"
+import { hiddenGroups, isSmall } from "./small-groups.ts"
 
 const closed = { additionalProperties: false } as const
 const ACTIONS = ["event", "page", "goal", "any"] as const
@@ -77,55 +76,37 @@ export const RetentionInput = t.Object(
 )
 type Action = Static<typeof Start>
 
-interface RetentionParts {
-  savedOf(caller: ReportCaller): Promise<SavedFilters>
-  find(site: Site, id: number): Promise<Cohort>
-  evaluation: Evaluation
-}
-
-export function createRetention(host: CohortsHost, { savedOf, find, evaluation }: RetentionParts) {
+export function createRetention(host: CohortsHost, reports: Reports) {
   /** Reports how many people of each cohort came back, and says for each number whether it can be known. */
   return async (caller: ReportCaller, body: unknown): Promise<RetentionResponse> => {
     const { site, least } = caller
     const now = host.now()
     const goals = host.services.goals.rules(site.id)
-    const request = readRequest(body, { site, now, saved: await savedOf(caller), goals })
-    if (caller.locked) request.filters.push(caller.locked)
+    const request = await reports.read(caller, (saved) => readRequest(body, { site, now, saved, goals }))
     const { interval, periods, edges, cohorts } = request
-    const cohort = request.cohortId === undefined ? undefined : await find(site, request.cohortId)
-    const among = cohort && (await evaluation.setFor(caller, cohort))
     const isSame = Bun.deepEquals(request.start, request.returning) && request.returnCount === 1
     const rules: CellRules = { ...request, isSame, now }
-    const cells = Array.from({ length: cohorts * periods }, (_, i) => cellWindow(rules, Math.floor(i / periods), i % periods))
-    const needed = cells.filter((window) => window !== undefined).map((window) => spanOf([window, ...(among?.windows ?? [])]))
-    const range = { from: edges[0]!, to: edges[cohorts]! }
-    const counted = await host.services.people.resolve({
-      site,
-      range,
-      // The report is answered if one of its cells can be known, together with the time in which the set looks.
-      ...(needed.length > 0 ? { separate: needed } : { windows: among?.windows ?? [] }),
-      ...(request.restrict === "identified" && { restrict: request.restrict }),
+    const separate = windowsToKnow(rules, site)
+    const report = await reports.open(caller, request, {
+      range: { from: edges[0]!, to: edges[cohorts]! },
+      ...(separate.length > 0 && { separate }),
     })
-    const query = (filter: Filter | undefined): RetentionQuery => ({
-      site: counted.scope.site,
-      scope: counted.scope,
-      ...(request.start && { start: request.start }),
-      ...(filter && { filter }),
-      ...(request.returning && { returning: request.returning }),
-      ...{ returnCount: request.returnCount, isSame, edges, cohorts, periods, mode: request.mode, firstEver: request.firstEver },
-      ...{ counting: request.counting, elapsed: request.elapsed },
-      ...(among && { among: among.set(counted.scope) }),
-      ...(request.breakdown && { breakdown: request.breakdown }),
-    })
-    const result = await host.engine.retention(query(allOf(request.filters)), engineCaller(caller))
-    const variants = least === 0 ? [] : request.filters.map((_, i) => query(allOf(request.filters.toSpliced(i, 1))))
-    const others = await Promise.all(variants.map((variant) => host.engine.retention(variant, engineCaller(caller))))
-
-    const hiding = createHiding(
-      result.rows,
-      others.map(({ rows }) => rows),
-      least,
+    const { counted } = report
+    const measured = await report.measure((query) =>
+      host.engine.retention(
+        {
+          ...query,
+          ...(request.start && { start: request.start }),
+          ...(request.returning && { returning: request.returning }),
+          ...{ returnCount: request.returnCount, isSame, edges, cohorts, periods, mode: request.mode, firstEver: request.firstEver },
+          ...{ counting: request.counting, elapsed: request.elapsed },
+          ...(request.breakdown && { breakdown: request.breakdown }),
+        },
+        engineCaller(caller),
+      ),
     )
+    const { result } = measured
+    const hiding = createHiding(measured, least)
     const known = cellStates(rules, counted.recognizes)
     const stated = result.rows.map((row, i) => ({
       ...row,
@@ -167,49 +148,60 @@ export function createRetention(host: CohortsHost, { savedOf, find, evaluation }
   }
 }
 
-/** Returns the range from the start of the first to the end of the last one. */
-const spanOf = (ranges: readonly Range[]): Range => ({
-  from: Math.min(...ranges.map(({ from }) => from)),
-  to: Math.max(...ranges.map(({ to }) => to)),
-})
+/**
+ * Returns the windows of which one must be known for the report to say anything: those of the cells after period 0, as far as they have
+ * begun, otherwise those of period 0. With daily ids, no report looks at more than one day.
+ */
+function windowsToKnow(rules: CellRules, { settings }: Site) {
+  const windowsOf = (period: number) => Array.from({ length: rules.cohorts }, (_, cohort) => cellWindow(rules, cohort, period))
+  const isKnown = (window: ReturnType<typeof cellWindow>) => window !== undefined
+  const later = Array.from({ length: rules.periods - 1 }, (_, i) => windowsOf(i + 1)).flatMap((windows) => windows.filter(isKnown))
+  return later.length > 0 || settings.identity_mode === "daily" ? later : windowsOf(0).filter(isKnown)
+}
 
-type Rows = readonly { cohort: number; value?: string | null; isOther?: boolean; size: number; counts: readonly number[] }[]
+type Result = Awaited<ReturnType<CohortsHost["engine"]["retention"]>>
+type Row = Result["rows"][number]
 
-/** Decides which sizes and cells are hidden: small groups, and numbers that leaving out a filter or adding up values would tell. */
-function createHiding(rows: Rows, variants: readonly Rows[], least: number) {
+/** Decides which sizes and cells are hidden: small groups, and numbers that tell one by leaving something out or by adding up values. */
+function createHiding(measured: Measured<Result>, least: number) {
   if (least === 0) return { size: () => false, cell: () => false }
-  const matching = (row: Rows[number]) =>
-    variants.map((others) =>
-      others.find((other) => other.cohort === row.cohort && other.value === row.value && other.isOther === row.isOther),
-    )
-  const hiddenBy = (numberOf: (row: Rows[number] | undefined) => number): boolean[] => {
-    const hidden = rows.map((row) => isSmall(numberOf(row), least) || tellsSmallGroup(numberOf(row), matching(row).map(numberOf), least))
+  const { rows } = measured.result
+  const keyOf = ({ cohort, value, isOther }: Row) => JSON.stringify([cohort, value, isOther])
+  const indexes = new WeakMap<Result, Map<string, Row>>()
+  const matching = (result: Result, row: Row): Row | undefined => {
+    const index = indexes.get(result) ?? new Map(result.rows.map((other) => [keyOf(other), other]))
+    indexes.set(result, index)
+    return index.get(keyOf(row))
+  }
+  const hiddenBy = (numberOf: (row: Row | undefined) => number): boolean[] => {
+    const hidden = rows.map((row) => measured.hides((result) => numberOf(matching(result, row))))
     // The values of a breakdown add up to the cohort, which is known without it.
     for (const places of Map.groupBy(rows.keys(), (i) => rows[i]!.cohort).values()) {
-      const groups = hiddenGroups(
-        places.map((i) => numberOf(rows[i])),
-        least,
-      )
+      if (places.length === 1) continue
+      const people = places.map((i) => numberOf(rows[i]))
+      const groups = hiddenGroups(people, least, (at) => hidden[places[at]!]!)
       places.forEach((i, at) => {
-        if (groups[at] && places.length > 1) hidden[i] = true
+        hidden[i] = groups[at]!
       })
     }
     return hidden
   }
   const sizes = hiddenBy((row) => row?.size ?? 0)
   const cells = (rows[0]?.counts ?? []).map((_, period) => hiddenBy((row) => row?.counts[period] ?? 0))
-  return { size: (row: number) => sizes[row]!, cell: (row: number, period: number) => cells[period]![row]! }
+  return {
+    size: (row: number) => sizes[row]!,
+    // Those who did not return are a group, too.
+    cell: (row: number, period: number) => cells[period]![row]! || isSmall(rows[row]!.size - rows[row]!.counts[period]!, least),
+  }
 }
 
 interface RetentionRequest
-  extends Pick<RetentionQuery, "edges" | "cohorts" | "periods" | "mode" | "firstEver" | "counting" | "elapsed" | "returnCount"> {
+  extends ReportRequest,
+    Pick<RetentionQuery, "edges" | "cohorts" | "periods" | "mode" | "firstEver" | "counting" | "elapsed" | "returnCount"> {
   interval: Interval
   start: Filter | undefined
   returning: Filter | undefined
-  filters: Filter[]
-  cohortId: number | undefined
   breakdown: (typeof VISIT_DIMENSIONS)[number] | undefined
-  restrict: "identified" | null | undefined
 }
 
 interface ReadingParts {
@@ -227,11 +219,7 @@ function readRequest(body: unknown, { site, now, saved, goals }: ReadingParts): 
     faults.push(
       fault("/periods", "out_of_range", `must be at most ${PERIODS[interval]} by ${interval}`, { min: 1, max: PERIODS[interval] }),
     )
-  const given = isObject(body) ? body.filters : undefined
-  const filters = (Array.isArray(given) ? given : given === undefined ? [] : [given]).map((_, i, list) =>
-    readReportFilters([list[i]], saved, []),
-  )
-  readReportFilters(given, saved, faults)
+  const filters = readReportFilters(isObject(body) ? body.filters : undefined, saved, faults)
   const start = actionFilter(fields.start, "/start", goals, faults)
   const returning = actionFilter(fields.return, "/return", goals, faults)
   if (fields.breakdown !== undefined && !VISIT_DIMENSIONS.some((known) => known === fields.breakdown))
@@ -248,7 +236,7 @@ function readRequest(body: unknown, { site, now, saved, goals }: ReadingParts): 
   return {
     ...{ interval, periods, cohorts, start, returning },
     edges: edgesOf(first, { today, interval, cohorts, timezone: site.timezone }),
-    filters: filters.filter((filter) => filter !== undefined),
+    filters,
     mode: fields.mode ?? "first_time",
     firstEver: fields.first_ever ?? false,
     counting: fields.counting ?? "exact",
@@ -306,5 +294,3 @@ function actionFilter(action: Action | undefined, pointer: string, goals: Readin
   const kind: Filter = action.type === "page" ? isPageview : { op: "not", filter: isPageview }
   return { op: "and", filters: [exactly(action.type, action.value), kind] }
 }
-
-const allOf = (filters: readonly Filter[]): Filter | undefined => (filters.length < 2 ? filters[0] : { op: "and", filters })

@@ -60,14 +60,15 @@ export function widgetsOf({ retention, activity }: Area): Record<string, Widget>
   }
 }
 
-/** On a shared dashboard and for people without permission, groups below the minimum are hidden. */
+/** On a shared dashboard and for people without the permission to see people, groups below the minimum are hidden. */
 const callerOf = ({ site, asking: caller }: WidgetQuestion): ReportCaller => ({
   site,
-  least: caller.minVisitors ?? 0,
+  least: caller.seesPeople ? 0 : Math.max(site.settings.min_group, caller.minVisitors ?? 0),
   seesRevenue: caller.hidesRevenue !== true,
   ...(caller.userId !== undefined && { userId: caller.userId }),
   ...(caller.signal && { signal: caller.signal }),
-  ...(caller.locked && { locked: caller.locked }),
+  ...(caller.locked && { lockedFilter: caller.locked }),
+  ...(caller.lockedFilters && { locked: caller.lockedFilters }),
 })
 
 const defined = (fields: Record<string, unknown>): Record<string, unknown> =>

@@ -36,7 +36,7 @@ export type {
   RetentionQuery,
 } from "../domain/people.ts"
 export { countryName } from "../domain/place-names.ts"
-export type { Query, Range, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
+export type { Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, textOf, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
@@ -49,6 +49,7 @@ export {
   returnRate,
   type StatedRow,
 } from "../domain/retention-report.ts"
+export type { SavedFilter } from "../domain/segment.ts"
 export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
@@ -83,7 +84,8 @@ export { type FailureCode, failureCode } from "../services/outbound/failure.ts"
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
 export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
 export type { People } from "../services/people/people.ts"
-export type { SetReader, VisitorSet, VisitorSets } from "../services/people/visitor-sets.ts"
+export { parseNaming, type SetReader, type VisitorSet, type VisitorSets, withBrokenReference } from "../services/people/visitor-sets.ts"
+export { mapConcurrent } from "../services/runtime/tasks.ts"
 export {
   isReservedSlug,
   refuseSlug,

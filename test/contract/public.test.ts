@@ -330,6 +330,20 @@ describe("4. Endpoints", () => {
       // An API key does not replace the session.
       expect(withKey).toEqual(await ask(json))
     })
+
+    test("POST /api/private/sites/1/cohorts/evaluate answers a signed-in viewer", async () => {
+      const cookie = await instance.signIn({ role: "viewer" })
+      const window = { type: "last_days", days: 1 }
+      const body = { definition: { conditions: [{ type: "event", value: "signup", window }] }, trend_days: 1 }
+      const answer = await call("/api/private/sites/1/cohorts/evaluate", undefined, body, { cookie })
+      const identity = { mode: "daily", horizon_days: 1 }
+      expect(answer).toMatchObject({ status: 200, body: { size: 0, pending: 0, trend: [{ size: 0 }], identity } })
+      const week = { definition: { conditions: [{ type: "event", value: "signup", window: { ...window, days: 7 } }] } }
+      expect(await call("/api/private/sites/1/cohorts/evaluate", undefined, week, { cookie })).toMatchObject({
+        status: 422,
+        body: { code: "identity_insufficient", needed_days: 7, ...identity, options: ["shorten_window", "switch_mode"] },
+      })
+    })
   })
 })
 

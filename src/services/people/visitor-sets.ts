@@ -98,14 +98,14 @@ export function createVisitorSets(saved: SavedOf): VisitorSetSources {
     },
     async lookup(site, parse) {
       const segments = saved(site)
-      const { ids } = parseNaming(parse, segments)
+      const { ids } = parseNaming((cohort) => parse(withCohorts(segments, cohort)))
       const found = await findAll(site, ids, { seesPeople: false, seesRevenue: true, caller: { organizationId: site.organization_id } })
       return withCohorts(segments, (id) => placeholder(found.get(id)))
     },
     readingWith: (engine, people) => ({
       async read({ site, userId, seesPeople, seesRevenue, caller, parse, ranges, timezone }) {
         const segments = saved(site, userId)
-        const first = parseNaming(parse, segments)
+        const first = parseNaming((cohort) => parse(withCohorts(segments, cohort)))
         if (first.ids.size === 0) return { parsed: first.parsed() }
         const found = await findAll(site, first.ids, { seesPeople, seesRevenue, caller })
         const known = [...found].filter((entry): entry is [number, VisitorSet] => typeof entry[1] === "object")
@@ -148,12 +148,12 @@ const withCohorts =
     kind === "cohort" ? cohort(id) : segments(kind, id)
 
 /** Parses a request with any cohort, and returns the ids of those that it names. `parsed` throws the faults. */
-function parseNaming<Parsed>(parse: (saved: SavedFilters) => Parsed, segments: SavedFilters) {
+export function parseNaming<Parsed>(parse: (cohort: (id: number) => ReturnType<SavedFilters>) => Parsed) {
   const ids = new Set<number>()
-  const naming = withCohorts(segments, (id) => {
+  const naming = (id: number) => {
     ids.add(id)
     return EVERYONE
-  })
+  }
   let parsed: () => Parsed
   try {
     const value = parse(naming)
@@ -173,7 +173,7 @@ async function filtersOf(known: readonly (readonly [number, VisitorSet])[], { sc
 }
 
 /** Throws `broken_reference` instead of the fault of that code. */
-function withBrokenReference<Parsed>(parse: () => Parsed): Parsed {
+export function withBrokenReference<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()
   } catch (error) {
