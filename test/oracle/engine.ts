@@ -59,6 +59,7 @@ export function engineOf(world: World): Engine {
     peopleList: refuse,
     person: refuse,
     engagement: refuse,
+    amounts: refuse,
     close: async () => {},
   }
 }

@@ -1,3 +1,4 @@
+import type { AmountsQuery, AmountsResult } from "../../query/amounts/amounts.ts"
 import type { Caller } from "../../query/engine/pool.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
@@ -17,11 +18,16 @@ export interface OwnRows {
   write<T>(work: (rows: RowStatements) => T): Promise<T>
   /** Reads at most 10,000 rows. Read longer lists in slices. Store numbers above 2^53 as a BLOB. */
   read<Row>(statement: Sql, caller: Caller): Promise<Row[]>
+  /** Sums amounts over packed rows, by several groupings at once. */
+  amounts(query: OwnAmountsQuery, caller: Caller): Promise<AmountsResult>
 }
+
+export type OwnAmountsQuery = Omit<AmountsQuery, "statement"> & { statement: Sql }
 
 /** Query engine for row tables. */
 export interface RowReader {
   rowTables(statement: Sql, most: number, caller: Caller): Promise<object[]>
+  amounts(query: AmountsQuery, caller: Caller): Promise<AmountsResult>
 }
 
 const MAX_ROWS = 10_000
@@ -46,6 +52,10 @@ export function ownRows(events: Pick<EventStore, "rows">, reader: RowReader, plu
       const rows = await reader.rowTables(judged(statement), MAX_ROWS, caller)
       if (rows.length > MAX_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MAX_ROWS} rows: read slices`)
       return rows as Row[] // the author of the statement knows its columns
+    },
+    async amounts(query, caller) {
+      const { text, values } = judged(query.statement)
+      return reader.amounts({ ...query, statement: { text, values } }, caller)
     },
   }
 }

@@ -2,6 +2,7 @@ import type { CoverageQuery } from "../../domain/people.ts"
 import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
+import { amounts } from "../amounts/amounts.ts"
 import { funnel } from "../funnel/funnel.ts"
 import { importFacts } from "../imported/imported.ts"
 import { type ImportedRowsCursor, importedRows } from "../imported/imported-rows.ts"
@@ -75,6 +76,8 @@ export const QUERIES = {
   person,
   /** Active, new, returning, resurrected and dormant people by point. */
   engagement,
+  /** Sums of amounts in the row tables of an area. */
+  amounts,
 }
 
 /** Queries that are answered in batches. Each function computes the batch after a cursor, or the first one without a cursor. */

@@ -21,6 +21,8 @@ export interface People extends IdentityRule {
   userIds(site: Site, ordinals: readonly number[]): Map<number, string>
   /** Returns the ordinal of a pseudonym of 16 hex digits, or undefined if it is not one of this site. */
   ordinalOf(siteId: number, pseudonym: string): Promise<number | undefined>
+  /** Returns the function that converts pseudonyms of 16 hex digits to ordinals. Each must be one of this site. */
+  numberer(siteId: number): Promise<(pseudonyms: readonly string[]) => number[]>
   /** Returns the pseudonyms of ordinals. */
   pseudonymsOf(site: Site, ordinals: readonly number[]): Promise<string[]>
 }
@@ -47,6 +49,7 @@ export function createPeople(options: PeopleOptions): People {
       // Every text of this form is the pseudonym of some number, but almost none of them of a visitor of this site.
       return ordinal! < events.visitorLimit(id) ? ordinal : undefined
     },
+    numberer: async (id) => numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor"),
     pseudonymsOf: async ({ id }, ordinals) => pseudonyms(await siteKeys.siteKey(id), "visitor")(ordinals),
   }
 }

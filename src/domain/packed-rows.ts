@@ -1,0 +1,133 @@
+/**
+ * Rows packed column by column into one BLOB, for areas whose reports read many rows: a row table then has one row for hundreds of them.
+ * A column of numbers takes 0, 1, 2, 4 or 8 bytes a row, one of texts has a dictionary. Numbers are whole and within ±2^53.
+ *
+ * Layout: length of the header (4 bytes), header as JSON, padding to 8 bytes, columns.
+ */
+export type PackedValue = string | number
+
+/** Columns by name. Rows that were packed before a column existed read as 0 or "". */
+export interface PackedColumns {
+  numbers: readonly string[]
+  texts: readonly string[]
+}
+
+export interface PackedTexts {
+  /** Distinct values. */
+  values: readonly string[]
+  /** Index of the value of each row. */
+  codes: ArrayLike<number>
+}
+
+export interface PackedRows {
+  readonly count: number
+  isText(column: string): boolean
+  numbers(column: string): Float64Array
+  texts(column: string): PackedTexts
+}
+
+interface Header {
+  count: number
+  /** Width in bytes, smallest value, offset in the body. */
+  numbers: Record<string, [width: number, base: number, offset: number]>
+  texts: Record<string, [width: number, offset: number, values: string[]]>
+}
+
+const ALIGNMENT = 8
+const align = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT
+
+export function packRows(rows: readonly Readonly<Record<string, PackedValue>>[], { numbers, texts }: PackedColumns): Uint8Array {
+  const header: Header = { count: rows.length, numbers: {}, texts: {} }
+  const parts: Uint8Array[] = []
+  let length = 0
+  const place = (values: readonly number[], width: number): number => {
+    const offset = length
+    if (width > 0) {
+      const part = bytesOf(values, width)
+      parts.push(part)
+      length += align(part.length)
+    }
+    return offset
+  }
+  for (const column of numbers) {
+    const values = rows.map((row) => row[column] as number) // the caller names its columns
+    const base = values.reduce((least, value) => Math.min(least, value), values[0] ?? 0)
+    const largest = values.reduce((most, value) => Math.max(most, value - base), 0)
+    const width = widthOf(largest)
+    header.numbers[column] = [width, base, place(width === 8 ? values : values.map((value) => value - base), width)]
+  }
+  for (const column of texts) {
+    const codes = new Map<string, number>()
+    const values = rows.map((row) => {
+      const text = row[column] as string
+      if (!codes.has(text)) codes.set(text, codes.size)
+      return codes.get(text)!
+    })
+    const width = widthOf(codes.size - 1)
+    header.texts[column] = [width, place(values, width), [...codes.keys()]]
+  }
+  const head = new TextEncoder().encode(JSON.stringify(header))
+  const start = align(4 + head.length)
+  const bytes = new Uint8Array(start + length)
+  new DataView(bytes.buffer).setUint32(0, head.length, true)
+  bytes.set(head, 4)
+  let at = start
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += align(part.length)
+  }
+  return bytes
+}
+
+export function unpackRows(packed: Uint8Array): PackedRows {
+  // Views of typed arrays need aligned bytes, which those of a database are not always.
+  const bytes = packed.byteOffset % ALIGNMENT === 0 ? packed : packed.slice()
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
+  const { count, numbers, texts } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Header // written by packRows
+  const start = bytes.byteOffset + align(4 + length)
+  const view = (width: number, offset: number) => new ARRAYS[width as 1](bytes.buffer as ArrayBuffer, start + offset, count)
+  return {
+    count,
+    isText: (column) => Object.hasOwn(texts, column),
+    numbers(column) {
+      const [width, base, offset] = numbers[column] ?? [0, 0, 0]
+      const values = new Float64Array(count)
+      if (width === 0) return values.fill(base)
+      values.set(view(width, offset))
+      if (width < 8 && base !== 0) for (let i = 0; i < count; i++) values[i]! += base
+      return values
+    },
+    texts(column) {
+      const [width, offset, values] = texts[column] ?? [0, 0, [""]]
+      return { values, codes: width === 0 ? new Uint8Array(count) : view(width, offset) }
+    },
+  }
+}
+
+/** Returns the rows as objects, for changing some of them. */
+export function packedObjects(packed: PackedRows, { numbers, texts }: PackedColumns): Record<string, PackedValue>[] {
+  const rows: Record<string, PackedValue>[] = Array.from({ length: packed.count }, () => ({}))
+  for (const column of numbers) {
+    const values = packed.numbers(column)
+    rows.forEach((row, i) => {
+      row[column] = values[i]!
+    })
+  }
+  for (const column of texts) {
+    const { values, codes } = packed.texts(column)
+    rows.forEach((row, i) => {
+      row[column] = values[codes[i]!]!
+    })
+  }
+  return rows
+}
+
+const ARRAYS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const
+type Width = 0 | keyof typeof ARRAYS
+
+const widthOf = (largest: number): Width => (largest <= 0 ? 0 : largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 32 ? 4 : 8)
+
+function bytesOf(values: readonly number[], width: Width | number): Uint8Array {
+  const array = ARRAYS[width as 1].from(values)
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+}

@@ -1,0 +1,159 @@
+import type { Fraction } from "../../domain/division.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { type PackedRows, unpackRows } from "../../domain/packed-rows.ts"
+import type { Snapshot } from "../../store/events/part.ts"
+import type { SentStatement } from "../../store/events/tables/row-tables.ts"
+import { bucketAt } from "../parse/buckets.ts"
+import { converter, dividedAmount, Totals } from "./arithmetic.ts"
+import { DistinctCounts, VisitorList } from "./distinct.ts"
+import { type GroupKey, RowGroups } from "./groups.ts"
+import { keepMatching, rowMask } from "./row-filter.ts"
+
+/**
+ * Sums amounts of money over the packed rows of an area, by several groupings at once. SQLite has no grouping sets, sorts the rows for
+ * every grouping, and adds whole numbers up to 2^63 only. Here the rows are read once, and sums are exact at any size.
+ *
+ * Columns of the rows: `amount` in minor units of `currency`, `weight` in hundredths of what the row counts, and for shares `part` of
+ * `parts`. `visitor` is the visitor's ordinal plus 1, 0 without one. Further columns are those that the query names.
+ */
+export interface AmountsQuery {
+  site: { id: number }
+  /** Rows with the column `rows`, packed by `packRows`. */
+  statement: SentStatement
+  /** Buckets of a column of instants, ascending. Rows outside are left out; the others are in the bucket whose number is the column `bucket`. */
+  time: { column: string; edges: readonly number[] }
+  /** What rows must have: one of some values, or one of some bits of a number. */
+  keep: readonly RowCondition[]
+  /** Conditions on columns with the names of dimensions, in which "" is the missing value, and sets of people. */
+  filter?: Filter
+  /** Currency to which amounts are converted. Rows whose amount has no rate keep it, and have 0 in the column `converted` instead of 1. */
+  conversion?: Conversion
+  /** Whether rows are shares: amount and weight are divided, after the conversion, the first shares larger. */
+  isShared?: boolean
+  /** Groupings of the amounts by columns. */
+  sums: readonly (readonly string[])[]
+  /** Groupings in which the distinct values of a column of whole numbers from 1 are counted. 0 does not count. */
+  distinct: readonly { by: readonly string[]; of: string; among?: RowCondition }[]
+  /** Lists the visitors of rows. */
+  visitorsOf?: RowCondition
+}
+
+export type RowCondition = { column: string; values: readonly (string | number)[] } | { column: string; bits: number }
+
+export interface Conversion {
+  /** Column of the instants whose rates convert the amounts. */
+  column: string
+  /** Starts of the days of the rates and the end of the last one, ascending. */
+  edges: readonly number[]
+  /** By currency and day, the factor from minor units to minor units; null without a rate. */
+  factors: Readonly<Record<string, readonly (Fraction | null)[]>>
+}
+
+export interface AmountGroup {
+  /** In the order of the columns. */
+  keys: GroupKey[]
+  amount: bigint
+  /** In hundredths. */
+  weight: number
+}
+
+export interface AmountsResult {
+  /** One list for each grouping. */
+  sums: AmountGroup[][]
+  distinct: { keys: GroupKey[]; count: number }[][]
+  /** Ordinals, ascending. */
+  visitors: Uint32Array
+}
+
+export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => void): AmountsResult {
+  const { time, conversion, visitorsOf } = query
+  const edges = Float64Array.from(time.edges)
+  const sums = query.sums.map((by) => ({ groups: new RowGroups(by), totals: new Totals() }))
+  const distinct = query.distinct.map(({ by, of, among }) => new DistinctCounts(new RowGroups(by), of, among))
+  const listed = visitorsOf && new VisitorList(visitorsOf)
+  const convert = conversion && converter(conversion)
+  snapshot.eachRow(query.statement, (read) => {
+    check()
+    const rows = unpackRows((read as { rows: Uint8Array }).rows) // the author of the statement names its column so
+    const instants = rows.numbers(time.column)
+    const kept = keptRows(snapshot, query, rows, edges, instants)
+    if (kept.length === 0) return
+    const values = amountsOf(rows, kept, query, convert)
+    const computed = {
+      bucket: () => kept.map((row) => bucketAt(edges, instants[row]!)),
+      converted: () => values.converted,
+    }
+    for (const { groups, totals } of sums) totals.add(groups.numbersOf(rows, kept, computed), values)
+    for (const counts of distinct) counts.add(rows, kept, computed)
+    listed?.add(rows, kept)
+  })
+  return {
+    sums: sums.map(({ groups, totals }) => groups.keys().map((keys, group) => ({ keys, ...totals.of(group) }))),
+    distinct: distinct.map((counts) => counts.result()),
+    visitors: listed?.ordinals() ?? new Uint32Array(0),
+  }
+}
+
+/** Returns the indexes of the rows that count. */
+function keptRows(
+  snapshot: Snapshot,
+  { keep, filter }: AmountsQuery,
+  rows: PackedRows,
+  edges: Float64Array,
+  instants: Float64Array,
+): Uint32Array {
+  const [from, to] = [edges[0] ?? 0, edges[edges.length - 1] ?? 0]
+  const kept = new Uint32Array(rows.count)
+  let count = 0
+  for (let row = 0; row < rows.count; row++) if (instants[row]! >= from && instants[row]! < to) kept[count++] = row
+  for (const condition of keep) count = keepMatching(rows, condition, kept, count)
+  if (!filter || count === 0) return kept.subarray(0, count)
+  const mask = rowMask(snapshot, rows, filter)
+  let matching = 0
+  for (let i = 0; i < count; i++) if (mask[kept[i]!] === 1) kept[matching++] = kept[i]!
+  return kept.subarray(0, matching)
+}
+
+/** Amounts and weights of the kept rows. An amount beyond 2^53, which a conversion can return, is a big integer in `large`. */
+export interface RowAmounts {
+  amounts: Float64Array
+  large: Map<number, bigint>
+  weights: Float64Array
+  /** Whether each amount was converted. Empty without a conversion. */
+  converted: Uint32Array
+}
+
+function amountsOf(
+  rows: PackedRows,
+  kept: Uint32Array,
+  { conversion, isShared }: AmountsQuery,
+  convert: ReturnType<typeof converter> | undefined,
+): RowAmounts {
+  const [amount, weight] = [rows.numbers("amount"), rows.numbers("weight")]
+  const values: RowAmounts = {
+    amounts: new Float64Array(kept.length),
+    large: new Map(),
+    weights: new Float64Array(kept.length),
+    converted: new Uint32Array(convert ? kept.length : 0),
+  }
+  const [part, parts] = isShared ? [rows.numbers("part"), rows.numbers("parts")] : [undefined, undefined]
+  const factorOf = conversion && convert?.(rows.texts("currency"), rows.numbers(conversion.column))
+  for (let i = 0; i < kept.length; i++) {
+    const row = kept[i]!
+    let value: number | bigint = amount[row]!
+    const multiply = factorOf?.(row)
+    if (multiply) {
+      value = multiply(value)
+      values.converted[i] = 1
+    }
+    let counted = weight[row]!
+    if (part && parts && parts[row]! > 1) {
+      value = dividedAmount(value, part[row]!, parts[row]!)
+      counted = Number(dividedAmount(counted, part[row]!, parts[row]!))
+    }
+    if (typeof value === "bigint") values.large.set(i, value)
+    else values.amounts[i] = value
+    values.weights[i] = counted
+  }
+  return values
+}

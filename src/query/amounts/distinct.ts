@@ -1,0 +1,78 @@
+import type { PackedRows } from "../../domain/packed-rows.ts"
+import { PairSet } from "../measure/pair-set.ts"
+import type { RowCondition } from "./amounts.ts"
+import type { ComputedColumns, GroupKey, RowGroups } from "./groups.ts"
+import { keepMatching } from "./row-filter.ts"
+
+/** Exact numbers of the distinct values of a column by group. */
+export class DistinctCounts {
+  readonly #pairs = new PairSet()
+
+  constructor(
+    private readonly groups: RowGroups,
+    private readonly column: string,
+    private readonly among: RowCondition | undefined,
+  ) {}
+
+  add(rows: PackedRows, kept: Uint32Array, computed: ComputedColumns): void {
+    const values = rows.numbers(this.column)
+    const groups = this.groups.numbersOf(rows, kept, computed)
+    const chosen = this.among && rowsMatching(rows, this.among)
+    const numbers = new Uint32Array(kept.length)
+    let count = 0
+    for (let i = 0; i < kept.length; i++) {
+      const value = values[kept[i]!]!
+      if (value === 0 || chosen?.[kept[i]!] === 0) continue
+      numbers[count] = value
+      groups[count++] = groups[i]!
+    }
+    this.#pairs.add(groups, numbers, count, Math.max(1, this.groups.size))
+  }
+
+  result(): { keys: GroupKey[]; count: number }[] {
+    const counts = this.#pairs.counts(Math.max(1, this.groups.size))
+    return this.groups.keys().map((keys, group) => ({ keys, count: counts[group]! }))
+  }
+}
+
+/** The distinct visitors of the rows that meet a condition. */
+export class VisitorList {
+  #seen = new Uint8Array(0)
+
+  constructor(private readonly among: RowCondition) {}
+
+  add(rows: PackedRows, kept: Uint32Array): void {
+    const visitors = rows.numbers("visitor")
+    const chosen = rowsMatching(rows, this.among)
+    for (const row of kept) {
+      const visitor = visitors[row]!
+      if (visitor === 0 || chosen[row] === 0) continue
+      if (visitor > this.#seen.length) this.#grow(visitor)
+      this.#seen[visitor - 1] = 1
+    }
+  }
+
+  /** Returns the ordinals, ascending. */
+  ordinals(): Uint32Array {
+    let count = 0
+    for (const flag of this.#seen) count += flag
+    const ordinals = new Uint32Array(count)
+    for (let ordinal = 0, i = 0; i < count; ordinal++) if (this.#seen[ordinal] === 1) ordinals[i++] = ordinal
+    return ordinals
+  }
+
+  #grow(length: number): void {
+    const grown = new Uint8Array(Math.max(length, 2 * this.#seen.length, 1_024))
+    grown.set(this.#seen)
+    this.#seen = grown
+  }
+}
+
+/** Returns 1 for each row that meets a condition. */
+function rowsMatching(rows: PackedRows, condition: RowCondition): Uint8Array {
+  const all = Uint32Array.from({ length: rows.count }, (_, row) => row)
+  const mask = new Uint8Array(rows.count)
+  const count = keepMatching(rows, condition, all, rows.count)
+  for (let i = 0; i < count; i++) mask[all[i]!] = 1
+  return mask
+}

@@ -1,0 +1,65 @@
+import { type Condition, type Filter, textTest } from "../../domain/filter.ts"
+import type { PackedRows } from "../../domain/packed-rows.ts"
+import type { Snapshot } from "../../store/events/part.ts"
+import type { RowCondition } from "./amounts.ts"
+
+/** Keeps those of the first `count` rows of a list that meet a condition, in place. Returns their number. */
+export function keepMatching(rows: PackedRows, condition: RowCondition, list: Uint32Array, count: number): number {
+  const flags = flagsOf(rows, condition)
+  let kept = 0
+  for (let i = 0; i < count; i++) if (flags(list[i]!)) list[kept++] = list[i]!
+  return kept
+}
+
+function flagsOf(rows: PackedRows, condition: RowCondition): (row: number) => boolean {
+  const { column } = condition
+  if (!("bits" in condition) && rows.isText(column)) {
+    const { values, codes } = rows.texts(column)
+    const matches = values.map((value) => condition.values.includes(value))
+    return (row) => matches[codes[row]!]!
+  }
+  const numbers = rows.numbers(column)
+  if ("bits" in condition) return (row) => (numbers[row]! & condition.bits) !== 0
+  const wanted = new Set(condition.values)
+  return (row) => wanted.has(numbers[row]!)
+}
+
+/** State of the people who belong to a set. */
+const IN = 2
+
+/** Returns 1 for each row that satisfies a filter. Conditions are tested once for each text of a dictionary. */
+export function rowMask(snapshot: Snapshot, rows: PackedRows, filter: Filter): Uint8Array {
+  switch (filter.op) {
+    case "and":
+      return combined(snapshot, rows, filter.filters, true)
+    case "or":
+      return combined(snapshot, rows, filter.filters, false)
+    case "not":
+      return rowMask(snapshot, rows, filter.filter).map((flag) => 1 - flag)
+    case "people": {
+      // A query that names people has the sets of its snapshot.
+      const states = snapshot.people!(filter.set)
+      return Uint8Array.from(rows.numbers("visitor"), (visitor) => (visitor > 0 && states[visitor - 1] === IN ? 1 : 0))
+    }
+    case "has_done":
+      throw new Error("Packed rows can't be filtered by what happened in a visit")
+    default:
+      return conditionMask(rows, filter)
+  }
+}
+
+function combined(snapshot: Snapshot, rows: PackedRows, filters: readonly Filter[], isAnd: boolean): Uint8Array {
+  const mask = new Uint8Array(rows.count).fill(isAnd ? 1 : 0)
+  for (const filter of filters) {
+    const other = rowMask(snapshot, rows, filter)
+    for (let row = 0; row < mask.length; row++) mask[row] = isAnd ? mask[row]! & other[row]! : mask[row]! | other[row]!
+  }
+  return mask
+}
+
+function conditionMask(rows: PackedRows, condition: Condition): Uint8Array {
+  const matches = textTest(condition)
+  const { values, codes } = rows.texts(condition.dimension)
+  const flags = values.map((value) => ((value === "" ? condition.missing : matches(value)) ? 1 : 0))
+  return Uint8Array.from({ length: rows.count }, (_, row) => flags[codes[row]!]!)
+}
