@@ -122,6 +122,8 @@ const FLAGS: Readonly<Record<string, SettingFlag>> = {
     patch: (given, flag) => ({ retention_days: given === "forever" ? null : wholeNumber(given, flag, { min: 1, max: 3_650 }) }),
   },
   "revenue-currency": text("Currency in which revenue is shown, such as EUR.", "CODE", "revenue_currency"),
+  "order-property": text("Event property that contains the order id of a sale. Default: order_id.", "NAME", "order_property"),
+  "read-role": text("Lowest role that sees revenue: viewer, editor or admin.", "ROLE", "read_role"),
   "identity-mode": text("How long a visitor is recognized: daily, weekly, monthly, identified or persistent.", "MODE", "identity_mode"),
   "persistent-days": number("Days for which a visitor who consented is recognized in persistent mode.", "persistent_days"),
   "respect-gpc": toggle("Drop events of visitors who send Do Not Track or GPC.", "respect_gpc"),

@@ -1,3 +1,5 @@
+import type { SaleTrust } from "./sale.ts"
+
 /** An event as ingestion stores it. Texts are final, that is truncated and normalized; "" is the missing value. */
 export interface NewEvent {
   /** UTC epoch milliseconds. */
@@ -11,11 +13,26 @@ export interface NewEvent {
   interactive: boolean
   props: readonly (readonly [key: string, value: string])[]
   /** Minor units of the currency, signed. */
-  revenue?: { amount: number; currency: string }
+  revenue?: Money
+  /** The amount as the revenue area gets it. Differs from `revenue` for a repeated order, whose revenue is left out. */
+  sale?: NewSale
   /** For `engagement` only: engaged milliseconds since the last report, and the largest scroll depth, 0 to 100 (absent when unknown). */
   engagement?: { engagedMs: number; scrollDepth?: number }
   /** For `vitals` only. */
   vitals?: Vitals
+}
+
+/** An amount in signed minor units. */
+interface Money {
+  amount: number
+  currency: string
+}
+
+export interface NewSale extends Money {
+  /** Value of the site's `order_property`; "" without one. */
+  orderId: string
+  trust: SaleTrust
+  isRepeated: boolean
 }
 
 /** Web vitals in whole milliseconds. `cls` has no unit and three decimals. */

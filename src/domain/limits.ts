@@ -208,6 +208,8 @@ export const THINGS = {
   /** Minimum number of visits for a meaningful journey report. */
   journeySample: 20,
   allowedQueryParams: 20,
+  /** As long as the key of a property can be. */
+  orderPropertyChars: 300,
   queryParamChars: 100,
   /** Per product. */
   compatIds: 100,

@@ -4,6 +4,7 @@ import type { ClaimReason } from "./host.ts"
 import { ReportRange } from "./report.ts"
 import { anyOf, CREATED_AT, field, Instant, named, orNull, textOf, txtRecord, UPDATED_AT } from "./response.ts"
 import type { RuleCondition, ShieldKind } from "./shield.ts"
+import type { ReadRole } from "./site.ts"
 import type { IdentityMode } from "./visit.ts"
 
 export const SiteResponse = t.Object(
@@ -88,6 +89,10 @@ export const SettingsResponse = t.Object({
     { description: "Site ids of other products whose trackers send events to this site." },
   ),
   public: t.Boolean({ description: "Whether anyone can see the statistics, through a shared view created for this purpose." }),
+  order_property: t.String({ description: "Event property that contains the order id of a sale or refund." }),
+  read_role: textOf<ReadRole>({
+    description: "Lowest role that sees revenue: `viewer`, `editor` or `admin`. API keys and shared views see it only with `viewer`.",
+  }),
   version: t.Integer({ description: "Version of the site, which increases with each change." }),
 })
 export type SettingsResponse = Static<typeof SettingsResponse>

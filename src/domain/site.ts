@@ -27,7 +27,15 @@ export interface SiteSettings {
   shields: readonly Shield[]
   /** Whether anyone can see the statistics, through a shared view created for this purpose. */
   public: boolean
+  /** The event property that contains the order id of a sale or refund. */
+  order_property: string
+  /** The lowest role that sees revenue. */
+  read_role: ReadRole
 }
+
+/** The roles that can be the lowest one that sees the revenue of a site. */
+export const READ_ROLES = ["viewer", "editor", "admin"] as const
+export type ReadRole = (typeof READ_ROLES)[number]
 
 /** The other products whose site ids are accepted, so that their trackers keep working. */
 export const COMPAT_PRODUCTS = ["plausible", "umami", "goatcounter"] as const
@@ -52,6 +60,8 @@ export const DEFAULT_SETTINGS: SiteSettings = {
   compat_ids: { plausible: [], umami: [], goatcounter: [] },
   shields: [],
   public: false,
+  order_property: "order_id",
+  read_role: "viewer",
 }
 
 /** The time zone and identity mode that applied to a site from a moment on. */

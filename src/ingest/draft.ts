@@ -1,5 +1,5 @@
 import type { Fault } from "../domain/error.ts"
-import type { Counter, DropReason, NewEvent } from "../domain/event.ts"
+import type { Counter, DropReason, NewEvent, NewSale } from "../domain/event.ts"
 import type { RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import type { VisitTraits } from "../domain/visit.ts"
@@ -140,8 +140,6 @@ export interface Candidate {
   identity: Identity
   /** Id that the sender gave the event; "" without one. */
   id: string
-  /** Order id of a sale; "" without one. A refund is not a sale, so it never counts as a repeated order. */
-  orderId: string
   counters: readonly Counter[]
   /** Set for records of areas, which do not join a visit. */
   records?: RecordKind
@@ -150,9 +148,6 @@ export interface Candidate {
   /** Whether nothing is stored and the open visit only gets its visitor identified. */
   identifies: boolean
 }
-
-/** Property that contains the order id of a sale. */
-const ORDER_PROPERTY = "order_id"
 
 /** Returns whether an event passed the pipeline. */
 export const isCandidate = (result: Candidate | Outcome): result is Candidate => "event" in result
@@ -167,15 +162,21 @@ export function candidateOf(draft: Draft, day: string): Candidate {
     traits: traitsOf(draft),
     identity,
     id: incoming.id,
-    orderId: isSale(draft) ? (draft.props.find(([key]) => key === ORDER_PROPERTY)?.[1] ?? "") : "",
     counters: draft.counters,
     identifies: incoming.identifies === true,
   }
 }
 
-const isSale = ({ revenue }: Draft): boolean => revenue !== undefined && revenue.amount >= 0
+/** Returns the amount of an event as the revenue area gets it. Only a server with an API key is trusted. */
+function saleOf({ site, sender, props, revenue }: Draft): NewSale | undefined {
+  if (!revenue) return undefined
+  const orderId = props.find(([key]) => key === site.settings.order_property)?.[1] ?? ""
+  return { ...revenue, orderId, trust: sender === "server" ? "server" : "client", isRepeated: false }
+}
 
-function eventOf({ at, incoming, page, hostname, title, props, revenue }: Draft): NewEvent {
+function eventOf(draft: Draft): NewEvent {
+  const { at, incoming, page, hostname, title, props, revenue } = draft
+  const sale = saleOf(draft)
   const { name, interactive, engagement, vitals } = incoming
   return {
     at,
@@ -186,6 +187,7 @@ function eventOf({ at, incoming, page, hostname, title, props, revenue }: Draft)
     interactive,
     props,
     ...(revenue && { revenue }),
+    ...(sale && { sale }),
     ...(engagement && { engagement }),
     ...(vitals && { vitals }),
   }

@@ -51,6 +51,16 @@ export {
   returnRate,
   type StatedRow,
 } from "../domain/retention-report.ts"
+export {
+  type LinkClick,
+  SALE_DIMENSIONS,
+  type SaleDimensions,
+  type SaleEvent,
+  type SaleTrust,
+  type SaleVisit,
+  TOUCH_DIMENSIONS,
+  type Touch,
+} from "../domain/sale.ts"
 export type { SavedFilter } from "../domain/segment.ts"
 export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
 export type { Site } from "../domain/site.ts"
@@ -144,6 +154,7 @@ export type { ImportWriters, VisitsPlace } from "./host/imports.ts"
 export type { PluginJob, PluginJobs } from "./host/jobs.ts"
 export type { OwnAmountsQuery, OwnRows } from "./host/own-rows.ts"
 export type { OwnStatements, OwnTables } from "./host/own-tables.ts"
+export type { SaleReader, TouchesOf } from "./host/sales.ts"
 export type { OwnSlugs, SlugClaim } from "./host/slugs.ts"
 export type { PluginWorker, RunInThread } from "./host/threads.ts"
 export type { Trash } from "./host/trash.ts"

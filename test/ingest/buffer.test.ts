@@ -21,7 +21,6 @@ const candidate = (more: Partial<Candidate> = {}): Candidate => ({
   traits: NO_TRAITS,
   identity: { current: { period: "2026-11-21", id: { high: 1, low: visitor++ } }, previous: undefined, person: undefined },
   id: "",
-  orderId: "",
   counters: [],
   identifies: false,
   ...more,

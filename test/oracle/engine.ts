@@ -60,6 +60,8 @@ export function engineOf(world: World): Engine {
     person: refuse,
     engagement: refuse,
     amounts: refuse,
+    saleVisits: refuse,
+    touches: refuse,
     close: async () => {},
   }
 }

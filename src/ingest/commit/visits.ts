@@ -107,12 +107,16 @@ function openVisit(writer: Writer, { siteId, identity, traits, day }: Candidate,
 const movesStart = (open: OpenVisit | undefined, event: NewEvent): boolean =>
   open !== undefined && event.at < open.startedAt && !isInternal(event)
 
-/** Removes the revenue of an order that was already counted in the last 24 hours, as after a reload of the thank-you page. */
-function withoutRepeatedRevenue(writer: Writer, { siteId, event, orderId, day }: Candidate): NewEvent {
-  if (orderId === "" || !writer.seen(siteId, `order:${orderId}`)) return event
+/**
+ * Removes the revenue of an order that was already counted in the last 24 hours, as after a reload of the thank-you page. The sale
+ * remains and is marked. A refund is no sale, so it is never repeated.
+ */
+function withoutRepeatedRevenue(writer: Writer, { siteId, event, day }: Candidate): NewEvent {
+  const { sale } = event
+  if (!sale || sale.orderId === "" || sale.amount < 0 || !writer.seen(siteId, `order:${sale.orderId}`)) return event
   writer.count(siteId, day, "revenue_duplicate")
   const { revenue: _, ...rest } = event
-  return rest
+  return { ...rest, sale: { ...sale, isRepeated: true } }
 }
 
 function countPartialLosses(

@@ -30,6 +30,7 @@ import type { ImportWriters } from "./imports.ts"
 import type { PluginJobs } from "./jobs.ts"
 import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
+import type { SaleReader } from "./sales.ts"
 import type { SiteHash } from "./site-hash.ts"
 import type { OwnSlugs, SlugTables } from "./slugs.ts"
 import type { RunInThread } from "./threads.ts"
@@ -86,6 +87,8 @@ export interface Host<Settings = object> {
   readonly audit: PluginAudit
   readonly jobs: PluginJobs
   readonly imports: ImportWriters
+  /** Events with revenue, their visits and what led to them. */
+  readonly sales: SaleReader
   /**
    * Returns the path of a private folder of the plugin for files that are too large for memory, and creates it. Such files are no
    * part of a backup. The plugin deletes them.

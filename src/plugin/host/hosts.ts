@@ -27,6 +27,7 @@ import { pluginJobs } from "./jobs.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
 import { recording } from "./recording.ts"
+import { createSales } from "./sales.ts"
 import { siteHashes } from "./site-hash.ts"
 import { ownSlugs } from "./slugs.ts"
 import { stagingFolders } from "./staging.ts"
@@ -75,6 +76,8 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
   const siteHash = siteHashes(instance.siteKeys)
   const services = hostServices(options)
   const throttle = throttles(options.clock.now, options.addressOf)
+  const sales = createSales({ ...instance, engine: options.engine, now: options.clock.now })
+  const imports = importWriters({ ...instance, visible: instance.imports, sales, now: options.clock.now })
   return (plugin) => {
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
@@ -98,7 +101,8 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       audit,
       jobs,
       exclusively: instance.exclusive.run,
-      imports: importWriters(instance.events, instance.imports, options.clock.now, instance.siteKeys),
+      imports,
+      sales: sales.reader,
       stagingFolder: stagingFolders(options.dataDir, id),
       runInThread: pluginThreads(options.workerUrl, id),
       geoDb: options.geoDb,

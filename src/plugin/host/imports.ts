@@ -1,5 +1,6 @@
 import type { ImportedKind, ImportedRow } from "../../domain/imported.ts"
 import type { RecordKind } from "../../domain/record.ts"
+import type { SiteDirectory } from "../../domain/site.ts"
 import type { IdentityKeys } from "../../ingest/identity/salt-period.ts"
 import { personKey } from "../../ingest/identity/visitor.ts"
 import { dayStart } from "../../query/parse/period.ts"
@@ -56,13 +57,21 @@ export interface VisitsPlace extends ImportTarget {
   cursor?: () => ImportCursor
 }
 
-export const importWriters = (
-  events: EventStore,
-  visible: Pick<VisibleImports, "replace">,
-  now: () => number,
-  keys: Pick<IdentityKeys, "identityKey">,
-): ImportWriters => ({
-  addVisits: (place, visits) => events.importVisits(place, visits),
+interface ImportWriterOptions {
+  events: EventStore
+  visible: Pick<VisibleImports, "replace">
+  /** Announces new sale events of a site. */
+  sales: { announce(siteId: number): void }
+  sites: { directory: Pick<SiteDirectory, "byId"> }
+  siteKeys: Pick<IdentityKeys, "identityKey">
+  now(): number
+}
+
+export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: ImportWriterOptions): ImportWriters => ({
+  addVisits(place, visits) {
+    const orderProperty = sites.directory.byId(place.siteId)?.settings.order_property
+    return events.importVisits({ ...place, ...(orderProperty !== undefined && { orderProperty }) }, visits)
+  },
   addRecords: (place, records) => events.importVisits(place, records),
   addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
   cursor: events.importCursor,
@@ -72,11 +81,17 @@ export const importWriters = (
   forgetVisitors: events.forgetImportedVisitors,
   joinRuns: events.joinRuns,
   drop: (siteId, importId, run) => events.dropImport(siteId, importId, now(), run),
-  show: (statements, siteId, imports) => visible.replace(statementsBehind(statements), siteId, imports),
+  async show(statements, siteId, imports) {
+    const show = await visible.replace(statementsBehind(statements), siteId, imports)
+    return () => {
+      show()
+      sales.announce(siteId)
+    }
+  },
   nativeStart: (siteId) => events.firstAt(siteId),
   visitDays: (siteId, timezone, signal, importId = 0) => daysOf(events.visitStarts(siteId, importId), timezone, signal),
   async personKeys(siteId) {
-    const key = await keys.identityKey(siteId)
+    const key = await siteKeys.identityKey(siteId)
     return (userId) => personKey(key, "user", userId)
   },
 })

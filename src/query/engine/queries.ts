@@ -23,6 +23,8 @@ import { exportBreakdown, exportRows } from "../rows/export-rows.ts"
 import { visitRows } from "../rows/rows.ts"
 import { suggest } from "../rows/suggest.ts"
 import { propertyKeys, tally } from "../rows/tally.ts"
+import { saleVisits } from "../sales/sale-visits.ts"
+import { touches } from "../sales/touches.ts"
 
 /**
  * Every kind of query and the function that computes it in a worker. Query and result types are inferred from the functions. A
@@ -74,6 +76,10 @@ export const QUERIES = {
   peopleList,
   /** One person and their visits, newest first. */
   person,
+  /** The visits of sale events, as they are now. */
+  saleVisits,
+  /** Visit starts and link clicks of many visitors. */
+  touches,
   /** Active, new, returning, resurrected and dormant people by point. */
   engagement,
   /** Sums of amounts in the row tables of an area. */
@@ -90,8 +96,8 @@ export const STREAMS = {
   importedRows,
 }
 
-/** Queries for an erasure, which concerns the visits of hidden imports and masked days too. */
-export const OF_EVERY_IMPORT: readonly Task["kind"][] = ["visitsWeight", "chosenVisits"]
+/** Queries for which the visits of hidden imports and masked days count too: those of an erasure, and of sale events. */
+export const OF_EVERY_IMPORT: readonly Task["kind"][] = ["visitsWeight", "chosenVisits", "saleVisits"]
 
 /** Parts of a funnel that a variant replaces: the range, the filter, or both. */
 export type FunnelVariant = Partial<Pick<FunnelQuery, "range" | "filter">>

@@ -45,8 +45,9 @@ function obey(message: ToWorker): FromWorker | undefined {
 function answerOf(task: Task, visible: readonly VisibleImport[]): Answer {
   if (task.kind === "rowTables") return store().rows(task.statement, task.maxRows, check)
   const records = "records" in task.query ? task.query.records : undefined
+  const alongside = "alongside" in task.query ? task.query.alongside : undefined
   const imports = OF_EVERY_IMPORT.includes(task.kind) ? "all" : visible
-  return answerTask(store().snapshot(task.query.site.id, records, imports), task, check)
+  return answerTask(store().snapshot(task.query.site.id, records, imports, alongside), task, check)
 }
 
 /** Returns the store. Opened at the first query, and again after a failure, because the store may be readable later. */

@@ -4,7 +4,7 @@ import { THINGS } from "../../domain/limits.ts"
 import { SECRET_PARAMETERS } from "../../domain/secret-parameter.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "../../domain/shape.ts"
 import { SHIELD_KINDS } from "../../domain/shield.ts"
-import { COMPAT_PRODUCTS, type CompatProduct, type Site, type SiteSettings } from "../../domain/site.ts"
+import { COMPAT_PRODUCTS, type CompatProduct, READ_ROLES, type Site, type SiteSettings } from "../../domain/site.ts"
 import { readSitePatch, type SiteFields, SiteInput } from "../../domain/site-input.ts"
 import type { SettingsResponse } from "../../domain/site-response.ts"
 import { IDENTITY_MODES } from "../../domain/visit.ts"
@@ -57,6 +57,8 @@ const SettingsPatch = t.Partial(
     }),
     hash_routing: t.Boolean(),
     public: t.Boolean(),
+    order_property: t.String({ minLength: 1, maxLength: THINGS.orderPropertyChars }),
+    read_role: t.Union(READ_ROLES.map((role) => t.Literal(role))),
     compat_ids: t.Partial(t.Object({ plausible: CompatIds, umami: CompatIds, goatcounter: CompatIds }), { additionalProperties: false }),
     shields: t.Array(ShieldInput, { maxItems: THINGS.shieldsOfKind * SHIELD_KINDS.length }),
   }),

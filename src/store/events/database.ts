@@ -15,6 +15,7 @@ import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "t
 import imports from "./migrations/0003_imports.sql" with { type: "text" }
 import identities from "./migrations/0004_identities.sql" with { type: "text" }
 import importRuns from "./migrations/0005_import_runs.sql" with { type: "text" }
+import sales from "./migrations/0006_sales.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -27,6 +28,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0003_imports", sql: imports },
     { name: "0004_identities", sql: identities },
     { name: "0005_import_runs", sql: importRuns },
+    { name: "0006_sales", sql: sales },
   ],
 }
 

@@ -16,13 +16,15 @@ import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
+import { type Sales, salesOf } from "./tables/sales.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
 import { readState, writeState } from "./tail/tails.ts"
+import { fillSales } from "./upkeep/fill-sales.ts"
 import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
 
-export interface EventStore extends Upkeep, Extent, Tallies, Identities {
+export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
   /**
    * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
    * then.
@@ -43,6 +45,8 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities {
   checkpoint(mode: "passive" | "truncate"): void
   /** Commits a write without effect. Throws StoreFault when the store cannot be written. */
   probe(): void
+  /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
+  onSales(listener: (siteId: number) => void): void
   close(): void
 }
 
@@ -58,7 +62,9 @@ export function openEventStore(path: string, { now, version = "", schemas }: Eve
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
-  return createStore(new Journal(db))
+  const journal = new Journal(db)
+  fillSales(journal)
+  return createStore(journal)
 }
 
 function createStore(journal: Journal): EventStore {
@@ -66,8 +72,15 @@ function createStore(journal: Journal): EventStore {
   const disk = new DiskSync(db.filename)
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
+  let announceSales: (siteId: number) => void = () => {}
 
-  function groupCommit<T>(arrivedAt: number, work: (writer: Writer) => T): T {
+  function commitGroup<T>(arrivedAt: number, work: (writer: Writer) => T, unsynced = false): T {
+    const { result, soldOn } = journal.change(() => groupCommit(arrivedAt, work), unsynced)
+    for (const siteId of soldOn) announceSales(siteId)
+    return result
+  }
+
+  function groupCommit<T>(arrivedAt: number, work: (writer: Writer) => T): { result: T; soldOn: ReadonlySet<number> } {
     const { memory } = journal
     const record = memory.tails.lastRecord + 1
     const group = new Group(memory, { record, arrivedAt }, logRecord)
@@ -78,7 +91,7 @@ function createStore(journal: Journal): EventStore {
       db.query(sql).run(record, arrivedAt, group.firstSequence, sealed)
       memory.tails.lastRecord = record
     }
-    return result
+    return { result, soldOn: group.soldOn }
   }
 
   return {
@@ -86,8 +99,9 @@ function createStore(journal: Journal): EventStore {
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal),
-    write: (arrivedAt, work) => journal.change(() => groupCommit(arrivedAt, work)),
-    append: (arrivedAt, work) => journal.change(() => groupCommit(arrivedAt, work), true),
+    ...salesOf(journal),
+    write: (arrivedAt, work) => commitGroup(arrivedAt, work),
+    append: (arrivedAt, work) => commitGroup(arrivedAt, work, true),
     sync: () => disk.sync(),
     syncNow: () => disk.syncNow(),
     rows: (work) => journal.commit(() => work(rowStatements(db))),
@@ -103,6 +117,9 @@ function createStore(journal: Journal): EventStore {
     },
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
+    },
+    onSales(listener) {
+      announceSales = listener
     },
     close() {
       disk.close()

@@ -1,4 +1,4 @@
-import type { NewEvent, Vitals } from "../../domain/event.ts"
+import type { NewEvent, NewSale, Vitals } from "../../domain/event.ts"
 import type { RecordKind } from "../../domain/record.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
 import { laneOf } from "./bytes/lanes.ts"
@@ -9,6 +9,7 @@ import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { NO_SCROLL, NO_VITAL } from "./part.ts"
 import { DropCounts } from "./tables/drops.ts"
+import { insertSale, moveSales } from "./tables/sales.ts"
 import type { LogPlace, TailEvent } from "./tail/rows.ts"
 import type { DropSample, Hash64, KnownPerson, LongKind, OpenVisit, Writer } from "./writer.ts"
 
@@ -19,6 +20,8 @@ export class Group implements Writer {
   readonly #memory: Memory
   readonly #place: LogPlace
   readonly firstSequence: number
+  /** The sites with sales in the group. */
+  readonly soldOn = new Set<number>()
 
   constructor(memory: Memory, place: LogPlace, record = new LogRecord()) {
     this.#memory = memory
@@ -106,7 +109,15 @@ export class Group implements Writer {
     }
     const row = this.#tailEvent(siteId, event, day)
     this.#record.event(siteId, visitId, row)
-    tail.addEvent(visitId, row, this.#place)
+    const former = tail.addEvent(visitId, row, this.#place)
+    if (former !== undefined) moveSales(this.#memory.db, siteId, former, row.sequence)
+    if (event.sale) this.#sell(siteId, visitId, event.sale, { ...row, name: event.name })
+  }
+
+  #sell(siteId: number, visitId: number, sale: NewSale, { sequence, at, name }: { sequence: number; at: number; name: string }): void {
+    const visitSequence = this.#memory.tails.tail(siteId).firstSequence(visitId)
+    insertSale(this.#memory.db, sequence, { siteId, visitSequence, at, name, sale })
+    this.soldOn.add(siteId)
   }
 
   identify(siteId: number, visitId: number, visitor: number, kind: VisitorKind): void {

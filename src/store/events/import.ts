@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import type { NewEvent } from "../../domain/event.ts"
+import { DEFAULT_SETTINGS } from "../../domain/site.ts"
 import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
 import { translateErrors } from "./fault.ts"
@@ -7,6 +8,7 @@ import { Group } from "./group.ts"
 import type { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import { type Memory, saveCounters } from "./memory.ts"
+import { importedSale, type SaleRow } from "./tables/sales.ts"
 import type { SiteTail } from "./tail/tail.ts"
 import { Tails } from "./tail/tails.ts"
 import type { Hash64 } from "./writer.ts"
@@ -42,6 +44,8 @@ export interface ImportPlace extends ImportTarget {
   visitors?: Map<string, number>
   /** Ordinal of the visitor with the number 0. */
   firstOrdinal?: number
+  /** Property with the order id of a sale. Default: that of a new site. */
+  orderProperty?: string
   /** Returns the position to store with the rows, in the same transaction. Called when all rows were read. */
   cursor?: () => ImportCursor
 }
@@ -58,20 +62,33 @@ export interface ImportCursor {
 /** Number of events per transaction, which pauses other writes for a few milliseconds. */
 const SLICE = 1_000
 
+/** Visits that are collected for an import, with the sales among their events. */
+interface CollectedVisits {
+  tail: SiteTail
+  sales: readonly SaleRow[]
+}
+
 /**
  * Collects visits in a tail apart from the site's, which is turned into segments at once and never logged. New texts and assigned
  * numbers become durable slice by slice; without the segments they have no effect.
  */
-export async function importTail(journal: Journal, place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<SiteTail> {
+export async function importTail(journal: Journal, place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<CollectedVisits> {
   const { siteId, importId, visitors = new Map<string, number>(), firstOrdinal = 0 } = place
-  const importing = { siteId, importId, tails: new Tails(), ordinals: visitors, firstOrdinal, record: new LogRecord() }
+  const { orderProperty = DEFAULT_SETTINGS.order_property } = place
+  const sales: ImportedSale[] = []
+  const record = new LogRecord()
+  const importing = { siteId, importId, tails: new Tails(), ordinals: visitors, firstOrdinal, orderProperty, sales, record }
   for (const slice of slicesOf(visits)) {
     // The commit that publishes the segments waits for the disk, and with it for all commits before.
     journal.change(() => addVisits(journal.memory, importing, slice), true)
     await Bun.sleep(0)
   }
-  return importing.tails.tail(siteId)
+  const tail = importing.tails.tail(siteId)
+  return { tail, sales: sales.map(({ visitId, ...sale }) => ({ ...sale, siteId, visitSequence: tail.firstSequence(visitId) })) }
 }
+
+/** A sale of an imported visit, whose first event may still change. */
+type ImportedSale = Omit<SaleRow, "siteId" | "visitSequence"> & { visitId: number }
 
 interface Importing {
   siteId: number
@@ -79,6 +96,8 @@ interface Importing {
   tails: Tails
   ordinals: Map<string, number>
   firstOrdinal: number
+  orderProperty: string
+  sales: ImportedSale[]
   /** Reused for every slice. Imports are not logged. */
   record: LogRecord
 }
@@ -93,7 +112,11 @@ function addVisits(memory: Memory, importing: Importing, visits: readonly Import
     // New values of an import are counted apart from those that the site itself collects on that day.
     const counted = `${day} import ${importId}`
     const visitId = group.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind, traits }, counted)
-    for (const event of events) group.add(siteId, visitId, event, counted)
+    for (const event of events) {
+      group.add(siteId, visitId, event, counted)
+      const sale = importedSale(event, importing.orderProperty)
+      if (sale) importing.sales.push({ visitId, at: event.at, name: event.name, sale })
+    }
   }
   memory.sequence = importMemory.sequence
   saveCounters(memory)

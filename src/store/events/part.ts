@@ -105,6 +105,8 @@ export interface Snapshot {
   readonly visitorLimit: number
   /** The segments, oldest first, then the tail. Hidden imports are left out. Columns are decoded when they are first requested. */
   readonly parts: readonly Part[]
+  /** Parts of another kind, of the same moment, if they were requested. */
+  readonly alongside?: readonly Part[]
   dictionary(name: DictionaryName): Dictionary
   /** Imports that the snapshot includes. */
   readonly imports: readonly VisibleImport[]
@@ -139,8 +141,8 @@ export type Imports = readonly VisibleImport[] | "all"
 
 /** A reader of the event store, in a worker or a test. Each thread needs its own. */
 export interface EventReader {
-  /** Returns a snapshot that contains everything committed before the call. */
-  snapshot(siteId: number, kind?: SegmentKind, imports?: Imports): Snapshot
+  /** Returns a snapshot that contains everything committed before the call, with the parts of another kind if `alongside` names one. */
+  snapshot(siteId: number, kind?: SegmentKind, imports?: Imports, alongside?: SegmentKind): Snapshot
   /**
    * Reads row tables. Returns at most `limit` rows, or `limit` + 1 to indicate that there are more. `check` is called at intervals and
    * throws when the query was cancelled.

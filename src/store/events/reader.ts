@@ -53,9 +53,13 @@ class Reader implements EventReader {
     this.#results = new Results(Math.max(MIN_RESULT_BYTES, cache.limit / RESULT_SHARE))
   }
 
-  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = []): Snapshot {
+  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
     this.#cache.beginReport()
-    return translateErrors(() => this.#db.transaction(() => this.#read(siteId, kind, imports))())
+    const read = () => {
+      const snapshot = this.#read(siteId, kind, imports)
+      return alongside ? withOthers(snapshot, this.#read(siteId, alongside, imports)) : snapshot
+    }
+    return translateErrors(() => this.#db.transaction(read)())
   }
 
   rows(statement: SentStatement, limit: number, check: () => void): object[] {
@@ -149,6 +153,13 @@ class Reader implements EventReader {
     return dictionary
   }
 }
+
+/** Adds the parts of another kind to a snapshot of the same moment. Visitors are numbered over both. */
+const withOthers = (snapshot: Snapshot, { parts, visitorLimit }: Snapshot): Snapshot => ({
+  ...snapshot,
+  visitorLimit: Math.max(snapshot.visitorLimit, visitorLimit),
+  alongside: parts,
+})
 
 /** Returns native segments, and of imports the visits on visible days. */
 function visibleParts(segments: readonly Segment[], imports: Imports): Part[] {

@@ -45,6 +45,12 @@ export function listAllSegments(db: Database, siteId: number): SegmentRow[] {
   return db.query<SegmentRow, [number]>(sql).all(siteId)
 }
 
+/** Lists the segments of visits of all sites and imports after a segment, in the order of their ids. */
+export function listSegmentsAfter(db: Database, id: number, limit: number): SegmentRow[] {
+  const sql = `select ${FIELDS} from segments where id > ? and kind = 'visits' and retired_at is null order by id limit ?`
+  return db.query<SegmentRow, [number, number]>(sql).all(id, limit)
+}
+
 export function sealHeader(header: SegmentHeader): Uint8Array {
   const out = new ByteWriter()
   out.text(JSON.stringify(header))

@@ -283,6 +283,8 @@ class Life {
       events: made,
       sequences: made.map(() => this.sequence++),
     })
+    // Each sale takes another number, because its position is the time of the batch.
+    this.sequence += made.filter(({ revenue }) => revenue).length
   }
 
   async #changeImport(step: { do: "hide" | "show" | "undo"; importId: number }): Promise<void> {

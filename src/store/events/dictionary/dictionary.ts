@@ -6,7 +6,7 @@ import type { ExemptValues } from "../writer.ts"
 import type { Uses } from "./uses.ts"
 
 /** The text that replaces values over the limit. */
-const OTHER = "(other)"
+export const OTHER = "(other)"
 /** The number of a property key over the limit. Such properties are discarded. */
 export const DISCARDED = -1
 

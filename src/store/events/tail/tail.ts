@@ -57,8 +57,15 @@ export class SiteTail implements Part {
     this.#visits.identify(this.#row(visitId), visitor, kind, place)
   }
 
-  addEvent(visitId: number, event: TailEvent, place: LogPlace): void {
+  /** Returns the sequence of a visit's first event. */
+  firstSequence(visitId: number): number {
+    return this.#visits.firstSequence(this.#row(visitId))
+  }
+
+  /** Adds an event to a visit. If it becomes the first one, returns the sequence of the former first one. */
+  addEvent(visitId: number, event: TailEvent, place: LogPlace): number | undefined {
     const visit = this.#row(visitId)
+    const first = this.#visits.firstSequence(visit)
     const earlierBy = this.#visits.add(visit, event, place)
     if (earlierBy > 0) this.#moveEvents(visit, earlierBy)
     const row = this.#rows.add()
@@ -75,9 +82,15 @@ export class SiteTail implements Part {
     this.#sparse.add(row, event)
     this.#order = undefined
     this.#stretch(start, event.at)
+    return earlierBy > 0 ? first : undefined
   }
 
   findOpen: TailVisits["findOpen"] = (...args) => this.#visits.findOpen(...args)
+
+  /** Returns whether events can still join a visit, given by row. */
+  isOpen(row: number, now: number): boolean {
+    return this.#visits.isOpen(row, now)
+  }
 
   /** Closes a visit to further events, before it is sealed. */
   close(row: number): void {

@@ -61,12 +61,15 @@ export class VisitIndex {
     return best < 0 ? undefined : new VisitView(this.#visits, best)
   }
 
-  /** Returns whether a visit is open. Closed visits stay closed. An arrival far in the future comes from a clock that was wrong then. */
   #isOpen(row: number, now: number): boolean {
-    const { sealing, eventCount } = this.#visits.uint32
-    const { arrivedAt } = this.#visits.float64
-    return sealing[row] === 0 && eventCount[row]! < VISIT_EVENTS && Math.abs(now - arrivedAt[row]!) <= VISIT_IDLE_MS
+    return isOpen(this.#visits, row, now)
   }
+}
+
+/** Returns whether a visit is open. Closed visits stay closed. An arrival far in the future comes from a clock that was wrong then. */
+export function isOpen({ uint32, float64 }: Visits, row: number, now: number): boolean {
+  const { sealing, eventCount } = uint32
+  return sealing[row] === 0 && eventCount[row]! < VISIT_EVENTS && Math.abs(now - float64.arrivedAt[row]!) <= VISIT_IDLE_MS
 }
 
 /** Linked lists of rows by key, latest row first. */

@@ -4,7 +4,7 @@ import { VISIT_COLUMNS, type VisitColumn } from "../part.ts"
 import type { OpenVisit } from "../writer.ts"
 import { GrowingRows, type RowRuns } from "./growing.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
-import { VisitIndex } from "./visit-index.ts"
+import { isOpen, VisitIndex } from "./visit-index.ts"
 
 /** Columns that only the tail needs, next to those of reports. `sealing` is 1 for a visit that is closed to further events. */
 const NARROW = [...VISIT_COLUMNS, "rotating", "eventCount", "sealing"] as const
@@ -30,6 +30,9 @@ export class TailVisits {
   }
   start(row: number): number {
     return this.#rows.float64.start[row]!
+  }
+  firstSequence(row: number): number {
+    return this.#rows.float64.firstSequence[row]!
   }
 
   /** Returns the row of a visit by binary search, because ids ascend. It tries the last row first: most events belong to new visits. */
@@ -89,6 +92,10 @@ export class TailVisits {
   findOpen(rotating: number, user: number | undefined, now: number, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined {
     this.#index ??= new VisitIndex(this.#rows)
     return this.#index.find(rotating, user, now, fits)
+  }
+
+  isOpen(row: number, now: number): boolean {
+    return isOpen(this.#rows, row, now)
   }
 
   /** Closes a visit to further events, before it is sealed. */

@@ -5,6 +5,7 @@ import type { Journal } from "../journal.ts"
 import { LogRecord } from "../log.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import { runStepsYielding, type Steps } from "../steps.ts"
+import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, sealVisitIds, type Tails, writeState } from "../tail/tails.ts"
 import { buildSegments } from "./build.ts"
@@ -59,7 +60,13 @@ export async function eraseFromTail(journal: Journal, lane: number, choose: Choo
   const count = chosen.reduce((sum, each) => sum + each, 0)
   if (count === 0) return 0
   closeVisits(tail, chosen)
-  await rewriteTail(journal, (each, visit) => each !== tail || chosen[visit] !== 1)
+  const found = kindOfLane(lane) === "visits" ? await salesOfVisits(journal.db, tail, chosen) : []
+  const sales = await dropMostSales(journal.db, found, journal.commit)
+  await rewriteTail(
+    journal,
+    (each, visit) => each !== tail || chosen[visit] !== 1,
+    () => dropSales(journal.db, sales),
+  )
   return count
 }
 
@@ -71,9 +78,13 @@ export function closeInTail(journal: Journal, lane: number, choose: Choose): voi
 
 /**
  * Rewrites the whole log without the visits for which `stays` returns false, which must be closed. Writes the ids that are only in the
- * log into their tables.
+ * log into their tables. `also` runs in the same transaction.
  */
-export async function rewriteTail(journal: Journal, stays: (tail: SiteTail, visit: number) => boolean): Promise<void> {
+export async function rewriteTail(
+  journal: Journal,
+  stays: (tail: SiteTail, visit: number) => boolean,
+  also: () => void = () => {},
+): Promise<void> {
   const { db, memory } = journal
   const floor = memory.tails.lastRecord
   const carried = await runStepsYielding(carryOver(memory, floor, stays))
@@ -82,6 +93,7 @@ export async function rewriteTail(journal: Journal, stays: (tail: SiteTail, visi
     flushAllIds(journal)
     saveCounters(memory)
     replaceLog(db, floor, carried)
+    also()
   })
   await dropReplaced(journal, memory, floor, carried)
 }

@@ -4,6 +4,7 @@ import { SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import type { Part } from "../part.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
+import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
 
@@ -152,20 +153,25 @@ export async function eraseVisits(
   commit: Commit,
 ): Promise<number> {
   const replacements: (() => void)[] = []
+  const sales: number[] = []
   let erased = 0
   for (const { segment, id, run, kind } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
     await Bun.sleep(0)
-    const keep = choose(segment, kind).map((chosen) => 1 - chosen)
+    const chosen = choose(segment, kind)
+    const keep = chosen.map((each) => 1 - each)
     const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
     if (count === 0) continue
     erased += count
+    if (kind === "visits") for (const sequence of await salesOfVisits(db, segment, chosen)) sales.push(sequence)
     replacements.push(await rewrite(db, [id], [{ part: segment, keep }], { kind, run }, now, commit))
   }
-  if (replacements.length > 0)
-    commit(() => {
-      for (const replace of replacements) replace()
-    })
+  if (replacements.length === 0) return 0
+  const rest = await dropMostSales(db, sales, commit)
+  commit(() => {
+    for (const replace of replacements) replace()
+    dropSales(db, rest)
+  })
   return erased
 }
 

@@ -18,6 +18,7 @@ import {
 } from "../import.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
+import { dropMostSales, dropSales, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import { buildSegments } from "./build.ts"
@@ -128,12 +129,18 @@ export function createUpkeep(journal: Journal): Upkeep {
       return fromTail + fromSegments
     })
 
-  /** Publishes the segments of a batch, with the cursor, in one transaction. */
-  const finishBatch = (place: ImportTarget & { cursor?: () => ImportCursor }, added: readonly number[]): void =>
-    journal.commit(() => {
+  /** Publishes the segments of a batch, with its sales and the cursor, in one transaction. */
+  function finishBatch(
+    place: ImportTarget & { cursor?: () => ImportCursor },
+    added: readonly number[],
+    sales: readonly SaleRow[] = [],
+  ): void {
+    journal.change(() => {
       publishSegments(db, added, [], 0)
+      insertSales(journal.memory, place, sales)
       if (place.cursor) writeCursor(db, place, place.cursor())
     })
+  }
 
   /** Removes imported totals before a day. */
   const rewriteTotals = (siteId: number, firstDay: number, now: number): Promise<number> =>
@@ -195,12 +202,12 @@ export function createUpkeep(journal: Journal): Upkeep {
     importVisits: (place, visits) =>
       queued(async () => {
         const { siteId, importId, kind = "visits", run = 1 } = place
-        const tail = await importTail(journal, place, visits)
+        const { tail, sales } = await importTail(journal, place, visits)
         const added: number[] = []
         for await (const segment of buildSegments([{ part: tail }])) {
           added.push(journal.commit(() => insertPending(db, siteId, importId, segment, { kind, run })))
         }
-        finishBatch(place, added)
+        finishBatch(place, added, kind === "visits" ? sales : [])
       }),
     importTotals: (place, kind, rows) =>
       queued(async () => {
@@ -222,8 +229,10 @@ export function createUpkeep(journal: Journal): Upkeep {
     joinRuns: (importId, lastRun) => queued(async () => journal.commit(() => joinRuns(db, importId, lastRun))),
     dropImport: (siteId, importId, now, run) =>
       queued(async () => {
+        const sales = await dropMostSales(db, salesOfImport(db, importId, run), journal.commit)
         journal.commit(() => {
           dropImport(db, siteId, importId, run, now)
+          dropSales(db, sales)
           markSweepDue(db, siteId)
         })
         await sweep(journal, siteId)

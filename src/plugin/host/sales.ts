@@ -1,0 +1,89 @@
+import type { LinkClick, SaleEvent, SaleVisit, Touch } from "../../domain/sale.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import type { VisibleImports } from "../../services/imports/visible-imports.ts"
+import type { SiteKeys } from "../../services/sites/site-keys.ts"
+import { siteFacts } from "../../services/stats/open-report.ts"
+import type { EventStore } from "../../store/events/events.ts"
+
+/**
+ * The sale events of all sites, native and imported, with their visits and what led to them. Read them by sequence and keep the position
+ * in a row table, in the transaction of what is derived from them. A removed sale event is gone without notice: see the data hooks.
+ */
+export interface SaleReader {
+  /**
+   * Returns at most `limit` sale events of a site after a sequence, in storage order. Those of an import are last in that order when its
+   * run is shown for the first time, and stay where they are when the import is hidden later.
+   */
+  after(siteId: number, sequence: number, limit: number): Promise<SaleEvent[]>
+  /** Returns sale events by sequence as they are now. Those that were removed are left out. */
+  bySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
+  /** Returns whether `after` has sale events. */
+  hasNew(siteId: number, sequence: number): boolean
+  /** Sets the function that is called soon after a site has new sale events. Calls may be missed at a stop. It must not throw. */
+  onNew(listener: (siteId: number) => void): void
+  /**
+   * Returns the visits of sale events, by the event's sequence, as they are now, whether or not their import is shown. Visits that were
+   * removed are left out. Ask for at most some thousand at once, near each other in time.
+   */
+  visits(site: Site, sequences: readonly number[], signal?: AbortSignal): Promise<Map<number, SaleVisit>>
+  /**
+   * Returns the visit starts of visitors and their clicks on short links in a half-open range, in one pass over the data. Both are by
+   * visitor in the order of the query, then by time. Clicks of bots are left out.
+   */
+  touches(site: Site, query: TouchesOf, signal?: AbortSignal): Promise<{ touches: Touch[]; clicks: LinkClick[] }>
+}
+
+export interface TouchesOf {
+  /** Pseudonyms of 16 hex digits. */
+  visitors: readonly string[]
+  /** Epoch ms. */
+  from: number
+  to: number
+}
+
+interface SaleReaderOptions {
+  events: Pick<EventStore, "salesAfter" | "salesBySequence" | "showSales" | "hasHiddenSales" | "onSales">
+  imports: Pick<VisibleImports, "of">
+  siteKeys: Pick<SiteKeys, "siteKey">
+  engine: Pick<Engine, "saleVisits" | "touches">
+  now(): number
+}
+
+/** The reader, and the function that announces that imports of a site were shown. */
+interface Sales {
+  reader: SaleReader
+  announce(siteId: number): void
+}
+
+export function createSales({ events, imports, siteKeys, engine, now }: SaleReaderOptions): Sales {
+  const listeners: ((siteId: number) => void)[] = []
+  const announce = (siteId: number) => {
+    for (const listener of listeners) listener(siteId)
+  }
+  events.onSales(announce)
+  const callerOf = ({ organization_id: organizationId }: Site, signal?: AbortSignal) => ({ organizationId, ...(signal && { signal }) })
+  const hasStored = (siteId: number, sequence: number) => events.salesAfter(siteId, sequence, 1).length > 0
+  return {
+    announce,
+    reader: {
+      async after(siteId, sequence, limit) {
+        await events.showSales(imports.of(siteId))
+        return events.salesAfter(siteId, sequence, limit)
+      },
+      bySequence: events.salesBySequence,
+      hasNew: (siteId, sequence) => hasStored(siteId, sequence) || events.hasHiddenSales(imports.of(siteId)),
+      onNew: (listener) => void listeners.push(listener),
+      visits: async (site, sales, signal) =>
+        engine.saleVisits(
+          { site: siteFacts(site, []), now: now(), siteKey: await siteKeys.siteKey(site.id), sales },
+          callerOf(site, signal),
+        ),
+      touches: async (site, { visitors, from, to }, signal) =>
+        engine.touches(
+          { site: siteFacts(site, []), siteKey: await siteKeys.siteKey(site.id), visitors, range: { from, to }, alongside: "clicks" },
+          callerOf(site, signal),
+        ),
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import type { Range, SiteFacts } from "../../domain/query.ts"
+import { SALE_DIMENSIONS, type SaleDimensions, type SaleVisit } from "../../domain/sale.ts"
+import { VISIT_LENGTH_MS, VISITOR_KINDS } from "../../domain/visit.ts"
+import type { Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import { SiteTail } from "../../store/events/tail/tail.ts"
+import { type Texts, textsOf } from "../rows/rows.ts"
+import { pseudonyms } from "../show/pseudonyms.ts"
+
+/** A query for the visits of sale events. */
+export interface SaleVisitsQuery {
+  site: SiteFacts
+  /** Time of the query in epoch ms, by which visits are open or closed. */
+  now: number
+  siteKey: Uint8Array
+  /** Sequences of the sale events. */
+  sales: readonly number[]
+}
+
+interface SaleRow {
+  sequence: number
+  visit: number
+  at: number
+}
+
+interface FoundVisit {
+  part: Part
+  row: number
+}
+
+/** Returns the visits of sale events by the event's sequence. Visits that were removed are left out. */
+export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: () => void): Map<number, SaleVisit> {
+  const sales = saleRows(snapshot, query)
+  const found = findVisits(snapshot.parts, sales, check)
+  const read = visitReader(snapshot, query)
+  const visits = new Map<number, SaleVisit>()
+  for (const { sequence, visit } of sales) {
+    const place = found.get(visit)
+    if (place) visits.set(sequence, read(place))
+  }
+  return visits
+}
+
+function saleRows(snapshot: Snapshot, { site, sales }: SaleVisitsQuery): SaleRow[] {
+  const text = `select sequence, visit_sequence as visit, at from sale_events
+    where sequence in (select value from json_each(?)) and site_id = ?`
+  const rows: SaleRow[] = []
+  snapshot.eachRow({ text, values: [JSON.stringify(sales), site.id] }, (row) => rows.push(row as SaleRow))
+  return rows
+}
+
+/** Finds visits by sequence. A sale belongs to a visit that started at most a day before, which leaves few parts, and few rows of each. */
+function findVisits(parts: readonly Part[], sales: readonly SaleRow[], check: () => void): Map<number, FoundVisit> {
+  const byTime = sales.toSorted((a, b) => a.at - b.at)
+  const times = Float64Array.from(byTime, ({ at }) => at)
+  const found = new Map<number, FoundVisit>()
+  for (const part of parts) {
+    if (part.visits === 0) continue
+    const from = firstFrom(times, part.minStart)
+    const to = firstFrom(times, part.maxStart + VISIT_LENGTH_MS + 1)
+    if (from === to) continue
+    check()
+    const wanted = new Set(byTime.slice(from, to).map(({ visit }) => visit))
+    const { first, last } = visitsBetween(part, { from: times[from]! - VISIT_LENGTH_MS, to: times[to - 1]! + 1 })
+    const sequences = part.sequences()
+    for (let row = first; row < last; row++) if (wanted.has(sequences[row]!)) found.set(sequences[row]!, { part, row })
+  }
+  return found
+}
+
+/** Returns the rows among which the visits that start in a range are: exactly these, except in the tail, which is not ordered by start. */
+export function visitsBetween(part: Part, { from, to }: Range): { first: number; last: number } {
+  if (part instanceof SiteTail) return { first: 0, last: part.visits }
+  const starts = part.starts()
+  return { first: firstFrom(starts, from), last: firstFrom(starts, to) }
+}
+
+/** Returns the position of the first time that is not before `wanted`, in ascending times. */
+function firstFrom(times: Float64Array, wanted: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (times[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function visitReader(snapshot: Snapshot, { siteKey, now }: SaleVisitsQuery): (found: FoundVisit) => SaleVisit {
+  const pseudonym = pseudonyms(siteKey, "visitor")
+  const dimensions = dimensionsReader(textsOf(snapshot), SALE_DIMENSIONS)
+  return ({ part, row }) => ({
+    sequence: part.sequences()[row]!,
+    visitor: pseudonym([part.visit("visitor")[row]!])[0]!,
+    visitor_kind: VISITOR_KINDS[part.visit("visitor_kind")[row]!] ?? "rotating",
+    started_at: part.starts()[row]!,
+    is_closed: !(part instanceof SiteTail && part.isOpen(row, now)),
+    dims: dimensions(part, row),
+  })
+}
+
+/** Creates the function that reads dimensions of a visit as texts. */
+export function dimensionsReader<Name extends keyof SaleDimensions>(
+  texts: Texts,
+  names: readonly Name[],
+): (part: Part, row: number) => Record<Name, string> {
+  const read = (part: Part, row: number, name: Name) => {
+    const column: VisitColumn = name === "hostname" ? "entry_page_hostname" : name
+    return texts(name === "entry_page" ? "page" : name).text(part.visit(column)[row]!)
+  }
+  // An entry for each name.
+  return (part, row) => Object.fromEntries(names.map((name) => [name, read(part, row, name)])) as Record<Name, string>
+}

@@ -1,0 +1,101 @@
+import type { Range, SiteFacts } from "../../domain/query.ts"
+import type { RecordKind } from "../../domain/record.ts"
+import { type LinkClick, TOUCH_DIMENSIONS, type Touch } from "../../domain/sale.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { orderedPart } from "../measure/ordered-part.ts"
+import { eventReader, eventsOf, textsOf } from "../rows/rows.ts"
+import { numbersOfPseudonyms } from "../show/pseudonyms.ts"
+import { dimensionsReader, visitsBetween } from "./sale-visits.ts"
+
+/** A query for the visit starts and link clicks of many visitors. */
+export interface TouchesQuery {
+  site: SiteFacts
+  siteKey: Uint8Array
+  /** Pseudonyms. Unknown ones have neither touches nor clicks. */
+  visitors: readonly string[]
+  range: Range
+  alongside: Extract<RecordKind, "clicks">
+}
+
+export interface Touches {
+  /** By visitor in the order of the query, then by time and sequence. */
+  touches: Touch[]
+  /** By visitor in the order of the query, then by time. */
+  clicks: LinkClick[]
+}
+
+/** Returns the touches and clicks of visitors in a range, in one pass over the parts. */
+export function touches(snapshot: Snapshot, query: TouchesQuery, check: () => void): Touches {
+  const places = placesOf(snapshot, query)
+  const inOrder = <Each extends { visitor: string; at: number }>(found: Found<Each>[]): Each[] =>
+    found.sort((a, b) => a.place - b.place || a.value.at - b.value.at).map(({ value }) => value)
+  const visits = readVisits(snapshot, query, places, check)
+  // Sorting is stable, and equal times are ordered by sequence.
+  visits.sort((a, b) => a.value.sequence - b.value.sequence)
+  return { touches: inOrder(visits), clicks: inOrder(readClicks(snapshot, query, places, check)) }
+}
+
+/** Something of a visitor, with the visitor's position in the query. */
+interface Found<Each> {
+  place: number
+  value: Each
+}
+
+/** Returns the position of each visitor in the query, counted from 1, by ordinal. */
+function placesOf({ visitorLimit }: Snapshot, { siteKey, visitors }: TouchesQuery): Uint32Array {
+  const places = new Uint32Array(visitorLimit)
+  const ordinals = numbersOfPseudonyms(siteKey, "visitor")(visitors)
+  // Every text is the pseudonym of some number, but of a visitor only below the limit.
+  for (const [index, ordinal] of ordinals.entries()) if (ordinal < visitorLimit) places[ordinal] = index + 1
+  return places
+}
+
+function readVisits(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: Uint32Array, check: () => void): Found<Touch>[] {
+  const dimensions = dimensionsReader(textsOf(snapshot), TOUCH_DIMENSIONS)
+  const found: Found<Touch>[] = []
+  for (const part of snapshot.parts) {
+    forEachChosen(part, range, places, check, (place, row, at) => {
+      const value = { visitor: visitors[place]!, sequence: part.sequences()[row]!, at, ...dimensions(part, row) }
+      found.push({ place, value })
+    })
+  }
+  return found
+}
+
+/** The properties of a click by which it belongs to a link and to a person. */
+const LINK = "link_id"
+const HUMAN = "human"
+
+function readClicks(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: Uint32Array, check: () => void): Found<LinkClick>[] {
+  const texts = textsOf(snapshot)
+  const found: Found<LinkClick>[] = []
+  for (const unordered of snapshot.alongside ?? []) {
+    const part = orderedPart(unordered)
+    const event = eventReader(texts, part)
+    forEachChosen(unordered, range, places, check, (place, row, at) => {
+      const { name, props } = event(eventsOf(part, row).from)
+      const { [LINK]: link, [HUMAN]: human } = Object.fromEntries(props)
+      if (name === "link_click" && link !== undefined && human === "1")
+        found.push({ place, value: { visitor: visitors[place]!, at, link_id: Number(link) } })
+    })
+  }
+  return found
+}
+
+/** Calls `take` for each visit of the visitors that starts in the range. */
+function forEachChosen(
+  part: Part,
+  range: Range,
+  places: Uint32Array,
+  check: () => void,
+  take: (place: number, row: number, at: number) => void,
+): void {
+  if (part.visits === 0 || part.maxStart < range.from || part.minStart >= range.to) return
+  check()
+  const { first, last } = visitsBetween(part, range)
+  const [starts, visitor] = [part.starts(), part.visit("visitor")]
+  for (let row = first; row < last; row++) {
+    const place = places[visitor[row]!]!
+    if (place !== 0 && starts[row]! >= range.from && starts[row]! < range.to) take(place - 1, row, starts[row]!)
+  }
+}

@@ -1,0 +1,173 @@
+import type { Database } from "bun:sqlite"
+import type { NewEvent, NewSale } from "../../../domain/event.ts"
+import type { SaleEvent } from "../../../domain/sale.ts"
+import { translateErrors } from "../fault.ts"
+import type { Journal } from "../journal.ts"
+import { type Memory, saveCounters } from "../memory.ts"
+import type { Part } from "../part.ts"
+
+/** The events with revenue as rows in storage order, for the revenue area. They are written in the transaction of the event. */
+export interface Sales {
+  /** Returns the sale events of a site after a sequence, in storage order, without those of runs that were never shown. */
+  salesAfter(siteId: number, sequence: number, limit: number): SaleEvent[]
+  /** Returns sale events of a site by sequence. Those that were removed are left out. */
+  salesBySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
+  /**
+   * Adds the sale events of imported runs to the end of the storage order, once their run is shown. Resolves with whether there were
+   * any. Idempotent.
+   */
+  showSales(runs: readonly ShownRun[]): Promise<boolean>
+  /** Returns whether `showSales` has something to do. */
+  hasHiddenSales(runs: readonly ShownRun[]): boolean
+}
+
+/** An import with the last of its runs that is shown. */
+interface ShownRun {
+  id: number
+  run: number
+}
+
+/** A sale event to store. */
+export interface SaleRow {
+  siteId: number
+  visitSequence: number
+  at: number
+  name: string
+  sale: NewSale
+}
+
+/** Number of rows per transaction. */
+const SLICE = 2_000
+
+export function salesOf(journal: Journal): Sales {
+  const { db } = journal
+  const hasHiddenSales = (runs: readonly ShownRun[]): boolean => translateErrors(() => runs.some((one) => hasHidden(db, one)))
+  return {
+    salesAfter: (siteId, sequence, limit) => translateErrors(() => listAfter(db, siteId, sequence, limit)),
+    salesBySequence: (siteId, sequences) => translateErrors(() => listBySequence(db, siteId, sequences)),
+    hasHiddenSales,
+    async showSales(runs) {
+      if (!hasHiddenSales(runs)) return false
+      for (const one of runs) while (journal.change(() => showSlice(journal, one))) await Bun.sleep(0)
+      return true
+    },
+  }
+}
+
+const COLUMNS = "sequence, site_id, visit_sequence, import_id, at, amount_minor, currency, order_id, name, trust, repeated as is_repeated"
+
+type StoredSale = Omit<SaleEvent, "is_repeated"> & { is_repeated: number }
+
+const readSale = (row: StoredSale): SaleEvent => ({ ...row, is_repeated: row.is_repeated === 1 })
+
+function listAfter(db: Database, siteId: number, sequence: number, limit: number): SaleEvent[] {
+  const sql = `select ${COLUMNS} from sale_events indexed by sale_events_site where site_id = ? and sequence > ? order by sequence limit ?`
+  return db.query<StoredSale, [number, number, number]>(sql).all(siteId, Math.max(0, sequence), limit).map(readSale)
+}
+
+function listBySequence(db: Database, siteId: number, sequences: readonly number[]): SaleEvent[] {
+  const sql = `select ${COLUMNS} from sale_events where sequence in (select value from json_each(?)) and site_id = ? order by sequence`
+  return db.query<StoredSale, [string, number]>(sql).all(JSON.stringify(sequences), siteId).map(readSale)
+}
+
+const HIDDEN = "from sale_events indexed by sale_events_pending where import_id = ? and run <= ? and sequence < 0"
+
+const hasHidden = (db: Database, { id, run }: ShownRun): boolean => db.query(`select 1 ${HIDDEN} limit 1`).get(id, run) !== null
+
+/** Gives some sale events of shown runs the next sequences. Returns whether more are left. In the transaction of the caller. */
+function showSlice({ db, memory }: Journal, { id, run }: ShownRun): boolean {
+  const sql = `select sequence ${HIDDEN} order by sequence desc limit ${SLICE}`
+  const rows = db.query<{ sequence: number }, [number, number]>(sql).all(id, run)
+  const show = db.query("update sale_events set sequence = ? where sequence = ?")
+  for (const { sequence } of rows) show.run(memory.sequence++, sequence)
+  if (rows.length > 0) saveCounters(memory)
+  return rows.length === SLICE
+}
+
+const INSERT = `insert into sale_events
+  (sequence, site_id, visit_sequence, import_id, run, at, amount_minor, currency, order_id, name, trust, repeated)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** Adds the sale of an event, in the transaction of the event. Those of an import are hidden until `showSales`. */
+export function insertSale(
+  db: Database,
+  sequence: number,
+  { siteId, visitSequence, at, name, sale }: SaleRow,
+  { importId, run } = NATIVE,
+): void {
+  const { amount, currency, orderId, trust, isRepeated } = sale
+  const order = orderId === "" ? null : orderId
+  const place = importId === 0 ? sequence : -sequence
+  const repeated = isRepeated ? 1 : 0
+  db.query(INSERT).run(place, siteId, visitSequence, importId, run, at, amount, currency, order, name, trust, repeated)
+}
+
+const NATIVE = { importId: 0, run: 0 }
+
+/** Adds the sales of imported events, in the transaction that publishes their segments. */
+export function insertSales(memory: Memory, { importId, run = 1 }: { importId: number; run?: number }, sales: readonly SaleRow[]): void {
+  if (sales.length === 0) return
+  for (const sale of sales) insertSale(memory.db, memory.sequence++, sale, { importId, run })
+  saveCounters(memory)
+}
+
+/**
+ * Returns the sequences of the sales of visits that are about to be removed, 1 in the mask. The visits must be closed. Reads in slices,
+ * with other work in between.
+ */
+export async function salesOfVisits(db: Database, part: Part, chosen: Uint8Array): Promise<number[]> {
+  const { siteId } = part
+  if (db.query("select 1 from sale_events where site_id = ? limit 1").get(siteId) === null) return []
+  const sql = `select sequence from sale_events
+    where site_id = ? and visit_sequence in (select value from json_each(?)) order by sequence`
+  const find = db.query<{ sequence: number }, [number, string]>(sql)
+  const sequences = part.sequences().filter((_, visit) => chosen[visit] === 1)
+  const found: number[] = []
+  for (let at = 0; at < sequences.length; at += SLICE) {
+    const slice = Array.from(sequences.subarray(at, at + SLICE))
+    for (const { sequence } of find.all(siteId, JSON.stringify(slice))) found.push(sequence)
+    await Bun.sleep(0)
+  }
+  return found
+}
+
+/** Returns the sequences of the sales of an import, or of one of its runs. */
+export const salesOfImport = (db: Database, importId: number, run?: number): number[] =>
+  db
+    .query<{ sequence: number }, [number, number | null]>(
+      "select sequence from sale_events where import_id = ?1 and import_id > 0 and (?2 is null or run = ?2)",
+    )
+    .all(importId, run ?? null)
+    .map(({ sequence }) => sequence)
+
+/**
+ * Deletes sales whose visits are about to be removed, until few are left, and returns these: they are deleted in the transaction that
+ * removes the visits. Deleted rows are overwritten, which takes time. An interrupted removal of many visits is repeated by its caller.
+ */
+export async function dropMostSales(db: Database, sequences: readonly number[], commit: <T>(work: () => T) => T): Promise<number[]> {
+  let at = 0
+  for (; sequences.length - at > SLICE; at += SLICE) {
+    const slice = sequences.slice(at, at + SLICE)
+    commit(() => dropSales(db, slice))
+    await Bun.sleep(0)
+  }
+  return sequences.slice(at)
+}
+
+/** Deletes sales, in the transaction of the caller. */
+export function dropSales(db: Database, sequences: readonly number[]): void {
+  if (sequences.length === 0) return
+  db.query("delete from sale_events where sequence in (select value from json_each(?))").run(JSON.stringify(sequences))
+}
+
+/** Lets the sales of a visit follow it to its new first event, in the transaction of that event. */
+export function moveSales(db: Database, siteId: number, from: number, to: number): void {
+  db.query("update sale_events set visit_sequence = ? where site_id = ? and visit_sequence = ?").run(to, siteId, from)
+}
+
+/** Returns the sale of an imported event, which is trusted no more than a browser. */
+export function importedSale({ revenue, props }: NewEvent, orderProperty: string): NewSale | undefined {
+  if (!revenue) return undefined
+  const orderId = props.find(([key]) => key === orderProperty)?.[1] ?? ""
+  return { ...revenue, orderId, trust: "client", isRepeated: false }
+}
