@@ -1,6 +1,6 @@
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
 import { type Caller, Pool, type PoolOptions } from "./pool.ts"
-import { QUERIES, type QueryKind, type QueryOf, type ResultOf } from "./queries.ts"
+import { QUERIES, type QueryKind, type QueryOf, type ResultOf, type Task } from "./queries.ts"
 import { createRowStreams } from "./row-streams.ts"
 
 /**
@@ -61,6 +61,7 @@ export function openEngine(options: PoolOptions): PooledEngine {
 function pooledQueries(pool: Pool): Pick<Engine, QueryKind> {
   // The keys are those of the table.
   const kinds = Object.keys(QUERIES) as QueryKind[]
-  const methods = kinds.map((kind) => [kind, (query: never, caller: Caller) => pool.ask({ kind, query }, caller)] as const)
+  // The type system pairs no more than 25 kinds with their queries.
+  const methods = kinds.map((kind) => [kind, (query: unknown, caller: Caller) => pool.ask({ kind, query } as Task, caller)] as const)
   return Object.fromEntries(methods) as unknown as Pick<Engine, QueryKind>
 }
