@@ -226,7 +226,8 @@ export function cohortRoutes(area: Area) {
       "/cohorts/:id/freeze",
       async ({ site, params, actor, ...call }) => {
         const source = await writes.get(site, params.id)
-        refuseRevenue(source.definition, sightOf(site, call.permissions), await settingOf(site))
+        const [sight, setting] = [sightOf(site, call.permissions), await settingOf(site)]
+        refuseRevenue(source.definition, sight, setting)
         return host.create(
           call,
           async (body, alongside) => {
@@ -242,7 +243,7 @@ export function cohortRoutes(area: Area) {
             })
             return writes.get(site, String(target.id))
           },
-          (cohort: Cohort) => createdAt(site, cohort),
+          (cohort: Cohort) => ({ ...createdAt(site, cohort), body: showCohort(cohort, sight, setting) }),
         )
       },
       {

@@ -39,7 +39,7 @@ test("a condition given twice, or as another cohort, does not show what it hides
 
 test("a frozen copy hides the size that the original hides", async () => {
   await using stage = await startNine()
-  expect((await stage.post("/cohorts/1/freeze", { name: "Frozen" })).status).toBe(201)
+  expect(await stage.post("/cohorts/1/freeze", { name: "Frozen" })).toMatchObject({ status: 201, body: { size: 7 } })
   expect((await stage.get("/cohorts/2")).body).toMatchObject({ size: 7 })
   for (const path of ["/cohorts/2/refresh"]) expect((await stage.post(path, undefined, stage.viewer)).body).toMatchObject({ size: null })
   expect((await stage.get("/cohorts/2", stage.viewer)).body).toMatchObject({ size: null })

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { unzipSync } from "fflate"
 import { personKey } from "../../../src/ingest/identity/visitor.ts"
 import { hashBytes } from "../../../src/store/events/dictionary/hash-table.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
+import { signedIn } from "../../http/private/person.ts"
+import { startInstance, type TestInstance, temporaryFolder } from "../../kit.ts"
 
 const HOUR = 3_600_000
 const SECRET_ID = "user-4711-of-the-test"
@@ -78,6 +80,61 @@ test("an erased person is in no answer and no file, and others stay", async () =
   clock.advance(21_000)
   await waiting
   expect(secrets.flatMap((secret) => filesWith(dataDir, secret))).toEqual([])
+})
+
+/** Puts the temporary folders of this process into one that no other program uses, until the end of the scope. */
+function ownTemporaryFolder(): Disposable & { path: string } {
+  const folder = temporaryFolder()
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = folder.path
+  return {
+    path: folder.path,
+    [Symbol.dispose]() {
+      if (TMPDIR === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = TMPDIR
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test("an erasure by user id leaves neither key nor user id in stores, archives and temporary folders", async () => {
+  using folder = ownTemporaryFolder()
+  await using instance = await startIdentified()
+  const { app, clock, dataDir } = instance
+  const admin = await signedIn(instance, { role: "owner", isInstanceAdmin: true })
+  await visit(instance, { user: SECRET_ID, word: SECRET_WORD })
+  await visit(instance, { user: "someone else", address: "198.51.100.9" })
+  const key = personKey(await app.instance.siteKeys.identityKey(1), "user", SECRET_ID)
+  const definition = { conditions: [{ type: "event", value: "Signup", negate: true }] }
+  expect(await admin.post("/sites/1/cohorts", { name: "All", definition })).toMatchObject({ status: 201 })
+  expect(await admin.post("/sites/1/cohorts/1/freeze", { name: "Frozen" })).toMatchObject({ status: 201, body: { size: 2 } })
+  const { body: page } = await admin.get("/sites/1/power-users?as_of=2026-11-21")
+  const { person } = (page as { data: { person: string; label: string }[] }).data.find(({ label }) => label === SECRET_ID)!
+  expect((await admin.get(`/sites/1/people/${person}/export`)).status).toBe(200)
+  expect((await admin.post("/sites/1/takeout", undefined)).status).toBe(202)
+  await instance.runJobs()
+  const archived = () => filesWith(dataDir, Buffer.from("PK\x03\x04")).flatMap((path) => Object.values(unzipSync(readFileSync(path))))
+  expect(archived().some((file) => Buffer.from(file).includes(SECRET_WORD))).toBe(true)
+
+  const requested = await admin.post("/sites/1/people/erase", { user_id: SECRET_ID, confirm: true })
+  expect(requested).toMatchObject({ status: 202, body: { state: "queued" } })
+  let isDone = false
+  const done = instance.runJobs().finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    clock.advance(10_000)
+    await Bun.sleep(5)
+  }
+  await done
+  expect((await admin.get("/sites/1/people/erasures/1")).body).toMatchObject({ state: "done", found: { visits: 1, events: 1 } })
+  expect((await admin.get("/sites/1/cohorts/2")).body).toMatchObject({ kind: "static", size: 1 })
+  expect((await admin.get(`/sites/1/power-users/${person}`)).body).toMatchObject({ code: "person_not_found" })
+  const bytes = hashBytes(key)
+  const traces = [SECRET_ID, SECRET_WORD, bytes, bytes.toReversed(), Buffer.from(bytes).toString("hex")].map((trace) => Buffer.from(trace))
+  expect(dataDir.startsWith(folder.path)).toBe(true)
+  expect(traces.flatMap((trace) => filesWith(folder.path, trace))).toEqual([])
+  expect(archived()).toEqual([])
 })
 
 test("a late event after an erasure begins a new history, also in a visit that was open", async () => {
