@@ -13,6 +13,7 @@ import { measureMcp } from "./mcp.ts"
 import { measureMemory } from "./memory.ts"
 import { measurePeople } from "./people.ts"
 import { measurePeopleMemory } from "./people-memory.ts"
+import { measurePeopleWrites } from "./people-writes.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
 import { measureSignIn } from "./sign-in.ts"
@@ -54,5 +55,6 @@ if (wanted.has("dashboard")) await measureDashboard({ ...year, days: 28, events:
 if (wanted.has("people")) {
   await measurePeople({ ...largest, users: true })
   await measurePeopleMemory()
+  await measurePeopleWrites(largest)
 }
 if (wanted.has("imports")) await measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events })

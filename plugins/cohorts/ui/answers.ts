@@ -1,6 +1,8 @@
 /** Labels of the area, and the queries that fetch its answers. */
 import { areaQueries, canOnSite, Problem, useMe } from "#plugin/ui"
+import type { Definition } from "../cohort.ts"
 import type { RetentionResponse } from "../responses.ts"
+import { type NameOf, type Reference, referencesIn } from "./labels.ts"
 
 export const { useSiteQuery, useSiteAnswer, useRefresh } = areaQueries("cohorts")
 
@@ -17,6 +19,21 @@ export function useRights(siteId: number) {
     erases: can("people:erase"),
     changesSettings: can("site:write"),
   }
+}
+
+/** Returns the names of the goals, funnels and cohorts that a definition refers to, as far as they exist. */
+export function useNames(siteId: number, definition: Definition): NameOf {
+  const kinds = referencesIn(definition)
+  const lists: Record<Reference, Named | undefined> = {
+    goal: useSiteQuery<Named>(siteId, "goals?limit=200", kinds.includes("goal")).data,
+    funnel: useSiteQuery<Named>(siteId, "funnels?limit=200", kinds.includes("funnel")).data,
+    cohort: useSiteQuery<Named>(siteId, "cohorts?limit=200", kinds.includes("cohort")).data,
+  }
+  return (kind, id) => lists[kind]?.data.find((one) => one.id === id)?.name
+}
+
+interface Named {
+  data: { id: number; name: string }[]
 }
 
 export type Identity = RetentionResponse["identity"]

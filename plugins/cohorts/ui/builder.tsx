@@ -1,7 +1,15 @@
 import type { ComponentChildren } from "preact"
-import { Button, Checkbox, dimensionLabel, IconButton, SelectField, TextArea, TextField, visible } from "#plugin/ui"
+import { Button, Checkbox, dimensionLabel, SelectField, TextArea, TextField, visible } from "#plugin/ui"
 import { useSiteQuery } from "./answers.ts"
-import { type ConditionDraft, type ConditionType, type GroupDraft, isGroupDraft, newCondition, newGroup } from "./draft.ts"
+import {
+  type ConditionDraft,
+  type ConditionType,
+  type GroupDraft,
+  isGroupDraft,
+  newCondition,
+  newGroup,
+  withoutCondition,
+} from "./draft.ts"
 import { FilterRows } from "./filter-rows.tsx"
 import {
   NUMBERS,
@@ -28,12 +36,13 @@ interface GroupProps {
 /** Conditions of a definition as nested fieldsets. */
 export function GroupFields({ siteId, of: group, onChange, pointer, errorOf, onRemove }: GroupProps) {
   const isNested = onRemove !== undefined
-  const replace = (index: number, item: ConditionDraft | GroupDraft | undefined) =>
-    onChange({ ...group, conditions: item ? group.conditions.with(index, item) : group.conditions.toSpliced(index, 1) })
+  const replace = (index: number, item: ConditionDraft | GroupDraft) =>
+    onChange({ ...group, conditions: group.conditions.with(index, item) })
+  const remove = (index: number) => onChange(withoutCondition(group, index))
   return (
     <fieldset class="condition-group">
       <legend>{isNested ? "Group of conditions" : "People who meet"}</legend>
-      <div class="row">
+      <div class="row spread group-head">
         <SelectField
           label="Match"
           value={group.match}
@@ -43,7 +52,11 @@ export function GroupFields({ siteId, of: group, onChange, pointer, errorOf, onR
           ]}
           onValue={(match) => onChange({ ...group, match: match as GroupDraft["match"] })}
         />
-        {onRemove && <IconButton icon="trash" label="Remove group" onClick={onRemove} />}
+        {onRemove && (
+          <Button kind="quiet" icon="trash" onClick={onRemove}>
+            Remove group
+          </Button>
+        )}
       </div>
       {group.conditions.map((item, index) => {
         const at = `${pointer}/conditions/${index}`
@@ -55,7 +68,7 @@ export function GroupFields({ siteId, of: group, onChange, pointer, errorOf, onR
             onChange={(next) => replace(index, next)}
             pointer={at}
             errorOf={errorOf}
-            onRemove={() => replace(index, undefined)}
+            onRemove={() => remove(index)}
           />
         ) : (
           <ConditionFields
@@ -67,7 +80,7 @@ export function GroupFields({ siteId, of: group, onChange, pointer, errorOf, onR
             onChange={(next) => replace(index, next)}
             pointer={at}
             errorOf={errorOf}
-            {...(group.conditions.length > 1 && { onRemove: () => replace(index, undefined) })}
+            {...(group.conditions.length > 1 && { onRemove: () => remove(index) })}
           />
         )
       })}
@@ -123,9 +136,14 @@ function ConditionFields({ siteId, of, index, earlier, onChange, pointer, errorO
         />
         <OwnFields siteId={siteId} of={of} set={set} at={at} />
         <WindowFields of={of} earlier={earlier} set={set} at={at} />
-        {onRemove && <IconButton icon="trash" label={`Remove condition ${index + 1}`} onClick={onRemove} />}
       </div>
-      <FilterRows of={of.filters} onChange={(filters) => set({ filters })} errorOf={(field) => errorOf(`${pointer}/filters${field}`)} />
+      <FilterRows of={of.filters} onChange={(filters) => set({ filters })} errorOf={(field) => errorOf(`${pointer}/filters${field}`)}>
+        {onRemove && (
+          <Button kind="quiet" icon="trash" aria-label={`Remove condition ${index + 1}`} onClick={onRemove}>
+            Remove
+          </Button>
+        )}
+      </FilterRows>
     </fieldset>
   )
 }

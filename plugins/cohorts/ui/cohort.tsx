@@ -24,8 +24,9 @@ import {
   valueText,
   visible,
 } from "#plugin/ui"
+import { isGroup } from "../cohort.ts"
 import type { CohortResponse, EvaluationResponse, MemberResponse } from "../responses.ts"
-import { cohortsAddress, cohortsPath, isInsufficient, useRefresh, useRights, useSiteAnswer } from "./answers.ts"
+import { cohortsAddress, cohortsPath, isInsufficient, useNames, useRefresh, useRights, useSiteAnswer } from "./answers.ts"
 import { COHORTS } from "./cohort-items.ts"
 import { CohortField, SizeText } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
@@ -113,11 +114,17 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
   const answer = useSiteAnswer<EvaluationResponse>(siteId, "cohorts/evaluate", question, !cohort.broken)
   return (
     <div class="stack">
-      <DescriptionList of={factsOf(cohort)} />
+      <DescriptionList of={factsOf(siteId, cohort)} />
       {cohort.broken ? (
         <p class="notice" data-kind="warn">
           <span>
             A goal, funnel, segment or cohort of the definition was deleted, so the cohort can't be computed. Edit it to use it again.
+            {cohort.size !== null && (
+              <>
+                {" "}
+                It had {peopleText(cohort.size)} when it was last computed, <TimeAgo at={cohort.computed_at} />.
+              </>
+            )}
           </span>
         </p>
       ) : isInsufficient(answer.error) && !answer.data ? (
@@ -156,7 +163,7 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
             </QueryResult>
           </Card>
           {answer.data && (
-            <div class="bands">
+            <div class="bands cohort-breakdowns">
               {answer.data.breakdown.map((part, index) => (
                 <Card
                   key={part.dimension}
@@ -190,21 +197,21 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
   )
 }
 
-const factsOf = (cohort: CohortResponse) =>
+const factsOf = (siteId: number, cohort: CohortResponse) =>
   [
-    ["People who", <Sentences key="who" of={describe(cohort.definition)} />],
+    ["People who", <Conditions key="who" siteId={siteId} of={cohort.definition} />],
     ...(cohort.description ? ([["Description", visible(cohort.description)]] as const) : []),
     ...(cohort.restrict ? ([["Counted", "only people with a user ID or stored ID"]] as const) : []),
     ...(cohort.kind === "static" ? ([["Frozen", <TimeAgo key="at" at={cohort.computed_at} />]] as const) : []),
   ] as const
 
-const Sentences = ({ of }: { of: readonly string[] }) => (
-  <ul class="plain-list">
-    {of.map((text) => (
-      <li key={text}>{text}</li>
-    ))}
-  </ul>
-)
+/** One line per condition. They are numbered if one of them refers to another by its number. */
+function Conditions({ siteId, of }: { siteId: number; of: CohortResponse["definition"] }) {
+  const sentences = describe(of, useNames(siteId, of))
+  const isNumbered = of.conditions.some((item) => !isGroup(item) && item.window?.type === "after")
+  const items = sentences.map((text, index) => <li key={index}>{text}</li>) // conditions are known by their place
+  return isNumbered ? <ol class="numbered-list">{items}</ol> : <ul class="plain-list">{items}</ul>
+}
 
 function Trend({ of: { trend } }: { of: EvaluationResponse }) {
   const sizes = trend.map(({ size }) => size)

@@ -1,6 +1,7 @@
 import { lazy } from "preact/compat"
 import { type Column, exact, ItemName, type ListFilter, ListPage, percent, TimeAgo } from "#plugin/ui"
 import type { CohortResponse } from "../responses.ts"
+import { useNames } from "./answers.ts"
 import { COHORTS } from "./cohort-items.ts"
 import { describe } from "./labels.ts"
 
@@ -20,6 +21,10 @@ export default function Cohorts() {
   )
 }
 
+function Conditions({ siteId, of }: { siteId: number; of: CohortResponse["definition"] }) {
+  return <>{describe(of, useNames(siteId, of)).join(" ")}</>
+}
+
 const FILTERS: readonly ListFilter[] = [{ name: "q", label: "Name or description" }]
 
 const columnsOf = (siteId: number): Column<CohortResponse>[] => [
@@ -32,7 +37,7 @@ const columnsOf = (siteId: number): Column<CohortResponse>[] => [
         siteId={siteId}
         item={cohort}
         badges={[...(cohort.kind === "static" ? ["frozen"] : []), ...(cohort.broken ? ["broken"] : [])]}
-        note={cohort.description || describe(cohort.definition).join(" ")}
+        note={cohort.description || <Conditions siteId={siteId} of={cohort.definition} />}
       />
     ),
   },

@@ -111,7 +111,9 @@ function conditionOf(draft: ConditionDraft): Condition {
   const common = {
     ...(draft.negate && { negate: true }),
     ...(draft.window !== "" && { window: windowOf(draft) }),
-    ...(draft.filters.length > 0 && { filters: draft.filters }),
+    ...(draft.filters.length > 0 && {
+      filters: draft.filters.map((filter) => ({ ...filter, values: filter.values.filter((value) => value !== "") })),
+    }),
   }
   const operator = draft.operator === "is" ? {} : { operator: draft.operator }
   const isOnce = draft.countOp === "gte" && draft.count === "1"
@@ -142,11 +144,21 @@ function windowOf({ window, days, from, to, after }: ConditionDraft): WindowRule
   return { type: window as "last_days", days: Number(days) }
 }
 
+/** Returns a group without a condition. Windows after it lose their reference, and those after later ones follow their index. */
+export const withoutCondition = (group: GroupDraft, index: number): GroupDraft => ({
+  ...group,
+  conditions: group.conditions.toSpliced(index, 1).map((item) => {
+    if (isGroupDraft(item) || item.window !== "after" || Number(item.after) < index) return item
+    return Number(item.after) === index ? { ...item, window: "" as const } : { ...item, after: String(Number(item.after) - 1) }
+  }),
+})
+
 /** Returns whether every condition has what its type needs, so that it can be evaluated while it is edited. */
 export const isComplete = ({ conditions }: GroupDraft): boolean =>
   conditions.length > 0 && conditions.every((item) => (isGroupDraft(item) ? isComplete(item) : isFilled(item)))
 
-function isFilled({ type, value, reference, property, window, from, to }: ConditionDraft): boolean {
+function isFilled({ type, value, reference, property, window, from, to, filters }: ConditionDraft): boolean {
+  if (filters.some(({ values }) => values.every((one) => one === ""))) return false
   if (window === "between" && (from === "" || to === "")) return false
   if (type === "goal" || type === "funnel" || type === "cohort") return reference !== ""
   if (type === "property") return property !== "" && value !== ""

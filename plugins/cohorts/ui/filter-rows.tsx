@@ -1,4 +1,5 @@
-import { Button, dimensionLabel, IconButton, SelectField, TextField } from "#plugin/ui"
+import type { ComponentChildren } from "preact"
+import { Button, dimensionLabel, IconButton, SelectField, TextArea } from "#plugin/ui"
 import type { FilterRule } from "../cohort.ts"
 import { OPERATOR_LABELS, VISIT_DIMENSIONS, VISIT_OPERATORS } from "./labels.ts"
 
@@ -10,10 +11,12 @@ interface FilterRowsProps {
   onChange(filters: FilterRule[]): void
   /** Returns the error of a field below the filters. */
   errorOf(field: string): string | undefined
+  /** Further buttons, beside the one that adds a filter. */
+  children?: ComponentChildren
 }
 
 /** Filters on the event of a condition and its visit. */
-export function FilterRows({ of: filters, onChange, errorOf }: FilterRowsProps) {
+export function FilterRows({ of: filters, onChange, errorOf, children }: FilterRowsProps) {
   const set = (index: number, changes: Partial<FilterRule>) => onChange(filters.with(index, { ...filters[index]!, ...changes }))
   return (
     <>
@@ -33,22 +36,24 @@ export function FilterRows({ of: filters, onChange, errorOf }: FilterRowsProps) 
             options={VISIT_OPERATORS.map((value) => ({ value, label: OPERATOR_LABELS[value] ?? value }))}
             onValue={(operator) => set(index, { operator })}
           />
-          <TextField
-            label="Value"
-            value={filter.values.join(", ")}
-            onValue={(text) => set(index, { values: text.split(",").map((value) => value.trim()) })}
+          <TextArea
+            label="Values, one per line"
+            rows={1}
+            value={filter.values.join("\n")}
+            onValue={(text) => set(index, { values: text.split("\n") })}
             error={errorOf(`/${index}/values`) ?? errorOf(`/${index}/values/0`)}
           />
           <IconButton icon="trash" label={`Remove filter ${index + 1}`} onClick={() => onChange(filters.toSpliced(index, 1))} />
         </div>
       ))}
-      {filters.length < MOST && (
-        <div>
+      <div class="row spread">
+        {filters.length < MOST && (
           <Button kind="quiet" icon="filter" onClick={() => onChange([...filters, { dimension: "country", operator: "is", values: [] }])}>
             Add filter
           </Button>
-        </div>
-      )}
+        )}
+        {children}
+      </div>
     </>
   )
 }

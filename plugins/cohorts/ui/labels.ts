@@ -60,17 +60,28 @@ export const WINDOW_LABELS: Readonly<Record<string, string>> = {
   after: "after another condition, within",
 }
 
+/** Things that a condition can refer to, and the name of one. Undefined for a thing that was deleted or is not known yet. */
+export type Reference = "goal" | "funnel" | "cohort"
+export type NameOf = (kind: Reference, id: number) => string | undefined
+
 /** Describes a definition in one line per condition. */
-export const describe = (definition: Definition): string[] =>
+export const describe = (definition: Definition, nameOf: NameOf = () => undefined): string[] =>
   definition.conditions.map((item, index) => {
     const joint = index === 0 ? "" : definition.match === "any" ? "or " : "and "
-    return joint + (isGroup(item) ? `(${describe(item).join(" ")})` : describeCondition(item))
+    return joint + (isGroup(item) ? `(${describe(item, nameOf).join(" ")})` : describeCondition(item, nameOf))
   })
 
-function describeCondition(condition: Condition): string {
+function describeCondition(condition: Condition, nameOf: NameOf): string {
   const filters = condition.filters?.length ? `, with ${counted(condition.filters.length, "filter")}` : ""
-  return `${whatOf(condition)}${timesOf(condition)}${whenOf(condition)}${filters}`
+  return `${whatOf(condition, nameOf)}${timesOf(condition)}${whenOf(condition)}${filters}`
 }
+
+/** Returns the kinds of things that a definition refers to. */
+export const referencesIn = (definition: Definition): Reference[] =>
+  definition.conditions.flatMap((item): Reference[] => {
+    if (isGroup(item)) return referencesIn(item)
+    return item.type === "goal" || item.type === "funnel" || item.type === "cohort" ? [item.type] : []
+  })
 
 const listed = (values: readonly string[]): string => values.map(visible).join(" or ")
 
@@ -78,7 +89,11 @@ const listed = (values: readonly string[]): string => values.map(visible).join("
 const compared = (operator: string | undefined, value: string): string =>
   operator === undefined || operator === "is" ? value : `that ${OPERATOR_LABELS[operator] ?? operator} ${value}`
 
-function whatOf(condition: Condition): string {
+function whatOf(condition: Condition, nameOf: NameOf): string {
+  const named = (kind: Reference, id: number) => {
+    const name = nameOf(kind, id)
+    return name === undefined ? `${kind} ${id}` : `the ${kind} ${visible(name)}`
+  }
   const not = condition.negate ?? false
   const says = (did: string, didNot: string) => (not ? didNot : did)
   switch (condition.type) {
@@ -87,12 +102,12 @@ function whatOf(condition: Condition): string {
     case "page":
       return `${says("viewed", "did not view")} the page ${compared(condition.operator, visible(condition.value))}`
     case "goal":
-      return `${says("completed", "did not complete")} goal ${condition.goal_id}`
+      return `${says("completed", "did not complete")} ${named("goal", condition.goal_id)}`
     case "funnel": {
       const step = condition.step === undefined ? "completed" : `reached step ${condition.step} of`
       return says(
-        `${step} funnel ${condition.funnel_id}`,
-        `did not ${step.replace("completed", "complete").replace("reached", "reach")} funnel ${condition.funnel_id}`,
+        `${step} ${named("funnel", condition.funnel_id)}`,
+        `did not ${step.replace("completed", "complete").replace("reached", "reach")} ${named("funnel", condition.funnel_id)}`,
       )
     }
     case "property":
@@ -106,7 +121,7 @@ function whatOf(condition: Condition): string {
     case "active_days":
       return says("was active", "was not active")
     case "cohort":
-      return `${says("is", "is not")} in cohort ${condition.cohort_id}`
+      return `${says("is", "is not")} in ${named("cohort", condition.cohort_id)}`
   }
 }
 

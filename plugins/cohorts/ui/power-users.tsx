@@ -109,18 +109,24 @@ function Histogram({
           <li
             key={active_days}
             data-chosen={active_days >= threshold || undefined}
+            data-hidden={count === null || undefined}
             title={
               count === null
                 ? "Too few people to show"
                 : `${counted(active_days, "day")}: ${peopleText(count)}, ${percent(share ?? undefined)}`
             }
           >
-            <span class="day-bar" style={{ height: `${((count ?? 0) / most) * 100}%` }} />
+            <span class="day-bar" style={{ height: `${((count ?? most) / most) * 100}%` }} />
             <span class="small quiet">{active_days}</span>
             <span class="visually-hidden">{count === null ? "hidden" : peopleText(count)}</span>
           </li>
         ))}
       </ol>
+      {buckets.some(({ people: count }) => count === null) && (
+        <p class="small quiet retention-key">
+          <span data-state="suppressed">Too few people to show. They don't count in the median, the mean and the number below.</span>
+        </p>
+      )}
       <div class="row spread">
         <label class="threshold">
           <span>At least {counted(threshold, "active day")}</span>

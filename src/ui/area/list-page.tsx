@@ -141,8 +141,8 @@ interface ItemNameProps<Item extends AreaItem> {
   siteId: number
   item: Item
   badges: readonly string[]
-  /** Second line. */
-  note: string
+  /** Second line. A text is shown without control characters. */
+  note: ComponentChildren
   /** Content before the name, such as a checkbox. */
   children?: ComponentChildren
 }
@@ -154,7 +154,7 @@ export const ItemName = <Item extends AreaItem>({ of, siteId, item, badges, note
     <div>
       <Link href={`/sites/${siteId}/${of.path}/${item.id}`}>{visible(of.nameOf(item))}</Link>
       <Badges of={badges} />
-      {note !== "" && <p class="small quiet">{visible(note)}</p>}
+      {note !== "" && <p class="small quiet">{typeof note === "string" ? visible(note) : note}</p>}
     </div>
   </div>
 )
