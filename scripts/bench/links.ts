@@ -1,7 +1,7 @@
 /**
  * Redirects of short links compared with an empty server, in the same run with the same senders: the server has one core, the senders
  * have all others. Every redirect must lead to the link's destination and be stored as a click, otherwise the benchmark fails.
- * `bun run bench --only links` runs it alone.
+ * `bun run bench links` runs it alone.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"

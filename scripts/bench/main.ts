@@ -1,6 +1,5 @@
 /**
- * Benchmarks: `bun run bench [--events 100000,1000000] [--only stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,
- * dashboard,people,imports]`.
+ * Benchmarks: `bun run bench [--events 100000,1000000] [PART...]`, such as `bun run bench imports`. Without parts, all are measured.
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
@@ -20,41 +19,48 @@ import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
 
-const { values } = parseArgs({
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  async stores() {
+    for (const events of sizes) {
+      await using filled = await fill({ ...year, events, sites: 1 })
+      printStorage(filled)
+      await timeReports(filled)
+    }
+  },
+  async "many-sites"() {
+    await using filled = await fill({ ...year, events: 600_000, sites: 300 })
+    printStorage(filled)
+    await timeReports(filled)
+  },
+  ingest: measureIngest,
+  mcp: () => measureMcp({ ...year, events: 1_000_000, sites: 1 }),
+  memory: () => measureMemory(largest),
+  pressure: () => measurePressure(largest),
+  "sign-in": measureSignIn,
+  links: measureLinks,
+  "link-batches": measureLinkBatches,
+  dashboard: () => measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 }),
+  async people() {
+    await measurePeople({ ...largest, users: true })
+    await measurePeopleMemory()
+    await measurePeopleWrites(largest)
+  },
+  imports: () => measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events }),
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
-    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,dashboard,people,imports" },
     seed: { type: "string", default: "7" },
   },
 })
-const wanted = new Set(values.only.split(","))
+const unknown = positionals.filter((name) => !PARTS[name])
+if (unknown.length > 0) throw new Error(`Unknown parts: ${unknown.join(", ")}. Available: ${Object.keys(PARTS).join(", ")}.`)
 const sizes = values.events.split(",").map(Number)
 const now = Date.now()
 const year = { days: 365, seed: Number(values.seed), end: Math.floor(now / DAY_MS) * DAY_MS }
+const largest = { ...year, events: Math.max(...sizes), sites: 1 }
 
 console.log(occasion(now))
-for (const events of wanted.has("stores") ? sizes : []) {
-  await using filled = await fill({ ...year, events, sites: 1 })
-  printStorage(filled)
-  await timeReports(filled)
-}
-if (wanted.has("many-sites")) {
-  await using filled = await fill({ ...year, events: 600_000, sites: 300 })
-  printStorage(filled)
-  await timeReports(filled)
-}
-const largest = { ...year, events: Math.max(...sizes), sites: 1 }
-if (wanted.has("ingest")) await measureIngest()
-if (wanted.has("mcp")) await measureMcp({ ...year, events: 1_000_000, sites: 1 })
-if (wanted.has("memory")) await measureMemory(largest)
-if (wanted.has("pressure")) await measurePressure(largest)
-if (wanted.has("sign-in")) await measureSignIn()
-if (wanted.has("links")) await measureLinks()
-if (wanted.has("link-batches")) await measureLinkBatches()
-if (wanted.has("dashboard")) await measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 })
-if (wanted.has("people")) {
-  await measurePeople({ ...largest, users: true })
-  await measurePeopleMemory()
-  await measurePeopleWrites(largest)
-}
-if (wanted.has("imports")) await measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events })
+for (const [name, measure] of Object.entries(PARTS)) if (positionals.length === 0 || positionals.includes(name)) await measure()
