@@ -156,7 +156,8 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
       const { site, actor, userId } = author
       return withFiles(author, input, async ({ folder, files, uploaded }) => {
         const { source, options } = input
-        const preview = await previews.preview({ site, source, options, files, isInline: isInline(input), isBeforeRun: true }, signal)
+        const given = { site, source, options, files, isInline: isInline(input), importFolder: staging.path(folder) }
+        const preview = await previews.preview(given, signal)
         refuseEmpty(preview)
         const listed = files.map(({ name, bytes }) => ({ name, bytes }))
         if (input.previewHash !== undefined && input.previewHash !== preview.previewHash)

@@ -5,6 +5,7 @@ import { importError } from "./errors.ts"
 import type { Holders } from "./holders.ts"
 import type { PreviewResponse } from "./responses.ts"
 import { duplicateOf, importById } from "./rows.ts"
+import { beginSorting, keepSorted, removeSorted, rowsIn, saltIn } from "./run/sorted.ts"
 import { PREVIEW_LIMITS, type Staged, type StagedFile, type StageResult, type StageTask } from "./run/task.ts"
 import type { Staging } from "./staging.ts"
 import { streamByName } from "./streams/rows.ts"
@@ -26,8 +27,11 @@ export interface PreviewInput {
   options: Readonly<Record<string, unknown>>
   files: readonly StagedFile[]
   isInline: boolean
-  /** Whether a run follows, which finds the remaining faults itself: files that are too large for a whole preview are read to a lower limit. */
-  isBeforeRun?: boolean
+  /**
+   * Path of the staged files of the import that a run follows for. Its rows are sorted there, if they can be read as a whole, so that they
+   * are read once. The run finds the remaining faults of larger files itself, so these are read to a lower limit.
+   */
+  importFolder?: string
 }
 
 /** What an import would do. */
@@ -90,25 +94,17 @@ export function createPreviews(
     const site = grown ? { ...input.site, timezone: grown.row.timezone } : input.site
     const overlap = grown?.row.overlap ?? (options.overlap as Overlap | undefined) ?? "native_wins" // validated by the caller
     const fixed = await rules(site, overlap, signal)
-    const folder = staging.create()
-    let staged: Staged
-    try {
-      staged = await stage(
-        {
-          do: "preview",
-          limits: limitsOf(input),
-          folder: staging.path(folder),
-          ...stageInput({ ...input, site }),
-          ...(options.stream !== undefined && { stream: await streams.task(grown?.stream) }),
-          rules: fixed,
-          geoDb: host.geoDb,
-          salt: Buffer.from(host.random(32)).toString("hex"),
-        },
-        signal,
-      )
-    } finally {
-      staging.remove(folder)
-    }
+    const { importFolder } = input
+    const task = { ...stageInput({ ...input, site }), rules: fixed, geoDb: host.geoDb }
+    // What a run of a stream leaves out depends on the runs before it.
+    const staged =
+      importFolder !== undefined && !isTooLarge(input) && options.stream === undefined
+        ? await sort(task, importFolder, site.timezone, signal)
+        : await look(
+            { ...task, ...(options.stream !== undefined && { stream: await streams.task(grown?.stream) }) },
+            limitsOf(input),
+            signal,
+          )
     const skipOf = daySkips(fixed)
     const stored = staged.days.filter(({ day }) => skipOf(day) === undefined).map(({ day }) => day)
     const held = await holders.held(host.db, site.id)
@@ -178,6 +174,27 @@ export function createPreviews(
     return { answer, staged, rules: fixed, hash: staged.stream ? undefined : staged.hash, previewHash, isExtension: grown !== undefined }
   }
 
+  /** Reads rows and writes none. */
+  async function look(task: CommonTask, limits: typeof PREVIEW_LIMITS, signal: AbortSignal): Promise<Staged> {
+    const folder = staging.create()
+    try {
+      const salt = Buffer.from(host.random(32)).toString("hex")
+      return await stage({ ...task, do: "preview", limits, folder: staging.path(folder), salt }, signal)
+    } finally {
+      staging.remove(folder)
+    }
+  }
+
+  /** Sorts the rows of an import into its folder, within the limits of a preview. */
+  async function sort(task: CommonTask, folder: string, timezone: string, signal: AbortSignal): Promise<Staged> {
+    beginSorting(folder)
+    const salt = saltIn(folder, host.random)
+    const staged = await stage({ ...task, do: "stage", limits: PREVIEW_LIMITS, folder: rowsIn(folder), salt }, signal)
+    if (staged.complete) await keepSorted(folder, { staged, basis: { rules: task.rules, timezone } })
+    else removeSorted(folder)
+    return staged
+  }
+
   /** Returns the import that a run of the stream would extend. */
   async function growingImport({ site, options }: PreviewInput) {
     const stream = typeof options.stream === "string" ? await streamByName(host.db, site.id, options.stream) : undefined
@@ -187,10 +204,13 @@ export function createPreviews(
   return { rules, stage, preview: (input, signal) => slots(() => preview(input, signal)) }
 }
 
-function limitsOf({ files, isBeforeRun }: PreviewInput): typeof PREVIEW_LIMITS {
-  const isTooLarge = files.reduce((sum, { bytes }) => sum + bytes, 0) > PREVIEW_LIMITS.bytes
-  return isBeforeRun && isTooLarge ? { ...PREVIEW_LIMITS, bytes: CHECK_BYTES } : PREVIEW_LIMITS
-}
+type CommonTask = Omit<StageTask, "do" | "folder" | "limits" | "salt">
+
+const isTooLarge = ({ files }: Pick<PreviewInput, "files">): boolean =>
+  files.reduce((sum, { bytes }) => sum + bytes, 0) > PREVIEW_LIMITS.bytes
+
+const limitsOf = (input: PreviewInput): typeof PREVIEW_LIMITS =>
+  input.importFolder !== undefined && isTooLarge(input) ? { ...PREVIEW_LIMITS, bytes: CHECK_BYTES } : PREVIEW_LIMITS
 
 /** Returns the parts of a task that a preview and a run share. */
 export const stageInput = ({ site, source, options, files, isInline }: PreviewInput) => ({

@@ -136,8 +136,11 @@ async function prepare({ instance: { organizations, sites } }: App): Promise<voi
 
 const app = await openApp()
 if (action === "prepare") await prepare(app)
-if (action === "import")
+if (action === "import") {
   await runCommand(app, "import run", { source: "footfall", options: '{"create_definitions": true}' }, writeArchive())
+  // The rows were sorted for the former time zone, so the run sorts them again.
+  await app.operations["site.set"]({ id: "1", patch: { timezone: "Europe/Paris" } })
+}
 if (action === "undo") await runCommand(app, "import undo", { id: "1" })
 if (action === "finish") {
   say(await stateOf(app))

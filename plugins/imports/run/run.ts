@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { open } from "node:fs/promises"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { type Actor, AppError, type JobWork, type Site } from "#plugin"
 import type { ImportsHost } from "../area.ts"
@@ -22,10 +21,10 @@ import {
 } from "../rows.ts"
 import type { Staging } from "../staging.ts"
 import { type PendingRun, pendingOf, type StreamRow, streamOfImport, updateStream } from "../streams/rows.ts"
-import { WAITING_FILE } from "../streams/stream-task.ts"
 import type { Streams } from "../streams/streams.ts"
 import { createDefinitions, removeDefinitions } from "./definitions.ts"
 import { addedDays, dayRows, extendedFigures, runFigures } from "./figures.ts"
+import { beginSorting, keepSorted, readSorted, removeSorted, rowsIn, saltIn } from "./sorted.ts"
 import { MAX_REJECTS, type Staged, type StagedFile } from "./task.ts"
 import { type WriteOptions, writeStaged } from "./write.ts"
 
@@ -148,7 +147,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       siteId: site.id,
       importId: row.id,
       run: number,
-      folder: join(folder, "sorted"),
+      folder: rowsIn(folder),
       staged,
       linksUsers: linksUsers(site, source.options),
       batch,
@@ -157,7 +156,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     })
     progress({ phase: "complete", done: visits + rows, total: visits + rows })
     if (number === 1) await createDefinitions(host, { row, site, actor: at.actor, staged })
-    const settled = stream && (await streams.settle(stream, staged.stream!, join(folder, "sorted"), row.timezone)) // staged as a stream
+    const settled = stream && (await streams.settle(stream, staged.stream!, rowsIn(folder), row.timezone)) // staged as a stream
     signal.throwIfAborted()
     await db.transaction(
       async (statements) => {
@@ -192,17 +191,18 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
           rows_imported: staged.rows.accepted,
         }
 
-  /** Sorts the rows, or returns what an earlier attempt of this run has sorted. */
-  async function sorted({ row, site, source, rules, stream, signal, progress }: Running, folder: string): Promise<Staged> {
-    const [target, summary] = [join(folder, "sorted"), join(folder, "sorted.json")]
-    if (existsSync(summary)) return JSON.parse(readFileSync(summary, "utf8")) as Staged // written below
-    rmSync(target, { recursive: true, force: true })
-    mkdirSync(target, { mode: 0o700 })
+  /** Sorts the rows, or returns what was sorted when the import was created or by an earlier attempt of this run. */
+  async function sorted({ row, site, source, rules, stream, number, signal, progress }: Running, folder: string): Promise<Staged> {
+    const basis = { rules, timezone: row.timezone }
+    const known = readSorted(folder)
+    // Rows that were begun to be written are those that are sorted.
+    if (known && (imports.cursor(row.id, number) || Bun.deepEquals(known.basis, basis))) return known.staged
+    beginSorting(folder)
     progress({ phase: "sort", done: 0, total: source.files.reduce((sum, { bytes }) => sum + bytes, 0) })
     const staged = await previews.stage(
       {
         do: "stage",
-        folder: target,
+        folder: rowsIn(folder),
         ...stageInput({
           site: { ...site, timezone: row.timezone },
           source: row.source,
@@ -218,14 +218,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       signal,
       (done, total) => progress({ phase: "sort", done, total }),
     )
-    // After a power loss the rows are as complete as their summary, which says that they need not be sorted again.
-    const names = staged.staged.map(({ name }) => name)
-    if (staged.stream && staged.stream.waiting.rows > 0) names.push(WAITING_FILE)
-    for (const name of names) await synced(join(target, name))
-    const draft = `${summary}.new`
-    writeFileSync(draft, JSON.stringify(staged), { mode: 0o600 })
-    await synced(draft)
-    renameSync(draft, summary)
+    await keepSorted(folder, { staged, basis })
     return staged
   }
 
@@ -272,7 +265,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       await updateImport(db, row.id, { folder: null })
       return
     }
-    for (const name of ["sorted", "sorted.json", "salt"]) rmSync(join(staging.path(row.folder), name), { recursive: true, force: true })
+    removeSorted(staging.path(row.folder))
   }
 
   async function fail(row: ImportRow, site: Site, payload: RunPayload, error: unknown): Promise<void> {
@@ -347,20 +340,6 @@ export const noEffectiveDays = () =>
 /** Returns the staged files of an import with the names under which they were sent. */
 function sourceFiles(files: PendingRun["files"], folder: string): StagedFile[] {
   return files.map(({ name, bytes }, index) => ({ name, bytes, path: join(folder, "source", String(index)) }))
-}
-
-/** Waits until a file is on the disk. */
-async function synced(path: string): Promise<void> {
-  const file = await open(path)
-  await file.sync()
-  await file.close()
-}
-
-/** Returns the key of the visitors' hashes. It lies with the staged files and is destroyed with them. */
-function saltIn(folder: string, random: ImportsHost["random"]): string {
-  const path = join(folder, "salt")
-  if (!existsSync(path)) writeFileSync(path, Buffer.from(random(32)).toString("hex"), { mode: 0o600 })
-  return readFileSync(path, "utf8")
 }
 
 function eventOf(event: string, site: Site, { id, source, label, state, date_start, date_end, error_code }: ImportRow) {

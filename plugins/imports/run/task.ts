@@ -8,12 +8,14 @@ import type { StreamResult, StreamTask } from "../streams/stream-task.ts"
 
 /** Maximum number of rejected lines that an import keeps. */
 export const MAX_REJECTS = 10_000
+/** Maximum number of rejected lines that a preview lists. */
+export const PREVIEW_REJECTS = 50
 
 /** A preview reads at most this many bytes, unpacked, and takes at most this long. */
 export const PREVIEW_LIMITS = { bytes: 200_000_000, ms: 20_000 }
 
 export interface StageTask {
-  /** A preview reads within limits and writes no staged rows. */
+  /** A preview writes no staged rows. */
   do: "preview" | "stage"
   /** Folder for sorted and staged rows, empty. */
   folder: string
@@ -31,8 +33,8 @@ export interface StageTask {
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */
   salt: string
-  /** How much a preview reads at most. Default: `PREVIEW_LIMITS`. */
-  limits?: { bytes: number; ms: number } | undefined
+  /** How much is read at most. Default: everything. */
+  limits?: typeof PREVIEW_LIMITS
   /** Present if the import is a stream. */
   stream?: StreamTask
 }

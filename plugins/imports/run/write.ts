@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { type ImportCursor, type ImportedKind, type ImportedRow, type ImportedVisit, type ImportWriters, SEGMENT_EVENTS } from "#plugin"
 import { linesOf } from "./files.ts"
 import type { Staged } from "./task.ts"
+import { totalsIn } from "./totals.ts"
 import { eventsIn, visitIn, visitorOf } from "./visits.ts"
 
 /**
@@ -66,9 +67,13 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
 
   async function writeTotals(name: string, lines: StagedLines): Promise<void> {
     const before = lines.taken
-    const rows = rowsIn(lines.take(batch.totals, () => 1))
+    const kind = name as ImportedKind // its file has the name
+    const rows = rowsIn(
+      kind,
+      lines.take(batch.totals, () => 1),
+    )
     const done = () => advance(name, lines.taken, 0, lines.taken - before)
-    await imports.addTotals({ ...place, cursor: done }, name as ImportedKind, rows) // its file has the name
+    await imports.addTotals({ ...place, cursor: done }, kind, rows)
   }
 
   let [done, isBehind] = [0, reached === undefined]
@@ -182,6 +187,6 @@ function* visitsIn(lines: Iterable<string>, personOf: PersonOf | undefined): Gen
   }
 }
 
-function* rowsIn(lines: Iterable<string>): Generator<ImportedRow> {
-  for (const line of lines) yield JSON.parse(line) as ImportedRow // written by `totals`
+function* rowsIn(kind: ImportedKind, lines: Iterable<string>): Generator<ImportedRow> {
+  for (const line of lines) yield totalsIn(kind, line)
 }

@@ -201,12 +201,20 @@ async function readFile(file: InputFile, options: ReadOptions, sink: Sink): Prom
       readLine(sink, file.name, row.line, () => {
         const day = dayOf(row.get("date"))
         const counts: Record<string, number> = {}
-        for (const [target, sources] of columns) counts[target] = count(sources.map((column) => row.get(column)).find(Boolean) ?? "")
+        for (const [target, sources] of columns) counts[target] = count(firstValue(row, sources))
         if (isLegacyTime) counts.time_on_page_visits = Math.max(0, (counts.pageviews ?? 0) - (counts.exits ?? 0))
         sums.add(table.kind, { file: file.name, line: row.line, day, texts: table.texts(row), counts })
       })
   }
   sums.flush()
+}
+
+function firstValue(row: Row, columns: readonly string[]): string {
+  for (const column of columns) {
+    const value = row.get(column)
+    if (value !== "") return value
+  }
+  return ""
 }
 
 const countColumns = ({ kind, counts }: Table): readonly (readonly [name: string, columns: readonly string[]])[] =>

@@ -24,14 +24,15 @@ export function readLine(sink: Sink, file: string, line: number, read: () => voi
   }
 }
 
+const CACHED_DAYS = 5_000
 const DAY = /^(\d{4})-?(\d\d)-?(\d\d)$/
 
 /** Returns a day as `2026-11-21`, given like this or as `20261121`. Throws a `ValueFault` for anything else. */
-export function dayOf(text: string): string {
+export const dayOf = memoize(CACHED_DAYS, (text) => {
   const [, year, month, day] = DAY.exec(text.trim()) ?? []
   if (day === undefined || dateOf(Number(year), Number(month), Number(day)) === undefined) throw new ValueFault("bad_date", text)
   return `${year}-${month}-${day}`
-}
+})
 
 /** A local day, and the hour if the totals are hourly. */
 export interface DayAndHour {
@@ -140,15 +141,15 @@ export class TotalsSums {
 
   constructor(private readonly sink: Pick<Sink, "totals">) {}
 
-  /** Adds a row. */
+  /** Adds a row, whose counts are not changed. */
   add(kind: ImportedKind, row: Parameters<Sink["totals"]>[1]): void {
-    const key = JSON.stringify([kind, row.day, row.hour, row.texts])
-    const sum = this.#sums.get(key)?.[1]
-    if (!sum) this.#sums.set(key, [kind, { ...row, counts: { ...row.counts } }])
+    const key = keyOf(kind, row)
+    const sum = this.#sums.get(key)
+    if (!sum) this.#sums.set(key, [kind, row])
     else {
-      const counts: Record<string, number> = { ...sum.counts }
+      const counts: Record<string, number> = { ...sum[1].counts }
       for (const [name, count] of Object.entries(row.counts)) counts[name] = (counts[name] ?? 0) + count
-      sum.counts = counts
+      sum[1] = { ...sum[1], counts }
     }
     // The same key can follow later: then it has two rows, which answers add up.
     if (this.#sums.size >= MAX_SUMS) this.flush()
@@ -162,3 +163,10 @@ export class TotalsSums {
 }
 
 const MAX_SUMS = 8_000
+
+/** Returns a text that differs for different texts, whatever characters they contain. */
+function keyOf(kind: ImportedKind, { day, hour, texts }: Parameters<Sink["totals"]>[1]): string {
+  let key = `${kind} ${day} ${hour}`
+  for (const name in texts) key += ` ${name} ${texts[name]!.length} ${texts[name]}`
+  return key
+}

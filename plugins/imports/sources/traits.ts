@@ -174,5 +174,7 @@ export const languageTag = (text: string): string => languageOf(text.trim())
 
 /** Leaves out empty traits, so that they do not hide those that are derived from the user agent or the address. */
 export function stated(traits: Partial<VisitTraits>): Partial<VisitTraits> {
-  return Object.fromEntries(Object.entries(traits).filter(([, value]) => value !== ""))
+  const known: Partial<Record<string, string>> = {}
+  for (const [name, value] of Object.entries(traits)) if (value !== "") known[name] = value
+  return known
 }

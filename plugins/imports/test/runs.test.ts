@@ -77,6 +77,24 @@ describe("a run", () => {
     expect(await stage.totals()).toMatchObject({ visits: 3 })
   })
 
+  test("leaves out days with native visits that came after it was started", async () => {
+    await using stage = await startImports()
+    const rows = ["2026-11-20", "2026-11-21"].map((day) => ({ at: `${day}T10:00:00Z`, path: "/", session: day }))
+    await stage.post("", file(simpleAnalytics(rows)))
+    await collectNative(stage, ["/"])
+    await stage.instance.runJobs()
+    expect((await stage.get("/1")).body).toMatchObject({ state: "completed", rows: { imported: 1 }, skip_reasons: { native: 1 } })
+    expect(await stage.totals()).toMatchObject({ visits: 2 })
+  })
+
+  test("counts its days in the zone that the site has when it begins", async () => {
+    await using stage = await startImports()
+    await stage.post("", file(simpleAnalytics([{ at: "2026-10-01T22:30:00Z", path: "/", session: "a" }])))
+    await stage.instance.app.instance.sites.update(1, { timezone: "UTC" })
+    await stage.instance.runJobs()
+    expect((await stage.get("/1")).body).toMatchObject({ timezone: "UTC", days: [{ from: "2026-10-01", to: "2026-10-01" }] })
+  })
+
   test("fails when more than half of its lines are rejected, and is imported when that is accepted", async () => {
     await using stage = await startImports()
     const broken = `${EXPORT}\n${["x", "y", "z", "w"].map((time) => `${time},/,c,DE,shop.example,pageview`).join("\n")}`
