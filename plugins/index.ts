@@ -2,8 +2,9 @@
 import type { AnyPlugin } from "#plugin"
 import admin from "./admin/admin.ts"
 import cohorts from "./cohorts/cohorts.ts"
+import dashboards from "./dashboards/dashboards.ts"
 import imports from "./imports/imports.ts"
 import links from "./links/links.ts"
 import pixels from "./pixels/pixels.ts"
 
-export const plugins: readonly AnyPlugin[] = [admin, cohorts, imports, links, pixels]
+export const plugins: readonly AnyPlugin[] = [admin, cohorts, dashboards, imports, links, pixels]

@@ -19,7 +19,7 @@ import { windowsOf } from "./resolve.ts"
 import { createRetention } from "./retention.ts"
 import { cohortRoutes } from "./routes.ts"
 import createMembers from "./row-migrations/0001_members.sql" with { type: "text" }
-import { cohortTrash } from "./rows.ts"
+import { cohortTrash, namedCohorts } from "./rows.ts"
 import { exportedCohorts, jobsOf, removeSite, repackNow, repackSoon } from "./upkeep.ts"
 import { widgetsOf } from "./widgets.ts"
 
@@ -45,6 +45,7 @@ export default definePlugin({
       jobs: jobsOf(area),
       widgets: widgetsOf(area),
       visitorSets: visitorSets(area),
+      named: { cohort: namedCohorts(host) },
       exporters: { cohorts: (site) => exportedCohorts(area, site) },
       onSiteDelete: (siteId) => removeSite(area, siteId),
       onRetention: (siteId) => repackSoon(area, siteId),

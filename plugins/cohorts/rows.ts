@@ -1,5 +1,5 @@
 /** The tables of cohorts and erasures. */
-import { caseKey, type Host, type OwnStatements, type Site, sql, type Trash } from "#plugin"
+import { caseKey, type Host, type NamedThings, type OwnStatements, type Site, sql, type Trash } from "#plugin"
 import type { Cohort, CohortFields, Definition } from "./cohort.ts"
 import { cohortError } from "./errors.ts"
 
@@ -34,6 +34,12 @@ export const listCohorts = async (statements: OwnStatements, siteId: number): Pr
       sql`select ${COLUMNS} from cohorts_cohorts where site_id = ${siteId} and deleted_at is null order by name_key, id limit 1000`,
     )
   ).map(cohortOf)
+
+/** Returns the cohorts as objects that dashboards name. */
+export const namedCohorts = ({ db }: Pick<Host, "db">): NamedThings => ({
+  nameOf: async (site, id) => (await listCohorts(db, site.id)).find((cohort) => cohort.id === id)?.name,
+  idOf: async (site, name) => (await listCohorts(db, site.id)).find((cohort) => cohort.name === name)?.id,
+})
 
 /** Throws `cohort_exists` if another cohort of the site has the name, regardless of case. */
 export async function refuseTaken(statements: OwnStatements, site: Site, name: string, id?: number): Promise<void> {

@@ -3,6 +3,7 @@ import { defineWidget, type Widget, type WidgetQuestion } from "#plugin"
 import { WINDOWS } from "./activity.ts"
 import type { Area } from "./area.ts"
 import type { ReportCaller } from "./caller.ts"
+import { HistogramResponse, RetentionResponse } from "./responses.ts"
 import { RetentionInput } from "./retention.ts"
 import { oneOf } from "./schemas.ts"
 
@@ -37,6 +38,7 @@ export function widgetsOf({ retention, activity }: Area): Record<string, Widget>
       needs: "cohorts:read",
       ...FILTERED,
       shareable: () => true,
+      answer: t.Omit(RetentionResponse, ["meta"]),
       async resolve({ given, ...question }, { grain, ...config }) {
         const { from, to, filters } = given
         const body = { ...config, ...(grain && { cohort_by: grain }), ...defined({ from, to, filters }) }
@@ -52,6 +54,7 @@ export function widgetsOf({ retention, activity }: Area): Record<string, Widget>
       needs: "cohorts:read",
       ...FILTERED,
       shareable: () => true,
+      answer: t.Omit(HistogramResponse, ["meta"]),
       async resolve({ given, ...question }, { window }) {
         const { meta, ...data } = await activity.histogram(callerOf({ given, ...question }), defined({ window, filters: given.filters }))
         return { data, meta }

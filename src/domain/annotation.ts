@@ -64,6 +64,24 @@ export const ScopedAnnotationResponse = versioned(
 )
 export type ScopedAnnotationResponse = Static<typeof ScopedAnnotationResponse>
 
+/** Returns an annotation as the API shows it. */
+export const formatAnnotation = (annotation: Annotation, { timezone }: { timezone: string }): AnnotationResponse => ({
+  id: annotation.id,
+  site_id: annotation.site_id,
+  at: annotation.at,
+  day: annotationDay(annotation, timezone),
+  text: annotation.text,
+  created_at: instantText(annotation.created_at),
+  updated_at: instantText(annotation.updated_at),
+})
+
+/** Returns an annotation as the private API shows it; its routes add the version. */
+export const formatScopedAnnotation = (annotation: Annotation, site: { timezone: string }): Omit<ScopedAnnotationResponse, "version"> => ({
+  ...formatAnnotation(annotation, site),
+  scope: annotation.scope,
+  owner: annotation.owner_user_id,
+})
+
 export const annotationNotFound = () => new AppError("annotation_not_found", "This site has no annotation with this id.")
 
 /** Reads an annotation from a request body. Throws `validation_failed` with all faults at once. */

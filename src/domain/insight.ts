@@ -234,6 +234,32 @@ export const Journeys = t.Object(
 )
 export type Journeys = Static<typeof Journeys>
 
+/** The measures of web vitals, as reports name them. */
+export const VITALS = ["lcp", "inp", "cls", "fcp", "ttfb"] as const
+const Percentiles = t.Object(
+  {
+    lcp: t.Optional(t.Number({ description: "Largest contentful paint in milliseconds. Absent if nothing was measured." })),
+    inp: t.Optional(t.Number({ description: "Interaction to next paint in milliseconds. Absent if nothing was measured." })),
+    cls: t.Optional(t.Number({ description: "Cumulative layout shift. Absent if nothing was measured." })),
+    fcp: t.Optional(t.Number({ description: "First contentful paint in milliseconds. Absent if nothing was measured." })),
+    ttfb: t.Optional(t.Number({ description: "Time to first byte in milliseconds. Absent if nothing was measured." })),
+  },
+  { description: "75th percentiles of the requested measures." },
+)
+
+export const WebVitals = t.Object(
+  {
+    ...REPORT_FACTS,
+    percentile: t.Integer({ description: "Percentile of the values: 75." }),
+    metrics: Percentiles,
+    comparison: t.Optional(
+      t.Object({ range: ReportRange, metrics: Percentiles }, { description: "Values in the compared range. Present only with `compare`." }),
+    ),
+  },
+  { title: "WebVitals" },
+)
+export type WebVitals = Static<typeof WebVitals>
+
 const { entered, completed, conversion_rate, steps } = FunnelReport.properties
 const FUNNEL_COUNTS = { entered, completed, conversion_rate, steps }
 

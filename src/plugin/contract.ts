@@ -8,6 +8,7 @@ import type { AnyElysia } from "elysia"
 import type { Actor } from "../domain/audit.ts"
 import type { Rank } from "../domain/permission.ts"
 import type { RecordKind } from "../domain/record.ts"
+import type { Site } from "../domain/site.ts"
 import type { AreaStep } from "../ingest/pipeline/areas.ts"
 import type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
 import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
@@ -80,6 +81,8 @@ export interface Contribution {
   widgets?: Readonly<Record<string, Widget>>
   /** Sets of visitors that filters name by id as `cohort`, in every report. Only one plugin has them. Asked while the plugin is enabled. */
   visitorSets?: VisitorSets
+  /** Objects of the plugin that dashboards name by id, by kind. Asked while the plugin is enabled. */
+  named?: Readonly<Record<string, NamedThings>>
   /** Consumers of product events, by name. */
   consumers?: Readonly<Record<string, Pick<Consumer, "events" | "consume">>>
   // The data hooks also run while the plugin is disabled. They return the number of deleted rows by kind. Each can run twice for the same data.
@@ -105,6 +108,14 @@ export interface Contribution {
   exporters?: Readonly<Record<string, Exporter>>
   /** Runs before the stores are closed, for at most one second. */
   stop?(): void | Promise<void>
+}
+
+/** Objects of one kind, such as links, by name: for references that are copied to another site or instance. */
+export interface NamedThings {
+  /** Returns the name of an object; undefined if the site does not have it. */
+  nameOf(site: Site, id: number): Promise<string | undefined>
+  /** Returns the id of an object with a name; of several the lowest. */
+  idOf(site: Site, name: string): Promise<number | undefined>
 }
 
 /**

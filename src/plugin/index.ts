@@ -1,10 +1,12 @@
 /** Everything that plugins may import from the core. */
 
 export { refuseWithoutRecentProof } from "../domain/account.ts"
+export { formatScopedAnnotation, ScopedAnnotationResponse } from "../domain/annotation.ts"
 export type { Actor, AuditEntry } from "../domain/audit.ts"
 export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
 export { currencyDecimals } from "../domain/currency.ts"
 export { divideHalfAway, divideHalfEven, type Fraction, shareOf } from "../domain/division.ts"
+export { FLAT_DIMENSIONS } from "../domain/dimension.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
 export type { Condition, Filter } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
@@ -19,10 +21,12 @@ export {
   type ImportedRow,
   WHOLE_DAY,
 } from "../domain/imported.ts"
+export { ComparedBreakdown, FunnelInsight, RealtimePanel, VITALS, WebVitals } from "../domain/insight.ts"
 export type { Job, JobProgress, JobState } from "../domain/job.ts"
 export { KEY_STATES, keyState } from "../domain/key.ts"
 export type { Log } from "../domain/log.ts"
 export { missingPermission } from "../domain/membership.ts"
+export { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
 export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { type PackedColumns, packedObjects, packRows, unpackRows } from "../domain/packed-rows.ts"
 export type {
@@ -37,8 +41,10 @@ export type {
   PersonFacts,
   RetentionQuery,
 } from "../domain/people.ts"
+export { PERIODS } from "../domain/period.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
+export { GoalReport, Summary, Timeseries } from "../domain/report.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, textOf, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
@@ -76,7 +82,7 @@ export { ArgumentReader, refuseArguments, refuseChoice, refuseNames } from "../q
 export type { SavedFilters } from "../query/parse/array-filters.ts"
 export { bucketsOf, flatLabel, isPartial } from "../query/parse/buckets.ts"
 export { readFilterList } from "../query/parse/flat-filters.ts"
-export { clippedDays, dayStart, localDay, readInterval } from "../query/parse/period.ts"
+export { clippedDays, dayStart, daysRange, localDay, periodRange, readInterval } from "../query/parse/period.ts"
 export { csvLine } from "../query/rows/export-text.ts"
 export type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
 export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
@@ -107,7 +113,7 @@ export {
   unescaped,
 } from "../services/sharing/slugs.ts"
 export type { ReportOptions } from "../services/stats/open-report.ts"
-export { siteFacts } from "../services/stats/open-report.ts"
+export { shownRange, siteFacts } from "../services/stats/open-report.ts"
 export type { RecordCounts, RecordReportOptions } from "../services/stats/record-reports.ts"
 export type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/import.ts"
 export type { RowStatements } from "../store/events/tables/row-tables.ts"
@@ -121,6 +127,7 @@ export {
   type Contribution,
   definePlugin,
   type Exporter,
+  type NamedThings,
   type Plugin,
   type PluginCommand,
   type PluginEndpoint,

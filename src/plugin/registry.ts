@@ -5,7 +5,7 @@ import type { DataHooks, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
 import type { RunPluginCommand } from "../services/instance/plugin-commands.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
-import type { CommandCall, Contribution, SetUpPlugin } from "./contract.ts"
+import type { CommandCall, Contribution, NamedThings, SetUpPlugin } from "./contract.ts"
 import { allWidgets, type KnownWidget, type WidgetRules } from "./widgets.ts"
 
 /**
@@ -28,6 +28,8 @@ export interface PluginRegistry {
   runCommand(actor: Actor): RunPluginCommand
   /** Returns the widgets of all plugins. */
   widgets(): readonly KnownWidget[]
+  /** Returns the named objects of a kind; undefined if no enabled plugin has them. */
+  named(kind: string): NamedThings | undefined
 }
 
 export function createPluginRegistry(): PluginRegistry {
@@ -42,6 +44,7 @@ export function createPluginRegistry(): PluginRegistry {
     areaSteps: () => steps,
     runCommand: (actor) => (name, input, report, signal) => runCommand(plugins, name, { ...input, actor, report, signal }),
     widgets: () => widgets,
+    named: (kind) => plugins.find(({ isOn, contribution: { named = {} } }) => Object.hasOwn(named, kind) && isOn())?.contribution.named?.[kind],
     add(plugin) {
       plugins.push(plugin)
       files.push(...areaFilesOf(plugin))

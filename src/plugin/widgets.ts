@@ -1,6 +1,6 @@
-import type { Static, TObject } from "@sinclair/typebox"
+import type { Static, TObject, TSchema } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import { refuseFaults } from "../domain/error.ts"
+import { type Fault, refuseFaults } from "../domain/error.ts"
 import type { Permissions } from "../domain/permission.ts"
 import { inspect } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
@@ -41,6 +41,10 @@ export interface Widget<Config extends TObject = TObject> {
   lock_dimensions?: readonly string[] | "all"
   /** Returns whether viewers of a shared dashboard can see the widget on this site. */
   shareable(site: Site): boolean
+  /** Schema of the data. */
+  answer: TSchema
+  /** Returns the faults of a configuration that its schema cannot state, when a dashboard is saved. */
+  check?(config: Readonly<Record<string, unknown>>, pointer: string): Fault[]
   /** Returns the data of the widget. `config` is already validated. An `AppError` affects only this card. */
   resolve(question: WidgetQuestion, config: Static<Config>): Promise<WidgetAnswer>
 }

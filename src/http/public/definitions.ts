@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { AnnotationInput, AnnotationResponse } from "../../domain/annotation.ts"
+import { AnnotationInput, AnnotationResponse, formatAnnotation } from "../../domain/annotation.ts"
 import type { ErrorCode } from "../../domain/error.ts"
 import { FunnelInput, FunnelResponse } from "../../domain/funnel.ts"
 import { GoalInput, GoalResponse } from "../../domain/goal.ts"
@@ -18,7 +18,7 @@ import type { Call } from "../../web/guard.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { type Detail, describeRoute } from "../openapi/route.ts"
 import { type creation, expectedVersions, Listed, ListQuery, NoQuery, parameter, Sent, takes, takesSome, writes } from "./requests.ts"
-import { toAnnotationResponse, toFunnelResponse, toGoalResponse } from "./responses.ts"
+import { toFunnelResponse, toGoalResponse } from "./responses.ts"
 import { parameters, RANGED, reportOptions } from "./stats.ts"
 
 /** Creates the routes for goals. Goals are evaluated over stored events, so a new goal applies to past data, too. */
@@ -82,7 +82,7 @@ export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof cre
     things: annotations,
     input: AnnotationInput,
     schema: AnnotationResponse,
-    toResponse: toAnnotationResponse,
+    toResponse: formatAnnotation,
     listed: {
       kind: "dated",
       query: { from: day("First day in the time zone of the site. Requires `to`."), to: day("Last day, inclusive. Requires `from`.") },

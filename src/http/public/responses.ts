@@ -1,4 +1,3 @@
-import { type Annotation, type AnnotationResponse, annotationDay } from "../../domain/annotation.ts"
 import type { Funnel, FunnelResponse } from "../../domain/funnel.ts"
 import type { Goal, GoalResponse } from "../../domain/goal.ts"
 import { instantText } from "../../domain/moment.ts"
@@ -44,11 +43,6 @@ export const toFunnelResponse = ({ id, site_id, name, steps, order, window_hours
   window_hours,
   ...timesOf(funnel),
 })
-
-export const toAnnotationResponse = (annotation: Annotation, { timezone }: Site): AnnotationResponse => {
-  const { id, site_id, at, text } = annotation
-  return { id, site_id, at, day: annotationDay(annotation, timezone), text, ...timesOf(annotation) }
-}
 
 const timesOf = ({ created_at, updated_at }: { created_at: number; updated_at: number }) => ({
   created_at: instantText(created_at),

@@ -22,6 +22,7 @@ import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
 import type { Call } from "../../web/guard.ts"
+import type { NamedThings } from "../contract.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "../routers.ts"
 import type { KnownWidget } from "../widgets.ts"
 import type { CounterOptions, Counters } from "./counters.ts"
@@ -156,6 +157,8 @@ export interface Host<Settings = object> {
   txtRecords(name: string): Promise<readonly string[]>
   /** Widgets of all plugins. Complete after every plugin is set up. */
   widgets(): readonly KnownWidget[]
+  /** Returns the objects of a kind that dashboards name by id; undefined if no enabled plugin has them. */
+  named(kind: string): NamedThings | undefined
   /** Creates a router below `/api/private/sites/:site`, whose routes name their permission: `{ can: "links:write" }`. */
   siteRouter(): SiteRouter
   /** Creates a router below `/api/private`. */

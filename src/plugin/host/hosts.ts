@@ -57,7 +57,7 @@ export interface HostOptions {
   exports: Exports
   erasure: Erasure
   /** Filled while the plugins are set up. */
-  registry: Pick<PluginRegistry, "widgets">
+  registry: Pick<PluginRegistry, "widgets" | "named">
   authorize: Authorize
   addressOf: AddressOf
   clock: Pick<Clock, "now">
@@ -129,6 +129,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
         return options.resolveTxt(name)
       },
       widgets: options.registry.widgets,
+      named: options.registry.named,
       siteRouter: () => siteRouter(gate, id),
       instanceRouter: () => instanceRouter(gate, id),
       openRouter: () => openRouter(isOn),

@@ -34,6 +34,7 @@ const ARGUMENTS = {
   goals: RANGED,
   funnel: RANGED,
   compared_funnel: [...RANGED, ...COMPARED],
+  vitals: [...RANGED, ...COMPARED],
   /** Queries about visits, which have further arguments of their own. */
   visits: RANGED,
   days: ["period", "from", "to"],
@@ -72,6 +73,7 @@ const DEFAULT_METRICS: Record<Report, readonly FlatMetric[]> = {
   goals: ["visitors", "conversions", "conversion_rate", "revenue"],
   funnel: [],
   compared_funnel: [],
+  vitals: [],
   visits: [],
   days: [],
 }

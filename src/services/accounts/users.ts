@@ -9,7 +9,7 @@ import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { insertMembership } from "../../store/catalog/members.ts"
 import { voidTickets } from "../../store/catalog/one-time-tokens.ts"
 import { insertOrganization, soleEmptyOrganization, updateOrganization } from "../../store/catalog/organizations.ts"
-import { insertSetup, insertUser, isSetUp, listUsers, updatePassword, userByEmailKey } from "../../store/catalog/users.ts"
+import { insertSetup, insertUser, isSetUp, listUsers, updatePassword, userByEmailKey, userNames } from "../../store/catalog/users.ts"
 import { userEntry } from "../audit/audit.ts"
 import { inSlices } from "../lists/paging.ts"
 import { passwordChangedEmail } from "../mail/texts.ts"
@@ -36,6 +36,8 @@ export interface Users {
   setUpFaults(body: unknown): Promise<readonly Fault[]>
   /** Returns all users by ascending id. */
   list(): Promise<User[]>
+  /** Returns the names of users by id. */
+  names(ids: Iterable<number>): Promise<Map<number, string>>
   /** Returns the user with this email address, ignoring case. */
   byEmail(email: string): Promise<User | undefined>
   /** Sets a password. `alongside` runs in the same transaction. Throws `not_found`, `validation_failed`. */
@@ -79,6 +81,7 @@ export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOp
         throw error
       }
     },
+    names: async (ids) => new Map((await userNames(catalog, [...new Set(ids)])).map(({ id, name }) => [id, name])),
     list: () => inSlices((slice) => listUsers(catalog, slice)),
     byEmail,
     async setPassword(email, password, alongside) {

@@ -8,6 +8,7 @@ import type {
   Properties,
   RealtimePanel,
   Suggestions,
+  WebVitals,
 } from "../../domain/insight.ts"
 import { QUERY } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
@@ -41,6 +42,7 @@ import {
   withFilter,
 } from "./open-report.ts"
 import { realtimeOf, realtimeRange, type Stats, type StatsOptions } from "./stats.ts"
+import { webVitalsReport } from "./web-vitals.ts"
 
 /**
  * Reports that only the dashboard uses (areas/10 section 2), computed by the same engine as all others. Invalid arguments throw
@@ -60,6 +62,8 @@ export interface Insights {
   /** Counts tagged visits by the combination of source, medium and campaign. */
   campaigns(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<CampaignMatrix>
   journeys(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<Journeys>
+  /** Returns the 75th percentiles of web vitals. */
+  webVitals(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<WebVitals>
   /** Returns a funnel report that supports `compare` and a `breakdown` by a dimension of visits. */
   funnel(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<FunnelInsight>
 }
@@ -86,6 +90,7 @@ export function createInsights(options: InsightsOptions): Insights {
     properties: (site, given, reportOptions) => propertyInsight(options, site, given, reportOptions),
     campaigns: (site, given, reportOptions) => campaignMatrix(options, site, given, reportOptions),
     journeys: (site, given, reportOptions) => journeysReport(options, site, given, reportOptions),
+    webVitals: (site, given, reportOptions) => webVitalsReport(options, site, given, reportOptions),
     funnel: (site, given, reportOptions) => funnelInsight(options, site, given, reportOptions),
   }
 }

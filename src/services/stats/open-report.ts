@@ -125,8 +125,9 @@ export const NOTHING_SAVED = segmentsOnly(() => () => undefined)
 /** Returns the filter that always applies. A deleted segment excludes everything, because a report must not show more than before. */
 function lockedFilter({ locked, lockedFilters = [] }: ReportOptions, saved: SavedFilters): Filter | undefined {
   if (lockedFilters.length === 0) return locked
-  const { filter, faults } = readFilterList(lockedFilters, "", saved)
-  return both(locked, faults.length > 0 || !filter ? NOTHING : filter)
+  // Each filter is read alone, because those of a dashboard and of its share are together more than a request can have.
+  const read = lockedFilters.map((one) => readFilterList([one], "", saved))
+  return read.reduce((all, { filter, faults }) => both(all, faults.length > 0 || !filter ? NOTHING : filter), locked)
 }
 
 const NOTHING: Filter = { op: "or", filters: [] }

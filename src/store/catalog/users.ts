@@ -33,6 +33,10 @@ export async function listUsers(catalog: Statements, { after, limit }: Slice): P
   return rows.map(toUser)
 }
 
+/** Returns the names of up to 1,000 users. */
+export const userNames = (catalog: Statements, ids: readonly number[]): Promise<{ id: number; name: string }[]> =>
+  catalog.all(sql`select id, name from users where id in (select value from json_each(${JSON.stringify(ids)}))`)
+
 export async function userByEmailKey(catalog: Statements, emailKey: string): Promise<User | undefined> {
   const row = await catalog.get<UserRow>(sql`select ${COLUMNS} from users where email_key = ${emailKey}`)
   return row && toUser(row)

@@ -1,6 +1,6 @@
 import { type TObject, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { AnnotationInput, ScopedAnnotationResponse } from "../../../domain/annotation.ts"
+import { AnnotationInput, formatScopedAnnotation, ScopedAnnotationResponse } from "../../../domain/annotation.ts"
 import type { ErrorCode } from "../../../domain/error.ts"
 import { FunnelInput, OwnFunnelResponse } from "../../../domain/funnel.ts"
 import { GoalInput, GoalSuggestions, GoalTrial, OwnGoalResponse } from "../../../domain/goal.ts"
@@ -20,7 +20,7 @@ import type { GoalTrials } from "../../../services/stats/goal-trials.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, parameter, Sent, takes, takesSome } from "../../public/requests.ts"
-import { toAnnotationResponse, toFunnelResponse, toGoalResponse } from "../../public/responses.ts"
+import { toFunnelResponse, toGoalResponse } from "../../public/responses.ts"
 import { bodyVersion } from "../bodies.ts"
 import { ListQuery, refuses, withETag } from "../responses.ts"
 
@@ -126,11 +126,7 @@ export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ..
     things: (viewer) => annotations.of(viewer),
     input: t.Object({ ...AnnotationInput.properties, scope: t.Optional(ScopeInput) }, { title: "ScopedAnnotationInput" }),
     schema: ScopedAnnotationResponse,
-    toResponse: (annotation, site) => ({
-      ...toAnnotationResponse(annotation, site),
-      scope: annotation.scope,
-      owner: annotation.owner_user_id,
-    }),
+    toResponse: formatScopedAnnotation,
     label: ({ text }) => text,
     listWithin: (viewer, site, days, slice) => annotations.of(viewer).listWithin(site, days, slice),
   })

@@ -1,0 +1,43 @@
+/**
+ * Saved dashboards: boards of widgets that people compose from the reports of all plugins. A dashboard stores what is asked and no figures;
+ * its data is computed for each viewer, with what that viewer may see.
+ */
+import { definePlugin } from "#plugin"
+import { areaOf } from "./area.ts"
+import type { DashboardsHost } from "./board.ts"
+import { ERRORS } from "./errors.ts"
+import { createHandover } from "./handover.ts"
+import createTables from "./migrations/0001_dashboards.sql" with { type: "text" }
+import { catalogueRoutes } from "./catalogue.ts"
+import { dashboardRoutes } from "./routes.ts"
+import { deleteSettingsOf } from "./rows.ts"
+import { catalogueWidgets } from "./widgets/widgets.ts"
+
+export default definePlugin({
+  id: "dashboards",
+  title: "Dashboards",
+  paths: { site: ["dashboards"], instance: ["dashboard-widgets"], open: ["share/d", "api/share/d"] },
+  permissions: { "dashboards:read": "viewer", "dashboards:write": "editor" },
+  migrations: [{ name: "0001_dashboards", sql: createTables }],
+  errors: ERRORS,
+  setup(host: DashboardsHost) {
+    const area = areaOf(host)
+    return {
+      routes: [dashboardRoutes(area), catalogueRoutes(area)],
+      widgets: catalogueWidgets(),
+      jobs: {
+        "remove-deleted": {
+          interrupted: "resume",
+          schedule: { cron: "35 3 * * *" },
+          run: ({ signal }) => area.trash.purge(signal),
+        },
+      },
+      async onSiteDelete(siteId) {
+        const dashboards = await area.trash.removeSite(siteId, () => {})
+        await host.db.transaction((statements) => deleteSettingsOf(statements, siteId))
+        return { dashboards }
+      },
+      ...createHandover(host),
+    }
+  },
+})
