@@ -43,7 +43,12 @@ export function createBoards(host: DashboardsHost, trash: Trash<Board>) {
   const { db, now, services } = host
 
   /** Finds a dashboard that someone sees. Throws `dashboard_not_found`. */
-  async function find(statements: OwnStatements, site: Site, id: string | number | undefined, person: { user: { id: number } }): Promise<Board> {
+  async function find(
+    statements: OwnStatements,
+    site: Site,
+    id: string | number | undefined,
+    person: { user: { id: number } },
+  ): Promise<Board> {
     if (String(id) === String(OVERVIEW_ID)) return overviewOf(site)
     const board = await trash.find(statements, site, id)
     if (!isVisible(board, person)) throw boardNotFound()

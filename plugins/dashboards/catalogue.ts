@@ -1,11 +1,11 @@
 import { Type as t } from "@sinclair/typebox"
-import { operationsOf, siteNotFound } from "#plugin"
+import { operationsOf } from "#plugin"
 import type { Area } from "./area.ts"
 import { Catalogue, type CatalogueRow } from "./responses.ts"
 
 const operation = operationsOf("dashboards")
 const CatalogueQuery = t.Object(
-  { site: t.Optional(t.String({ "x-parameter": { type: "integer", minimum: 1, description: "Id of the site whose dashboards get the widgets." } })) },
+  { site: t.String({ "x-parameter": { type: "integer", minimum: 1, description: "Id of the site whose dashboards get the widgets." } }) },
   { additionalProperties: false },
 )
 
@@ -14,7 +14,6 @@ export const catalogueRoutes = ({ host }: Area) =>
   host.instanceRouter().get(
     "/dashboard-widgets",
     async ({ query, user, session }) => {
-      if (query.site === undefined) throw siteNotFound()
       const { site } = await host.services.access.onSite({ user, session }, query.site)
       const data = host.widgets().map(
         (known): CatalogueRow => ({

@@ -1,12 +1,12 @@
 /** Copies of dashboards on other sites, and documents that carry dashboards to other instances. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox"
-import { AppError, type Fault, fault, inspect, isObject, missingPermission, type OwnStatements, refuseFaults, type Site } from "#plugin"
+import { type Static, Type as t } from "@sinclair/typebox"
+import { AppError, type Fault, fault, isObject, missingPermission, type OwnStatements, type Site } from "#plugin"
 import type { BoardFields, BoardFilter, DashboardsHost, NewWidget, WholeBoard } from "./board.ts"
 import { type Author, type BoardWrites, readableSite } from "./board-writes.ts"
 import type { Boards } from "./boards.ts"
-import { completeFields, DuplicateInput, readBody, readFilters, readWhole, type SentWidget, BoardInput, WidgetInput } from "./input.ts"
+import { BoardInput, completeFields, DuplicateInput, readBody, readFilters, readWhole, type SentWidget, WidgetInput } from "./input.ts"
 import { type Today, todayOf } from "./ranges.ts"
-import { isMissingName, type Lookup, lookupOn, mapReferences, type Mapped, referencesIn, withIds, withNames } from "./references.ts"
+import { isMissingName, type Lookup, lookupOn, type Mapped, mapReferences, referencesIn, withIds, withNames } from "./references.ts"
 import type { DuplicateResponse, ImportResponse } from "./responses.ts"
 import { configFaults, overlapFaults, refuseFound } from "./widget-checks.ts"
 
@@ -41,7 +41,12 @@ export function createCopies(host: DashboardsHost, { boards, writes }: { boards:
   const lookup = (site: Site, { user }: Pick<Author, "user">): Lookup => lookupOn(host, site, user.id)
 
   /** Maps a dashboard to another site by the names of what it refers to. Widgets of other sites keep theirs. */
-  async function mapped(board: WholeBoard, from: Site, to: Site, author: Author): Promise<Stored & { unmapped: DuplicateResponse["results"][number]["unmapped"] }> {
+  async function mapped(
+    board: WholeBoard,
+    from: Site,
+    to: Site,
+    author: Author,
+  ): Promise<Stored & { unmapped: DuplicateResponse["results"][number]["unmapped"] }> {
     const [own, target] = [lookup(from, author), lookup(to, author)]
     const unmapped: DuplicateResponse["results"][number]["unmapped"] = []
     const move = async <Value extends WholeBoard["filters"] | NewWidget["config"]>(value: Value, widget: number | null): Promise<Value> => {
@@ -185,7 +190,10 @@ function readDocument(body: unknown, today: Today, host: DashboardsHost): ReadDo
   const faults: Fault[] = []
   const given = isObject(body) ? body : {}
   if (!isObject(body)) faults.push(fault("", "invalid_type", "must be an object"))
-  for (const [name, wanted] of [["format", FORMAT], ["version", 1]] as const)
+  for (const [name, wanted] of [
+    ["format", FORMAT],
+    ["version", 1],
+  ] as const)
     if (given[name] !== wanted)
       faults.push(fault(`/${name}`, given[name] === undefined ? "required" : "invalid_choice", `must be ${wanted}`, [wanted]))
   const sources = new Map<number, string>()
@@ -201,7 +209,9 @@ function readDocument(body: unknown, today: Today, host: DashboardsHost): ReadDo
   const plain = {
     ...rest,
     ...(given.widgets !== undefined && {
-      widgets: Array.isArray(given.widgets) ? list.map((widget) => (isObject(widget) ? without(widget, "source_site") : widget)) : given.widgets,
+      widgets: Array.isArray(given.widgets)
+        ? list.map((widget) => (isObject(widget) ? without(widget, "source_site") : widget))
+        : given.widgets,
     }),
   }
   const read = collecting(faults, () => readBody(DocumentBody, plain, today))
@@ -230,7 +240,11 @@ const numberFaults = (value: Parameters<typeof referencesIn>[0], pointer: string
 /** Reads filters that name objects. */
 function readNamedFilters(value: unknown, pointer: string, faults: Fault[]): BoardFilter[] {
   if (value === undefined) return []
-  readFilters(mapReferences(value, ({ value: named }) => (isMissingName(named) ? 1 : named)), pointer, faults)
+  readFilters(
+    mapReferences(value, ({ value: named }) => (isMissingName(named) ? 1 : named)),
+    pointer,
+    faults,
+  )
   return Array.isArray(value) ? (value as BoardFilter[]) : [] // checked above
 }
 

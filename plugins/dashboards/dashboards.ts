@@ -5,10 +5,10 @@
 import { definePlugin } from "#plugin"
 import { areaOf } from "./area.ts"
 import type { DashboardsHost } from "./board.ts"
+import { catalogueRoutes } from "./catalogue.ts"
 import { ERRORS } from "./errors.ts"
 import { createHandover } from "./handover.ts"
 import createTables from "./migrations/0001_dashboards.sql" with { type: "text" }
-import { catalogueRoutes } from "./catalogue.ts"
 import { dashboardRoutes } from "./routes.ts"
 import { deleteSettingsOf } from "./rows.ts"
 import { catalogueWidgets } from "./widgets/widgets.ts"

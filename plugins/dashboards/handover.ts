@@ -1,5 +1,5 @@
 /** What happens to the dashboards and public links of people who leave. Runs in the transaction in which they leave. */
-import { type MemberLeave, type OwnStatements, type Sql, type SiteTransfer, sql } from "#plugin"
+import { type MemberLeave, type OwnStatements, type SiteTransfer, type Sql, sql } from "#plugin"
 import type { DashboardsHost } from "./board.ts"
 
 interface Leaver {

@@ -2,8 +2,8 @@
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox"
 import { type Fault, fault, inspect, isObject, readFilterList, refuseFaults } from "#plugin"
 import { type BoardFields, type BoardFilter, type Config, DEFAULTS, LIMITS, REFRESH_SECONDS } from "./board.ts"
-import { mapReferences } from "./references.ts"
 import { RangeInput, readRange, type Today } from "./ranges.ts"
+import { mapReferences } from "./references.ts"
 import { FiltersInput } from "./responses.ts"
 
 const closed = { additionalProperties: false } as const
@@ -27,7 +27,9 @@ export const WidgetInput = t.Object(
     w: t.Integer({ minimum: 1, maximum: LIMITS.columns, description: "Number of columns." }),
     h: t.Integer({ minimum: 1, maximum: LIMITS.maxHeight, description: "Number of rows." }),
     source_site_id: t.Optional(
-      t.Union([t.Integer({ minimum: 1 }), t.Null()], { description: "Another site whose figures are shown. Default: null, the site itself." }),
+      t.Union([t.Integer({ minimum: 1 }), t.Null()], {
+        description: "Another site whose figures are shown. Default: null, the site itself.",
+      }),
     ),
     config: t.Optional(t.Unsafe<Config>(t.Object({}, { additionalProperties: true, description: "Configuration. Default: empty." }))),
   },
@@ -91,7 +93,9 @@ export function readBody(schema: typeof BoardInput | typeof BoardReplacement | t
   const loose = Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [name, OWN_READERS.includes(name) ? anything(name) : field]),
   )
-  const shallow = isObject(sent) ? { ...sent, ...Object.fromEntries(OWN_READERS.filter((name) => sent[name] !== undefined).map((name) => [name, 0])) } : sent
+  const shallow = isObject(sent)
+    ? { ...sent, ...Object.fromEntries(OWN_READERS.filter((name) => sent[name] !== undefined).map((name) => [name, 0])) }
+    : sent
   const { fields, faults } = inspect(t.Object(loose, closed), shallow)
   const given = isObject(sent) ? sent : {}
   const { name, description, visibility, version, template } = fields as Partial<BoardFields> & Pick<ReadBody, "version" | "template">
@@ -114,7 +118,12 @@ function readRefresh(value: unknown, faults: Fault[]): number {
   const found = REFRESH_SECONDS.find((seconds) => seconds === value)
   if (found === undefined)
     faults.push(
-      fault("/refresh_s", typeof value === "number" ? "invalid_choice" : "invalid_type", `must be ${REFRESH_SECONDS.join(", ")}`, REFRESH_SECONDS),
+      fault(
+        "/refresh_s",
+        typeof value === "number" ? "invalid_choice" : "invalid_type",
+        `must be ${REFRESH_SECONDS.join(", ")}`,
+        REFRESH_SECONDS,
+      ),
     )
   return found ?? 0
 }
@@ -171,7 +180,9 @@ export const OrderInput = t.Object(
 )
 export const DefaultInput = t.Object(
   {
-    dashboard_id: t.Union([t.Integer({ minimum: 0 }), t.Null()], { description: "Id of the dashboard. 0 is Overview, null removes the default." }),
+    dashboard_id: t.Union([t.Integer({ minimum: 0 }), t.Null()], {
+      description: "Id of the dashboard. 0 is Overview, null removes the default.",
+    }),
     scope: t.Union([t.Literal("me"), t.Literal("site")], { description: "`me` is your own default, `site` that of the site." }),
   },
   { ...closed, title: "DefaultDashboard" },

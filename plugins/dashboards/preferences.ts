@@ -1,6 +1,5 @@
 /** The order and the defaults that people choose. */
-import { fault, refuseFaults, type Site } from "#plugin"
-import { missingPermission } from "#plugin"
+import { fault, missingPermission, refuseFaults, type Site } from "#plugin"
 import type { DashboardsHost } from "./board.ts"
 import type { Author } from "./board-writes.ts"
 import { type Boards, WRITE } from "./boards.ts"
@@ -25,7 +24,9 @@ export function createPreferences({ db, audit }: DashboardsHost, boards: Boards)
     async order(site: Site, body: unknown, author: Author): Promise<void> {
       const { ids } = readWhole(OrderInput, body)
       const visible = new Set([OVERVIEW_ID, ...(await listVisible(site, author))])
-      refuseFaults(ids.flatMap((id, i) => (visible.has(id) ? [] : [fault(`/ids/${i}`, "invalid_choice", "is not a dashboard of the site")])))
+      refuseFaults(
+        ids.flatMap((id, i) => (visible.has(id) ? [] : [fault(`/ids/${i}`, "invalid_choice", "is not a dashboard of the site")])),
+      )
       await db.transaction(async (statements) => {
         const before = await preferencesOf(statements, site.id, author.user.id)
         await putPreferences(statements, site.id, author.user.id, { ...before, order: ids })

@@ -143,6 +143,8 @@ export async function withIds<Value extends Config | BoardFilter[]>(
   const names = referencesIn(value).filter((reference) => isMissingName(reference.value)) as (Reference & { value: MissingName })[]
   for (const { kind, value: named } of names) ids.set(`${kind} ${named.name}`, await lookup.idOf(kind, named.name))
   const mapped = names.map(({ kind, value: { name } }) => ({ kind, name, found: ids.get(`${kind} ${name}`) !== undefined }))
-  const changed = mapReferences(value, ({ kind, value: named }) => (typeof named === "number" ? named : (ids.get(`${kind} ${named.name}`) ?? named)))
+  const changed = mapReferences(value, ({ kind, value: named }) =>
+    typeof named === "number" ? named : (ids.get(`${kind} ${named.name}`) ?? named),
+  )
   return { value: changed, mapped }
 }

@@ -13,7 +13,9 @@ export const FilterInput = t.Unsafe<BoardFilter>(
       dimension: text("Name of the dimension."),
       property: t.Optional(text("Key of the property. Only for the dimension `property`.")),
       operator: t.Optional(text("Operator. Default: `is`.")),
-      values: t.Array(t.Any({ description: "A value. For segments and cohorts, an id." }), { description: "Values, any of which may match." }),
+      values: t.Array(t.Any({ description: "A value. For segments and cohorts, an id." }), {
+        description: "Values, any of which may match.",
+      }),
     },
     { additionalProperties: false, description: "A filter of the flat form." },
   ),
@@ -29,10 +31,9 @@ const BOARD = {
   name: text("Name of the dashboard."),
   description: text("Description."),
   visibility: Visibility,
-  owner: orNull(
-    t.Object({ id: field.id("Id of the user."), name: text("Name of the user.") }),
-    { description: "Owner of the dashboard. null for Overview." },
-  ),
+  owner: orNull(t.Object({ id: field.id("Id of the user."), name: text("Name of the user.") }), {
+    description: "Owner of the dashboard. null for Overview.",
+  }),
   is_site_default: t.Boolean({ description: "Whether the dashboard is the default of the site." }),
   is_my_default: t.Boolean({ description: "Whether you chose the dashboard as your default." }),
   widget_count: count("Number of widgets."),
@@ -133,9 +134,14 @@ export const WidgetResult = t.Object(
     status: t.Union([t.Literal("ok"), t.Literal("error"), t.Literal("unavailable")], {
       description: "`unavailable` if the type is unknown, its plugin is off, or a public link must not show the widget.",
     }),
-    data: t.Optional(t.Any({ description: "Response of the report that the widget shows, as its own route returns it. Present only with `ok`." })),
+    data: t.Optional(
+      t.Any({ description: "Response of the report that the widget shows, as its own route returns it. Present only with `ok`." }),
+    ),
     meta: t.Optional(
-      t.Object({}, { additionalProperties: true, description: "Facts for reading the figures, such as `visitor_window`. Present only with `ok`." }),
+      t.Object(
+        {},
+        { additionalProperties: true, description: "Facts for reading the figures, such as `visitor_window`. Present only with `ok`." },
+      ),
     ),
     error: t.Optional(WidgetError),
   },
@@ -201,7 +207,9 @@ export const Catalogue = t.Object({ data: t.Array(CatalogueRow, { description: "
 
 const Unmapped = t.Object(
   {
-    widget: orNull(count("Index of the widget in the order of the copy."), { description: "Index of the widget. null for a filter of the dashboard." }),
+    widget: orNull(count("Index of the widget in the order of the copy."), {
+      description: "Index of the widget. null for a filter of the dashboard.",
+    }),
     kind: text("Kind of the object, such as `goal`."),
     name: text("Name that was not found."),
   },
@@ -213,10 +221,13 @@ export const DuplicateResponse = t.Object(
     results: t.Array(
       t.Object({
         site_id: field.integer("Id of the target site, as sent."),
-        dashboard: t.Optional(BoardResponse),
+        dashboard: t.Optional(t.Object(BoardResponse.properties, { description: "The copy. Absent if there is none." })),
         unmapped: t.Array(Unmapped, { description: "Objects that the target site does not have. Their widgets show an error." }),
         error: t.Optional(
-          t.Object({ code: text("Error code."), detail: text("Explanation.") }, { description: "Why there is no copy on this site. Absent otherwise." }),
+          t.Object(
+            { code: text("Error code."), detail: text("Explanation.") },
+            { description: "Why there is no copy on this site. Absent otherwise." },
+          ),
         ),
       }),
       { description: "One result per target, in the order sent." },
@@ -228,11 +239,16 @@ export type DuplicateResponse = Static<typeof DuplicateResponse>
 
 export const ImportResponse = t.Object(
   {
-    dashboard: BoardResponse,
+    dashboard: t.Object(BoardResponse.properties, { description: "The new dashboard." }),
     mapping: t.Array(
       t.Object({
-        widget: orNull(count("Index of the widget in the document."), { description: "Index of the widget. null for a filter of the dashboard." }),
-        reference: t.Object({ kind: text("Kind of the object, such as `goal`."), name: text("Name in the document.") }, { description: "Object that the document names." }),
+        widget: orNull(count("Index of the widget in the document."), {
+          description: "Index of the widget. null for a filter of the dashboard.",
+        }),
+        reference: t.Object(
+          { kind: text("Kind of the object, such as `goal`."), name: text("Name in the document.") },
+          { description: "Object that the document names." },
+        ),
         found: t.Boolean({ description: "Whether the site has it." }),
       }),
       { description: "All objects that the document names." },

@@ -27,7 +27,7 @@ export const boardTrash = (host: Pick<Host, "trash">): Trash<Board> =>
     table: "dashboards_dashboards",
     columns: COLUMNS,
     read: boardOf,
-    label: labelOf,
+    label: (board: Board) => labelOf(board),
     notFound: boardNotFound,
   })
 
@@ -65,7 +65,8 @@ export async function updateBoard(
   fields: BoardFields & Pick<Board, "deleted_at">,
   now: number,
 ): Promise<Board> {
-  const row = await statements.get<BoardRow>(sql`update dashboards_dashboards set name = ${fields.name}, description = ${fields.description},
+  const row =
+    await statements.get<BoardRow>(sql`update dashboards_dashboards set name = ${fields.name}, description = ${fields.description},
     visibility = ${fields.visibility}, range_json = ${JSON.stringify(fields.range)}, filters_json = ${JSON.stringify(fields.filters)},
     refresh_s = ${fields.refresh_s}, deleted_at = ${fields.deleted_at}, version = version + 1, updated_at = ${now}
     where id = ${id} returning ${COLUMNS}`)
@@ -81,9 +82,9 @@ const widgetOf = ({ config_json, ...row }: WidgetRow): StoredWidget => ({
 })
 
 export const listWidgets = async (statements: OwnStatements, boardId: number): Promise<StoredWidget[]> =>
-  (await statements.all<WidgetRow>(sql`select ${WIDGET} from dashboards_widgets where dashboard_id = ${boardId} order by id limit 100`)).map(
-    widgetOf,
-  )
+  (
+    await statements.all<WidgetRow>(sql`select ${WIDGET} from dashboards_widgets where dashboard_id = ${boardId} order by id limit 100`)
+  ).map(widgetOf)
 
 /** Replaces the widgets of a dashboard. Widgets with an id of the dashboard keep it, others get a new one. */
 export async function writeWidgets(statements: OwnStatements, boardId: number, widgets: readonly NewWidget[]): Promise<StoredWidget[]> {

@@ -31,13 +31,7 @@ export function inspectConfig(known: KnownWidget, own: Config, pointer: string):
 }
 
 /** Returns the faults of a configuration. `allowsNames` accepts the names of documents instead of ids. */
-export function configFaults(
-  known: KnownWidget,
-  config: Config,
-  pointer: string,
-  today: Today,
-  { allowsNames = false } = {},
-): Fault[] {
+export function configFaults(known: KnownWidget, config: Config, pointer: string, today: Today, { allowsNames = false } = {}): Fault[] {
   const { overrides, own } = splitConfig(allowsNames ? mapReferences(config, ({ value }) => (isMissingName(value) ? 1 : value)) : config)
   const { faults } = inspectConfig(known, own, pointer)
   if (overrides.range !== undefined) readRange(overrides.range, `${pointer}/range`, today, faults)
@@ -86,7 +80,13 @@ export async function checkedWidgets(
   parts: CheckParts,
 ): Promise<NewWidget[]> {
   const { types, site, stored, isPrivate } = parts
-  const found: Found = { layout_overlap: overlapFaults(widgets), unknown_widget_type: [], invalid_widget_config: [], broken_reference: [], other: [] }
+  const found: Found = {
+    layout_overlap: overlapFaults(widgets),
+    unknown_widget_type: [],
+    invalid_widget_config: [],
+    broken_reference: [],
+    other: [],
+  }
   const own = parts.lookupOn(site)
   const addReferences = async (value: Config | readonly BoardFilter[], pointer: string, lookup: Lookup, isUnchanged: boolean) => {
     const { broken, personal } = await referenceFaults(value, pointer, lookup, { allowsPersonal: isPrivate })
@@ -105,7 +105,9 @@ export async function checkedWidgets(
     if (!kept) {
       const known = types.find(({ type }) => type === widget.type)
       if (!source)
-        found.other.push(fault(`${pointer}/source_site_id`, "site_not_found", "is a site that doesn't exist or that you don't have access to"))
+        found.other.push(
+          fault(`${pointer}/source_site_id`, "site_not_found", "is a site that doesn't exist or that you don't have access to"),
+        )
       if (!known) found.unknown_widget_type.push(fault(`${pointer}/type`, "unknown_widget_type", "is not a type of the catalogue"))
       const faults = known ? configFaults(known, config, `${pointer}/config`, todayOf(source ?? site, parts.now)) : []
       found.invalid_widget_config.push(...faults)
@@ -139,4 +141,3 @@ export function refuseFound({ other, ...coded }: Found): void {
   if (code === "broken_reference") throw new AppError(code, CODES[code], members)
   throw dashboardError(code, CODES[code], members)
 }
-

@@ -44,7 +44,8 @@ export function createPluginRegistry(): PluginRegistry {
     areaSteps: () => steps,
     runCommand: (actor) => (name, input, report, signal) => runCommand(plugins, name, { ...input, actor, report, signal }),
     widgets: () => widgets,
-    named: (kind) => plugins.find(({ isOn, contribution: { named = {} } }) => Object.hasOwn(named, kind) && isOn())?.contribution.named?.[kind],
+    named: (kind) =>
+      plugins.find(({ isOn, contribution: { named = {} } }) => Object.hasOwn(named, kind) && isOn())?.contribution.named?.[kind],
     add(plugin) {
       plugins.push(plugin)
       files.push(...areaFilesOf(plugin))

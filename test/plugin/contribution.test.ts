@@ -72,6 +72,7 @@ const pagesCard = (host: () => Host, more: Partial<Widget> = {}): Widget =>
     config: Config,
     needs: "site:read",
     filter_dimensions: "all",
+    answer: t.Any(),
     shareable: () => true,
     async resolve({ site, given, asking }, { limit }) {
       const { rows, ...meta } = await host().services.stats.breakdown(site, { ...given, dimension: "page", limit }, asking)

@@ -29,7 +29,7 @@ export function createBudget(signal: AbortSignal | undefined, { queryMs = QUERY_
       try {
         return await work(AbortSignal.any(signals))
       } catch (error) {
-        // A query that is cancelled is reported as unavailable, whoever cancelled it.
+        // A cancelled query is reported as unavailable.
         throw late.aborted || slow.aborted ? tooLate() : error
       }
     })

@@ -7,9 +7,9 @@ import type { DashboardsHost, StoredWidget } from "../board.ts"
 import { widgetNotFound } from "../errors.ts"
 import { winningRange } from "../ranges.ts"
 import type { DataResponse, WidgetResult } from "../responses.ts"
-import { CORE_WIDGETS } from "../widgets/widgets.ts"
 import type { CoreQuestion, Reports } from "../widgets/core.ts"
 import { splitFilters, withLocked } from "../widgets/core.ts"
+import { CORE_WIDGETS } from "../widgets/widgets.ts"
 import { type Budget, type BudgetLimits, createBudget, keyOf } from "./budget.ts"
 import { csvOf } from "./csv.ts"
 import { createQuestions, type Question, resolvedDays, type Shown, UnsupportedWidget } from "./question.ts"
@@ -27,7 +27,8 @@ export function createData(host: DashboardsHost, limits: BudgetLimits = {}) {
   async function answerOf(shown: Shown, widget: StoredWidget, budget: Budget): Promise<WidgetAnswer | undefined> {
     const question = await questionOf(shown, widget)
     if (!question) return undefined
-    const answer = await (CORE_WIDGETS[widget.type]?.run(reportsOf(host, budget), question, question.config) ?? foreignAnswer(question, budget))
+    const answer = await (CORE_WIDGETS[widget.type]?.run(reportsOf(host, budget), question, question.config) ??
+      foreignAnswer(question, budget))
     // The plugin may have been turned off meanwhile.
     return question.known.isAvailable() ? answer : undefined
   }

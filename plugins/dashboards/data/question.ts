@@ -1,7 +1,7 @@
 /** From a stored widget to what it asks: its site, range and filters, if the viewer may see it. */
 import { AppError, canFilter, canLock, daysRange, type KnownWidget, periodRange, type ReportOptions, type Site, shownRange } from "#plugin"
 import type { Board, BoardFilter, Config, DashboardsHost, StoredWidget } from "../board.ts"
-import { compareArguments, rangeArguments, type RangeSource, winningRange } from "../ranges.ts"
+import { compareArguments, type RangeSource, rangeArguments, winningRange } from "../ranges.ts"
 import { isMissingName, type Lookup, lookupOn, referencesIn, withIds, withNames } from "../references.ts"
 import { inspectConfig, splitConfig } from "../widget-checks.ts"
 import type { CoreQuestion } from "../widgets/core.ts"
@@ -36,7 +36,11 @@ export function createQuestions(host: DashboardsHost) {
     if (!sight || refusal) throw refusal
     const target = sight.site
     const own = host.services.sites.directory.byId(board.site_id) ?? site
-    const lookups: Lookups = { own: lookupOn(host, own, viewer.userId), target: lookupOn(host, target, viewer.userId), isSame: own.id === target.id }
+    const lookups: Lookups = {
+      own: lookupOn(host, own, viewer.userId),
+      target: lookupOn(host, target, viewer.userId),
+      isSame: own.id === target.id,
+    }
     const locked = await locksOf(viewer, lookups)
     if (!locked || locked.some(({ dimension }) => !canLock(known, dimension))) return undefined
 
@@ -78,7 +82,12 @@ async function sightOf({ site, viewer }: Shown, { source_site_id, source_site_na
 const siteGone = () => new AppError("site_not_found", "The site of this widget doesn't exist or you don't have access to it.")
 
 /** Returns why a viewer must not see a widget, or undefined. */
-function refusalOf({ share }: Viewer, { site, permissions }: SiteSight, known: KnownWidget, { config }: StoredWidget): AppError | undefined {
+function refusalOf(
+  { share }: Viewer,
+  { site, permissions }: SiteSight,
+  known: KnownWidget,
+  { config }: StoredWidget,
+): AppError | undefined {
   const needs = [known.needs, ...(showsRevenue(config) ? ["revenue:read"] : [])]
   const missing = needs.find((permission) => !permissions.has(permission))
   if (missing !== undefined) return forbidden(missing)
@@ -129,7 +138,9 @@ async function refuseBroken(values: readonly (Config | readonly BoardFilter[])[]
 }
 
 const brokenText = (kind: string, named: number | { name: string }): string =>
-  typeof named === "object" && named.name !== "" ? `This site has no ${kind} named ${named.name}.` : `The ${kind} of this widget was deleted.`
+  typeof named === "object" && named.name !== ""
+    ? `This site has no ${kind} named ${named.name}.`
+    : `The ${kind} of this widget was deleted.`
 
 /** Returns whether a widget of a public link names a segment that is not shared with the site. */
 async function namesPersonal(values: readonly (Config | readonly BoardFilter[])[], shared: Lookup): Promise<boolean> {

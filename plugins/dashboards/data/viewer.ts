@@ -56,7 +56,11 @@ async function visibleTo(access: HostServices["access"], person: Person, siteId:
 }
 
 /** Returns the options of reports on a site. */
-export function reportOptionsOf({ userId, share }: Viewer, { site, permissions }: SiteSight, locked: readonly BoardFilter[]): ReportOptions {
+export function reportOptionsOf(
+  { userId, share }: Viewer,
+  { site, permissions }: SiteSight,
+  locked: readonly BoardFilter[],
+): ReportOptions {
   const least = share ? Math.max(share.minGroup, site.settings.min_group) : 0
   return {
     form: "json",

@@ -14,7 +14,11 @@ export interface Reports {
   funnel: HostServices["insights"]["funnel"]
   webVitals: HostServices["insights"]["webVitals"]
   goalName(site: Site, id: number): string | undefined
-  annotations(site: Site, days: { from: string; to: string }, userId: number | undefined): ReturnType<HostServices["annotations"]["listWithin"]>
+  annotations(
+    site: Site,
+    days: { from: string; to: string },
+    userId: number | undefined,
+  ): ReturnType<HostServices["annotations"]["listWithin"]>
 }
 
 /** What a core widget is asked: a site, a range and filters. */
@@ -42,13 +46,20 @@ export const coreWidget = <Config extends TObject>(widget: CoreWidget<Config>): 
 
 export const closed = { additionalProperties: false } as const
 export const oneOf = <const Name extends string>(names: readonly Name[], description: string) =>
-  t.Unsafe<Name>(t.Union(names.map((name) => t.Literal(name)), { description }))
+  t.Unsafe<Name>(
+    t.Union(
+      names.map((name) => t.Literal(name)),
+      { description },
+    ),
+  )
 
 export const Metric = oneOf(FLAT_METRICS, "Name of the metric.")
-export const metricsOf = (maxItems: number, description: string) => t.Array(Metric, { minItems: 1, maxItems, uniqueItems: true, description })
+export const metricsOf = (maxItems: number, description: string) =>
+  t.Array(Metric, { minItems: 1, maxItems, uniqueItems: true, description })
 export const Dimension = oneOf(FLAT_DIMENSIONS, "Name of the dimension.")
 
-export const ids = (description: string) => t.Array(t.Integer({ minimum: 1 }), { minItems: 1, maxItems: 50, uniqueItems: true, description })
+export const ids = (description: string) =>
+  t.Array(t.Integer({ minimum: 1 }), { minItems: 1, maxItems: 50, uniqueItems: true, description })
 
 /** Filters that one report takes as arguments. Further ones always apply, like the locked filters of a view. */
 const MAX_ARGUMENTS = 10
@@ -67,7 +78,9 @@ export const splitFilters = (filters: readonly BoardFilter[]) => ({
 })
 
 export const withLocked = (asking: ReportOptions, more: readonly BoardFilter[]): ReportOptions =>
-  more.length === 0 ? asking : { ...asking, lockedFilters: [...(asking.lockedFilters ?? []), ...(more as NonNullable<ReportOptions["lockedFilters"]>)] } // names were refused before
+  more.length === 0
+    ? asking
+    : { ...asking, lockedFilters: [...(asking.lockedFilters ?? []), ...(more as NonNullable<ReportOptions["lockedFilters"]>)] } // names were refused before
 
 /** Members of a report that say how to read its figures. */
 const FACTS = ["range", "visitor_window", "identity", "imports", "visitors_estimated", "notes", "revenue_currency"] as const
@@ -77,4 +90,3 @@ export function shown(data: object, more: object = {}): WidgetAnswer {
   const facts = Object.entries(data).filter(([name]) => FACTS.some((fact) => fact === name))
   return { data, meta: { ...Object.fromEntries(facts), ...more } }
 }
-

@@ -4,7 +4,19 @@ import { AppError, ComparedBreakdown, type Fault, isObject, Summary, Timeseries,
 import { INTERVALS } from "../board.ts"
 import { readFilters } from "../input.ts"
 import { FiltersInput } from "../responses.ts"
-import { asked, type CoreQuestion, type CoreWidget, closed, coreWidget, Dimension, Metric, metricsOf, oneOf, type Reports, shown } from "./core.ts"
+import {
+  asked,
+  type CoreQuestion,
+  type CoreWidget,
+  closed,
+  coreWidget,
+  Dimension,
+  Metric,
+  metricsOf,
+  oneOf,
+  type Reports,
+  shown,
+} from "./core.ts"
 
 const READ = { needs: "site:read", filter_dimensions: "all", shareable: () => true } as const
 
@@ -66,7 +78,9 @@ const timeseries = coreWidget<typeof TimeseriesConfig>({
 const BreakdownConfig = t.Object(
   {
     dimension: Dimension,
-    property: t.Optional(t.String({ minLength: 1, maxLength: 300, description: "Key of the property. Only for the dimension `property`." })),
+    property: t.Optional(
+      t.String({ minLength: 1, maxLength: 300, description: "Key of the property. Only for the dimension `property`." }),
+    ),
     metrics: t.Optional(metricsOf(4, "Metrics, up to four. The first one orders the rows. Default: `visitors`.")),
     limit: t.Optional(t.Integer({ minimum: 1, maximum: 50, description: "Number of rows. Default: 9." })),
     bars: t.Optional(t.Boolean({ description: "Whether to draw a bar behind each row. Default: true." })),
@@ -84,7 +98,13 @@ const breakdown = coreWidget<typeof BreakdownConfig>({
     if (dimension === "property" && property === undefined)
       return [{ pointer: `${pointer}/property`, code: "required", detail: "The property key is required." }]
     if (dimension !== "property" && property !== undefined)
-      return [{ pointer: `${pointer}/property`, code: "unsupported_combination", detail: "property is only allowed with the dimension property." }]
+      return [
+        {
+          pointer: `${pointer}/property`,
+          code: "unsupported_combination",
+          detail: "property is only allowed with the dimension property.",
+        },
+      ]
     return []
   },
   async run(reports, question, { dimension, property, metrics = ["visitors"], limit = 9 }) {
@@ -131,7 +151,9 @@ const comparison = coreWidget<typeof ComparisonConfig>({
   size: { min_w: 3, min_h: 2, w: 6, h: 3 },
   config: ComparisonConfig,
   answer: t.Object({
-    rows: t.Array(t.Object({ label: t.String({ description: "Label of the row." }), data: Summary }), { description: "Summary of each row." }),
+    rows: t.Array(t.Object({ label: t.String({ description: "Label of the row." }), data: Summary }), {
+      description: "Summary of each row.",
+    }),
   }),
   check({ rows }, pointer) {
     const faults: Fault[] = []
@@ -153,7 +175,12 @@ const comparison = coreWidget<typeof ComparisonConfig>({
 const VitalsConfig = t.Object(
   {
     metrics: t.Optional(
-      t.Array(oneOf(VITALS, "Name of the measure."), { minItems: 1, maxItems: VITALS.length, uniqueItems: true, description: "Measures. Default: all." }),
+      t.Array(oneOf(VITALS, "Name of the measure."), {
+        minItems: 1,
+        maxItems: VITALS.length,
+        uniqueItems: true,
+        description: "Measures. Default: all.",
+      }),
     ),
     percentile: t.Optional(t.Integer({ minimum: 75, maximum: 75, description: "Percentile. Default: 75, the only one that is computed." })),
   },

@@ -68,8 +68,7 @@ const funnel = coreWidget<typeof FunnelConfig>({
   config: FunnelConfig,
   answer: FunnelInsight,
   check({ funnel_id, steps }, pointer) {
-    if (funnel_id === undefined && steps === undefined)
-      return [fault(`${pointer}/funnel_id`, "required", "is required, or steps")]
+    if (funnel_id === undefined && steps === undefined) return [fault(`${pointer}/funnel_id`, "required", "is required, or steps")]
     if (funnel_id !== undefined && steps !== undefined)
       return [fault(`${pointer}/steps`, "unsupported_combination", "cannot be combined with funnel_id")]
     return []
@@ -123,7 +122,9 @@ const annotations = coreWidget<typeof AnnotationsConfig>({
   async run(reports, { site, days, asking, isShared }, { limit = 9 }) {
     const found = await reports.annotations(site, days, isShared ? undefined : asking.userId)
     const rows = found.map((annotation) => ({ ...formatScopedAnnotation(annotation, site), version: annotation.version }))
-    const latest = rows.filter(({ scope }) => !isShared || scope === "site").sort((a, b) => compare(b.day, a.day) || compare(b.at, a.at) || b.id - a.id)
+    const latest = rows
+      .filter(({ scope }) => !isShared || scope === "site")
+      .sort((a, b) => compare(b.day, a.day) || compare(b.at, a.at) || b.id - a.id)
     // Viewers of a public link don't learn who writes.
     const data = latest.slice(0, limit).map((row) => (isShared ? { ...row, owner: null } : row))
     return { data: { data, has_more: latest.length > limit, next_cursor: null }, meta: {} }
@@ -149,7 +150,8 @@ const text = coreWidget<typeof TextConfig>({
     const at = `${pointer}/markdown`
     if (markdown === undefined) return [fault(at, "required", "is required")]
     if (typeof markdown !== "string") return [fault(at, "invalid_type", "must be text")]
-    if (Buffer.byteLength(markdown) > LIMITS.markdownBytes) return [fault(at, "too_long", `must have at most ${LIMITS.markdownBytes} bytes`)]
+    if (Buffer.byteLength(markdown) > LIMITS.markdownBytes)
+      return [fault(at, "too_long", `must have at most ${LIMITS.markdownBytes} bytes`)]
     return isClean(markdown.replace(LINES, " ")) ? [] : [fault(at, "invalid_characters", "contains control characters or invalid Unicode")]
   },
   async run(_, __, { markdown }) {

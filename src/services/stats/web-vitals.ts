@@ -19,14 +19,18 @@ export async function webVitalsReport(
 ): Promise<WebVitals> {
   const { own, ranged } = splitArguments(given, ["metrics"])
   const form = reportOptions.form ?? "json"
-  const [report, names] = await withAllFaults(form, openReports(options)("vitals", site, ranged, reportOptions), () => readVitals(own, form))
+  const [report, names] = await withAllFaults(form, openReports(options)("vitals", site, ranged, reportOptions), () =>
+    readVitals(own, form),
+  )
   const query = queryOf(report, { metrics: names.map((name) => METRICS[name]) })
   const { compared } = report.parsed
   const { table, before } = compared
     ? await options.engine.compare({ ...query, compared: compared.range }, report.caller)
     : { table: await options.engine.aggregate(query, report.caller), before: undefined }
   const shown = ({ rows }: Table) =>
-    Object.fromEntries(names.map((name, i) => [name, rows[0]?.values[i] ?? null]).filter(([, value]) => value !== null)) as WebVitals["metrics"] // without null
+    Object.fromEntries(
+      names.map((name, i) => [name, rows[0]?.values[i] ?? null]).filter(([, value]) => value !== null),
+    ) as WebVitals["metrics"] // without null
   return {
     ...reportFacts(report, { ...table, ...importsOf(table, before) }, false),
     percentile: 75,

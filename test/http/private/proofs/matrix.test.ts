@@ -28,6 +28,8 @@ const MINIMUM: Readonly<Record<string, readonly [rank: string, on: "site" | "org
   "dashboards:share": ["editor", "site"],
   "people:read": ["editor", "site"],
   "cohorts:read": ["viewer", "site"],
+  "dashboards:read": ["viewer", "site"],
+  "dashboards:write": ["editor", "site"],
   "cohorts:write": ["editor", "site"],
   "people:erase": ["admin", "site"],
   "imports:read": ["viewer", "site"],
