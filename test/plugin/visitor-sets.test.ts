@@ -186,7 +186,7 @@ describe("the identity rule", () => {
     const filters = [{ dimension: "cohort", operator: "is", values: [SETS.ANN] }]
     expect(await callTool({ period: "7d", filters })).toMatchObject({
       isError: true,
-      result: { code: "identity_insufficient", message: expect.stringContaining("leave out the cohort") },
+      result: { ...REFUSED, message: expect.stringContaining("leave out the cohort") },
     })
     const path = `/api/public/v1/sites/1/export?type=visits&period=7d&filters=${encodeURIComponent(cohort(SETS.ANN))}`
     expect(await instance.api.get(path, instance.key)).toMatchObject({ status: 422, body: REFUSED })

@@ -87,6 +87,7 @@ test.skipIf(noBrowser)("a cohort is created with its live size, listed, and name
   const { page } = stand
   await stand.open("/sites/1/cohorts")
   await shown(page, "No cohorts yet.")
+  await shown(page, "People with a user ID are recognized as long as data is kept")
   await page.getByRole("button", { name: "New cohort" }).first().click()
   await shown(page, "Fill in the conditions to see how many people match.")
   await page.getByLabel("Name", { exact: true }).fill("Signed up")
@@ -122,6 +123,7 @@ test.skipIf(noBrowser).each([
     await stand.open(path)
     await page.getByRole("heading", { name: "This report can't be shown with the current identity mode" }).waitFor()
     await shown(page, "Visitors are recognized within one day.")
+    await shown(page, path.endsWith("retention") ? "recognized for 14 days" : "recognized for 28 days")
     const link = page.getByRole("link", { name: "Change the identity mode" })
     expect(await link.getAttribute("href")).toBe("/sites/1/settings/privacy")
     expect({ path, found: await violations(page), beside: await overflow(page) }).toEqual({ path, found: [], beside: 0 })

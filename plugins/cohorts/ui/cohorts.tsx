@@ -1,8 +1,9 @@
 import { lazy } from "preact/compat"
-import { type Column, exact, ItemName, type ListFilter, ListPage, percent, TimeAgo } from "#plugin/ui"
+import { type Column, exact, ItemName, type ListFilter, ListPage, percent, TimeAgo, useSiteId } from "#plugin/ui"
 import type { CohortResponse } from "../responses.ts"
 import { useNames } from "./answers.ts"
 import { COHORTS } from "./cohort-items.ts"
+import { SiteIdentityBanner } from "./identity.tsx"
 import { describe } from "./labels.ts"
 
 const Editor = lazy(() => import("./editor.tsx"))
@@ -17,7 +18,9 @@ export default function Cohorts() {
       columns={columnsOf}
       empty="No cohorts yet. A cohort is a set of people defined by what they did, such as those who signed up and did not buy within a week."
       Editor={Editor}
-    />
+    >
+      <SiteIdentityBanner siteId={useSiteId()} />
+    </ListPage>
   )
 }
 

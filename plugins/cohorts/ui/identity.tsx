@@ -1,18 +1,30 @@
 import { Link } from "wouter"
-import { exact, type Problem, percent } from "#plugin/ui"
-import { type Identity, MODE_LABELS, RECOGNIZED, useRights } from "./answers.ts"
+import { counted, exact, type Problem, percent } from "#plugin/ui"
+import type { EngagementResponse } from "../responses.ts"
+import { type Identity, MODE_LABELS, RECOGNIZED, useRights, useSiteQuery } from "./answers.ts"
 
 /** One sentence about who is recognized and for how long, and what would change it. */
 export function IdentityBanner({ siteId, of: { mode, coverage, restricted, horizon_days } }: { siteId: number; of: Identity }) {
+  const { changesSettings } = useRights(siteId)
   return (
     <p class="identity-line small quiet">
       {mode === "persistent" && horizon_days !== null
         ? `People with a stored ID are recognized for ${exact(horizon_days)} days, all other visitors within one day.`
         : RECOGNIZED[mode]}{" "}
-      {restricted && `Only people with an ID are counted: ${percent(coverage)} of visits. `}
-      <SettingLink siteId={siteId}>Identity mode: {MODE_LABELS[mode].toLowerCase()}</SettingLink>
+      {restricted
+        ? `Only people with an ID are counted: ${percent(coverage)} of visits. `
+        : coverage < 100 && `${percent(coverage)} of visits are by people who are recognized for the whole time. `}
+      <SettingLink siteId={siteId}>
+        {changesSettings ? "Change the identity mode" : "Identity mode"} ({MODE_LABELS[mode].toLowerCase()})
+      </SettingLink>
     </p>
   )
+}
+
+/** The line on a page without a report: the number of people of one day is known in every mode. */
+export function SiteIdentityBanner({ siteId }: { siteId: number }) {
+  const { data } = useSiteQuery<EngagementResponse>(siteId, "engagement?metrics=dau")
+  return data ? <IdentityBanner siteId={siteId} of={{ ...data.identity, coverage: 100, restricted: false }} /> : null
 }
 
 function SettingLink({ siteId, children }: { siteId: number; children: preact.ComponentChildren }) {
@@ -29,7 +41,9 @@ export function Insufficient({ siteId, problem, onRestrict }: { siteId: number; 
       <h2>This report can't be shown with the current identity mode</h2>
       {mode && <p>{RECOGNIZED[mode]}</p>}
       {needed_days !== undefined && (
-        <p>This report needs people to be recognized for {exact(needed_days)} days. A zero would be misleading, so no numbers are shown.</p>
+        <p>
+          This report needs people to be recognized for {counted(needed_days, "day")}. A zero would be misleading, so no numbers are shown.
+        </p>
       )}
       <ul>
         {options?.includes("shorten_window") && <li>Choose a shorter time that lies within one period of recognition.</li>}

@@ -8,6 +8,11 @@ interface FailedCall {
   code: string
   message: string
   errors?: readonly FailedArgument[]
+  /** What a report over people needs, with the code `identity_insufficient`. */
+  needed_days?: unknown
+  mode?: unknown
+  horizon_days?: unknown
+  options?: unknown
 }
 interface FailedArgument {
   field: string
@@ -22,9 +27,14 @@ const SPECIFIC_CODES = ["invalid_range", "invalid_timezone", "too_many_points", 
 /** Converts a failure to the result of a tool. Its code is that of the first invalid argument. */
 export function failedCall(failure: AppError, tool: ToolName, given: Record<string, unknown>): FailedCall {
   const faults = faultsOf(failure)
-  if (faults.length === 0) return { code: failure.code, message: messageOf(failure, given) }
+  if (faults.length === 0) return { code: failure.code, message: messageOf(failure, given), ...identityOf(failure) }
   const errors = faults.map((fault) => failedArgument(fault, tool))
   return { code: codeOf(faults[0]!), message: errors.map(({ message }) => message).join(" "), errors }
+}
+
+/** Returns the members that tell how long people would have to be recognized, and what can be done. */
+function identityOf({ code, members: { needed_days, mode, horizon_days, options } }: AppError) {
+  return code === "identity_insufficient" ? { needed_days, mode, horizon_days, options } : {}
 }
 
 function faultsOf({ code, message, members }: AppError): readonly Fault[] {

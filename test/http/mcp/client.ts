@@ -14,6 +14,10 @@ export interface Failure {
   code: string
   message: string
   errors?: { field: string; code: string; message: string; allowed?: unknown }[]
+  needed_days?: number
+  mode?: string
+  horizon_days?: number | null
+  options?: string[]
 }
 
 export type McpInstance = Awaited<ReturnType<typeof openMcp>>

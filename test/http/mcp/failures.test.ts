@@ -254,6 +254,10 @@ test.each<[string, object, Failure]>([
       code: "identity_insufficient",
       message:
         'This site recognizes visitors for 24 hours, but the window is 48 hours. Give a shorter window_hours, for example {"window_hours":24}, or leave it out.',
+      needed_days: 2,
+      mode: "daily",
+      horizon_days: 1,
+      options: ["shorten_window", "switch_mode"],
     },
   ],
 ])("run_funnel explains the requirements of a %s", async (_, given, expected) => {

@@ -16,12 +16,20 @@ class Marks {
   add(numbers: Uint32Array): void {
     let highest = 0
     for (let row = 0; row < numbers.length; row++) if (numbers[row]! > highest) highest = numbers[row]!
-    if (highest >= this.#marks.length) {
-      const grown = new Uint8Array(Math.max(highest + 1, this.#marks.length * 2))
-      grown.set(this.#marks)
-      this.#marks = grown
-    }
+    this.#reach(highest)
     for (let row = 0; row < numbers.length; row++) this.#marks[numbers[row]!] = 1
+  }
+
+  addOne(number: number): void {
+    this.#reach(number)
+    this.#marks[number] = 1
+  }
+
+  #reach(highest: number): void {
+    if (highest < this.#marks.length) return
+    const grown = new Uint8Array(Math.max(highest + 1, this.#marks.length * 2))
+    grown.set(this.#marks)
+    this.#marks = grown
   }
 }
 
@@ -55,7 +63,18 @@ export class References {
     this.#marks("currency").add(part.revenue().currency)
     const { key, value } = part.props()
     this.#marks("property").add(key)
-    for (let row = 0; row < key.length; row++) this.#marks(`property:${key[row]!}`).add(value.subarray(row, row + 1))
+    yield
+    this.#addValues(key, value)
+  }
+
+  /** Adds the values of properties. Their dictionary is looked up once per key, because a part has many thousand values. */
+  #addValues(keys: Uint32Array, values: Uint32Array): void {
+    const known: Marks[] = []
+    for (let row = 0; row < keys.length; row++) {
+      const key = keys[row]!
+      known[key] ??= this.#marks(`property:${key}`)
+      known[key].addOne(values[row]!)
+    }
   }
 
   /** Adds everything that imported totals refer to. `property` returns the number of a property key. */
@@ -63,8 +82,7 @@ export class References {
     for (const [column, dictionary] of Object.entries(IMPORTED_TABLES[totals.kind].texts)) {
       const numbers = totals.text(column)
       if (column === "value") {
-        const keys = totals.text("property")
-        for (let row = 0; row < keys.length; row++) this.#marks(`property:${keys[row]!}`).add(numbers.subarray(row, row + 1))
+        this.#addValues(totals.text("property"), numbers)
       } else if (column === "link_url" || column === "path") {
         const key = property(column === "path" ? "path" : "url")
         this.#marks("property").add(Uint32Array.of(key))
