@@ -88,6 +88,7 @@ export const SETTINGS = {
   smtp_security: choice("starttls", ["starttls", "tls", "none"], "Encryption of the connection to the mail server."),
   smtp_user: text(undefined, "User name at the mail server. Default: no authentication."),
   smtp_password: secret("Password at the mail server."),
+  smtp_reply_to: text(undefined, "Address for replies to emails. Default: the sender."),
   mail_from: text(undefined, "Sender of emails. Default: footfall@ and the host of the base URL."),
   oidc_issuer: url(undefined, "Issuer URL of the identity provider (OpenID Connect) for the whole instance."),
   oidc_client_id: text(undefined, "Client id of this instance at the identity provider."),

@@ -15,6 +15,7 @@ import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
 import type { CommandForm, CommandInput } from "../services/instance/plugin-commands.ts"
 import type { Consumer } from "../services/jobs/outbox.ts"
+import type { EmailOutcome } from "../services/mail/mail.ts"
 import type { VisitorSets } from "../services/people/visitor-sets.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { Migration } from "../store/migrations.ts"
@@ -104,6 +105,11 @@ export interface Contribution {
   onMemberLeave?(statements: OwnStatements, leave: MemberLeave): Promise<void>
   /** Hands over or deletes what belongs to members who lose a site that moves to another organization, and ends what depended on the old one. */
   onSiteTransfer?(statements: OwnStatements, transfer: SiteTransfer): Promise<void>
+  /**
+   * Receives the outcome of an email that had a `key`, in the transaction that removes it from the queue, also while the plugin is
+   * disabled. If it throws, the outcome is lost.
+   */
+  onEmailOutcome?(statements: OwnStatements, report: { key: string; outcome: EmailOutcome }): Promise<void>
   /** Files of the plugin in the archive of a site, also while it is disabled: `<id>_<name>.ndjson` with one object per line. */
   exporters?: Readonly<Record<string, Exporter>>
   /** Runs before the stores are closed, for at most one second. */

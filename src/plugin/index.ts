@@ -99,6 +99,7 @@ export {
   readSortedPaging,
   sortedPage,
 } from "../services/lists/paging.ts"
+export type { EmailHeader, EmailMessage, EmailOutcome } from "../services/mail/mail.ts"
 export { type FailureCode, failureCode } from "../services/outbound/failure.ts"
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
 export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
@@ -152,6 +153,7 @@ export type {
   HostServices,
   ListedSender,
   PluginAudit,
+  PluginMail,
   PluginOutbox,
   PluginRecord,
   PluginSecrets,

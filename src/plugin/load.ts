@@ -73,6 +73,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       onMemberLeave: async (statements, leave) => contribution.onMemberLeave?.(ownStatements(statements, id), leave),
       onSiteTransfer: async (statements, transfer) => contribution.onSiteTransfer?.(ownStatements(statements, id), transfer),
     })
+    const { onEmailOutcome } = contribution
+    if (onEmailOutcome) instance.accounts.mail.onOutcome(id, (statements, report) => onEmailOutcome(ownStatements(statements, id), report))
     registry.add({ id, isOn, contribution })
   }
 

@@ -58,6 +58,7 @@ export const smtpSettings = (config: Config, baseUrl: string): AccountSettings["
         user: config.smtp_user,
         password: config.smtp_password,
         from: config.mail_from ?? `footfall@${new URL(baseUrl).hostname}`,
+        replyTo: config.smtp_reply_to,
       }
 
 const SMTP_PORTS = { none: 25, starttls: 587, tls: 465 } as const

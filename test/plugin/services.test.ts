@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { Type as t } from "@sinclair/typebox"
 import { type Contribution, definePlugin, type Host, type ImportedVisit, NoQuery, Sent, sql } from "#plugin"
-import { startInstance } from "#plugin/test"
+import { openMailbox, startInstance } from "#plugin/test"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
 import { notes } from "./notes.ts"
 
@@ -145,4 +145,32 @@ test.each([
 ])("%s prevents the start with one line and releases the data folder", async (_, more, message) => {
   const failure = await startInstance({ plugins: [notes(more)] }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ name: "ExitFault", exit: "configuration", message: expect.stringMatching(message) })
+})
+
+test("queues an email in the transaction of a change, and learns its outcome", async () => {
+  await using mailbox = await openMailbox()
+  let host: Host | undefined
+  const outcomes: object[] = []
+  const plugin = notes({}, (given) => {
+    host = given
+    return {
+      async onEmailOutcome(statements, report) {
+        await statements.run(sql`insert into notes_notes (site_id, text) values (1, ${report.outcome})`)
+        outcomes.push(report)
+      },
+    }
+  })
+  await using instance = await startInstance({ plugins: [plugin], settings: mailbox.settings })
+  const { mail, db } = host!
+  const email = { to: "bob@example.org", subject: "News", text: "Hello", key: "note-1" }
+  const refused = db.transaction(async (statements) => {
+    await mail.post(statements, { ...email, text: "never sent" })
+    throw new Error("no")
+  })
+  await expect(refused).rejects.toThrow("no")
+  await db.transaction((statements) => mail.post(statements, email))
+  await instance.app.instance.accounts.mail.deliver()
+  expect(mailbox.emails.map(({ to }) => to)).toEqual(["bob@example.org"])
+  expect(outcomes).toEqual([{ key: "note-1", outcome: "accepted" }])
+  expect(await db.all(sql`select text from notes_notes`)).toEqual([{ text: "accepted" }])
 })

@@ -11,7 +11,7 @@ import type { Console } from "../../services/instance/console.ts"
 import type { Instance } from "../../services/instance/instance.ts"
 import type { Outbox, ProductEvent } from "../../services/jobs/outbox.ts"
 import type { StoredSecrets } from "../../services/key-rotation/stored-secrets.ts"
-import type { Mail } from "../../services/mail/mail.ts"
+import type { EmailMessage, Mail, MailQueue } from "../../services/mail/mail.ts"
 import type { Outbound } from "../../services/outbound/outbound.ts"
 import type { Exclusive } from "../../services/runtime/tasks.ts"
 import type { SecretPlace } from "../../services/secrets/secrets.ts"
@@ -107,7 +107,7 @@ export interface Host<Settings = object> {
   readonly batch: PluginBatch
   readonly outbox: PluginOutbox
   readonly secrets: PluginSecrets
-  readonly mail: Mail
+  readonly mail: PluginMail
   readonly log: Log
   /** Outgoing requests, only possible through this client. Call `check` when a URL is saved. */
   readonly outbound: Pick<Outbound, "enabled" | "check">
@@ -192,6 +192,12 @@ export interface PluginOutbox {
   writeAlone(event: ProductEvent): Promise<void>
 }
 
+/** Emails of the plugin. The outcome of one with a `key` is passed to `onEmailOutcome`. */
+export interface PluginMail extends Mail {
+  /** Queues an email in the transaction of a change. It is sent after the commit. Does nothing without a mail server. */
+  post(statements: OwnStatements | Statements, email: EmailMessage): Promise<void>
+}
+
 /** Encrypted values of the plugin's rows. Responses never contain a secret, only its `shown` form. */
 export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
   /** Stores a secret in the transaction of the row that keeps its id. */
@@ -204,6 +210,19 @@ export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
   write: (statements, event) => outbox.write(statementsBehind(statements), event),
   writeAlone: outbox.writeAlone,
 })
+
+export function pluginMail(mail: MailQueue, id: string): PluginMail {
+  const own = (email: EmailMessage): EmailMessage => (email.key === undefined ? email : { ...email, key: `${id}:${email.key}` })
+  return {
+    isOn: mail.isOn,
+    send: (email) => mail.send(own(email)),
+    async post(statements, email) {
+      await mail.post(statementsBehind(statements), own(email))
+      // The catalog runs one transaction at a time, so the delivery begins after the commit.
+      setTimeout(mail.wake, 0)
+    },
+  }
+}
 
 export const pluginSecrets = (secrets: StoredSecrets, id: string): PluginSecrets => ({
   open: secrets.open,

@@ -5,12 +5,26 @@ import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deleteMail, insertMail, listDueMails, postponeMail, type WaitingMail } from "../../store/catalog/outbox.ts"
 import type { Random, Secrets } from "../secrets/secrets.ts"
 
-/** An email to one address, as plain text. */
+/** The headers that an email can have besides those that every email has. */
+export type EmailHeader = "List-Unsubscribe" | "List-Unsubscribe-Post" | "Reply-To"
+
+/** An email to one address. */
 export interface EmailMessage {
   to: string
   subject: string
   text: string
+  /** A whole HTML document. Default: the text as HTML. */
+  html?: string
+  headers?: Readonly<Partial<Record<EmailHeader, string>>>
+  /** Key under which the outcome is reported, as `<owner>:<key>`. It is stored in clear, so it must not contain an address. */
+  key?: string
 }
+
+/** What became of an email: the mail server took it, refused it for good, or no retry succeeded. */
+export type EmailOutcome = "accepted" | "refused" | "given_up"
+
+/** Receives the outcome of an owner's emails, in the transaction that removes the email from the queue. */
+export type ReceiveOutcome = (statements: Statements, report: { key: string; outcome: EmailOutcome }) => Promise<void>
 
 /** Sending of emails, as services and plugins see it. */
 export interface Mail {
@@ -28,14 +42,19 @@ export interface SmtpSettings {
   user: string | undefined
   password: string | undefined
   from: string
+  /** Address for replies. An email can name another one. */
+  replyTo: string | undefined
 }
 
 /**
  * A durable queue of emails. An email that is queued in a transaction is sent if the transaction commits, even after a crash. An
- * interrupted delivery may send it twice. Queued emails are encrypted, because they contain sign-in links.
+ * interrupted delivery may send it twice, with the same `Message-ID`. Queued emails are encrypted, because they contain sign-in links.
  */
 export interface MailQueue extends Mail {
-  /** Queues an email in the caller's transaction. Call `wake` after the commit. Does nothing without a mail server. */
+  /**
+   * Queues an email in the caller's transaction. Call `wake` after the commit. Does nothing without a mail server. Throws for a header
+   * that is not on the list or contains anything but visible ASCII.
+   */
   post(statements: Statements, email: EmailMessage): Promise<void>
   /** Starts to send the queued emails in the background. */
   wake(): void
@@ -43,6 +62,8 @@ export interface MailQueue extends Mail {
   settled(): Promise<void>
   /** Sends all due emails. Resolves when each is sent or scheduled for a retry. */
   deliver(): Promise<void>
+  /** Registers the receiver of the outcomes of an owner's emails. */
+  onOutcome(owner: string, receive: ReceiveOutcome): void
 }
 
 interface MailOptions {
@@ -67,37 +88,57 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
   let transport: Promise<Transporter> | undefined
   let running: Promise<void> | undefined
   let wantsMore = false
+  const receivers = new Map<string, ReceiveOutcome>()
 
-  async function post(statements: Statements, email: EmailMessage): Promise<void> {
+  async function post(statements: Statements, { key, ...email }: EmailMessage): Promise<void> {
     if (!smtp) return
+    refuseHeaders(email)
     const name = random(16).toHex()
     const sealed = secrets.seal(new TextEncoder().encode(JSON.stringify(email)), mailPlace(name))
-    await insertMail(statements, { name, sealed, now: clock.now() })
+    await insertMail(statements, { name, sealed, outcome_key: key ?? null, now: clock.now() })
   }
 
   async function sendAll(): Promise<void> {
-    do {
+    for (let isFull = false; wantsMore || isFull; ) {
       wantsMore = false
-      for (const mail of await listDueMails(catalog, clock.now(), BATCH)) await sendOne(mail)
-    } while (wantsMore)
+      const mails = await listDueMails(catalog, clock.now(), BATCH)
+      for (const mail of mails) await sendOne(mail)
+      isFull = mails.length === BATCH
+    }
   }
 
   async function sendOne(mail: WaitingMail): Promise<void> {
     const opened = secrets.open(mail.sealed, mailPlace(mail.name))
     // The key is lost, so the email can never be sent.
-    if (!opened || !smtp) return deleteMail(catalog, mail.id)
-    const { to, subject, text } = JSON.parse(new TextDecoder().decode(opened)) as EmailMessage // written by `post`
+    if (!opened || !smtp) return end(mail, "given_up")
+    const email = JSON.parse(new TextDecoder().decode(opened)) as EmailMessage // written by `post`
     try {
       transport ??= transportOver(smtp)
-      // As an object, the address is encoded as a single address whatever characters it contains.
-      await (await transport).sendMail({ from: smtp.from, to: { name: "", address: to }, subject, text, html: htmlOf(subject, text) })
-      await deleteMail(catalog, mail.id)
+      await (await transport).sendMail(composed(email, mail.name, smtp))
     } catch (error) {
-      await retryLater(mail, error)
+      return retryLater(mail, error)
     }
+    await end(mail, "accepted")
   }
 
-  async function retryLater({ id, attempts }: WaitingMail, error: unknown): Promise<void> {
+  /** Removes an email from the queue and reports its outcome, both or neither. */
+  async function end({ id, outcome_key }: WaitingMail, outcome: EmailOutcome): Promise<void> {
+    const [, owner = "", key = ""] = /^([^:]*):(.*)$/.exec(outcome_key ?? "") ?? []
+    const receive = receivers.get(owner)
+    if (!receive) return deleteMail(catalog, id)
+    const report = catalog.transaction(async (statements) => {
+      await deleteMail(statements, id)
+      await receive(statements, { key, outcome })
+    })
+    await report.catch(async (error) => {
+      // Otherwise the email would be sent again and again.
+      log.error("the outcome of an email could not be stored", { mail_id: id, outcome, error })
+      await deleteMail(catalog, id)
+    })
+  }
+
+  async function retryLater(mail: WaitingMail, error: unknown): Promise<void> {
+    const { id, attempts } = mail
     const { code, responseCode } = error as { code?: string; responseCode?: number } // the fields of the library's errors
     const pause = RETRY_MINUTES[attempts]
     // A failed login says nothing about the email, and the administrator may correct the password.
@@ -108,7 +149,7 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
       code,
       smtp_code: responseCode,
     })
-    if (isFinal) await deleteMail(catalog, id)
+    if (isFinal) await end(mail, isRefused ? "refused" : "given_up")
     else await postponeMail(catalog, id, clock.now() + pause * MINUTE_MS)
   }
 
@@ -130,10 +171,36 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
     wake,
     deliver,
     settled: async () => running?.catch(() => {}),
+    onOutcome: (owner, receive) => void receivers.set(owner, receive),
     async send(email) {
       await catalog.transaction((statements) => post(statements, email))
       wake()
     },
+  }
+}
+
+const HEADERS: readonly string[] = ["List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To"] satisfies EmailHeader[]
+
+/** Throws for a header that could change the message in another way than its name says. */
+function refuseHeaders({ headers = {} }: EmailMessage): void {
+  for (const [name, value] of Object.entries(headers))
+    if (!HEADERS.includes(name) || !/^[\x20-\x7e]{1,900}$/.test(value)) throw new Error(`An email has the invalid header ${name}`)
+}
+
+/** Returns the message for the library. All attempts have the same `Message-ID`, by which mail programs recognize a repetition. */
+function composed({ to, subject, text, html = htmlOf(subject, text), headers = {} }: EmailMessage, name: string, smtp: SmtpSettings) {
+  const { "Reply-To": replyTo = smtp.replyTo, ...others } = headers
+  return {
+    from: smtp.from,
+    // As an object, the address is encoded as a single address whatever characters it contains.
+    to: { name: "", address: to },
+    ...(replyTo !== undefined && { replyTo }),
+    messageId: `<${name}@${/@([^\s<>@]+)>?$/.exec(smtp.from)?.[1] ?? "footfall.invalid"}>`,
+    subject,
+    text,
+    html,
+    // The values were checked when the email was queued. `prepared` keeps a long URL on one line.
+    headers: Object.entries(others).map(([key, value]) => ({ key, value: { prepared: true, value } })),
   }
 }
 

@@ -82,6 +82,7 @@ async function converse(smtp: SmtpSettings, to: string | undefined, onLine: (lin
       await transport.sendMail({
         from: smtp.from,
         to: { name: "", address: to },
+        ...(smtp.replyTo !== undefined && { replyTo: smtp.replyTo }),
         subject: "Footfall test email",
         text: "This email shows that the mail settings of your Footfall instance work.",
       })

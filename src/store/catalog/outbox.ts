@@ -62,18 +62,23 @@ export interface WaitingMail {
   /** The name for which the content is sealed. */
   name: string
   sealed: Uint8Array
+  /** Key under which the outcome is reported: `<owner>:<key>`. */
+  outcome_key: string | null
   attempts: number
   created_at: number
 }
 
 export const insertMail = (
   catalog: Statements,
-  { name, sealed, now }: Pick<WaitingMail, "name" | "sealed"> & { now: number },
-): Promise<void> => catalog.run(sql`insert into mails (name, sealed, due_at, created_at) values (${name}, ${sealed}, ${now}, ${now})`)
+  { name, sealed, outcome_key, now }: Pick<WaitingMail, "name" | "sealed" | "outcome_key"> & { now: number },
+): Promise<void> =>
+  catalog.run(sql`
+    insert into mails (name, sealed, outcome_key, due_at, created_at) values (${name}, ${sealed}, ${outcome_key}, ${now}, ${now})`)
 
 /** Lists the due emails, longest waiting first. */
 export const listDueMails = (catalog: Statements, now: number, limit: number): Promise<WaitingMail[]> =>
-  catalog.all(sql`select id, name, sealed, attempts, created_at from mails where due_at <= ${now} order by due_at, id limit ${limit}`)
+  catalog.all(sql`
+    select id, name, sealed, outcome_key, attempts, created_at from mails where due_at <= ${now} order by due_at, id limit ${limit}`)
 
 export const postponeMail = (catalog: Statements, id: number, dueAt: number): Promise<void> =>
   catalog.run(sql`update mails set attempts = attempts + 1, due_at = ${dueAt} where id = ${id}`)

@@ -15,6 +15,7 @@ import notices from "./migrations/0011_notices.sql" with { type: "text" }
 import hostClaims from "./migrations/0012_host_claims.sql" with { type: "text" }
 import auditAnchor from "./migrations/0013_audit_anchor.sql" with { type: "text" }
 import visibleImports from "./migrations/0014_visible_imports.sql" with { type: "text" }
+import connections from "./migrations/0016_connections.sql" with { type: "text" }
 
 /** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -34,6 +35,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0012_host_claims", sql: hostClaims },
     { name: "0013_audit_anchor", sql: auditAnchor },
     { name: "0014_visible_imports", sql: visibleImports },
+    { name: "0016_connections", sql: connections },
   ],
 }
 

@@ -155,3 +155,100 @@ test("never falls back to a plain connection if TLS is required: neither email n
   expect(server.mails).toEqual([])
   expect(server.said.map((line) => line.split(" ")[0])).toEqual(["EHLO", "STARTTLS"])
 })
+
+test("sends the HTML part and the headers that an email names, long URLs unfolded", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port, { smtp_reply_to: "help@example.org" }) })
+  const { mail } = instance.app.instance.accounts
+  const url = `https://stats.example.org/unsubscribe/${"t".repeat(300)}`
+  const html = "<!doctype html><p>Größe &amp; Zahl</p>"
+  await mail.send({ ...email, html, headers: { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" } })
+  await mail.send({ ...email, headers: { "Reply-To": "ann@example.org" } })
+  await mail.deliver()
+  const [first, second] = server.mails
+  expect(first!.html.trim()).toBe(html)
+  expect(first!.text.trim()).toBe(email.text)
+  expect(first!.raw).toContain(`List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`)
+  expect([first!.headers.get("reply-to"), second!.headers.get("reply-to")]).toEqual(["help@example.org", "ann@example.org"])
+  expect(second!.headers.has("list-unsubscribe")).toBe(false)
+})
+
+test.each([
+  ["a line break", { "List-Unsubscribe": "<https://a.example/>\r\nBcc: eve@example.org" }],
+  ["a bare line feed", { "Reply-To": "a@example.org\nBcc: eve@example.org" }],
+  ["a null character", { "Reply-To": "a@example.org\0" }],
+  ["a line separator", { "List-Unsubscribe-Post": "One\u2028Bcc: eve@example.org" }],
+  ["no value", { "Reply-To": "" }],
+  ["a name that is not on the list", { Bcc: "eve@example.org" } as object],
+  ["a header in its name", { "Reply-To: a@example.org\r\nBcc": "eve@example.org" } as object],
+])("queues no email whose header has %s", async (_, headers) => {
+  await using instance = await startInstance({ settings: settings(1) })
+  const { catalog, accounts } = instance.app.instance
+  await expect(accounts.mail.send({ ...email, headers })).rejects.toThrow("invalid header")
+  expect(await catalog.all(sql`select id from mails`)).toEqual([])
+})
+
+test("reports what became of an email, once, to the owner of its key", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { mail } = instance.app.instance.accounts
+  const reports: string[] = []
+  mail.onOutcome("reports", async (_, { key, outcome }) => void reports.push(`${key} ${outcome}`))
+  mail.onOutcome("others", async () => void reports.push("others"))
+  await mail.send({ ...email, key: "reports:12:2026-W48" })
+  await mail.send(email)
+  await mail.send({ ...email, key: "nobody:1" })
+  await mail.deliver()
+  expect(reports).toEqual(["12:2026-W48 accepted"])
+
+  server.refuse("550 no such mailbox")
+  await mail.send({ ...email, key: "reports:refused" })
+  await mail.deliver()
+  server.refuse("451 never", 10)
+  await mail.send({ ...email, key: "reports:late" })
+  for (let hour = 0; hour < 48; hour++) {
+    await mail.deliver()
+    instance.clock.advance(3_600_000)
+  }
+  expect(reports).toEqual(["12:2026-W48 accepted", "refused refused", "late given_up"])
+  expect(server.mails).toHaveLength(3)
+})
+
+test("removes an email whose outcome can't be stored, so that it is not sent twice", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { mail } = instance.app.instance.accounts
+  mail.onOutcome("reports", () => Promise.reject(new Error("bug")))
+  await mail.send({ ...email, key: "reports:1" })
+  await mail.deliver()
+  await mail.deliver()
+  expect(server.mails).toHaveLength(1)
+  expect(instance.log.lines.at(-1)).toMatchObject({ level: "error", message: "the outcome of an email could not be stored" })
+})
+
+test("repeats an email with the same Message-ID, and gives each email its own", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port, { mail_from: "Footfall <stats@example.org>" }) })
+  const { mail } = instance.app.instance.accounts
+  server.cutOff(2)
+  await mail.send(email)
+  await mail.send(email)
+  await mail.deliver()
+  instance.clock.advance(60_000)
+  await mail.deliver()
+  const ids = server.mails.map(({ headers }) => headers.get("message-id")!)
+  expect(ids).toHaveLength(4)
+  expect(new Set(ids).size).toBe(2)
+  expect(ids[0]).toMatch(/^<[0-9a-f]{32}@example\.org>$/)
+})
+
+test("sends more emails than one read of the queue returns", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { catalog, accounts } = instance.app.instance
+  await catalog.transaction(async (statements) => {
+    for (let count = 0; count < 120; count++) await accounts.mail.post(statements, email)
+  })
+  await accounts.mail.deliver()
+  expect(server.mails).toHaveLength(120)
+})
