@@ -10,6 +10,7 @@ import createTables from "./migrations/0001_imports.sql" with { type: "text" }
 import createRejects from "./migrations/0001_rejects.sql" with { type: "text" }
 import addStreams from "./migrations/0002_streams.sql" with { type: "text" }
 import { createPreviews } from "./preview.ts"
+import { EVENTS } from "./product-events.ts"
 import { importerRoutes, importRoutes } from "./routes.ts"
 import { createRuns } from "./run/run.ts"
 import { Settings } from "./settings.ts"
@@ -32,6 +33,7 @@ export default definePlugin({
   ],
   rowMigrations: [{ name: "0001_rejects", sql: createRejects }],
   errors: ERRORS,
+  events: EVENTS,
   settings: Settings,
   setup(host: ImportsHost) {
     const area = createArea(host)

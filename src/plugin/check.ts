@@ -1,5 +1,6 @@
 import { ERROR_CODES } from "../domain/error.ts"
 import { CORE_PERMISSIONS, RANKS } from "../domain/permission.ts"
+import { CORE_EVENTS } from "../domain/product-event.ts"
 import { RECORD_KINDS } from "../domain/record.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import { foreignMigration } from "../store/own-tables.ts"
@@ -28,6 +29,7 @@ export function checkPlugins(plugins: readonly AnyPlugin[]): void {
     checkPermissions(plugin, claim, refuse)
     checkRecords(plugin, claim, refuse)
     checkErrors(plugin, claim, refuse)
+    checkEvents(plugin, claim, refuse)
     checkCommands(plugin, claim, refuse)
     checkMigrations(plugin, refuse)
   }
@@ -96,6 +98,15 @@ function checkErrors({ errors = {} }: AnyPlugin, claim: Claim, refuse: Refuse): 
     if (!(status >= 400 && status < 500) || title === "" || meaning === "")
       refuse(`the error code ${code} needs a status from 400 to 499, a title and a meaning`)
     claim(`the error code ${code}`)
+  }
+}
+
+function checkEvents({ events = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
+  for (const name of Object.keys(events)) {
+    if (!/^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/.test(name) || name.startsWith("internal."))
+      refuse(`the product event ${name} does not have the form <thing>.<what_happened>`)
+    if (Object.hasOwn(CORE_EVENTS, name)) refuse(`the product event ${name} is defined by the core`)
+    claim(`the product event ${name}`)
   }
 }
 

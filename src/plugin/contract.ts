@@ -7,6 +7,7 @@ import type { Static, TObject } from "@sinclair/typebox"
 import type { AnyElysia } from "elysia"
 import type { Actor } from "../domain/audit.ts"
 import type { Rank } from "../domain/permission.ts"
+import type { ProductEventForm } from "../domain/product-event.ts"
 import type { RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import type { AreaStep } from "../ingest/pipeline/areas.ts"
@@ -55,6 +56,8 @@ export interface Plugin<Settings extends TObject = TObject> {
   records?: Readonly<Record<string, { title: string; kind: RecordKind }>>
   /** Its own error codes, in snake_case: what `errorsOf` creates errors of. */
   errors?: Readonly<Record<string, PluginError>>
+  /** The product events that it publishes, by name, in the form `<thing>.<what_happened>`. Those that begin with `internal.` need no entry. */
+  events?: Readonly<Record<string, ProductEventForm>>
   /**
    * Section of the configuration: texts, numbers, booleans, enums and lists of texts, each with a `description` and either
    * `t.Optional` or a `default`. The name of a setting is `FOOTFALL_<ID>_<NAME>`, unless `"x-key"` defines another one.

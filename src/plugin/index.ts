@@ -43,6 +43,7 @@ export type {
 } from "../domain/people.ts"
 export { PERIODS } from "../domain/period.ts"
 export { countryName } from "../domain/place-names.ts"
+export type { ProductEventForm } from "../domain/product-event.ts"
 export type { Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
 export { GoalReport, Summary, Timeseries } from "../domain/report.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, textOf, UPDATED_AT } from "../domain/response.ts"

@@ -15,7 +15,6 @@ import { ownStatements } from "./host/own-tables.ts"
 import type { PluginRegistry } from "./registry.ts"
 
 export interface LoadOptions extends Omit<HostOptions, "lists"> {
-  plugins: readonly AnyPlugin[]
   registry: PluginRegistry
 }
 

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test"
+import { Type as t } from "@sinclair/typebox"
 import { type AnyPlugin, type CommandCall, definePlugin, sql } from "#plugin"
 import { startInstance } from "#plugin/test"
 import { ExitFault } from "../../src/services/runtime/exit.ts"
 import { type NotesPlugin, notes } from "./notes.ts"
 
 const path = "/api/private/sites/1/notes"
+const EVENT = { title: "Made", payload: t.Object({}) }
 
 test("serves a plugin's routes, audits its writes and serves its open routes without a session", async () => {
   await using instance = await startInstance({ plugins: [notes()] })
@@ -188,6 +190,21 @@ test.each<[string, AnyPlugin[], string]>([
     "a migration with an invalid name",
     [other({ migrations: [{ name: "x", sql: "" }] })],
     "other: the migration x needs a unique name such as 0001_other",
+  ],
+  [
+    "a product event of the core",
+    [other({ events: { "site.created": EVENT } })],
+    "other: the product event site.created is defined by the core",
+  ],
+  [
+    "a product event of another plugin",
+    [notes({ events: { "note.made": EVENT } }), other({ events: { "note.made": EVENT } })],
+    "other: the product event note.made is already taken by the plugin notes",
+  ],
+  [
+    "a description of an internal event, which never leaves the process",
+    [other({ events: { "internal.made": EVENT } })],
+    "other: the product event internal.made does not have the form <thing>.<what_happened>",
   ],
   [
     "a command of one word",

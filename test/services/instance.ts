@@ -43,6 +43,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   const settings = await createInstanceSettings({ catalog, clock })
   const events = openEventStore(join(path, "events.db"), { now: clock.now() })
   const hostRulings = await loadHostRulings(catalog)
+  const outbox = createOutbox({ catalog, clock, log: memoryLog() })
   const sites = await createSites({
     catalog,
     events,
@@ -52,6 +53,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     random,
     settings,
     keys: siteKeys,
+    outbox,
     defaults,
     ...(maxSites === undefined ? {} : { maxSites }),
   })
@@ -62,8 +64,8 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     hostRulings,
     settings,
     sites,
-    goals: await createGoals({ catalog, clock }),
-    funnels: await createFunnels({ catalog, clock }),
+    goals: await createGoals({ catalog, clock, outbox }),
+    funnels: await createFunnels({ catalog, clock, outbox }),
     keys: createKeys({
       catalog,
       clock,
@@ -71,9 +73,9 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
       sites,
       permissions: CORE_PERMISSIONS,
       settings,
-      outbox: createOutbox({ catalog, clock, log: memoryLog() }),
+      outbox,
     }),
-    organizations: createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider: false }),
+    organizations: createOrganizations({ catalog, clock, settings, sites, outbox, hasInstanceProvider: false }),
     users: createUsers({
       catalog,
       clock,

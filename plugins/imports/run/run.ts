@@ -7,6 +7,7 @@ import type { DayRules } from "../days.ts"
 import { importError } from "../errors.ts"
 import type { Holders } from "../holders.ts"
 import { linksUsers, type Previews, stageInput } from "../preview.ts"
+import { eventOf } from "../product-events.ts"
 import {
   daysOf,
   deleteDays,
@@ -340,11 +341,6 @@ export const noEffectiveDays = () =>
 /** Returns the staged files of an import with the names under which they were sent. */
 function sourceFiles(files: PendingRun["files"], folder: string): StagedFile[] {
   return files.map(({ name, bytes }, index) => ({ name, bytes, path: join(folder, "source", String(index)) }))
-}
-
-function eventOf(event: string, site: Site, { id, source, label, state, date_start, date_end, error_code }: ImportRow) {
-  const payload = { import_id: id, source, label, state, date_start, date_end, ...(error_code !== null && { error: error_code }) }
-  return { event, organizationId: site.organization_id, siteId: site.id, payload }
 }
 
 function failureEmail({ baseUrl }: ImportsHost, { label, error_message }: ImportRow, site: Site, to: string) {

@@ -1,5 +1,6 @@
 import type { Actor, AuditEntry } from "../../domain/audit.ts"
 import type { Log } from "../../domain/log.ts"
+import type { ProductEventForm } from "../../domain/product-event.ts"
 import type { Site } from "../../domain/site.ts"
 import type { SenderFacts } from "../../ingest/collect/records.ts"
 import type { Engine } from "../../query/engine/engine.ts"
@@ -155,6 +156,8 @@ export interface Host<Settings = object> {
   isOwnHost(host: string): boolean
   /** Resolves the TXT records of a name. Rejects if DNS does not answer or outgoing requests are disabled. */
   txtRecords(name: string): Promise<readonly string[]>
+  /** Product events of the core and of all plugins, by name, without internal ones. */
+  productEvents(): Readonly<Record<string, ProductEventForm>>
   /** Widgets of all plugins. Complete after every plugin is set up. */
   widgets(): readonly KnownWidget[]
   /** Returns the objects of a kind that dashboards name by id; undefined if no enabled plugin has them. */

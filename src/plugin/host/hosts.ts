@@ -1,6 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError, type ErrorCode } from "../../domain/error.ts"
 import type { Log } from "../../domain/log.ts"
+import { CORE_EVENTS, type ProductEventForm } from "../../domain/product-event.ts"
 import type { Collector } from "../../ingest/collect/collect.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { Erasure } from "../../services/erasure/erasure.ts"
@@ -37,6 +38,7 @@ import { ownTrash } from "./trash.ts"
 
 /** Dependencies of the hosts. */
 export interface HostOptions {
+  plugins: readonly AnyPlugin[]
   /** Returns the HTTP status of an error code. */
   statusOf(code: ErrorCode): number
   collector: Pick<Collector, "record" | "recordLater" | "senderOf" | "comesFrom">
@@ -78,6 +80,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
   const throttle = throttles(options.clock.now, options.addressOf)
   const sales = createSales({ ...instance, engine: options.engine, now: options.clock.now })
   const imports = importWriters({ ...instance, visible: instance.imports, sales, now: options.clock.now })
+  const events: Record<string, ProductEventForm> = Object.assign({}, CORE_EVENTS, ...options.plugins.map((plugin) => plugin.events ?? {}))
   return (plugin) => {
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
@@ -128,6 +131,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
         if (!instance.outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
         return options.resolveTxt(name)
       },
+      productEvents: () => events,
       widgets: options.registry.widgets,
       named: options.registry.named,
       siteRouter: () => siteRouter(gate, id),

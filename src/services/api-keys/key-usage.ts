@@ -7,7 +7,8 @@ import { addUsage, deleteUsage, listKeysEnding, listUsage, markExpiryNotified, t
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listMembers, type Member } from "../../store/catalog/members.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
-import { keyEvent, type Outbox } from "../jobs/outbox.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { keyEvent } from "../jobs/product-events.ts"
 import type { EmailMessage, MailQueue } from "../mail/mail.ts"
 
 /** A completed request with an API key. */

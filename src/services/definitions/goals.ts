@@ -24,6 +24,8 @@ import {
   updateFunnel,
   updateGoal,
 } from "../../store/catalog/goals.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { funnelCreated, goalEvent } from "../jobs/product-events.ts"
 import { inSlices } from "../lists/paging.ts"
 import { createSiteLists, createSiteThings, type SiteThings, type ThingKind } from "./site-things.ts"
 
@@ -36,9 +38,15 @@ export interface Goals extends SiteThings<Goal> {
   rules(siteId: number): readonly GoalRule[]
 }
 
-export async function createGoals({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Promise<Goals> {
+interface DefinitionsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  outbox: Pick<Outbox, "write">
+}
+
+export async function createGoals({ catalog, clock, outbox }: DefinitionsOptions): Promise<Goals> {
   const lists = createSiteLists(await inSlices((slice) => listAllGoals(catalog, slice)))
-  return { ...createSiteThings(GOALS, { catalog, clock, lists }), rules: lists.of }
+  return { ...createSiteThings(GOALS, { catalog, clock, lists, outbox }), rules: lists.of }
 }
 
 const GOALS: ThingKind<Goal, GoalFields> = {
@@ -47,6 +55,10 @@ const GOALS: ThingKind<Goal, GoalFields> = {
   parse: (body, { settings }) => parseGoal(body, settings),
   patch: (goal, patch, { settings }) => patchGoal(goal, patch, settings),
   notFound: goalNotFound,
+  eventOf(site, { before, after }) {
+    if (!before && after) return goalEvent("created", site, after)
+    return before && !after ? goalEvent("deleted", site, before) : undefined
+  },
   refuseSame: refuseSameGoal,
   insert: insertGoal,
   byId: goalById,
@@ -67,9 +79,9 @@ export interface Funnels extends SiteThings<Funnel> {
   all(siteId: number): readonly Funnel[]
 }
 
-export async function createFunnels({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Promise<Funnels> {
+export async function createFunnels({ catalog, clock, outbox }: DefinitionsOptions): Promise<Funnels> {
   const lists = createSiteLists(await inSlices((slice) => listAllFunnels(catalog, slice)))
-  return { ...createSiteThings(FUNNELS, { catalog, clock, lists }), all: lists.of }
+  return { ...createSiteThings(FUNNELS, { catalog, clock, lists, outbox }), all: lists.of }
 }
 
 const FUNNELS: ThingKind<Funnel, FunnelFields> = {
@@ -78,6 +90,7 @@ const FUNNELS: ThingKind<Funnel, FunnelFields> = {
   parse: (body, { settings }) => parseFunnel(body, settings),
   patch: (funnel, patch, { settings }) => patchFunnel(funnel, patch, settings),
   notFound: funnelNotFound,
+  eventOf: (site, { before, after }) => (!before && after ? funnelCreated(site, after) : undefined),
   refuseSame: refuseSameFunnel,
   insert: insertFunnel,
   byId: funnelById,

@@ -5,6 +5,7 @@ import type { ThingScope } from "../../domain/segment.ts"
 import type { Site } from "../../domain/site.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody, type Versioned } from "../../domain/version.ts"
 import type { Catalog, Slice, Statements } from "../../store/catalog/catalog.ts"
+import type { Outbox, ProductEvent } from "../jobs/outbox.ts"
 
 interface SiteThing extends Versioned {
   id: number
@@ -52,6 +53,8 @@ export interface ThingKind<Thing extends SiteThing, Fields> {
   parse(body: unknown, site: Site): Fields
   patch(thing: Thing, patch: unknown, site: Site): Fields
   notFound(): AppError
+  /** Returns the product event of a change, if it has one. */
+  eventOf?(site: Site, change: Change<Thing>): ProductEvent | undefined
   /** Throws if the site has an equal definition. */
   refuseSame?(statements: Statements, site: Site, fields: Fields, itself?: number): Promise<void>
   insert(statements: Statements, siteId: number, fields: Fields, now: number): Promise<Thing>
@@ -68,10 +71,22 @@ interface Memory<Thing> {
   remove(thing: Thing): void
 }
 
+interface SiteThingsOptions<Thing> {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  lists?: Memory<Thing>
+  /** Receives the product events of a kind that has any. */
+  outbox?: Pick<Outbox, "write">
+}
+
 export function createSiteThings<Thing extends SiteThing, Fields extends object>(
   kind: ThingKind<Thing, Fields>,
-  { catalog, clock, lists }: { catalog: Catalog; clock: Pick<Clock, "now">; lists?: Memory<Thing> },
+  { catalog, clock, lists, outbox }: SiteThingsOptions<Thing>,
 ): SiteThings<Thing> {
+  async function announce(statements: Statements, site: Site, change: Change<Thing>): Promise<void> {
+    const event = kind.eventOf?.(site, change)
+    if (event) await outbox?.write(statements, event)
+  }
   async function find(statements: Statements, site: Site, named: string | number | undefined): Promise<Thing> {
     const id = parseId(named)
     const thing = id === undefined ? undefined : await kind.byId(statements, site.id, id)
@@ -86,6 +101,7 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
         await kind.refuseSame?.(statements, site, fields)
         if ((await kind.count(statements, site.id)) >= kind.limit) throw tooMany(kind)
         const thing = await kind.insert(statements, site.id, fields, clock.now())
+        await announce(statements, site, { after: thing })
         await alongside?.(statements, { after: thing })
         return thing
       }, lists?.put)
@@ -101,6 +117,7 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
         refuseOtherVersion(thing, expected)
         if (!isChange(thing, fields)) return thing
         const changed = await kind.update(statements, thing.id, fields, clock.now())
+        await announce(statements, site, { before: thing, after: changed })
         await alongside?.(statements, { before: thing, after: changed })
         return changed
       }, lists?.put),
@@ -109,6 +126,7 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
         const thing = await find(statements, site, id)
         refuseOtherVersion(thing, expected)
         await kind.delete(statements, thing.id)
+        await announce(statements, site, { before: thing })
         await alongside?.(statements, { before: thing })
         return thing
       }, lists?.remove)

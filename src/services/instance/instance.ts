@@ -204,9 +204,10 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
-  const sites = await createSites({ ...options, catalog, events, settings, keys: siteKeys, hostRulings, handover })
-  const goals = await createGoals({ catalog, clock })
-  const funnels = await createFunnels({ catalog, clock })
+  const outbox = createOutbox({ catalog, clock, log })
+  const sites = await createSites({ ...options, catalog, events, settings, keys: siteKeys, hostRulings, handover, outbox })
+  const goals = await createGoals({ catalog, clock, outbox })
+  const funnels = await createFunnels({ catalog, clock, outbox })
   const segments = await createSegments({ catalog, clock })
   const visitorSets = createVisitorSets(segments.saved)
   const instanceShields = await createInstanceShields({ catalog, clock })
@@ -224,7 +225,6 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const ofCore = storedSecrets({ catalog, clock, secrets }, "core")
   const schedule = await createBackupSchedule({ catalog, clock, audit, secrets: ofCore, outbound, keep: options.keep, ...options.backups })
   const remoteBackups = createRemoteBackups({ dataDir: options.dataDir, clock, log, schedule, outbound })
-  const outbox = createOutbox({ catalog, clock, log })
   const accounts = createAccounts({
     ...options,
     siteDefaults: options.defaults,
@@ -279,7 +279,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),
     keys: createKeys({ catalog, clock, random, sites, permissions, settings, outbox }),
-    organizations: createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider: accounts.hasInstanceProvider }),
+    organizations: createOrganizations({ catalog, clock, settings, sites, outbox, hasInstanceProvider: accounts.hasInstanceProvider }),
     salts: createSalts({ catalog, secrets, clock, random }),
     identityKeys: siteKeys,
     siteKeys,

@@ -1,8 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
-import type { ApiKey } from "../../domain/key.ts"
 import { OUTBOX } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
-import type { Role } from "../../domain/organization.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   deleteOutbox,
@@ -145,24 +143,3 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
 
 const wants = ({ events }: Consumer, { event }: OutboxRow): boolean =>
   events.some((name) => (name.endsWith("*") ? event.startsWith(name.slice(0, -1)) : event === name))
-
-/** Product events of members and keys (areas/08 section 6). They contain no email addresses and no secrets. */
-
-/** Returns the event of a member, with their current or former role. */
-export const memberEvent = (
-  verb: "joined" | "removed",
-  { organizationId, userId, role }: { organizationId: number; userId: number; role: Role },
-): ProductEvent => ({ event: `member.${verb}`, organizationId, payload: { user_id: userId, role } })
-
-/** Returns the event of an invitation, which does not create a member yet. */
-export const invitedEvent = ({ id, organization_id, role }: { id: number; organization_id: number; role: Role }): ProductEvent => ({
-  event: "member.invited",
-  organizationId: organization_id,
-  payload: { invitation_id: id, role },
-})
-
-export const keyEvent = (verb: "created" | "expiring" | "revoked", key: ApiKey): ProductEvent => ({
-  event: `api_key.${verb}`,
-  organizationId: key.organization_id,
-  payload: { api_key_id: key.id, name: key.name, scopes: key.scopes, expires_at: key.expires_at },
-})

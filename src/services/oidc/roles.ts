@@ -12,7 +12,8 @@ import { organizationsMappedBy, putMappedRole, replaceMappedSites, restoreGivenR
 import { listOrganizations, organizationById } from "../../store/catalog/organizations.ts"
 import type { Handover } from "../access/handover.ts"
 import type { Audit } from "../audit/audit.ts"
-import { memberEvent, type Outbox } from "../jobs/outbox.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { memberEvent } from "../jobs/product-events.ts"
 import { actorAs } from "../sign-in/session.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
 

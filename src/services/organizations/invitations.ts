@@ -20,7 +20,8 @@ import {
   revokeInvitationsTo,
 } from "../../store/catalog/organizations.ts"
 import type { Alongside } from "../definitions/site-things.ts"
-import { invitedEvent, type Outbox } from "../jobs/outbox.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { invitedEvent } from "../jobs/product-events.ts"
 import { inSlices } from "../lists/paging.ts"
 import type { MailQueue } from "../mail/mail.ts"
 import { invitationEmail } from "../mail/texts.ts"

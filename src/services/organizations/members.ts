@@ -37,7 +37,8 @@ import {
 import { userById } from "../../store/catalog/users.ts"
 import type { Handover } from "../access/handover.ts"
 import type { Alongside } from "../definitions/site-things.ts"
-import { memberEvent, type Outbox } from "../jobs/outbox.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { memberEvent } from "../jobs/product-events.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
 
 /** A member with their site-specific roles. */

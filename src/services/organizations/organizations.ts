@@ -16,6 +16,8 @@ import {
 } from "../../store/catalog/organizations.ts"
 import { organizationNotFound } from "../access/access.ts"
 import type { Alongside } from "../definitions/site-things.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { siteDeleted } from "../jobs/product-events.ts"
 import { inSlices } from "../lists/paging.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import { refuseLockOut } from "../sign-in/sso-rule.ts"
@@ -58,11 +60,12 @@ interface OrganizationsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   settings: Pick<InstanceSettings, "get">
-  sites: Pick<Sites, "forget">
+  sites: Pick<Sites, "forget" | "directory">
+  outbox: Pick<Outbox, "write">
   hasInstanceProvider: boolean
 }
 
-export function createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider }: OrganizationsOptions): Organizations {
+export function createOrganizations({ catalog, clock, settings, sites, outbox, hasInstanceProvider }: OrganizationsOptions): Organizations {
   /** Returns the policy of a new organization, with the instance's default lifetime of API keys. */
   const firstPolicy = () => ({ key_default_days: settings.get("key_default_days") })
 
@@ -121,6 +124,10 @@ export function createOrganizations({ catalog, clock, settings, sites, hasInstan
         parseConfirmation(body, before.name)
         refuseOtherVersion(before, expected)
         const hidden = await deleteOrganization(statements, id, { now: clock.now(), by })
+        for (const siteId of hidden) {
+          const site = sites.directory.byId(siteId)
+          if (site) await outbox.write(statements, siteDeleted(site, "deleted"))
+        }
         await alongside?.(statements, { before })
         return hidden
       }, sites.forget)

@@ -25,6 +25,8 @@ import type { EventStore } from "../../store/events/events.ts"
 import type { Access } from "../access/access.ts"
 import type { Handover } from "../access/handover.ts"
 import type { Alongside, Terms } from "../definitions/site-things.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { siteCreated, siteDeleted } from "../jobs/product-events.ts"
 import { inSlices } from "../lists/paging.ts"
 import type { Random } from "../secrets/secrets.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
@@ -66,10 +68,11 @@ interface SitesOptions {
   events: Pick<EventStore, "hasEventsFrom">
   hostRulings: HostRulings
   handover: Pick<Handover, "siteMoves">
+  outbox: Pick<Outbox, "write">
 }
 
 export async function createSites(options: SitesOptions): Promise<Sites> {
-  const { catalog, clock, random, keys, defaults, maxSites = THINGS.sitesPerOrganization, settings } = options
+  const { catalog, clock, random, keys, defaults, maxSites = THINGS.sitesPerOrganization, settings, outbox } = options
   const directory = createSiteDirectory({ hasEventsFrom: options.events.hasEventsFrom, rulings: options.hostRulings })
   for (const site of await inSlices((slice) => listSites(catalog, slice))) directory.put(site)
 
@@ -100,6 +103,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         const own = { organization_id: organizationId, tracking_id: trackingId, settings: firstSettings(settings), created_at: now }
         const site = await insertSite(statements, { ...fields, ...own })
         await keys.make(statements, site.id)
+        await outbox.write(statements, siteCreated(site, "created"))
         await alongside?.(statements, { after: site })
         return site
       }, directory.put)
@@ -116,6 +120,8 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         await removeSiteFromKeys(statements, site.organization_id, id)
         const moved = await moveSite(statements, id, organizationId, clock.now())
         await options.handover.siteMoves(statements, { siteId: id, from: site.organization_id, to: organizationId, by })
+        await outbox.write(statements, siteDeleted(site, "transferred"))
+        await outbox.write(statements, siteCreated(moved, "transferred"))
         await alongside?.(statements, { before: site, after: moved })
         return moved
       }, directory.put),

@@ -13,6 +13,8 @@ import { removeSiteFromKeys } from "../../store/catalog/api-keys.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deletedSiteById, deleteSite, listDeletedSites, purgeSite, restoreSite, siteById, updateSite } from "../../store/catalog/sites.ts"
 import type { Terms } from "../definitions/site-things.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { siteCreated, siteDeleted, siteUpdated } from "../jobs/product-events.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import type { KeptDirectory } from "./directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
@@ -36,11 +38,12 @@ interface SiteWritesOptions {
   keys: Pick<SiteKeys, "replaceIdentityKey" | "forget">
   settings: Pick<InstanceSettings, "get">
   directory: KeptDirectory
+  outbox: Pick<Outbox, "write">
 }
 
 const KNOWS_PERSONS: ReadonlySet<IdentityMode> = new Set(["identified", "persistent"])
 
-export function createSiteWrites({ catalog, clock, keys, settings: instanceSetting, directory }: SiteWritesOptions): SiteWrites {
+export function createSiteWrites({ catalog, clock, keys, settings: instanceSetting, directory, outbox }: SiteWritesOptions): SiteWrites {
   const updateWithin: SiteWrites["updateWithin"] = (statements, id, patch, terms) =>
     write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings }), terms)
 
@@ -58,6 +61,7 @@ export function createSiteWrites({ catalog, clock, keys, settings: instanceSetti
     if (KNOWS_PERSONS.has(identity_mode) && settings.identity_mode !== identity_mode) await keys.replaceIdentityKey(statements, id)
     const hosts_listed_at = updateClaimTimes(site, { hosts: fields.hosts, settings }, now)
     const changed = await updateSite(statements, id, { ...fields, settings, identity_history, hosts_listed_at }, now)
+    await outbox.write(statements, siteUpdated(site, changed))
     await terms.alongside?.(statements, { before: site, after: changed })
     return changed
   }
@@ -130,6 +134,7 @@ interface SiteEndingsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   directory: KeptDirectory
+  outbox: Pick<Outbox, "write">
   /** Throws `limit_reached` if the organization has reached its number of sites. */
   refuseFull(statements: Statements, organizationId: number): Promise<void>
 }
@@ -137,7 +142,7 @@ interface SiteEndingsOptions {
 const RESTORE_MS = THINGS.siteRestoreDays * 86_400_000
 const MAX_PURGED_AT_ONCE = 100
 
-export function createSiteEndings({ catalog, clock, directory, refuseFull }: SiteEndingsOptions): SiteEndings {
+export function createSiteEndings({ catalog, clock, directory, outbox, refuseFull }: SiteEndingsOptions): SiteEndings {
   async function findDeleted(statements: Statements, id: number): Promise<Site> {
     const site = await deletedSiteById(statements, id, clock.now() - RESTORE_MS)
     if (!site) throw siteNotFound()
@@ -153,6 +158,7 @@ export function createSiteEndings({ catalog, clock, directory, refuseFull }: Sit
         await refuseFull(statements, site.organization_id)
         refuseTakenIds(site, directory)
         const restored = await restoreSite(statements, id, clock.now())
+        await outbox.write(statements, siteCreated(restored, "restored"))
         await alongside?.(statements, { after: restored })
         return restored
       }, directory.put),
@@ -164,6 +170,7 @@ export function createSiteEndings({ catalog, clock, directory, refuseFull }: Sit
           refuseOtherVersion(site, expected)
           await deleteSite(statements, id, clock.now())
           await removeSiteFromKeys(statements, site.organization_id, id)
+          await outbox.write(statements, siteDeleted(site, "deleted"))
           await alongside?.(statements, { before: site })
         },
         () => directory.remove(id),
