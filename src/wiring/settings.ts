@@ -8,6 +8,7 @@ import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { AnyPlugin } from "../plugin/contract.ts"
 import { pluginFacts } from "../plugin/load.ts"
+import { GOOGLE_URLS, type GoogleSettings, googleProvider } from "../services/connections/providers.ts"
 import type { DoctorOptions } from "../services/instance/doctor.ts"
 import type { Instance, InstanceOptions } from "../services/instance/instance.ts"
 import type { UpkeepOptions } from "../services/instance/upkeep.ts"
@@ -62,6 +63,7 @@ export const instanceOptions = ({
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
   defaults: siteDefaults(config),
   accounts: accountSettings(config, baseUrlOf(config, undefined), { workerUrl: workers.hash, niceness: hashNiceness }),
+  providers: [googleProvider(googleSettings(config))],
   publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,
   plugins: pluginFacts(plugins),
@@ -82,6 +84,18 @@ export const instanceOptions = ({
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
 })
+
+/** Returns Google's URLs and this instance's client. Throws `ExitFault` for a secret without a client. */
+function googleSettings(config: Config): GoogleSettings {
+  const { google_client_id: id, google_client_secret: secret } = config
+  if (id === undefined && secret !== undefined) throw new ExitFault("configuration", "google_client_secret also requires google_client_id")
+  return {
+    authorizationUrl: config.gsc_auth_url ?? GOOGLE_URLS.authorizationUrl,
+    tokenUrl: config.gsc_token_url ?? GOOGLE_URLS.tokenUrl,
+    revocationUrl: config.gsc_revoke_url ?? GOOGLE_URLS.revocationUrl,
+    client: id === undefined ? undefined : { id, secret },
+  }
+}
 
 /** Returns the bucket for backups, or undefined when none is configured. Throws `ExitFault` for an incomplete one. */
 function bucketOf(config: Config): InstanceOptions["backups"]["bucket"] {

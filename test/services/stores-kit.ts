@@ -19,6 +19,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   defaults: { timezone: "UTC", retention_days: null, revenue_currency: "EUR" },
   maxSites: 10,
   plugins: [],
+  providers: [],
   outbound: { enabled: false, allowHttp: false, ports: [443], privateRanges: [] },
   accounts: {
     hashes: { workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 },

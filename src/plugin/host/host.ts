@@ -1,16 +1,17 @@
 import type { Actor, AuditEntry } from "../../domain/audit.ts"
 import type { Log } from "../../domain/log.ts"
-import type { ProductEventForm } from "../../domain/product-event.ts"
+import type { ProductEvent, ProductEventForm } from "../../domain/product-event.ts"
 import type { Site } from "../../domain/site.ts"
 import type { SenderFacts } from "../../ingest/collect/records.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { type Audit, recorded } from "../../services/audit/audit.ts"
+import type { Connections } from "../../services/connections/connections.ts"
 import type { Alongside } from "../../services/definitions/site-things.ts"
 import type { Erasure } from "../../services/erasure/erasure.ts"
 import type { Exports } from "../../services/export/export.ts"
 import type { Console } from "../../services/instance/console.ts"
 import type { Instance } from "../../services/instance/instance.ts"
-import type { Outbox, ProductEvent } from "../../services/jobs/outbox.ts"
+import type { Outbox } from "../../services/jobs/outbox.ts"
 import type { StoredSecrets } from "../../services/key-rotation/stored-secrets.ts"
 import type { EmailMessage, Mail, MailQueue } from "../../services/mail/mail.ts"
 import type { Outbound } from "../../services/outbound/outbound.ts"
@@ -109,6 +110,8 @@ export interface Host<Settings = object> {
   readonly outbox: PluginOutbox
   readonly secrets: PluginSecrets
   readonly mail: PluginMail
+  /** Connections of organizations to accounts at outside services, shared by all areas. */
+  readonly connections: Connections
   readonly log: Log
   /** Outgoing requests, only possible through this client. Call `check` when a URL is saved. */
   readonly outbound: Pick<Outbound, "enabled" | "check">

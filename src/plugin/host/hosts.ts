@@ -113,6 +113,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       batch: pluginBatch(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),
       secrets: pluginSecrets(instance.secretsOf(id), id),
+      connections: instance.connections,
       mail: pluginMail(instance.accounts.mail, id),
       log,
       outbound: instance.outbound,

@@ -3,6 +3,7 @@ import { AppError } from "../../domain/error.ts"
 import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel, patchFunnel } from "../../domain/funnel.ts"
 import { type Goal, type GoalFields, goalNotFound, parseGoal, patchGoal } from "../../domain/goal.ts"
 import { THINGS } from "../../domain/limits.ts"
+import { funnelCreated, goalEvent } from "../../domain/product-event.ts"
 import type { GoalRule } from "../../domain/query.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
@@ -24,10 +25,8 @@ import {
   updateFunnel,
   updateGoal,
 } from "../../store/catalog/goals.ts"
-import type { Outbox } from "../jobs/outbox.ts"
-import { funnelCreated, goalEvent } from "../jobs/product-events.ts"
 import { inSlices } from "../lists/paging.ts"
-import { createSiteLists, createSiteThings, type SiteThings, type ThingKind } from "./site-things.ts"
+import { createSiteLists, createSiteThings, type EventWriter, type SiteThings, type ThingKind } from "./site-things.ts"
 
 /**
  * Goals of sites. `create` and `update` throw `goal_exists` with `existing_id` when another goal has the same definition or the
@@ -41,7 +40,7 @@ export interface Goals extends SiteThings<Goal> {
 interface DefinitionsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
-  outbox: Pick<Outbox, "write">
+  outbox: EventWriter
 }
 
 export async function createGoals({ catalog, clock, outbox }: DefinitionsOptions): Promise<Goals> {

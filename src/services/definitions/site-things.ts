@@ -1,11 +1,11 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
+import type { ProductEvent } from "../../domain/product-event.ts"
 import type { ThingScope } from "../../domain/segment.ts"
 import type { Site } from "../../domain/site.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody, type Versioned } from "../../domain/version.ts"
 import type { Catalog, Slice, Statements } from "../../store/catalog/catalog.ts"
-import type { Outbox, ProductEvent } from "../jobs/outbox.ts"
 
 interface SiteThing extends Versioned {
   id: number
@@ -76,7 +76,12 @@ interface SiteThingsOptions<Thing> {
   clock: Pick<Clock, "now">
   lists?: Memory<Thing>
   /** Receives the product events of a kind that has any. */
-  outbox?: Pick<Outbox, "write">
+  outbox?: EventWriter
+}
+
+/** The part of the outbox that definitions need. */
+export interface EventWriter {
+  write(statements: Statements, event: ProductEvent): Promise<void>
 }
 
 export function createSiteThings<Thing extends SiteThing, Fields extends object>(

@@ -24,6 +24,8 @@ import type { KeepRules } from "../backup/folder.ts"
 import { createRemoteBackups, type RemoteBackups, withCopies } from "../backup/remote-backups.ts"
 import { finishInterrupted } from "../backup/restore.ts"
 import { type BackupSchedule, createBackupSchedule } from "../backup/schedule.ts"
+import { type Connections, createConnections } from "../connections/connections.ts"
+import type { ConnectionProvider } from "../connections/providers.ts"
 import { type Annotations, createAnnotations } from "../definitions/annotations.ts"
 import { createFunnels, createGoals, type Funnels, type Goals } from "../definitions/goals.ts"
 import { createSegments, type Segments } from "../definitions/segments.ts"
@@ -74,6 +76,8 @@ export interface InstanceOptions {
   remoteCatalog: RemoteCatalog | undefined
   defaults: SiteDefaults
   accounts: AccountSettings
+  /** Outside services whose accounts can be connected. */
+  providers: readonly ConnectionProvider[]
   /** Settings of the instance from the environment or the configuration file. */
   configured?: ConfiguredSettings
   /** Returns the base URL of the instance. */
@@ -129,6 +133,8 @@ export interface Instance {
   permissions: Permissions
   plugins: Plugins
   outbound: Outbound
+  /** Connections to accounts at outside services. */
+  connections: Connections
   accounts: Accounts
   audit: Audit
   /** Keys that sign cookies; the first one is used, the others still verify. */
@@ -267,6 +273,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     access: createAccess({ catalog, sites, permissions, sso: accounts.sso }),
     permissions,
     outbound,
+    connections: createConnections({ ...options, catalog, outbound, outbox, mail: accounts.mail, secrets: ofCore }),
     plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
     audit,
     cookieSecrets,

@@ -1,6 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
 import { OUTBOX } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
+import type { ProductEvent } from "../../domain/product-event.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   deleteOutbox,
@@ -11,14 +12,6 @@ import {
   type OutboxRow,
   openCursor,
 } from "../../store/catalog/outbox.ts"
-
-export interface ProductEvent {
-  /** `<area>.<thing>.<verb>`. Events that start with `internal.` are not sent to other systems. */
-  event: string
-  organizationId: number
-  siteId?: number
-  payload?: unknown
-}
 
 export interface Consumer {
   /** Name of its cursor, which must be the same after a restart. */

@@ -1,3 +1,4 @@
+import type { Connection } from "../../domain/connection.ts"
 import type { Invitation } from "../../domain/invitation.ts"
 import { ORGANIZATION } from "../../domain/limits.ts"
 import type { Organization } from "../../domain/organization.ts"
@@ -112,3 +113,16 @@ export const invitationEmail = ({ name }: Pick<Organization, "name">, { email, r
     `Open this link within ${ORGANIZATION.invitationDays} days to accept:\n${link}`,
     "If you didn't expect this invitation, you can ignore this email.",
   )
+
+/** Returns the email to an admin of an organization about a connection that no longer works. */
+export const connectionEmail = (to: string, { provider, account_label, status }: Connection, link: string): EmailMessage => {
+  const name = provider[0]!.toUpperCase() + provider.slice(1) // no provider has an empty name
+  return message(
+    to,
+    status === "needs_reauth" ? `Connect the ${name} account again` : `The ${name} account can't be used`,
+    status === "needs_reauth"
+      ? `Footfall no longer has access to the ${name} account ${account_label}: the access was revoked or has expired. Data that was fetched before stays available.`
+      : `${name} rejects the requests of this Footfall instance for the account ${account_label}. An administrator of the instance must check its client ID and secret.`,
+    `Connect the account again on the Integrations page of a site:\n${link}`,
+  )
+}

@@ -1,7 +1,8 @@
-import type { Configuration, CustomFetchOptions, IDToken, ServerMetadata } from "openid-client"
+import type { Configuration, IDToken, ServerMetadata } from "openid-client"
 import type { Clock } from "../../domain/clock.ts"
 import type { IdentityProvider } from "../../domain/identity-provider.ts"
 import type { Log } from "../../domain/log.ts"
+import { oauthFetch } from "../outbound/oauth-fetch.ts"
 import type { Outbound } from "../outbound/outbound.ts"
 
 /** The values that tie a provider's response to the request. */
@@ -143,14 +144,7 @@ function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): OidcDis
   const known = new Map<string, KnownProvider>()
   const nameOf = ({ id, issuer }: IdentityProvider): string => `${id} ${issuer}`
 
-  const fetchOver = (provider: IdentityProvider) => async (url: string, options: CustomFetchOptions | { method: string }) => {
-    const { method, headers, body } = options as CustomFetchOptions
-    const text = body == null ? undefined : String(body)
-    // The code and the client secret must not follow a redirect.
-    const sent = { method, headers: headers ?? {}, secretHeaders: ["authorization"], byOperator: provider.byOperator, follows: false }
-    const answer = await outbound.fetch(url, { ...sent, ...(text !== undefined && { body: text }) })
-    return new Response(answer.body as Uint8Array<ArrayBuffer>, { status: answer.status, headers: answer.headers })
-  }
+  const fetchOver = ({ byOperator }: IdentityProvider) => oauthFetch(outbound, { byOperator })
 
   /** Returns the keys of a provider. Parallel calls share one request, and at most one is sent per minute. */
   async function keySet(provider: IdentityProvider, of: KnownProvider): Promise<Response> {

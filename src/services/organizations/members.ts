@@ -16,6 +16,7 @@ import {
 } from "../../domain/membership.ts"
 import type { Role } from "../../domain/organization.ts"
 import { organizationPermissions, type Permissions, type SiteRole } from "../../domain/permission.ts"
+import { memberEvent } from "../../domain/product-event.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import { caseKey } from "../../domain/text.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
@@ -38,7 +39,6 @@ import { userById } from "../../store/catalog/users.ts"
 import type { Handover } from "../access/handover.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
-import { memberEvent } from "../jobs/product-events.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
 
 /** A member with their site-specific roles. */

@@ -73,7 +73,7 @@ export async function organizationCounts(catalog: Statements, id: number, now: n
 
 /**
  * Marks an organization as deleted and ends all access to it: memberships, site-specific roles, invitations, keys, domains, identity
- * providers with their secrets and identities, and the sessions they started. Marks its sites as deleted and returns their ids.
+ * providers with their secrets and identities, connections to outside services, and the sessions they started. Marks its sites as deleted and returns their ids.
  */
 export async function deleteOrganization(
   catalog: Statements,
@@ -91,6 +91,10 @@ export async function deleteOrganization(
   await catalog.run(sql`delete from oidc_identities where provider in (${own})`)
   await catalog.run(sql`update oidc_providers set enabled = 0, secret_id = null where organization_id = ${id}`)
   await catalog.run(sql`delete from secrets where place_table = 'oidc_providers' and place_row in (${own})`)
+  const connected = sql`select id from connections where organization_id = ${id}`
+  await catalog.run(sql`update connections set secret_id = null where organization_id = ${id}`)
+  await catalog.run(sql`delete from secrets where place_table = 'connections' and place_row in (${connected})`)
+  await catalog.run(sql`delete from connections where organization_id = ${id}`)
   await catalog.run(sql`update sessions set revoked_at = ${now} where organization_id = ${id} and revoked_at is null`)
   const sites = await catalog.all<{ id: number }>(sql`
     update sites set deleted_at = ${now} where organization_id = ${id} and deleted_at is null returning id`)
