@@ -9,7 +9,7 @@ export interface ConnectionProvider {
   issuer: string
   /** The client of this instance. Without one, only service accounts can be connected. */
   client: { id: string; secret: string | undefined } | undefined
-  /** Parameters of the sign-in page besides those of the protocol. */
+  /** Parameters of the sign-in page, in addition to those of the protocol. */
   parameters: Readonly<Record<string, string>>
   /** Scopes that name the account, requested in addition to those that an area needs. */
   accountScopes: readonly string[]

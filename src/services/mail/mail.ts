@@ -5,7 +5,7 @@ import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deleteMail, insertMail, listDueMails, postponeMail, type WaitingMail } from "../../store/catalog/outbox.ts"
 import type { Random, Secrets } from "../secrets/secrets.ts"
 
-/** The headers that an email can have besides those that every email has. */
+/** The headers that an email can have in addition to those that every email has. */
 export type EmailHeader = "List-Unsubscribe" | "List-Unsubscribe-Post" | "Reply-To"
 
 /** An email to one address. */
