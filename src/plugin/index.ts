@@ -87,7 +87,6 @@ export { readFilterList } from "../query/parse/flat-filters.ts"
 export { clippedDays, dayStart, daysRange, localDay, periodRange, readInterval } from "../query/parse/period.ts"
 export { csvLine } from "../query/rows/export-text.ts"
 export type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
-export type { Connections, ConnectTerms } from "../services/connections/connections.ts"
 export { ConnectionFailure, type ConnectionFault } from "../services/connections/failure.ts"
 export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 export type { Console } from "../services/instance/console.ts"
@@ -157,6 +156,8 @@ export type {
   HostServices,
   ListedSender,
   PluginAudit,
+  PluginConnections,
+  PluginConnectTerms,
   PluginMail,
   PluginOutbox,
   PluginRecord,

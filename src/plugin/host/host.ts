@@ -1,12 +1,14 @@
 import type { Actor, AuditEntry } from "../../domain/audit.ts"
+import type { Connection } from "../../domain/connection.ts"
 import type { Log } from "../../domain/log.ts"
 import type { ProductEvent, ProductEventForm } from "../../domain/product-event.ts"
 import type { Site } from "../../domain/site.ts"
 import type { SenderFacts } from "../../ingest/collect/records.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import { type Audit, recorded } from "../../services/audit/audit.ts"
-import type { Connections } from "../../services/connections/connections.ts"
-import type { Alongside } from "../../services/definitions/site-things.ts"
+import type { Connections, ConnectTerms } from "../../services/connections/connections.ts"
+import type { OAuthChecks } from "../../services/connections/oauth.ts"
+import type { Alongside, Change } from "../../services/definitions/site-things.ts"
 import type { Erasure } from "../../services/erasure/erasure.ts"
 import type { Exports } from "../../services/export/export.ts"
 import type { Console } from "../../services/instance/console.ts"
@@ -32,7 +34,7 @@ import type { PluginBatch, PluginCreation } from "./creation.ts"
 import type { ImportWriters } from "./imports.ts"
 import type { PluginJobs } from "./jobs.ts"
 import type { OwnRows } from "./own-rows.ts"
-import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
+import { type OwnStatements, type OwnTables, ownStatements, statementsBehind } from "./own-tables.ts"
 import type { SaleReader } from "./sales.ts"
 import type { SiteHash } from "./site-hash.ts"
 import type { OwnSlugs, SlugTables } from "./slugs.ts"
@@ -111,7 +113,7 @@ export interface Host<Settings = object> {
   readonly secrets: PluginSecrets
   readonly mail: PluginMail
   /** Connections of organizations to accounts at outside services, shared by all areas. */
-  readonly connections: Connections
+  readonly connections: PluginConnections
   readonly log: Log
   /** Outgoing requests, only possible through this client. Call `check` when a URL is saved. */
   readonly outbound: Pick<Outbound, "enabled" | "check">
@@ -216,6 +218,35 @@ export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
   write: (statements, event) => outbox.write(statementsBehind(statements), event),
   writeAlone: outbox.writeAlone,
 })
+
+/** Terms of a connection whose `alongside` writes into tables of the plugin. */
+export interface PluginConnectTerms extends Omit<ConnectTerms, "alongside"> {
+  alongside?: OwnAlongside<Connection>
+}
+
+type OwnAlongside<Thing> = (statements: OwnStatements, change: Change<Thing>) => Promise<void>
+
+/** Connections as an area uses them: what it writes alongside goes into its own tables. */
+export interface PluginConnections extends Omit<Connections, "finish" | "connectServiceAccount" | "remove"> {
+  finish(provider: string, answer: URL, checks: OAuthChecks, terms: PluginConnectTerms): Promise<Connection>
+  connectServiceAccount(provider: string, key: unknown, terms: PluginConnectTerms): Promise<Connection>
+  remove(organizationId: number, id: number, alongside?: OwnAlongside<Connection>): Promise<void>
+}
+
+export function pluginConnections(connections: Connections, id: string): PluginConnections {
+  const core =
+    (alongside: OwnAlongside<Connection> | undefined): Alongside<Connection> =>
+    async (statements, change) =>
+      alongside?.(ownStatements(statements, id), change)
+  return {
+    ...connections,
+    finish: (provider, answer, checks, terms) =>
+      connections.finish(provider, answer, checks, { ...terms, alongside: core(terms.alongside) }),
+    connectServiceAccount: (provider, key, terms) =>
+      connections.connectServiceAccount(provider, key, { ...terms, alongside: core(terms.alongside) }),
+    remove: (organizationId, connectionId, alongside) => connections.remove(organizationId, connectionId, core(alongside)),
+  }
+}
 
 export function pluginMail(mail: MailQueue, id: string): PluginMail {
   const own = (email: EmailMessage): EmailMessage => (email.key === undefined ? email : { ...email, key: `${id}:${email.key}` })

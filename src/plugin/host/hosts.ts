@@ -22,7 +22,7 @@ import type { PluginRegistry } from "../registry.ts"
 import { instanceRouter, openRouter, siteRouter } from "../routers.ts"
 import { ownCounters } from "./counters.ts"
 import { pluginBatch, pluginCreation } from "./creation.ts"
-import { type Host, type HostServices, pluginAudit, pluginMail, pluginOutbox, pluginSecrets } from "./host.ts"
+import { type Host, type HostServices, pluginAudit, pluginConnections, pluginMail, pluginOutbox, pluginSecrets } from "./host.ts"
 import { importWriters } from "./imports.ts"
 import { pluginJobs } from "./jobs.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
@@ -113,7 +113,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       batch: pluginBatch(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),
       secrets: pluginSecrets(instance.secretsOf(id), id),
-      connections: instance.connections,
+      connections: pluginConnections(instance.connections, id),
       mail: pluginMail(instance.accounts.mail, id),
       log,
       outbound: instance.outbound,

@@ -114,7 +114,7 @@ test("a site that moves to another organization leaves one and joins the other",
   const { organizations, sites } = instance.app.instance
   const other = await organizations.create({ name: "Other" })
   const before = (await publishedEvents(instance)).length
-  await sites.transfer(1, other.id)
+  await sites.transfer(1, other.id, 1)
   await organizations.remove(other.id, { confirm: "Other" }, null)
   const shop = { site_id: 1, name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin" }
   expect((await publishedEvents(instance)).slice(before)).toEqual([
