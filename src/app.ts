@@ -138,7 +138,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...options,
     registry,
     authorize,
-    addressOf: clients.addressOf,
+    ...clients,
     erasure,
     engine,
     collector,
@@ -178,6 +178,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     pluginRoutes: plugins.pluginRoutes,
     answerAtEndpoint: plugins.answerAtEndpoint,
     pluginPages: plugins.pages,
+    pluginSharePages: plugins.sharePages,
   })
   const upkeep = { ...upkeepOptions(options, instance), hooks: registry.hooks }
   const onJump = (milliseconds: number) => {

@@ -40,7 +40,6 @@ export const DASHBOARD_PATHS = [
   ...ORGANIZATION_SECTIONS.map((section) => `/org/:organization/${section}`),
   "/account",
   ...ACCOUNT_SECTIONS.map((section) => `/account/${section}`),
-  "/share/s/:slug",
   "/help",
   ...HELP_TOPICS.map((topic) => `/help/${topic}`),
 ]

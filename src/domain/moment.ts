@@ -13,6 +13,9 @@ export function parseInstant(text: string): number | undefined {
 /** Formats epoch milliseconds as RFC 3339 in UTC, in whole seconds. */
 export const instantText = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z")
 
+/** Formats a time in the same way, or returns null. Matches the schema `orNull(Instant)`. */
+export const instantOrNull = (at: number | null): string | null => (at === null ? null : instantText(at))
+
 const SPANS = [
   ["day", 86_400_000],
   ["hour", 3_600_000],

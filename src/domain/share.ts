@@ -1,8 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { type Static, type TObject, Type as t } from "@sinclair/typebox"
 import type { Dimension } from "./dimension.ts"
 import { AppError, type Fault } from "./error.ts"
 import { THINGS } from "./limits.ts"
-import { parseInstant } from "./moment.ts"
+import { instantOrNull, instantText, parseInstant } from "./moment.ts"
 import { anyOf, CREATED_AT, field, Instant, orNull, textOf, UPDATED_AT } from "./response.ts"
 import type { SavedFilter } from "./segment.ts"
 import { fault } from "./shape.ts"
@@ -59,19 +59,82 @@ const SECTION_OF: { readonly [dimension in Dimension]: Section } = {
 export const sectionOf = (dimension: unknown): Section | undefined =>
   typeof dimension === "string" && Object.hasOwn(SECTION_OF, dimension) ? SECTION_OF[dimension as Dimension] : undefined
 
+/** The fields in the body of every kind of share. */
+export const SHARE_INPUT = {
+  name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars, description: "Name of the share." }),
+  password: t.Optional(
+    t.Union([t.String({ minLength: THINGS.sharePassword.min, maxLength: THINGS.sharePassword.max }), t.Null()], {
+      description: "Password that viewers must enter. null means no password. Write-only.",
+    }),
+  ),
+  expires_at: t.Optional(
+    t.Union([t.String({ minLength: 1 }), t.Null()], { description: "Expiry time (RFC 3339). null means never. Default: null." }),
+  ),
+  locked_filters: t.Optional(t.Array(t.Unknown(), { description: "Filters that are always applied. Viewers cannot remove them." })),
+  allow_range: t.Optional(t.Boolean({ description: "Whether viewers can change the period. Default: true." })),
+  allow_filters: t.Optional(t.Boolean({ description: "Whether viewers can add filters. Default: true." })),
+  allow_export: t.Optional(t.Boolean({ description: "Whether viewers can export data. Default: false." })),
+  embed_origins: t.Optional(
+    t.Array(t.String(), {
+      maxItems: THINGS.shareOrigins,
+      uniqueItems: true,
+      description: "Origins (https) of the pages that can embed the share.",
+    }),
+  ),
+}
+
+/** The writable fields of every kind of share, without the password. */
+export interface ShareTerms {
+  name: string
+  expires_at: number | null
+  locked_filters: readonly SavedFilter[]
+  allow_range: boolean
+  allow_filters: boolean
+  allow_export: boolean
+  embed_origins: readonly string[]
+}
+
+/** The fields of a new share. */
+export const DEFAULT_TERMS: Omit<ShareTerms, "name"> = {
+  expires_at: null,
+  locked_filters: [],
+  allow_range: true,
+  allow_filters: true,
+  allow_export: false,
+  embed_origins: [],
+}
+
+/** The fields of every kind of share that the server sets. Times are epoch milliseconds. */
+export interface ShareState extends Versioned {
+  id: number
+  has_password: boolean
+  /** Number of the password. A new password invalidates everything unlocked by an older one. */
+  password_version: number
+  created_by: number | null
+  created_at: number
+  updated_at: number
+}
+
+/** A stored share with its secrets, which must not leave the server. */
+export interface StoredShare<Share> {
+  share: Share
+  slugSealed: Uint8Array
+  passwordHash: string | null
+}
+
+/** What a new share is stored with in addition to its fields. */
+export interface NewShare {
+  slugHash: Uint8Array
+  slugSealed: Uint8Array
+  passwordHash: string | null
+  createdBy: number
+  now: number
+}
+
 /** The writable fields of a shared view of a site. */
 export const ShareInput = t.Object(
   {
-    name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars, description: "Name of the shared view." }),
-    password: t.Optional(
-      t.Union([t.String({ minLength: THINGS.sharePassword.min, maxLength: THINGS.sharePassword.max }), t.Null()], {
-        description: "Password that viewers must enter. null means no password. Write-only.",
-      }),
-    ),
-    expires_at: t.Optional(
-      t.Union([t.String({ minLength: 1 }), t.Null()], { description: "Expiry time (RFC 3339). null means never. Default: null." }),
-    ),
-    locked_filters: t.Optional(t.Array(t.Unknown(), { description: "Filters that are always applied. Viewers cannot remove them." })),
+    ...SHARE_INPUT,
     sections: t.Optional(
       t.Array(t.Union(SECTIONS.map((section) => t.Literal(section))), {
         minItems: 1,
@@ -79,66 +142,63 @@ export const ShareInput = t.Object(
         description: "Visible sections. Default: all except revenue.",
       }),
     ),
-    allow_range: t.Optional(t.Boolean({ description: "Whether viewers can change the period." })),
-    allow_filters: t.Optional(t.Boolean({ description: "Whether viewers can add filters." })),
-    allow_export: t.Optional(t.Boolean({ description: "Whether viewers can export data." })),
-    embed_origins: t.Optional(
-      t.Array(t.String(), {
-        maxItems: THINGS.shareOrigins,
-        uniqueItems: true,
-        description: "Origins (https) of the pages that can embed the shared view.",
-      }),
-    ),
   },
   { additionalProperties: false, title: "ShareInput" },
 )
-export type ShareInput = Static<typeof ShareInput>
 
 /** The writable fields of a shared view, without its password. */
-export interface ShareFields {
-  name: string
-  expires_at: number | null
-  locked_filters: readonly SavedFilter[]
+export interface ShareFields extends ShareTerms {
   sections: readonly Section[]
-  allow_range: boolean
-  allow_filters: boolean
-  allow_export: boolean
-  embed_origins: readonly string[]
 }
 
-/** A stored shared view. Times are epoch milliseconds. */
-export interface Share extends ShareFields, Versioned {
-  id: number
+/** A stored shared view. */
+export interface Share extends ShareFields, ShareState {
   site_id: number
-  has_password: boolean
-  /** Number of the password. A new password invalidates everything unlocked by an older one. */
-  password_version: number
   /** Whether the site's setting `public` created this shared view. */
   is_public: boolean
-  created_by: number | null
-  created_at: number
-  updated_at: number
 }
+
+/** The fields of every kind of share in responses to its managers. */
+export const SHARE_RESPONSE = {
+  name: t.String({ description: "Display name." }),
+  slug: t.String({ description: "Last part of the URL. Anyone who knows it can open the share." }),
+  url: t.String({ description: "URL of the share." }),
+  has_password: t.Boolean({ description: "Whether viewers must enter a password." }),
+  expires_at: orNull(Instant, { description: "Expiry time. null means never." }),
+  locked_filters: t.Array(anyOf<SavedFilter>(), { description: "Filters that are always applied. Viewers cannot remove them." }),
+  allow_range: t.Boolean({ description: "Whether viewers can change the period." }),
+  allow_filters: t.Boolean({ description: "Whether viewers can add filters." }),
+  allow_export: t.Boolean({ description: "Whether viewers can export data." }),
+  embed_origins: t.Array(t.String(), { description: "Origins (https) of the pages that can embed the share." }),
+  created_at: CREATED_AT,
+  updated_at: UPDATED_AT,
+  version: t.Integer({ description: "Version of the share, which increases with each change." }),
+}
+
+/** Returns these fields of a share with its slug. */
+export const formatShare = (share: ShareTerms & ShareState & { slug: string }, url: string) => ({
+  name: share.name,
+  slug: share.slug,
+  url,
+  has_password: share.has_password,
+  expires_at: instantOrNull(share.expires_at),
+  locked_filters: [...share.locked_filters],
+  allow_range: share.allow_range,
+  allow_filters: share.allow_filters,
+  allow_export: share.allow_export,
+  embed_origins: [...share.embed_origins],
+  created_at: instantText(share.created_at),
+  updated_at: instantText(share.updated_at),
+  version: share.version,
+})
 
 export const ShareResponse = t.Object(
   {
     id: field.id("Id of the shared view."),
     site_id: field.id("Id of the site."),
-    name: t.String({ description: "Display name." }),
-    slug: t.String({ description: "Last part of the URL. Anyone who knows it can open the shared view." }),
-    url: t.String({ description: "URL of the shared view." }),
-    has_password: t.Boolean({ description: "Whether viewers must enter a password." }),
-    expires_at: orNull(Instant, { description: "Expiry time. null means never." }),
-    locked_filters: t.Array(anyOf<SavedFilter>(), { description: "Filters that are always applied. Viewers cannot remove them." }),
+    ...SHARE_RESPONSE,
     sections: t.Array(textOf<Section>(), { description: "Visible sections." }),
-    allow_range: t.Boolean({ description: "Whether viewers can change the period." }),
-    allow_filters: t.Boolean({ description: "Whether viewers can add filters." }),
-    allow_export: t.Boolean({ description: "Whether viewers can export data." }),
-    embed_origins: t.Array(t.String(), { description: "Origins (https) of the pages that can embed the shared view." }),
     is_public: t.Boolean({ description: "Whether the setting for a public dashboard created the view." }),
-    created_at: CREATED_AT,
-    updated_at: UPDATED_AT,
-    version: t.Integer({ description: "Version of the shared view, which increases with each change." }),
   },
   { title: "Share" },
 )
@@ -165,8 +225,11 @@ export type SharedViewResponse = Static<typeof SharedViewResponse>
 
 export const shareNotFound = () => new AppError("share_not_found", "This site has no shared view with this id.")
 
+/** The fields of a body that follows the schema. */
+export type SentTerms = Partial<Static<TObject<typeof SHARE_INPUT>>>
+
 /** Returns the faults that the schema cannot express. */
-export function shareFaults({ expires_at, embed_origins = [] }: Partial<ShareInput>, now: number): Fault[] {
+export function shareFaults({ expires_at, embed_origins = [] }: SentTerms, now: number): Fault[] {
   const at = typeof expires_at === "string" ? parseInstant(expires_at) : undefined
   const time =
     typeof expires_at !== "string" || (at !== undefined && at > now)

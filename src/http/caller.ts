@@ -6,14 +6,20 @@ import type { Call } from "../web/guard.ts"
 export interface Clients {
   /** Returns the address of the client, or undefined if the connection has ended. */
   addressOf(call: Pick<Call, "request" | "server">): string | undefined
+  /** Returns the key of the client's network for limits: the /24 of an IPv4 address, the /64 of an IPv6 address. */
+  networkOf(call: Pick<Call, "request" | "server">): string
   /** Returns the country code and the city of the client. Unknown ones are empty. */
   placeOf(call: Pick<Call, "request" | "server">): { country: string; city: string }
 }
 
-export const createClients = ({ clientAddress, clientPlace }: Pick<ClientFacts, "clientAddress" | "clientPlace">): Clients => ({
-  addressOf: ({ request, server }) => clientAddress(server?.requestIP(request)?.address, request.headers),
-  placeOf: ({ request, server }) => clientPlace(server?.requestIP(request)?.address, request.headers),
-})
+export function createClients({ clientAddress, clientPlace }: Pick<ClientFacts, "clientAddress" | "clientPlace">): Clients {
+  const addressOf: Clients["addressOf"] = ({ request, server }) => clientAddress(server?.requestIP(request)?.address, request.headers)
+  return {
+    addressOf,
+    networkOf: (call) => networkName(addressOf(call)),
+    placeOf: ({ request, server }) => clientPlace(server?.requestIP(request)?.address, request.headers),
+  }
+}
 
 /** Returns the /24 of an IPv4 address or the /48 of an IPv6 address, or "" without an address. Only this prefix of a signed-in user is stored. */
 export function addressPrefix(address: string | undefined): string {

@@ -40,7 +40,7 @@ export interface ServerOptions
   extends Omit<PrivateOptions, "create" | "describe">,
     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers" | "addressOf">,
-    Pick<PagesOptions, "isSetUp" | "pluginPages" | "origins" | "sessions">,
+    Pick<PagesOptions, "isSetUp" | "pluginPages" | "pluginSharePages" | "isSecure" | "origins" | "sessions">,
     Pick<PluginRoutes, "answerAtEndpoint">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
     SiteFacts,

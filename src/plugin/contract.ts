@@ -19,6 +19,7 @@ import type { Consumer } from "../services/jobs/outbox.ts"
 import type { EmailOutcome } from "../services/mail/mail.ts"
 import type { VisitorSets } from "../services/people/visitor-sets.ts"
 import type { Report } from "../services/runtime/control.ts"
+import type { SharePages } from "../services/sharing/opening.ts"
 import type { Migration } from "../store/migrations.ts"
 import type { PluginError } from "./errors.ts"
 import type { Asked, Host } from "./host/host.ts"
@@ -52,6 +53,8 @@ export interface Plugin<Settings extends TObject = TObject> {
   migrations?: readonly Migration[]
   /** Migrations of its row tables in the event store, for data that grows with traffic. */
   rowMigrations?: readonly Migration[]
+  /** Tables of `host.shares`, whose sealed slugs a rotation of the secret key encrypts again. */
+  sealedSlugs?: readonly string[]
   /** Records of requests by event name, with title and kind: `{ link_click: { title: "Link click", kind: "clicks" } }`. */
   records?: Readonly<Record<string, { title: string; kind: RecordKind }>>
   /** Its own error codes, in snake_case: what `errorsOf` creates errors of. */
@@ -87,6 +90,8 @@ export interface Contribution {
   visitorSets?: VisitorSets
   /** Objects of the plugin that dashboards name by id, by kind. Asked while the plugin is enabled. */
   named?: Readonly<Record<string, NamedThings>>
+  /** Pages for strangers who have the URL of a share. Their components are listed in `plugins/share-pages.ts`. */
+  sharePages?: readonly SharePages[]
   /** Consumers of product events, by name. */
   consumers?: Readonly<Record<string, Pick<Consumer, "events" | "consume">>>
   // The data hooks also run while the plugin is disabled. They return the number of deleted rows by kind. Each can run twice for the same data.

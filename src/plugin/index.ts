@@ -28,7 +28,7 @@ export { KEY_STATES, keyState } from "../domain/key.ts"
 export type { Log } from "../domain/log.ts"
 export { missingPermission } from "../domain/membership.ts"
 export { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
-export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
+export { instantOrNull, instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { type PackedColumns, packedObjects, packRows, unpackRows } from "../domain/packed-rows.ts"
 export type {
   Coverage,
@@ -71,6 +71,17 @@ export {
 } from "../domain/sale.ts"
 export type { SavedFilter } from "../domain/segment.ts"
 export { fault, inspect, isObject, mergedWith } from "../domain/shape.ts"
+export {
+  DEFAULT_TERMS,
+  formatShare,
+  type NewShare,
+  SHARE_INPUT,
+  SHARE_RESPONSE,
+  type ShareState,
+  type ShareTerms,
+  type StoredShare,
+  shareNotFound,
+} from "../domain/share.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
 export { etagOf, refuseOtherVersion, refuseStaleBody, type Versioned, versionsIn } from "../domain/version.ts"
@@ -169,9 +180,10 @@ export type { PluginJob, PluginJobs } from "./host/jobs.ts"
 export type { OwnAmountsQuery, OwnRows } from "./host/own-rows.ts"
 export type { OwnStatements, OwnTables } from "./host/own-tables.ts"
 export type { SaleReader, TouchesOf } from "./host/sales.ts"
+export type { PluginShareKind, PluginShares } from "./host/shares.ts"
 export type { OwnSlugs, SlugClaim } from "./host/slugs.ts"
 export type { PluginWorker, RunInThread } from "./host/threads.ts"
 export type { Trash } from "./host/trash.ts"
 export type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
-export { AnyQuery, instantOrNull, NoQuery, Sent } from "./shapes.ts"
+export { AnyQuery, NoQuery, Sent } from "./shapes.ts"
 export { canFilter, canLock, defineWidget, type KnownWidget, type Widget, type WidgetAnswer, type WidgetQuestion } from "./widgets.ts"

@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia"
 import type { Permissions } from "../domain/permission.ts"
 import type { PluginFacts } from "../services/runtime/plugins.ts"
 import type { Task } from "../services/runtime/tasks.ts"
+import type { SharePages } from "../services/sharing/opening.ts"
 import { addressLists } from "./address-lists.ts"
 import { checkPlugins, pluginFault } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
@@ -28,6 +29,8 @@ export interface PluginRoutes {
 export interface LoadedPlugins extends PluginRoutes {
   /** Returns the paths of dashboard pages of enabled plugins. */
   pages(): readonly string[]
+  /** Pages of shares. Those of a disabled plugin answer like pages of unknown shares. */
+  sharePages: readonly SharePages[]
   /** Periodic tasks for plugins. */
   tasks: readonly Task[]
   stop(): Promise<void>
@@ -40,12 +43,13 @@ const MINUTE = 60
 /** Checks the list of plugins and returns the facts that services need. Runs before the stores are opened. */
 export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
   checkPlugins(plugins)
-  return plugins.map(({ id, title, permissions = {}, migrations = [], rowMigrations = [] }) => ({
+  return plugins.map(({ id, title, permissions = {}, migrations = [], rowMigrations = [], sealedSlugs = [] }) => ({
     id,
     title,
     permissions: Object.fromEntries(Object.entries(permissions).map(([name, least]) => [name, { least, on: "site" }])) as Permissions,
     migrations,
     rowMigrations,
+    sealedSlugs,
   }))
 }
 
@@ -87,6 +91,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     pluginRoutes: registry.plugins.flatMap(({ contribution: { routes = [], openRoutes = [] } }) => [...routes, ...openRoutes]),
     tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
     pages: () => plugins.filter(({ id }) => instance.plugins.isOn(id)).flatMap(({ pages = [] }) => pages),
+    sharePages: registry.plugins.flatMap(({ contribution: { sharePages = [] } }) => sharePages),
     async stop() {
       for (const { id, contribution } of registry.plugins) {
         const stopped = Promise.try(() => contribution.stop?.()).catch((error) =>

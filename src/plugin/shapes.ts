@@ -1,5 +1,4 @@
 import { type TUnsafe, Type as t } from "@sinclair/typebox"
-import { instantText } from "../domain/moment.ts"
 import type { SentJson } from "../web/body.ts"
 
 /** Unvalidated body of a write. The handler validates it with `inspect`, which reports all problems at once. */
@@ -7,6 +6,3 @@ export const Sent = t.Any() as unknown as TUnsafe<SentJson>
 export const NoQuery = t.Object({}, { additionalProperties: false })
 /** Unvalidated query. The handler parses the parameters and reports all problems at once. */
 export const AnyQuery = t.Object({}, { additionalProperties: true })
-
-/** Formats a time as an RFC 3339 timestamp, or returns null. Matches the schema `orNull(Instant)`. */
-export const instantOrNull = (at: number | null): string | null => (at === null ? null : instantText(at))

@@ -1,4 +1,4 @@
-/** Script of the pages for signed-in users and of shared views. */
+/** Script of the pages for signed-in users. */
 import { Router } from "./router/router.tsx"
 import { start } from "./start.tsx"
 

@@ -81,7 +81,7 @@ const admitting =
 type Requirement = string | ({ permission: string } & Terms)
 const withTerms = (requirement: Requirement) => (typeof requirement === "string" ? { permission: requirement } : requirement)
 
-const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
+export const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
 /** Checks the media type after the size. `usualRead` already does this. */
 function readOf({ read, multipart }: Rule): Read {
@@ -96,7 +96,7 @@ export interface Gate
 }
 
 /** Returns the OpenAPI members of a rule. Elysia keeps only the `detail` of a macro. */
-function described(rule: Rule, permission: string, plugin: string | undefined): object {
+export function described(rule: Rule, permission: string, plugin: string | undefined): object {
   const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
   const terms = { sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature }
   const given = Object.entries(terms).filter(([, value]) => value !== undefined)

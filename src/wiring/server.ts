@@ -25,6 +25,7 @@ export const authorizeOptions = ({ config, clock }: AppOptions, instance: Instan
 
 /** Returns the options of the web server that come from the settings and from the services of the instance. */
 export const serverOptions = ({ config, clock, log, version }: AppOptions, instance: Instance, baseUrl: () => string) => ({
+  isSecure: isSecure({ config }),
   ...instance.accounts,
   isSetUp: instance.accounts.users.isSetUp,
   health: instance.health,

@@ -23,7 +23,7 @@ longTest(
     using folder = temporaryFolder()
     copyTree(folder.path)
     for (const area of AREAS) rmSync(join(folder.path, "plugins", area), { recursive: true })
-    for (const list of ["plugins/index.ts", "plugins/pages.ts"]) withoutLines(join(folder.path, list))
+    for (const list of ["plugins/index.ts", "plugins/pages.ts", "plugins/share-pages.ts"]) withoutLines(join(folder.path, list))
     withoutWorkers(join(folder.path, "plugins/workers.ts"))
     for (const words of CHECKS) expect(runIn(folder.path, words)).toEqual({ words, exitCode: 0, output: "" })
   },

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { bundleDashboard, GUEST_SCRIPT } from "../../src/http/dashboard/bundle.ts"
+import { bundleDashboard, GUEST_SCRIPT, SHARE_SCRIPT } from "../../src/http/dashboard/bundle.ts"
 
 const KB = 1_000
 const parts = await bundleDashboard()
@@ -20,8 +20,23 @@ const page = text(at("/")!.bytes)
 const entry = /\/assets\/[^"]+\.js/.exec(page)![0]
 const first = scriptsFor(entry)
 const guest = scriptsFor(parts.find(({ path }) => GUEST_SCRIPT.test(path))!.path)
+const share = scriptsFor(parts.find(({ path }) => SHARE_SCRIPT.test(path))!.path)
+/** The page of each kind of share. Its parts are loaded after it. */
+const sharePages = parts.filter(({ path }) => /\/shared-[^/]+\.js$/.test(path)).map(({ path }) => path)
+const ofShares = new Set([...share, ...sharePages.flatMap((path) => [...scriptsFor(path)])])
 /** Returns the scripts that are loaded before a lazily loaded one: the initial scripts of its bundle. */
-const before = (path: string) => [first, guest].find((bundle) => [...scriptsFor(path)].some((one) => bundle.has(one))) ?? new Set()
+const before = (path: string) =>
+  [first, guest, ofShares].find((bundle) => [...scriptsFor(path)].some((one) => bundle.has(one))) ?? new Set()
+/** Returns the scripts that a bundle can load, now or later. */
+function everythingFrom(paths: readonly string[], seen = new Set<string>()): Set<string> {
+  for (const path of paths.flatMap((one) => [...scriptsFor(one)])) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    const lazy = [...text(at(path)!.bytes).matchAll(/import\("(\/assets\/[^"]+\.js)"\)/g)].map(([, imported]) => imported!)
+    everythingFrom(lazy, seen)
+  }
+  return seen
+}
 const weigh = (paths: Iterable<string>): number => [...paths].reduce((sum, path) => sum + gzip(at(path)!.bytes), 0)
 
 test("the first view of the dashboard loads at most 75 kB of scripts, 14 kB of styles and 35 kB of fonts", () => {
@@ -46,8 +61,25 @@ test("the sign-in page loads at most 40 kB of scripts, and none of the dashboard
   expect([...signIn].filter(drawsCharts)).toEqual([])
 })
 
+test("a page of a share loads at most 75 kB of scripts, and its bundle contains no screen for members", () => {
+  for (const path of sharePages) {
+    const loaded = new Set([...share, ...scriptsFor(path)])
+    console.log(`${path}: ${weigh(loaded)} bytes of scripts`)
+    expect(weigh(loaded)).toBeLessThanOrEqual(75 * KB)
+  }
+  expect(sharePages.length).toBeGreaterThan(0)
+  const reachable = [...everythingFrom([...share])].map((path) => text(at(path)!.bytes)).join("\n")
+  expect(reachable).toContain("Enter the password")
+  for (const words of ["Invite a member", "Create API key", "Impersonate"]) {
+    expect(parts.some(({ bytes }) => text(bytes).includes(words))).toBe(true)
+    expect(reachable).not.toContain(words)
+  }
+})
+
 test("any other screen adds at most 30 kB, the map 60 kB", () => {
-  const scripts = parts.filter(({ path }) => path.endsWith(".js") && !first.has(path) && !guest.has(path))
+  const scripts = parts.filter(
+    ({ path }) => path.endsWith(".js") && !first.has(path) && !guest.has(path) && !share.has(path) && !/\/shared-/.test(path),
+  )
   const heavy = scripts.flatMap(({ path }) => {
     const loaded = before(path)
     const added = weigh([...scriptsFor(path)].filter((one) => !loaded.has(one)))

@@ -34,7 +34,6 @@ const MISSES_PER_MINUTE = 60
 const TRIES_PER_MINUTE = 5
 /** Passwords per client, so that more links do not mean more slow hashes. */
 const UNLOCKS_PER_MINUTE = 30
-const UNLOCK_SECONDS = 3_600
 const MAX_FORM_BYTES = 4_096
 
 /** Parts of the requested URL. */
@@ -68,6 +67,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   const misses = host.throttle(MISSES_PER_MINUTE, 60_000)
   const tries = host.throttle(TRIES_PER_MINUTE, 60_000)
   const unlocks = host.throttle(UNLOCKS_PER_MINUTE, 60_000)
+  const unlockCookies = host.unlockCookies("l-")
   const botReason = createBotCheck(isDatacenter)
   const siteOf = (id: number): Site | undefined => host.services.sites.directory.byId(id)
 
@@ -100,7 +100,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   }
 
   function requestOf(asked: Asked, { link }: CachedLink, site: Site, { path, query }: Address, sender: SenderFacts): LinkRequest {
-    const isUnlocked = link.password_hash !== null && host.unlocks.fits(link, cookieIn(asked.request, cookieName(link.id)))
+    const isUnlocked = link.password_hash !== null && unlockCookies.isUnlocked(asked.request, link)
     const { device, os, country, language } = sender
     return { device, os, country, language, at: host.now(), query, path, timezone: site.timezone, isUnlocked }
   }
@@ -177,17 +177,8 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
     const form = new URLSearchParams(new TextDecoder().decode(await readBytes(asked.request, MAX_FORM_BYTES)))
     const typed = form.get("password") ?? ""
     const isRight = typed !== "" && (await host.passwords.verify(normalizeUnicode(typed), link.password_hash)).isRight
-    return isRight ? unlockedPage(cookieOf(link)) : passwordPage(403)
+    return isRight ? unlockedPage(unlockCookies.header(link)) : passwordPage(403)
   }
-
-  const isSecure = (): boolean => host.baseUrl().startsWith("https:")
-  const cookieName = (id: number): string => `${isSecure() ? "__Host-" : ""}unlock-l-${id}`
-  const cookieOf = (link: Link): string =>
-    [
-      `${cookieName(link.id)}=${host.unlocks.make(link)}`,
-      ...["Path=/", `Max-Age=${UNLOCK_SECONDS}`, "HttpOnly", "SameSite=Lax"],
-      ...(isSecure() ? ["Secure"] : []),
-    ].join("; ")
 
   const base = `/${prefix}`
   /** Answers at once, or after the first request of the process has loaded the links. */
@@ -249,6 +240,3 @@ function redirect(location: string, { status, noindex }: { status: number; noind
   response.headers.set("location", location)
   return response
 }
-
-const cookieIn = ({ headers }: Request, name: string): string | undefined =>
-  new Bun.CookieMap(headers.get("cookie") ?? "").get(name) ?? undefined

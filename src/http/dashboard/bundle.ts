@@ -27,15 +27,16 @@ export function lastChange(): number {
   return Math.max(...changes)
 }
 
-/** Matches the script of pages that need no account. The page refers to the script of all other pages. */
+/** Matches the script of pages that need no account, and that of shares. The page refers to the script of all other pages. */
 export const GUEST_SCRIPT = /^\/assets\/guest-entry-[a-z0-9]+\.js$/
+export const SHARE_SCRIPT = /^\/assets\/share-entry-[a-z0-9]+\.js$/
 
 /**
- * Bundles the dashboard, which takes about 100 ms. Throws the errors of the bundler. Pages that need no account have a bundle of
- * their own, because in a common bundle their shared code would be split into dozens of small files.
+ * Bundles the dashboard, which takes about 100 ms. Throws the errors of the bundler. Pages that need no account and pages of shares
+ * have bundles of their own, because in a common bundle their shared code would be split into dozens of small files.
  */
 export async function bundleDashboard(): Promise<DashboardPart[]> {
-  const outputs = (await Promise.all([bundle("index.html"), bundle("guest.tsx")])).flat()
+  const outputs = (await Promise.all([bundle("index.html"), bundle("guest.tsx"), bundle("share.tsx")])).flat()
   const parts = await Promise.all(
     outputs.map(async (output) => ({
       path: output.type.startsWith("text/html") ? "/" : output.path.replace(/^\.\//, ASSETS),
@@ -44,7 +45,7 @@ export async function bundleDashboard(): Promise<DashboardPart[]> {
     })),
   )
   const font = new Uint8Array(await Bun.file(Bun.resolveSync(FONT_FILE, SOURCE)).arrayBuffer())
-  // A file in both bundles has the same name, because the name contains a hash of the content.
+  // A file in several bundles has the same name, because the name contains a hash of the content.
   return [...new Map(parts.map((part) => [part.path, part])).values(), { path: FONT_PATH, type: "font/woff2", bytes: font }]
 }
 

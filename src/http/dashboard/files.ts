@@ -1,6 +1,6 @@
 import { encodingOf } from "../accept.ts"
 import { matchesETag } from "../headers.ts"
-import { bundleDashboard, type DashboardPart, GUEST_SCRIPT, lastChange } from "./bundle.ts"
+import { bundleDashboard, type DashboardPart, GUEST_SCRIPT, lastChange, SHARE_SCRIPT } from "./bundle.ts"
 import { EMBEDDED, type EmbeddedPart } from "./embedded.ts"
 
 /** File with its encoded forms. */
@@ -15,8 +15,10 @@ interface Asset {
 export interface DashboardFiles {
   /** Returns the response for a script, style, font or image, or undefined for an unknown path. */
   answer(path: string, request: Request, headers: Readonly<Record<string, string>>): Promise<Response> | undefined
-  /** Page for signed-in users and shared views. */
+  /** Page for signed-in users. */
   shell: Shell
+  /** Page of shares. */
+  share: Shell
   /** Page for the sign-in and other pages that need no account. */
   guest: Shell
   /** Version of the dashboard: a hash of its page, which refers to all other files. */
@@ -51,12 +53,14 @@ async function open(): Promise<DashboardFiles> {
   if (EMBEDDED) for (const part of EMBEDDED) assets.set(part.path, embedded(part))
   else for (const part of await bundleDashboard()) assets.set(part.path, fromSource(part))
   const page = new TextDecoder().decode(await assets.get("/")?.plain())
-  const guestScript = [...assets.keys()].find((path) => GUEST_SCRIPT.test(path))
-  if (!guestScript) throw new Error("The dashboard has no script for pages that need no account")
+  const [guestScript, shareScript] = [GUEST_SCRIPT, SHARE_SCRIPT].map((script) => [...assets.keys()].find((path) => script.test(path)))
+  if (!guestScript || !shareScript) throw new Error("The dashboard has no script for pages that need no account")
+  const withScript = (script: string): Shell => shellOf(page.replace(/\/assets\/[^"]+\.js/g, script))
   assets.delete("/")
   return {
     shell: shellOf(page),
-    guest: shellOf(page.replace(/\/assets\/[^"]+\.js/g, guestScript)),
+    guest: withScript(guestScript),
+    share: withScript(shareScript),
     build: Bun.hash(page).toString(36),
     answer(path, request, headers) {
       const asset = assets.get(path)

@@ -1,6 +1,7 @@
 import { DASHBOARD_PATHS, matchesPagePath } from "../../domain/dashboard-path.ts"
 import type { AppError } from "../../domain/error.ts"
 import { isGuestPath } from "../../domain/own-path.ts"
+import type { SharePages } from "../../services/sharing/opening.ts"
 import type { ShareVisits } from "../../services/sharing/share-visits.ts"
 import type { RequestHandler } from "../collect/response.ts"
 import { baseUrlFor, methodNotAllowed, notFound, problem, toFailure } from "../errors.ts"
@@ -16,9 +17,11 @@ export interface PagesOptions extends BootOptions {
   isSecure: boolean
   headers: Pick<HeaderSets, "page" | "asset">
   origins: Pick<Origins, "refuseHost">
-  shareVisits: Pick<ShareVisits, "embedOrigins">
+  shareVisits: Pick<ShareVisits, "opening">
   /** Returns the paths of the pages of enabled plugins. */
   pluginPages(): readonly string[]
+  /** Pages of the shares of all plugins, including disabled ones. */
+  pluginSharePages: readonly SharePages[]
 }
 
 const METHODS = ["GET", "HEAD"]
@@ -47,11 +50,16 @@ export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
           allow: METHODS.join(", "),
         })
 
-  const pageHandler = (path: string, status = 200): RequestHandler => {
+  const sharePages: readonly SharePages[] = [
+    { paths: ["/share/s/:slug"], opening: options.shareVisits.opening },
+    ...options.pluginSharePages,
+  ]
+
+  const pageHandler = (path: string, { status = 200, shared }: { status?: number; shared?: SharePages } = {}): RequestHandler => {
     return async (request) => {
       try {
         origins.refuseHost(request)
-        return refuseMethod(request) ?? (await page(request, path, { ...options, status }))
+        return refuseMethod(request) ?? (await page(request, path, { ...options, status, shared }))
       } catch (thrown) {
         const id = requestId(request)
         return refusalPage(toFailure(thrown, id, options.log), { ...headers.page(), "x-request-id": id })
@@ -68,26 +76,34 @@ export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
         return refuseMethod(request) ?? (await (await dashboardFiles()).answer(path, request, own)) ?? fileNotFound(request, options)
       }
     }
+    const shared = path.startsWith("/share/") ? sharePages.find(({ paths }) => matchesPagePath(paths, path)) : undefined
+    if (shared) return pageHandler(path, { shared })
     return matchesPagePath(DASHBOARD_PATHS, path) || matchesPagePath(options.pluginPages(), path) ? pageHandler(path) : undefined
   }
 
-  return { handlerFor, notFound: (path) => pageHandler(path, 404) }
+  return { handlerFor, notFound: (path) => pageHandler(path, { status: 404 }) }
 }
 
-async function page(request: Request, path: string, options: PagesOptions & { status: number }): Promise<Response> {
-  const { headers, cookie } = options
-  const share = /^\/share\/s\/([^/]+)/.exec(path)?.[1]
+interface PageOptions extends PagesOptions {
+  status: number
+  /** The kind of share to which the page belongs. */
+  shared: SharePages | undefined
+}
+
+async function page(request: Request, path: string, options: PageOptions): Promise<Response> {
+  const { headers, cookie, shared } = options
   const files = await freshDashboardFiles()
   const { boot, person, status: foundStatus } = await firstView(request, path, options)
-  const embedOrigins = share === undefined ? [] : await options.shareVisits.embedOrigins(share)
+  // The third segment is the slug.
+  const embedOrigins = shared ? await shared.opening.embedOrigins(path.split("/")[3] ?? "", request.method === "GET") : []
   const found = embedOrigins ? foundStatus : 404
   const theme = person?.user.theme ?? themeOf(request, options)
-  const isGuest = boot.setup_needed || isGuestPath(path) || (!person && share === undefined)
-  const answer = new Response(withBoot(isGuest ? files.guest : files.shell, { ...boot, build: files.build }, theme), {
+  const shell = boot.setup_needed || isGuestPath(path) || (!person && !shared) ? files.guest : shared ? files.share : files.shell
+  const answer = new Response(withBoot(shell, { ...boot, build: files.build }, theme), {
     status: found === 200 ? options.status : found,
     headers: { ...headers.page(embedOrigins), "content-type": "text/html; charset=utf-8", link: FONT, "x-request-id": requestId(request) },
   })
-  if (share !== undefined) answer.headers.set("x-robots-tag", "noindex")
+  if (shared) answer.headers.set("x-robots-tag", "noindex")
   if (person?.renewedToken !== undefined) {
     const left = Math.floor((person.session.expires_at - options.now()) / 1_000)
     answer.headers.append("set-cookie", cookie.header(person.renewedToken, left))

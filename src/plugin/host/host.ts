@@ -19,7 +19,7 @@ import type { EmailMessage, Mail, MailQueue } from "../../services/mail/mail.ts"
 import type { Outbound } from "../../services/outbound/outbound.ts"
 import type { Exclusive } from "../../services/runtime/tasks.ts"
 import type { SecretPlace } from "../../services/secrets/secrets.ts"
-import type { UnlockTokens } from "../../services/sharing/unlock-tokens.ts"
+import type { UnlockCookies } from "../../services/sharing/unlock-cookies.ts"
 import type { Hashes } from "../../services/sign-in/passwords.ts"
 import type { Insights } from "../../services/stats/insights.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
@@ -36,6 +36,7 @@ import type { PluginJobs } from "./jobs.ts"
 import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, ownStatements, statementsBehind } from "./own-tables.ts"
 import type { SaleReader } from "./sales.ts"
+import type { CreatePluginShares } from "./shares.ts"
 import type { SiteHash } from "./site-hash.ts"
 import type { OwnSlugs, SlugTables } from "./slugs.ts"
 import type { RunInThread } from "./threads.ts"
@@ -148,8 +149,10 @@ export interface Host<Settings = object> {
   siteHash(siteId: number): SiteHash | Promise<SiteHash>
   /** Creates a rate limit per client with a burst and an even refill. The address of the client is not visible to plugins. */
   throttle(most: number, refillMs: number): Throttle
-  /** Tokens for cookies that prove knowledge of a password. They are valid for one hour and for that password only. */
-  readonly unlocks: UnlockTokens
+  /** Creates the shares of one kind: things that strangers open by the slug in a URL. */
+  readonly shares: CreatePluginShares
+  /** Creates the cookies that prove knowledge of a password, for one kind of thing. `infix` is the part of their names before the id. */
+  unlockCookies(infix: string): UnlockCookies
   /**
    * Hashes and verifies passwords. Each hash is slow and gives precedence to sign-ins, so check limits and everything else that can
    * reject the request first.

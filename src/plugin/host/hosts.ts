@@ -10,7 +10,7 @@ import type { Console } from "../../services/instance/console.ts"
 import type { Instance } from "../../services/instance/instance.ts"
 import type { ResolveTxt } from "../../services/oidc/mail-domains.ts"
 import type { Random } from "../../services/secrets/secrets.ts"
-import { createUnlockTokens } from "../../services/sharing/unlock-tokens.ts"
+import { createUnlockCookies } from "../../services/sharing/unlock-cookies.ts"
 import type { Insights } from "../../services/stats/insights.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
@@ -22,13 +22,23 @@ import type { PluginRegistry } from "../registry.ts"
 import { instanceRouter, openRouter, siteRouter } from "../routers.ts"
 import { ownCounters } from "./counters.ts"
 import { pluginBatch, pluginCreation } from "./creation.ts"
-import { type Host, type HostServices, pluginAudit, pluginConnections, pluginMail, pluginOutbox, pluginSecrets } from "./host.ts"
+import {
+  type Asked,
+  type Host,
+  type HostServices,
+  pluginAudit,
+  pluginConnections,
+  pluginMail,
+  pluginOutbox,
+  pluginSecrets,
+} from "./host.ts"
 import { importWriters } from "./imports.ts"
 import { pluginJobs } from "./jobs.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
 import { recording } from "./recording.ts"
 import { createSales } from "./sales.ts"
+import { pluginShares } from "./shares.ts"
 import { siteHashes } from "./site-hash.ts"
 import { ownSlugs } from "./slugs.ts"
 import { stagingFolders } from "./staging.ts"
@@ -62,6 +72,8 @@ export interface HostOptions {
   registry: Pick<PluginRegistry, "widgets" | "named">
   authorize: Authorize
   addressOf: AddressOf
+  /** Returns the key of a client's network for limits. */
+  networkOf(asked: Asked): string
   clock: Pick<Clock, "now">
   log: Log
   random: Random
@@ -81,6 +93,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
   const sales = createSales({ ...instance, engine: options.engine, now: options.clock.now })
   const imports = importWriters({ ...instance, visible: instance.imports, sales, now: options.clock.now })
   const events: Record<string, ProductEventForm> = Object.assign({}, CORE_EVENTS, ...options.plugins.map((plugin) => plugin.events ?? {}))
+  const isSecure = () => options.publicUrl().startsWith("https:")
   return (plugin) => {
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
@@ -91,6 +104,8 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
     const log = logOf(options.log, id)
     const own = { id, db, audit, jobs, log, engine: options.engine, now: options.clock.now, random: options.random }
     const { directory } = instance.sites
+    const cookiesOf: Host["unlockCookies"] = (infix) =>
+      createUnlockCookies({ ...options, kind: id, infix, cookieSecrets: instance.cookieSecrets, isSecure })
     return {
       id,
       settings: options.settings[id] ?? {},
@@ -124,7 +139,8 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       siteHash,
       ...recording(options.collector, plugin),
       ...options.lists.forPlugin(plugin, options.settings[id] ?? {}),
-      unlocks: createUnlockTokens({ kind: id, clock: options.clock, cookieSecrets: instance.cookieSecrets }),
+      unlockCookies: cookiesOf,
+      shares: pluginShares({ ...options, id, cookiesOf, isOn }),
       passwords: instance.accounts.passwords.lowPriority,
       baseUrl: () => options.publicUrl().replace(/\/+$/, ""),
       isOwnHost: (host) => host === hostOfUrl(options.publicUrl()) || options.allowedHosts.includes(host),

@@ -54,6 +54,7 @@ import type { Stores } from "../runtime/stores.ts"
 import { createExclusive, type Exclusive } from "../runtime/tasks.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "../settings/settings.ts"
+import { type CreateShareList, createShareList } from "../sharing/share-list.ts"
 import { createShares, type Shares } from "../sharing/shares.ts"
 import { createSessions, type Sessions } from "../sign-in/sessions.ts"
 import { loadHostRulings } from "../sites/host-claims.ts"
@@ -121,6 +122,8 @@ export interface Instance {
   handover: Handover
   people: People
   shares: Shares
+  /** Creates the shares of another kind. */
+  shareList: CreateShareList
   instanceShields: InstanceShields
   settings: InstanceSettings
   maintenance: MaintenanceMode
@@ -205,7 +208,8 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const audit = createAudit({ catalog, clock })
-  const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings })
+  const sealedSlugs = options.plugins.flatMap((plugin) => plugin.sealedSlugs)
+  const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, sealedSlugs })
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const hostRulings = await loadHostRulings(catalog)
@@ -245,6 +249,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     outbox,
     handover,
   })
+  const shareOptions = { ...options, catalog, secrets, settings, passwords: accounts.passwords.lowPriority, visitorSets }
   return {
     lock,
     catalog,
@@ -261,15 +266,8 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     remoteBackups,
     sessions,
     accounts,
-    shares: createShares({
-      ...options,
-      catalog,
-      secrets,
-      settings,
-      sites,
-      passwords: accounts.passwords.lowPriority,
-      visitorSets,
-    }),
+    shares: createShares({ ...shareOptions, sites }),
+    shareList: (kind) => createShareList(kind, shareOptions),
     access: createAccess({ catalog, sites, permissions, sso: accounts.sso }),
     permissions,
     outbound,

@@ -42,6 +42,8 @@ interface KeyRotationOptions {
   log: Log
   audit: Pick<Audit, "write" | "writeAlone">
   settings: Pick<InstanceSettings, "get">
+  /** Tables of areas with sealed slugs of shares. */
+  sealedSlugs: readonly string[]
 }
 
 const BYTES = 32
@@ -51,7 +53,7 @@ const KEY_NAME_SETTING = "secret_key"
 
 /** Opens the keys. Completes an interrupted rotation and retires expired keys. Must be called before any value is encrypted. */
 export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation> {
-  const { dataDir, catalog, clock, random, log, audit } = options
+  const { dataDir, catalog, clock, random, log, audit, sealedSlugs } = options
   let keys = await finishRotation(options)
   const secrets = createSecrets({ secretKey: keys.current, former: formerOf(keys), random })
   const cookieSecrets: [string, ...string[]] = [
@@ -62,7 +64,7 @@ export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation
 
   /** Re-encrypts the values of an expired key before the key is deleted. */
   async function retire(): Promise<void> {
-    const { sealed } = await catalog.transaction((statements) => resealAll(statements, secrets))
+    const { sealed } = await catalog.transaction((statements) => resealAll(statements, secrets, sealedSlugs))
     keys = { ...keys, former: unexpired(keys, clock.now()) }
     writeSecretKeys(dataDir, keys)
     log.info("a former secret key was retired", { sealed })
@@ -71,7 +73,7 @@ export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation
   /** Re-encrypts all values and writes the audit entry in one transaction. `name` is the name of the new current key. */
   async function sealAll(actor: Actor, sealing: RotatableSecrets, name: string, onCommit: () => void): Promise<ResealResult> {
     return catalog.transaction(async (statements) => {
-      const done = await resealAll(statements, sealing)
+      const done = await resealAll(statements, sealing, sealedSlugs)
       await putSetting(statements, { key: KEY_NAME_SETTING, value: name, updated_by: null, updated_at: clock.now() })
       await audit.write(statements, actor, { ...keyEntry("rotate", name), changes: { sealed: [null, done.sealed] } })
       return done
@@ -98,7 +100,7 @@ export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation
       writeSecretKeys(dataDir, keys)
       return { ...done, previous_until: new Date(until).toISOString() }
     },
-    checkValues: () => countUnreadable(catalog, secrets),
+    checkValues: () => countUnreadable(catalog, secrets, sealedSlugs),
     async export(actor) {
       await audit.writeAlone(actor, keyEntry("export", keyName(keys.current)))
       return Buffer.from(keys.current).toString("base64")

@@ -3,7 +3,7 @@ import { listSealedRows, replaceSealedValue, type SealedColumn, type SealedRow }
 import { answerPlace } from "../api-keys/idempotency.ts"
 import { mailPlace } from "../mail/mail.ts"
 import type { RotatableSecrets, SecretPlace } from "../secrets/secrets.ts"
-import { SLUG_PLACE } from "../sharing/slugs.ts"
+import { SLUG_PLACE } from "../sharing/share-list.ts"
 import { totpPlace } from "../sign-in/second-factors.ts"
 import { saltPlace, siteKeyPlace } from "../sites/site-keys.ts"
 
@@ -54,7 +54,7 @@ const SEALED: readonly Sealed[] = [
     column: "sealed",
     placeOf: (row) => siteKeyPlace(number(row, "site_id"), row.purpose === "identity" ? "identity" : "site"),
   },
-  { table: "shares", holds: "addresses of shared views", keys: ["id"], column: "slug_sealed", placeOf: () => SLUG_PLACE },
+  slugsIn("shares"),
   {
     table: "idempotent_answers",
     holds: "idempotent responses",
@@ -66,6 +66,11 @@ const SEALED: readonly Sealed[] = [
   { table: "idempotent_answers", holds: "idempotent responses", keys: ["scope", "key"], column: "body_hash", placeOf: answer("body hash") },
 ]
 
+/** Returns the column with the slugs of a table of shares. */
+function slugsIn(table: string): Sealed {
+  return { table, holds: "addresses of shares", keys: ["id"], column: "slug_sealed", placeOf: () => SLUG_PLACE }
+}
+
 const SLICE = 1_000
 
 /** The result of re-encrypting the sealed values of the catalog. */
@@ -75,10 +80,10 @@ export interface ResealResult {
   unreadable: number
 }
 
-/** Re-encrypts every value that was sealed with another key, in the caller's transaction. */
-export async function resealAll(statements: Statements, secrets: RotatableSecrets): Promise<ResealResult> {
+/** Re-encrypts every value that was sealed with another key, in the caller's transaction. `sealedSlugs` names the tables of areas with shares. */
+export async function resealAll(statements: Statements, secrets: RotatableSecrets, sealedSlugs: readonly string[]): Promise<ResealResult> {
   const done: ResealResult = { sealed: 0, unreadable: 0 }
-  for await (const { column, row, sealed, place } of sealedValues(statements)) {
+  for await (const { column, row, sealed, place } of sealedValues(statements, sealedSlugs)) {
     if (secrets.isCurrent(sealed)) continue
     const plain = secrets.open(sealed, place)
     if (!plain) {
@@ -98,18 +103,22 @@ export interface Readability {
   unreadable: ReadonlyMap<string, number>
 }
 
-export async function countUnreadable(catalog: Statements, secrets: Pick<RotatableSecrets, "open">): Promise<Readability> {
+export async function countUnreadable(
+  catalog: Statements,
+  secrets: Pick<RotatableSecrets, "open">,
+  sealedSlugs: readonly string[],
+): Promise<Readability> {
   const unreadable = new Map<string, number>()
   let all = 0
-  for await (const { column, sealed, place } of sealedValues(catalog)) {
+  for await (const { column, sealed, place } of sealedValues(catalog, sealedSlugs)) {
     all++
     if (!secrets.open(sealed, place)) unreadable.set(column.holds, (unreadable.get(column.holds) ?? 0) + 1)
   }
   return { all, unreadable }
 }
 
-async function* sealedValues(statements: Statements) {
-  for (const column of SEALED) {
+async function* sealedValues(statements: Statements, sealedSlugs: readonly string[]) {
+  for (const column of [...SEALED, ...sealedSlugs.map(slugsIn)]) {
     let after: SealedRow | undefined
     for (;;) {
       const rows = await listSealedRows(statements, column, after, SLICE)

@@ -14,6 +14,8 @@ export interface PluginFacts {
   permissions: Permissions
   migrations: readonly Migration[]
   rowMigrations: readonly Migration[]
+  /** Tables with sealed slugs of shares. */
+  sealedSlugs: readonly string[]
 }
 
 /** A plugin of this instance as shown to instance admins. */

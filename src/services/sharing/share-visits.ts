@@ -2,46 +2,34 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { isRowType } from "../../domain/export.ts"
 import type { Suggestions } from "../../domain/insight.ts"
-import { THINGS } from "../../domain/limits.ts"
 import { isObject } from "../../domain/shape.ts"
 import { type Section, type Share, type SharedViewResponse, sectionOf } from "../../domain/share.ts"
-import { normalizePassword } from "../../domain/sign-in.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Export, Exports } from "../export/export.ts"
-import { refuseUntil, rememberedTimes } from "../sign-in/limits.ts"
 import type { Hashes } from "../sign-in/passwords.ts"
 import type { Insights } from "../stats/insights.ts"
 import type { ReportOptions } from "../stats/open-report.ts"
 import type { Stats } from "../stats/stats.ts"
+import { createShareOpening, type FoundShare, nothingHere, type ShareOpening } from "./opening.ts"
 import type { Shares } from "./shares.ts"
-import { createUnlockTokens } from "./unlock-tokens.ts"
-
-/** A request for a shared view: its slug, and proof of its password if the visitor has any. */
-export interface Visit {
-  slug: string
-  /** Returns the visitor's unlock token for a view. */
-  tokenFor(shareId: number): string | undefined
-}
+import { createUnlockCookies } from "./unlock-cookies.ts"
 
 const SHARED_REPORTS = ["summary", "timeseries", "breakdown", "goals", "realtime", "busy-hours", "events", "properties", "values"] as const
 export type SharedReport = (typeof SHARED_REPORTS)[number]
 
+/** A shared view as its viewers find it. */
+export type FoundView = FoundShare<Site, Share>
+
 /**
- * Shared views as their visitors use them. A view that is unknown, removed, expired or forbidden is `not_found`, a locked one
- * `share_locked`, and anything that it does not show or allow is `not_allowed`. The owner's locked filters apply to every report.
+ * Shared views as their viewers use them, once they are unlocked. Anything that a view does not show or allow is `not_allowed`. The
+ * owner's locked filters apply to every report.
  */
 export interface ShareVisits {
-  view(visit: Visit): Promise<SharedViewResponse>
-  /** Returns the origins whose pages may embed the view; undefined if there is no such view. */
-  embedOrigins(slug: string): Promise<readonly string[] | undefined>
-  /**
-   * Returns an unlock token and the id of its view. Throws `rate_limited`, `not_found`, `invalid_credentials`. No hash is computed for
-   * an unknown view, because `view` reveals without a password whether a view exists.
-   */
-  unlock(slug: string, body: unknown, network: string): Promise<{ shareId: number; token: string }>
+  opening: ShareOpening<Site, Share>
+  view(found: FoundView): SharedViewResponse
   /** Computes a report. The arguments are those of a query string. */
-  report(visit: Visit, report: string, given: Record<string, unknown>, signal: AbortSignal): Promise<object>
-  export(visit: Visit, given: Record<string, unknown>): Promise<Export>
+  report(found: FoundView, report: string, given: Record<string, unknown>, signal: AbortSignal): Promise<object>
+  export(found: FoundView, given: Record<string, unknown>): Promise<Export>
 }
 
 interface ShareVisitsOptions {
@@ -52,37 +40,15 @@ interface ShareVisitsOptions {
   exports: Exports
   clock: Pick<Clock, "now">
   cookieSecrets: readonly [string, ...string[]]
+  isSecure: boolean
 }
 
-type Opened = NonNullable<Awaited<ReturnType<Shares["open"]>>>
-
-const MINUTE_MS = 60_000
 const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "compare_to", "match_weekday"]
 
 export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
-  const { shares, passwords, stats, insights, exports, clock } = options
-  const tokens = createUnlockTokens({ ...options, kind: "share" })
-  const unlocks = rememberedTimes(clock.now, MINUTE_MS)
-  const wrong = rememberedTimes(clock.now, MINUTE_MS)
-
-  async function open(slug: string): Promise<Opened> {
-    const found = await shares.open(slug)
-    if (!found) throw nothingHere()
-    return found
-  }
-  const isLocked = ({ share }: Opened, { tokenFor }: Visit): boolean => share.has_password && !tokens.fits(share, tokenFor(share.id))
-
-  async function enter(visit: Visit): Promise<Opened> {
-    const opened = await open(visit.slug)
-    if (isLocked(opened, visit)) throw new AppError("share_locked", "This view has a password.")
-    return opened
-  }
-  async function isPassword(body: unknown, hash: string | null): Promise<boolean> {
-    const typed = isObject(body) && typeof body.password === "string" ? body.password.slice(0, 1_000) : ""
-    if (hash === null || typed === "") return false
-    return (await passwords.verify(normalizePassword(typed), hash)).isRight
-  }
-  const askingOf = ({ share, site }: Opened): ReportOptions => {
+  const { stats, insights, exports } = options
+  const cookies = createUnlockCookies({ ...options, kind: "share", infix: "", isSecure: () => options.isSecure })
+  const askingOf = ({ share, owner: site }: FoundView): ReportOptions => {
     const { min_group: minVisitors } = site.settings
     const sight = { comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(minVisitors > 1 && { minVisitors }) }
     return { form: "text", ...sight, lockedFilters: share.locked_filters }
@@ -101,10 +67,9 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   }
 
   return {
-    async view(visit) {
-      const opened = await open(visit.slug)
-      if (isLocked(opened, visit)) return { password_required: true }
-      const { share, site } = opened
+    opening: createShareOpening({ ...options, cookies }),
+    view({ share, owner: site, isLocked }) {
+      if (isLocked) return { password_required: true }
       const { name, sections, allow_range, allow_filters, allow_export } = share
       const shown = { name: site.name, timezone: site.timezone }
       return {
@@ -117,48 +82,27 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
         allow_export,
       }
     },
-    embedOrigins: async (slug) => (await shares.open(slug))?.share.embed_origins,
-    async unlock(slug, body, network) {
-      refuseUntil(unlocks.freeAt(network, THINGS.shareUnlocks), clock.now())
-      unlocks.note(network)
-      const { share, passwordHash } = await open(slug)
-      const name = `${network} ${share.id}`
-      refuseUntil(wrong.freeAt(name, THINGS.shareTries), clock.now())
-      // Counted as wrong until it is checked, so that concurrent attempts cannot exceed the limit.
-      const attempt = wrong.note(name)
-      const isRight = await isPassword(body, passwordHash).catch((error) => {
-        // An attempt that could not be checked does not count.
-        wrong.forget(name, attempt)
-        throw error
-      })
-      if (!isRight) throw new AppError("invalid_credentials", "The password is incorrect.")
-      wrong.forget(name, attempt)
-      return { shareId: share.id, token: tokens.make(share) }
-    },
-    async report(visit, named, given, signal) {
-      const opened = await enter(visit)
+    async report(found, named, given, signal) {
       const report = SHARED_REPORTS.find((known) => known === named)
       if (!report) throw nothingHere()
-      const { share, site } = opened
+      const { share, owner: site } = found
       refuseSection(share, reportSection(report, given))
       refuseArguments(share, given)
-      const answer = await REPORTS[report](site, given, { ...askingOf(opened), signal })
+      const answer = await REPORTS[report](site, given, { ...askingOf(found), signal })
       return redactedFor(share, site, report, answer)
     },
-    async export(visit, given) {
-      const opened = await enter(visit)
-      const { share, site } = opened
+    async export(found, given) {
+      const { share, owner: site } = found
       const { type } = given
       if (!share.allow_export || type === undefined || isRowType(type as "events"))
         throw notAllowed("This view does not allow this export.")
       refuseSection(share, type === "timeseries" ? "summary" : type === "goals" ? "goals" : sectionOf(type))
       refuseArguments(share, given)
-      return exports.open(site, given, askingOf(opened))
+      return exports.open(site, given, askingOf(found))
     },
   }
 }
 
-const nothingHere = () => new AppError("not_found", "This address does not exist.")
 const notAllowed = (detail: string) => new AppError("not_allowed", detail)
 
 /** Returns the section of a report. Undefined for a breakdown by an unknown dimension, which the parser refuses. */

@@ -1,6 +1,5 @@
 import { AppError } from "../../domain/error.ts"
-import type { Random, Secrets } from "../secrets/secrets.ts"
-import { tokenHash } from "../sign-in/sessions.ts"
+import type { Random } from "../secrets/secrets.ts"
 
 /** Valid slugs of links and pixels. */
 const SLUG = /^[A-Za-z0-9_-]{1,64}$/
@@ -66,32 +65,3 @@ function unescapedCharacter(escaped: string): string {
   const character = decodeURIComponent(escaped)
   return /^[A-Za-z0-9._~-]$/.test(character) ? character : escaped
 }
-
-const SLUG_CHARS = 22
-const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-/** The place for which all slugs are encrypted. It does not contain the row, because a slug is only looked up by its hash. */
-export const SLUG_PLACE = { table: "shares", row: "slug", purpose: "slug" }
-
-/** Slugs of shared views. A slug gives access to its view, so only its hash is stored, and an encrypted copy for the owners. */
-interface ShareSlugs {
-  /** Generates a slug and returns its stored form. */
-  make(): { slugHash: Uint8Array; slugSealed: Uint8Array }
-  /** Decrypts a slug. Returns undefined without the key that encrypted it. */
-  opened(sealed: Uint8Array): string | undefined
-}
-
-export function shareSlugs({ random, secrets }: { random: Random; secrets: Secrets }): ShareSlugs {
-  return {
-    make() {
-      const slug = newSlug(random, SLUG_CHARS, BASE_62)
-      return { slugHash: slugHashOf(slug), slugSealed: secrets.seal(new TextEncoder().encode(slug), SLUG_PLACE) }
-    },
-    opened(sealed) {
-      const plain = secrets.open(sealed, SLUG_PLACE)
-      return plain && new TextDecoder().decode(plain)
-    },
-  }
-}
-
-export const slugHashOf = (slug: string): Uint8Array => tokenHash(slug)

@@ -1,5 +1,6 @@
 import type { SavedFilter } from "../../domain/segment.ts"
-import type { Section, Share, ShareFields } from "../../domain/share.ts"
+import type { NewShare, Section, Share, ShareFields, StoredShare } from "../../domain/share.ts"
+import type { Site } from "../../domain/site.ts"
 import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
 
@@ -28,73 +29,60 @@ interface ShareRow {
   version: number
 }
 
-/** A shared view with its secrets, which must not leave the server. */
-export interface StoredShare {
-  share: Share
-  slugSealed: Uint8Array
-  passwordHash: string | null
-}
-
-export interface NewShare {
-  siteId: number
-  slugHash: Uint8Array
-  slugSealed: Uint8Array
-  passwordHash: string | null
-  isPublic: boolean
-  createdBy: number
-  now: number
-}
-
-export async function insertShare(catalog: Statements, fields: ShareFields, share: NewShare): Promise<StoredShare> {
+export async function insertShare(catalog: Statements, site: Site, fields: ShareFields, share: NewShare): Promise<StoredShare<Share>> {
   const row = await catalog.get<ShareRow>(sql`
     insert into shares (
       site_id, slug_hash, slug_sealed, name, password_hash, password_version, expires_at, locked_filters_json, sections_json,
-      allow_range, allow_filters, allow_export, embed_origins_json, is_public, created_by, created_at, updated_at
+      allow_range, allow_filters, allow_export, embed_origins_json, created_by, created_at, updated_at
     ) values (
-      ${share.siteId}, ${share.slugHash}, ${share.slugSealed}, ${fields.name}, ${share.passwordHash},
+      ${site.id}, ${share.slugHash}, ${share.slugSealed}, ${fields.name}, ${share.passwordHash},
       ${share.passwordHash === null ? 0 : 1}, ${fields.expires_at}, ${JSON.stringify(fields.locked_filters)},
       ${JSON.stringify(fields.sections)}, ${Number(fields.allow_range)}, ${Number(fields.allow_filters)},
-      ${Number(fields.allow_export)}, ${JSON.stringify(fields.embed_origins)}, ${Number(share.isPublic)}, ${share.createdBy},
+      ${Number(fields.allow_export)}, ${JSON.stringify(fields.embed_origins)}, ${share.createdBy},
       ${share.now}, ${share.now}
     ) returning ${COLUMNS}`)
   return toShare(row!) // an insert that returns has a row
 }
 
 /** Lists the shares of a site after an id, by id ascending. */
-export async function listShares(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<StoredShare[]> {
+export async function listShares(catalog: Statements, site: Site, { after, limit }: Slice): Promise<StoredShare<Share>[]> {
   const rows = await catalog.all<ShareRow>(sql`
-    select ${COLUMNS} from shares where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
+    select ${COLUMNS} from shares where site_id = ${site.id} and id > ${after} order by id limit ${limit}`)
   return rows.map(toShare)
 }
 
-export async function shareById(catalog: Statements, siteId: number, id: number): Promise<StoredShare | undefined> {
-  const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where site_id = ${siteId} and id = ${id}`)
+export async function shareById(catalog: Statements, site: Site, id: number): Promise<StoredShare<Share> | undefined> {
+  const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where site_id = ${site.id} and id = ${id}`)
   return row && toShare(row)
 }
 
-export async function shareBySlugHash(catalog: Statements, slugHash: Uint8Array): Promise<StoredShare | undefined> {
+export async function shareBySlugHash(catalog: Statements, slugHash: Uint8Array): Promise<StoredShare<Share> | undefined> {
   const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where slug_hash = ${slugHash}`)
   return row && toShare(row)
 }
 
 /** Returns the share that was created by the site's public setting. */
-export async function publicShareOf(catalog: Statements, siteId: number): Promise<StoredShare | undefined> {
+export async function publicShareOf(catalog: Statements, siteId: number): Promise<StoredShare<Share> | undefined> {
   const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where site_id = ${siteId} and is_public = 1`)
   return row && toShare(row)
 }
 
-export async function countShares(catalog: Statements, siteId: number): Promise<number> {
-  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from shares where site_id = ${siteId}`)
+/** Marks a share as created by the site's public setting. */
+export const markPublic = (catalog: Statements, { id }: Share): Promise<void> =>
+  catalog.run(sql`update shares set is_public = 1 where id = ${id}`)
+
+export async function countShares(catalog: Statements, site: Site): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from shares where site_id = ${site.id}`)
   return row!.n // a count has a row
 }
 
 export async function updateShare(
   catalog: Statements,
-  id: number,
+  { id }: Share,
   fields: ShareFields,
   password: { hash: string | null; version: number },
   now: number,
-): Promise<StoredShare> {
+): Promise<StoredShare<Share>> {
   const row = await catalog.get<ShareRow>(sql`
     update shares set
       name = ${fields.name}, password_hash = ${password.hash}, password_version = ${password.version},
@@ -107,9 +95,16 @@ export async function updateShare(
   return toShare(row!) // the caller has seen the view in this transaction
 }
 
-export const deleteShare = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from shares where id = ${id}`)
+export const deleteShare = (catalog: Statements, { id }: Share): Promise<void> => catalog.run(sql`delete from shares where id = ${id}`)
 
-function toShare({ slug_sealed, password_hash, locked_filters_json, sections_json, embed_origins_json, ...row }: ShareRow): StoredShare {
+function toShare({
+  slug_sealed,
+  password_hash,
+  locked_filters_json,
+  sections_json,
+  embed_origins_json,
+  ...row
+}: ShareRow): StoredShare<Share> {
   const share: Share = {
     ...row,
     has_password: password_hash !== null,

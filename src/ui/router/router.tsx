@@ -6,20 +6,18 @@ import { Dashboard } from "../screens/dashboard/dashboard.tsx"
 import { SiteShell } from "../shell/site-shell.tsx"
 
 /** Routes of the dashboard. All screens but the dashboard itself are loaded when opened. The paths match `src/domain/dashboard-path.ts`. */
-const SharedView = lazyScreen(() => import("../screens/share/shared-view.tsx"))
 const SiteScreens = lazyScreen(() => import("./site-screens.tsx"))
 const OtherScreens = lazyScreen(() => import("./other-screens.tsx"))
 
 /** Paths of the list of sites and the form for a new one, which would otherwise match `/sites/:site`. */
 const SITES = /^\/sites(\/new)?\/?$/
 
-/** Routes the pages for signed-in users and shared views. */
+/** Routes the pages for signed-in users. */
 export function Router() {
   const [path] = useLocation()
-  if (isGuestPath(path)) return <ReloadPage />
+  if (isGuestPath(path) || path.startsWith("/share/")) return <ReloadPage />
   return (
     <Switch>
-      <Route path="/share/s/:slug" component={SharedView} />
       {!boot.me && <Route component={ReloadPage} />}
       {boot.factor_missing && <Route path="/account/:section?" component={OtherScreens} />}
       {boot.factor_missing && <Route component={ToSecurity} />}

@@ -10,7 +10,7 @@ import { openDialog, RangeDialogs } from "../report/dialogs.tsx"
 import { rangeText } from "../text/format.ts"
 
 // Lazy, and rendered only with the wide tools, so that the shortcuts are bound once.
-const RangeKeys = lazyPart(() => import("./shortcuts.tsx"), "RangeKeys")
+const RangeKeys = lazyPart(() => import("./range-keys.tsx"), "RangeKeys")
 
 /** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
 export function RangeTools({ place }: { place: "wide" | "narrow" }) {

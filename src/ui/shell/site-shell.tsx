@@ -17,7 +17,7 @@ import { SiteBottomBar, SiteRail } from "./rail.tsx"
 import { RangeTools } from "./range-tools.tsx"
 import { TopBar } from "./top-bar.tsx"
 
-const SiteKeys = lazyPart(() => import("./shortcuts.tsx"), "SiteKeys")
+const SiteKeys = lazyPart(() => import("./site-keys.tsx"), "SiteKeys")
 
 interface SiteShellProps {
   children: ComponentChildren

@@ -83,7 +83,7 @@ test("reseals every sealed value of the catalog without ending sessions", async 
   expect(await sealedWith(catalog, keyName(before.current))).toEqual([])
   expect(await sealedWith(catalog, keyName(after.current))).toEqual(PLACES)
   expect(await secretsOf("core").open(secretId)).toBe("a secret of the core")
-  expect((await shares.open(slug))?.site.id).toBe(1)
+  expect((await shares.open(slug))?.owner.id).toBe(1)
   expect((await shares.list(instance.site, { after: 0, limit: 10 }))[0]!.slug).toBe(slug)
   expect(await keyRotation.export(ACTOR)).toBe(Buffer.from(after.current).toString("base64"))
 
@@ -113,7 +113,17 @@ async function openRotation() {
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const read = () => secretKeys(folder.path, { key: undefined, previous: undefined }, random)
   const start = (keys = read()) =>
-    openKeys({ dataDir: folder.path, keys, catalog, clock, random, log: memoryLog(), audit: createAudit({ catalog, clock }), settings })
+    openKeys({
+      dataDir: folder.path,
+      keys,
+      catalog,
+      clock,
+      random,
+      log: memoryLog(),
+      audit: createAudit({ catalog, clock }),
+      settings,
+      sealedSlugs: [],
+    })
   const place = { table: "users", row: 1, purpose: "totp" }
   const first = await start()
   await catalog.run(sql`

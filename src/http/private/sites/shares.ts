@@ -1,8 +1,7 @@
 import { Elysia } from "elysia"
 import { type AuditEntry, changesBetween } from "../../../domain/audit.ts"
-import { instantText } from "../../../domain/moment.ts"
 import { Listed } from "../../../domain/response.ts"
-import { type Share, ShareInput, ShareResponse } from "../../../domain/share.ts"
+import { formatShare, type Share, ShareInput, ShareResponse } from "../../../domain/share.ts"
 import type { Site } from "../../../domain/site.ts"
 import { etagOf } from "../../../domain/version.ts"
 import { type Audit, definitionEntry, recorded } from "../../../services/audit/audit.ts"
@@ -118,22 +117,10 @@ const creationEntry =
     changes: changesBetween(undefined, share),
   })
 
-const toShareResponse = ({ id, site_id, name, slug, ...share }: OwnShare, base: string): ShareResponse => ({
-  id,
-  site_id,
-  name,
-  slug,
-  url: `${base}/share/s/${slug}`,
-  has_password: share.has_password,
-  expires_at: share.expires_at === null ? null : instantText(share.expires_at),
-  locked_filters: [...share.locked_filters],
+const toShareResponse = (share: OwnShare, base: string): ShareResponse => ({
+  id: share.id,
+  site_id: share.site_id,
+  ...formatShare(share, `${base}/share/s/${share.slug}`),
   sections: [...share.sections],
-  allow_range: share.allow_range,
-  allow_filters: share.allow_filters,
-  allow_export: share.allow_export,
-  embed_origins: [...share.embed_origins],
   is_public: share.is_public,
-  created_at: instantText(share.created_at),
-  updated_at: instantText(share.updated_at),
-  version: share.version,
 })

@@ -45,8 +45,10 @@ type Options = SiteRoutesOptions &
 type Shared = Pick<Options, "create" | "audit" | "baseUrl" | "log" | "scriptUrl" | "firstAt" | "publicUrl">
 export interface SiteAreasGroup extends Shared {
   now(): number
-  addressOf: ShareRoutesOptions["addressOf"]
-  siteAreas: Omit<Options, keyof Shared | "sessionWatch" | "addressOf" | "now"> & SessionWatchOptions
+  authorize: ShareRoutesOptions["authorize"]
+  networkOf: ShareRoutesOptions["networkOf"]
+  addressOf: LiveRoutesOptions["addressOf"]
+  siteAreas: Omit<Options, keyof Shared | "sessionWatch" | "authorize" | "networkOf" | "addressOf" | "now"> & SessionWatchOptions
 }
 
 /** Creates all routes below a site (areas/10). */
@@ -71,6 +73,6 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
     takeoutRoutes(router, options),
     liveRoutes(router, options),
     sharesRoutes(router, options),
-    shareRoutes(router, options),
+    shareRoutes(options),
   ]
 }

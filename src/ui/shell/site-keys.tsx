@@ -2,13 +2,8 @@ import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { useMe } from "../api/session.ts"
-import { isFiltered, useSiteAddress } from "../browser/address.ts"
 import { lazyPart } from "../parts/loading.ts"
 import { useKeys } from "../parts/shortcuts.ts"
-import { PERIOD_LABELS, stepped, todayIn } from "../report/data/ranges.ts"
-import { useStatsSource } from "../report/data/reports.ts"
-import { openDialog } from "../report/dialogs.tsx"
-import { clearFilters } from "../report/filters/filter-bar.tsx"
 import { entriesFor } from "./rail.tsx"
 
 const KeyHelp = lazyPart(() => import("./key-help.tsx"))
@@ -41,29 +36,4 @@ export function SiteKeys({ siteId, search, onSwitch }: { siteId: number; search:
       <KeyHelp onClose={() => setHelping(false)} />
     </Suspense>
   ) : null
-}
-
-/** Binds the shortcuts of pages with a period: periods, steps, comparison and filter. Escape clears the filters. */
-export function RangeKeys() {
-  const { address, go } = useSiteAddress()
-  const { timezone, filters: changesFilters } = useStatsSource()
-  const step = (direction: -1 | 1) => () => {
-    const next = stepped(address, direction, todayIn(timezone))
-    if (next) go(next)
-  }
-  const periods = PERIOD_LABELS.flatMap(({ period, key }) => (key ? [[key.toLowerCase(), () => go({ period })] as const] : []))
-  useKeys({
-    ...Object.fromEntries(periods),
-    c: () => openDialog.set({ name: "range" }),
-    "[": step(-1),
-    "]": step(1),
-    x: () => go({ compare: address.compare === "none" ? "previous_period" : "none" }),
-    ...(changesFilters && {
-      "/": () => openDialog.set({ name: "filter" }),
-      Escape: () => {
-        if (isFiltered(address)) clearFilters({ address, go })
-      },
-    }),
-  })
-  return null
 }

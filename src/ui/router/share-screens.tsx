@@ -1,0 +1,28 @@
+import type { ComponentType } from "preact"
+import { Route, Switch } from "wouter"
+import { sharePages } from "../../../plugins/share-pages.ts"
+import { lazyScreen } from "../parts/loading.ts"
+import { NotFound } from "../parts/states.tsx"
+
+/** Page of a plugin's kind of share, with everything below it. */
+export interface SharePage {
+  /** Path before the slug, such as `/share/d`. */
+  path: string
+  load(): Promise<{ default: ComponentType }>
+}
+
+const SharedView = lazyScreen(() => import("../screens/share/shared-view.tsx"))
+const pluginScreens = sharePages.map(({ path, load }) => ({ path, Screen: lazyScreen(load) }))
+
+/** Chooses among the pages of shares. */
+export function ShareRouter() {
+  return (
+    <Switch>
+      <Route path="/share/s/:slug" component={SharedView} />
+      {pluginScreens.map(({ path, Screen }) => (
+        <Route key={path} path={`${path}/:slug/*?`} component={Screen} />
+      ))}
+      <Route component={NotFound} />
+    </Switch>
+  )
+}
