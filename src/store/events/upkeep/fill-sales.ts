@@ -31,7 +31,7 @@ export function fillSales(journal: Journal): void {
   for (let last = state.value; ; ) {
     const [row] = listSegmentsAfter(db, last, 1)
     if (!row) break
-    const segment = new Segment(row, db, new ColumnCache(CACHE_BYTES))
+    const segment = new Segment(row, db, new ColumnCache(CACHE_BYTES, false))
     last = row.id
     journal.change(() => {
       add(segment, segment)

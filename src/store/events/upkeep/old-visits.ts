@@ -55,7 +55,7 @@ export function oldVisits(db: Database, sites: readonly SiteLimit[]): OldVisits[
 
 function oldTotals(db: Database, siteId: number, firstKept: number): OldVisits {
   const found: OldVisits = { kind: "imported_totals", visits: 0, events: 0, days: 0, bytes: 0 }
-  for (const totals of openTotals(db, siteId, new ColumnCache(TOTALS_CACHE_BYTES))) {
+  for (const totals of openTotals(db, siteId, new ColumnCache(TOTALS_CACHE_BYTES, false))) {
     if (totals.firstDay >= firstKept) continue
     const old = totals.days().reduce((sum, day) => sum + Number(day < firstKept), 0)
     found.visits += old

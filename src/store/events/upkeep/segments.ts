@@ -32,7 +32,7 @@ interface SegmentOptions {
 
 /** Opens a site's segments for upkeep, records and those of all imports included. */
 export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number } & SegmentOptions)[] {
-  const cache = new ColumnCache(CACHE_BYTES)
+  const cache = new ColumnCache(CACHE_BYTES, false)
   return listAllSegments(db, siteId).map((row) => ({
     segment: new Segment(row, db, cache),
     id: row.id,

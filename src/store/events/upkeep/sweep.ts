@@ -44,7 +44,7 @@ export async function sweep(journal: Journal, siteId: number): Promise<void> {
     const references = new References()
     for (const { segment } of openSegments(db, siteId)) await runStepsYielding(references.add(segment))
     const property = (key: string) => memory.interner.find(siteId, "property", key) ?? 0
-    for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES)))
+    for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES, false)))
       await runStepsYielding(references.addTotals(totals, property))
     for (const lane of lanesOf(siteId)) {
       const tail = memory.tails.find(lane)

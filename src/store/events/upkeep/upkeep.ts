@@ -147,7 +147,7 @@ export function createUpkeep(journal: Journal): Upkeep {
     queued(async () => {
       const [added, retired]: [number[], number[]] = [[], []]
       let removed = 0
-      for (const totals of openTotals(db, siteId, new ColumnCache(TOTALS_CACHE_BYTES))) {
+      for (const totals of openTotals(db, siteId, new ColumnCache(TOTALS_CACHE_BYTES, false))) {
         if (totals.firstDay >= firstDay) continue
         const { importId, run, kind } = totals
         const rest = await withoutDaysBefore(totals, firstDay)
