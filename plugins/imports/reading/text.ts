@@ -28,13 +28,18 @@ export interface Line {
 
 /** Returns the encoding of a file. A byte order mark wins over the option. Throws `invalid_encoding` for UTF-16 without one. */
 export function encodingOf({ name, bytes }: Pick<FileHead, "name" | "bytes">, option?: string): Encoding {
-  const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return "utf-16le"
-  if (first === 0xfe && second === 0xff) return "utf-16be"
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8"
+  const marked = markedEncoding(bytes)
+  if (marked) return marked
   if (option === "utf-16" || isUtf16(bytes))
     throw new ImportFault("invalid_encoding", `${name} is UTF-16 without a byte order mark. Save it as UTF-8.`)
   return option === "latin1" ? "latin1" : "utf-8"
+}
+
+/** Returns the encoding that a byte order mark names. */
+function markedEncoding([first, second, third]: Uint8Array): Encoding | undefined {
+  if (first === 0xff && second === 0xfe) return "utf-16le"
+  if (first === 0xfe && second === 0xff) return "utf-16be"
+  return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined
 }
 
 /** Every other byte of Latin text is 0 in UTF-16. Other files have few: logs after a crash have runs of them. */
@@ -46,7 +51,7 @@ function isUtf16(bytes: Uint8Array): boolean {
 
 /** Returns the beginning of a file as text, for recognition. Bytes that are no text are replaced. */
 export function fileHead(name: string, bytes: Uint8Array, option?: string): FileHead {
-  const encoding = isUtf16(bytes) ? "utf-8" : encodingOf({ name, bytes }, option === "utf-16" ? undefined : option)
+  const encoding = markedEncoding(bytes) ?? (option === "latin1" ? "latin1" : "utf-8")
   // A character that the end of the head cuts in half is left out.
   return { name, bytes, text: new TextDecoder(encoding).decode(bytes, { stream: true }) }
 }

@@ -41,7 +41,10 @@ export async function recognizeFiles(task: StageTask, onBytes: (bytes: number) =
     return { source, recognitions, confidence: Math.max(0, ...readable.map(({ confidence }) => confidence)), readable: readable.length }
   })
   const best = found.toSorted((a, b) => b.confidence - a.confidence || b.readable - a.readable)[0]
-  if (!best || best.readable === 0) throw unrecognized(found, files)
+  const refusal = strongestRefusal(found)
+  // Any table can be read as CSV, also a wrong export that its source knows how to replace.
+  const isKnownBetter = refusal !== undefined && best !== undefined && best.confidence <= ANY_TABLE && refusal.confidence > ANY_TABLE
+  if (!best || best.readable === 0 || isKnownBetter) throw refusal ? faultOf(refusal) : unrecognized(candidates, heads)
   let scanned = 0
   const hashes = new Map<string, string>()
   const counted = (bytes: number) => {
@@ -90,21 +93,67 @@ function columnsOfTable(source: Source, table: string | undefined, head: FileHea
   return isFree ? { columns: [...header.names], ignored: [] } : columnsOf(header, rules)
 }
 
-type Found = { source: Source; recognitions: (Recognition | undefined)[] }
+/** Confidence of a source that reads any table with a header. */
+const ANY_TABLE = 0.1
 
-/** Returns the fault of files that cannot be read: what a source says about them, or that no source knows them. */
-function unrecognized(found: readonly Found[], files: readonly UnpackedFile[]): ImportFault {
-  const refusals = found.flatMap(({ recognitions }) => recognitions.flatMap((one) => (one?.refusal ? [one] : [])))
-  const refusal = refusals.toSorted((a, b) => b.confidence - a.confidence)[0]?.refusal
-  if (refusal) return new ImportFault(refusal.code, refusal.message)
-  const names = files.slice(0, 5).map(({ name }) => name)
-  const [only] = found
-  const what =
-    found.length === 1 && only ? `a file of ${only.source.title}` : `an export of ${SOURCES.map(({ title }) => title).join(", ")}`
+type Refused = Recognition & { refusal: NonNullable<Recognition["refusal"]> }
+
+/** Returns what the surest source says about a file that cannot be read. */
+function strongestRefusal(found: readonly { recognitions: readonly (Recognition | undefined)[] }[]): Refused | undefined {
+  const refused = found.flatMap(({ recognitions }) => recognitions.filter((one): one is Refused => one?.refusal !== undefined))
+  return refused.toSorted((a, b) => b.confidence - a.confidence)[0]
+}
+
+const faultOf = ({ refusal: { code, message } }: Refused) => new ImportFault(code, message)
+
+type Head = { file: UnpackedFile; head: FileHead }
+
+/** Returns the fault of files that no source knows: what they seem to be, and what can be imported. */
+function unrecognized(candidates: readonly Source[], heads: readonly Head[]): ImportFault {
+  if (heads.every(({ head }) => head.bytes.length === 0))
+    return new ImportFault("nothing_to_import", `${names(heads)} ${heads.length === 1 ? "is" : "are"} empty. Make the export again.`)
+  for (const { head } of heads) encodingOf(head) // throws for UTF-16 without a byte order mark
+  const [first] = heads
+  const [only] = candidates
+  const isChosen = only !== undefined && candidates.length === 1
+  const remedy = isChosen
+    ? "Send the files as they were exported, or choose another source."
+    : `Send the files as they were exported. The sources are ${candidates.map(({ title }) => title).join(", ")}.`
+  const content = first && wrongContent(first)
   return new ImportFault(
     "unrecognized_source",
-    `${names.join(", ") || "The input"} was not recognized as ${what}. Send the files as they were exported.`,
+    content ?? `${unread(heads, isChosen ? `the source ${only.title}` : "any source")} ${remedy}`,
   )
+}
+
+/** Returns the sentence that says which files no source reads. */
+function unread(heads: readonly Head[], reader: string): string {
+  const archive = heads[0]?.file.archive
+  if (archive !== undefined) return `The archive ${archive} holds ${names(heads)}, but no file that ${reader} reads.`
+  return heads.length === 1
+    ? `${names(heads)} is not a file that ${reader} reads.`
+    : `None of the files is one that ${reader} reads: ${names(heads)}.`
+}
+
+const NAMED_FILES = 5
+
+function names(heads: readonly Head[]): string {
+  const more = heads.length > NAMED_FILES ? ` and ${heads.length - NAMED_FILES} more` : ""
+  return (
+    heads
+      .slice(0, NAMED_FILES)
+      .map(({ file }) => file.name)
+      .join(", ") + more
+  )
+}
+
+/** Returns what is wrong with a kind of file that people send by mistake, or undefined. */
+function wrongContent({ file: { name, archive }, head: { text } }: Head): string | undefined {
+  if (/^\s*(?:<!doctype html|<html)/i.test(text))
+    return `${name} is a web page, perhaps one that asks to sign in. Download the export again and check that it opens as a table.`
+  if (archive !== undefined && name === "[Content_Types].xml")
+    return `${archive} is an Excel workbook, which can't be read. Save each sheet as CSV (UTF-8) and send these files.`
+  return undefined
 }
 
 /** Yields the content of a file. The first complete pass stores its hash. */

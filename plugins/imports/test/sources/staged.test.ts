@@ -1,12 +1,13 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { strToU8, zipSync } from "fflate"
 import { temporaryFolder } from "#plugin/test"
 import { stage } from "../../run/stage.ts"
 import type { StageTask } from "../../run/task.ts"
 
 /** Stages a file for a preview. */
-async function staged(name: string, content: string, more: Partial<StageTask> = {}) {
+async function staged(name: string, content: string | Uint8Array, more: Partial<StageTask> = {}) {
   using folder = temporaryFolder()
   const path = join(folder.path, "file")
   writeFileSync(path, content)
@@ -181,4 +182,45 @@ test.each([
   expect(read.accepted).toBeGreaterThanOrEqual(atLeast)
   expect(read.accepted).toBeLessThan(rows.length)
   expect(totals.events).toBe(read.accepted)
+})
+
+describe("files without a chosen source", () => {
+  const utf16 = (text: string) => new Uint8Array(Buffer.from(text, "utf16le"))
+  const table = "Time,URL\n2026-10-01 10:00,https://shop.example/\n"
+  const pages = zipSync({ "pages.csv": strToU8("name,visitors,pageviews\n/,5,6\n") })
+  const photos = zipSync({ "img/1.jpg": new Uint8Array([255, 216, 0]), "readme.txt": strToU8("Hello") })
+  const workbook = zipSync({ "[Content_Types].xml": strToU8("<Types/>"), "xl/workbook.xml": strToU8("<workbook/>") })
+
+  test.each<[what: string, name: string, content: string | Uint8Array, code: string, message: RegExp]>([
+    ["an empty file", "export.csv", "", "nothing_to_import", /^export\.csv is empty\. Make the export again\.$/],
+    ["an empty archive", "export.zip", "", "nothing_to_import", /^export\.zip is empty/],
+    ["Umami's export button", "pages.csv", "x,y\n/,10\n", "needs_date_dimension", /pages\.csv comes from Umami's export button/],
+    ["Plausible's dashboard", "download.zip", pages, "needs_date_dimension", /^pages\.csv is a download of Plausible's dashboard/],
+    ["a later GoatCounter", "export.csv", "3Path,Title\n/,Home\n", "unsupported_version", /^export\.csv has version 3 of GoatCounter's/],
+    ["UTF-16 without a mark", "export.csv", utf16(table), "invalid_encoding", /^export\.csv is UTF-16 without a byte order mark/],
+    ["a web page", "export.csv", "<!doctype html><title>Sign in</title>", "unrecognized_source", /^export\.csv is a web page/],
+    ["a workbook", "export.xlsx", workbook, "unrecognized_source", /^export\.xlsx is an Excel workbook.* Save each sheet as CSV/],
+    [
+      "photos",
+      "photos.zip",
+      photos,
+      "unrecognized_source",
+      /^The archive photos\.zip holds img\/1\.jpg, readme\.txt, but no file that any source reads/,
+    ],
+  ])("%s: names the file, the cause and the remedy", async (_, name, content, code, message) => {
+    expect(await staged(name, content)).toMatchObject({ fault: { code, message: expect.stringMatching(message) } })
+  })
+
+  test("tables in UTF-16 are read by their byte order mark", async () => {
+    expect(await staged("export.csv", utf16(`\ufeff${table}`))).toMatchObject({
+      source: "csv_generic",
+      encoding: "utf-16le",
+      totals: { pageviews: 1 },
+    })
+  })
+
+  test("wrong files of a chosen source name it", async () => {
+    const result = await staged("photos.zip", photos, { source: "umami" })
+    expect(result).toMatchObject({ fault: { message: expect.stringContaining("no file that the source Umami reads. Send the files") } })
+  })
 })
