@@ -89,8 +89,8 @@ export function DayBar({ spans, effective }: DayBarProps) {
   const kinds = (Object.keys(KIND_LABELS) as DayKind[]).filter((kind) => days.has(kind))
   const label = `Days from ${rangeText(first.from, last.to)}: ${kinds.map((kind) => `${KIND_LABELS[kind].toLowerCase()} ${exact(total(kind))}`).join(", ")}`
   return (
-    <div class="day-bar">
-      <div class="day-bar-spans" role="img" aria-label={label}>
+    <div class="import-days">
+      <div class="import-days-spans" role="img" aria-label={label}>
         {spans.map((span) => (
           <span
             key={span.from}
@@ -100,14 +100,14 @@ export function DayBar({ spans, effective }: DayBarProps) {
           />
         ))}
       </div>
-      <div class="day-bar-ends small quiet" aria-hidden="true">
+      <div class="import-days-ends small quiet" aria-hidden="true">
         <span>{dayText(first.from, { weekday: undefined })}</span>
         <span>{dayText(last.to, { weekday: undefined })}</span>
       </div>
-      <ul class="day-bar-key">
+      <ul class="import-days-key">
         {kinds.map((kind) => (
           <li key={kind}>
-            <span class="day-bar-swatch" data-kind={kind} aria-hidden="true" />
+            <span class="import-days-swatch" data-kind={kind} aria-hidden="true" />
             {KIND_LABELS[kind]} <strong>{counted(total(kind), "day")}</strong>
           </li>
         ))}

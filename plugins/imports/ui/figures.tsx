@@ -1,4 +1,4 @@
-import { exact, short } from "#plugin/ui"
+import { exact, money, short } from "#plugin/ui"
 import type { Totals } from "../responses.ts"
 
 /** The totals of an import, like the figures above a chart. */
@@ -24,7 +24,7 @@ export function TotalFigures({ totals, label }: { totals: Totals; label: string 
         {revenue.map(({ currency, amount }) => (
           <div key={currency} class="figure">
             <span class="figure-label">Revenue, {currency}</span>
-            <span class="figure-value">{short(Number(amount))}</span>
+            <span class="figure-value">{money(Number(amount), currency)}</span>
           </div>
         ))}
       </div>

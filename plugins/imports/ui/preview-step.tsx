@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Link } from "wouter"
 import { Button, Card, Checkbox, ErrorState, exact, Problem, SelectField, Skeleton, visible } from "#plugin/ui"
 import type { ColumnMapping, ImporterResponse, ImportResponse, PreviewResponse } from "../responses.ts"
-import { importsPath, useRights, useSourceTitle } from "./answers.ts"
+import { importsAddress, importsPath, useRights, useSourceTitle } from "./answers.ts"
 import { DETECT } from "./gallery.tsx"
 import { accepted, MappingEditor } from "./mapping.tsx"
 import { CommonOptions, type Options, SourceOptions, sourceOptions } from "./options.tsx"
@@ -81,7 +82,7 @@ export function PreviewStep(props: PreviewStepProps) {
         )
       )}
       {!mapped && ownOptions}
-      <details>
+      <details open={codeOf(error) === "invalid_encoding" || undefined}>
         <summary>More options</summary>
         <div class="details-body stack">
           <CommonOptions options={options} set={onOptions} />
@@ -103,6 +104,7 @@ export function PreviewStep(props: PreviewStepProps) {
       </details>
       <div class="step-foot">
         <Button onClick={onOtherFiles}>Choose other files</Button>
+        {codeOf(error) === "unrecognized_source" && <Link href={`${importsAddress(siteId)}/new`}>Choose another source</Link>}
         {mapped && options.mapping === undefined && !error ? (
           <Button kind="primary" busy={isFetching} onClick={() => onOptions({ ...accepted(mapped) })}>
             Use these columns
@@ -144,6 +146,8 @@ const usePreview = ({ siteId, source, input, options }: PreviewStepProps) =>
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
+
+const codeOf = (error: Error | null): string | undefined => (error instanceof Problem ? error.code : undefined)
 
 /** Returns the websites among which the server asks to choose. */
 const choicesOf = (error: Error): { id: string; rows: number }[] | undefined => {

@@ -78,12 +78,19 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
 /** Warnings, what can't be imported, and whether the same files were imported before. */
 function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) {
   const title = useSourceTitle()
-  const { complete, scanned_bytes, duplicate_of, warnings, unsupported, overlap } = preview
+  const { complete, scanned_bytes, duplicate_of, rows, warnings, unsupported, overlap } = preview
   return (
     <>
       {duplicate_of !== undefined && (
         <p class="import-note" data-kind="warn">
           These files were imported before. <Link href={`${importsAddress(siteId)}/${duplicate_of}`}>Show import {duplicate_of}</Link>
+        </p>
+      )}
+      {overlap.days_total === 0 && complete && (
+        <p class="import-note" data-kind="warn">
+          {rows.read === 0
+            ? "The files have no rows. Make the export again for a period with data."
+            : "None of the rows can be imported. The reasons are listed below."}
         </p>
       )}
       {overlap.days_effective === 0 && overlap.days_total > 0 && (
