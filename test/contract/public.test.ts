@@ -331,6 +331,20 @@ describe("4. Endpoints", () => {
       expect(withKey).toEqual(await ask(json))
     })
 
+    test("POST /api/private/sites/1/imports/preview answers a signed-in editor, and stores nothing", async () => {
+      const path = "/api/private/sites/1/imports"
+      const body = { files: [{ name: "export.csv", content: "added_iso,path,datapoint\n2026-10-01T10:00:00Z,/,pageview\n" }] }
+      const viewer = await instance.signIn({ role: "viewer" })
+      expect(await call(`${path}/preview`, undefined, body, { cookie: viewer })).toMatchObject({ status: 403, body: { code: "forbidden" } })
+      const editor = await instance.signIn({ role: "editor" })
+      expect(await call(`${path}/preview`, undefined, body, { cookie: editor })).toMatchObject({
+        status: 200,
+        body: { source: "simple_analytics", complete: true, totals: { pageviews: 1 }, rows: { read: 1, accepted: 1 } },
+      })
+      const history = await fetch(baseUrl + path, { headers: { cookie: editor } })
+      expect(await history.json()).toMatchObject({ data: [] })
+    })
+
     test("POST /api/private/sites/1/cohorts/evaluate answers a signed-in viewer", async () => {
       const cookie = await instance.signIn({ role: "viewer" })
       const window = { type: "last_days", days: 1 }

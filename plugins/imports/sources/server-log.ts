@@ -7,6 +7,9 @@ import type { FormatOptions, LogRecord } from "./server-log/record.ts"
 import { fromLocal } from "./times.ts"
 import { countryOf, languageTag, stated } from "./traits.ts"
 
+/** Switches that are on unless they are turned off. */
+const ON = { default: true }
+
 /**
  * Logs of web servers. Visitors are found by address and user agent, which leave this file only as `sender`: rejects of a log carry no
  * excerpt. Bots are recognized later by the shared enrichment.
@@ -32,10 +35,26 @@ export const serverLog: Source = {
       }),
     ),
     exclude_static: t.Optional(
-      t.Boolean({ description: "Whether requests for images, scripts and the like are left out. Default: true." }),
+      t.Boolean({
+        ...ON,
+        title: "Leave out static files",
+        description: "Whether requests for images, scripts and the like are left out. Default: true.",
+      }),
     ),
-    exclude_redirects: t.Optional(t.Boolean({ description: "Whether answers with status 300 to 303 are left out. Default: true." })),
-    record_404: t.Optional(t.Boolean({ description: "Whether status 404 becomes the event `404`. Default: true." })),
+    exclude_redirects: t.Optional(
+      t.Boolean({
+        ...ON,
+        title: "Leave out redirects",
+        description: "Whether answers with status 300 to 303 are left out. Default: true.",
+      }),
+    ),
+    record_404: t.Optional(
+      t.Boolean({
+        ...ON,
+        title: "Record pages that were not found",
+        description: "Whether status 404 becomes the event `404`. Default: true.",
+      }),
+    ),
     stream: t.Optional(
       t.String({ minLength: 1, maxLength: 64, description: "Name of a log that grows. Later runs with this name extend the import." }),
     ),
