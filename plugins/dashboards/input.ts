@@ -75,7 +75,7 @@ const without = (value: Record<string, unknown>, names: readonly string[]): Reco
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
 
 /** Fields that readers of their own check, or that must not be normalized. */
-const OWN_READERS = ["range", "filters", "refresh_s", "widgets"]
+const OWN_READERS = ["range", "filters", "refresh_s", "widgets", "template"]
 
 export interface ReadBody {
   fields: Partial<BoardFields>
@@ -98,7 +98,7 @@ export function readBody(schema: typeof BoardInput | typeof BoardReplacement | t
     : sent
   const { fields, faults } = inspect(t.Object(loose, closed), shallow)
   const given = isObject(sent) ? sent : {}
-  const { name, description, visibility, version, template } = fields as Partial<BoardFields> & Pick<ReadBody, "version" | "template">
+  const { name, description, visibility, version } = fields as Partial<BoardFields> & Pick<ReadBody, "version">
   const read: Partial<BoardFields> = {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -108,10 +108,22 @@ export function readBody(schema: typeof BoardInput | typeof BoardReplacement | t
     ...("refresh_s" in loose && given.refresh_s !== undefined && { refresh_s: readRefresh(given.refresh_s, faults) }),
   }
   const widgets = "widgets" in loose && given.widgets !== undefined ? readWidgets(given.widgets, faults) : undefined
+  const template = "template" in loose && given.template !== undefined ? readTemplate(given.template, faults) : undefined
   if (template !== undefined && widgets !== undefined)
     faults.push(fault("/template", "unsupported_combination", "cannot be combined with widgets"))
   refuseFaults(faults)
   return { fields: read, widgets, version, template }
+}
+
+const TEMPLATES = ["marketing", "content", "product"] as const
+
+function readTemplate(value: unknown, faults: Fault[]): ReadBody["template"] {
+  const found = TEMPLATES.find((name) => name === value)
+  if (found !== undefined) return found
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value
+  const code = typeof value === "string" ? "invalid_choice" : "invalid_type"
+  faults.push(fault("/template", code, `must be ${TEMPLATES.join(", ")} or the id of a dashboard`, TEMPLATES))
+  return undefined
 }
 
 function readRefresh(value: unknown, faults: Fault[]): number {

@@ -30,19 +30,20 @@ export async function readDataQuery(
   query: Readonly<Record<string, unknown>>,
   userId: number | undefined,
 ): Promise<DataRequest> {
-  const { widgets: _, ...known } = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, parsed(name, value)]))
+  const { widgets: _, ...known } = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, parsed(value)]))
   const { request, faults } = await read(host, site, known, userId)
   if (query.widgets !== undefined) faults.push(fault("/widgets", "unknown_field", "is not a known parameter"))
   if (faults.length > 0) throw new AppError("invalid_query", "The query is not valid.", { errors: faults.slice(0, 20) })
   return request
 }
 
-function parsed(name: string, value: unknown): unknown {
+/** Returns the value of a parameter. Text that is no JSON stays, such as `previous_period`. */
+function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value
   try {
     return JSON.parse(value)
   } catch {
-    return name === "compare" ? value : undefined
+    return value
   }
 }
 
