@@ -14,7 +14,7 @@ import createTables from "./migrations/0001_links.sql" with { type: "text" }
 import { createReports } from "./reports/reports.ts"
 import { reportRoutes } from "./reports/routes.ts"
 import { createLinkFormat } from "./responses.ts"
-import { linkTrash } from "./rows.ts"
+import { linkTrash, namedLinks } from "./rows.ts"
 import { createCache } from "./serving/cache.ts"
 import { createChains } from "./serving/chain.ts"
 import { createOrphans } from "./serving/orphans.ts"
@@ -22,6 +22,7 @@ import { createEndpoint } from "./serving/serving.ts"
 import { Settings } from "./settings.ts"
 import { createTemplates, templateRoutes } from "./templates.ts"
 import { exportersOf, jobsOf, linkCounters, removeSite } from "./upkeep.ts"
+import { widgetsOf } from "./widgets.ts"
 
 export default definePlugin({
   id: "links",
@@ -48,6 +49,8 @@ export default definePlugin({
       ],
       jobs: jobsOf(area),
       exporters: exportersOf(area),
+      widgets: widgetsOf(area),
+      named: { link: namedLinks(host) },
       onSiteDelete: (siteId) => removeSite(area, siteId),
       async stop() {
         await counters.run()

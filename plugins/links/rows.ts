@@ -1,5 +1,5 @@
 /** The tables of links, domains and campaign templates. */
-import { type Host, type OwnStatements, type Site, slugKey, sql, type Trash } from "#plugin"
+import { type Host, type NamedThings, type OwnStatements, type Site, slugKey, sql, type Trash } from "#plugin"
 import { linkError } from "./errors.ts"
 import type { Link, LinkFields, Rule, Utm } from "./link.ts"
 
@@ -40,6 +40,19 @@ export const linkTrash = (host: Pick<Host, "slugs" | "trash">): Trash<Link> =>
     notFound: () => linkError("link_not_found", "This link doesn't exist on the site, or it was deleted."),
     slugs: linkSlugs(host),
   })
+
+/** Returns the links as objects that dashboards name, by their slugs. */
+export const namedLinks = ({ db }: Pick<Host, "db">): NamedThings => ({
+  nameOf: async (site, id) =>
+    (await db.get<{ slug: string }>(sql`select slug from links_links where id = ${id} and site_id = ${site.id} and deleted_at is null`))
+      ?.slug,
+  // A slug can exist on several domains.
+  idOf: async (site, slug) =>
+    (
+      await db.get<{ id: number }>(sql`select id from links_links
+        where site_id = ${site.id} and slug_key = ${slugKey(slug)} and deleted_at is null order by id limit 1`)
+    )?.id,
+})
 
 /** Returns links of all sites by ascending id, without deleted ones. */
 export const listLinks = async (statements: OwnStatements, after: number, limit: number): Promise<Link[]> =>

@@ -13,9 +13,10 @@ import { createPixelWrites } from "./pixel-writes.ts"
 import { createReports } from "./reports.ts"
 import { formatPixel } from "./responses.ts"
 import { memberRoutes } from "./routes.ts"
-import { addOpens, deleteOrphansBefore, type NewOpens, pixelTrash } from "./rows.ts"
+import { addOpens, deleteOrphansBefore, type NewOpens, namedPixels, pixelTrash } from "./rows.ts"
 import { createEndpoint, createOrphans, dayOf } from "./serving.ts"
 import { Settings } from "./settings.ts"
+import { widgetsOf } from "./widgets.ts"
 
 export default definePlugin({
   id: "pixels",
@@ -57,6 +58,8 @@ export default definePlugin({
           },
         },
       },
+      widgets: widgetsOf(host),
+      named: { pixel: namedPixels(host) },
       exporters: { pixels: (site) => exportedPixels(trash, site) },
       async onSiteDelete(siteId): Promise<Removed> {
         const removed = await trash.removeSite(siteId, (slice) => {

@@ -26,7 +26,16 @@ const NO_BOTS = "Opens by bots are not included."
 /** Dimensions of the reader. They are known for direct opens only. */
 const READER_DIMENSIONS = ["country", "region", "city", "device", "browser", "browser_version", "os", "os_version", "language"] as const
 /** Dimensions of the requested URL and of its referrer. */
-const URL_DIMENSIONS = ["source", "referrer", "channel", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const
+export const URL_DIMENSIONS = [
+  "source",
+  "referrer",
+  "channel",
+  "utm_source",
+  "utm_medium",
+  "utm_campaign",
+  "utm_term",
+  "utm_content",
+] as const
 /** Dimensions of an open, in addition to `param:<name>`. */
 export const DIMENSIONS = ["via", ...READER_DIMENSIONS, ...URL_DIMENSIONS] as const
 /** Maximum number of rows of a breakdown. */
@@ -173,7 +182,7 @@ const withTotal = (counts: Counts): Counts & { opens_total: number } => ({
 })
 
 /** Returns the opens by route. */
-const countsByRoute = (counts: RecordCounts) =>
+export const countsByRoute = (counts: RecordCounts) =>
   withTotal(mapRoutes(ROUTES, (vias: readonly Via[]) => vias.reduce((sum, via) => sum + counts[via]!.records, 0))) // an entry for each via
 
 const metaOf = ({ range, visitor_window, notes = [] }: Omit<Meta, "notes"> & { notes?: string[] }, own: string[]): Meta => ({

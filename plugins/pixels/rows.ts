@@ -1,4 +1,4 @@
-import { type Host, type OwnStatements, type Sql, slugKey, sql, type Trash } from "#plugin"
+import { type Host, type NamedThings, type OwnStatements, type Sql, slugKey, sql, type Trash } from "#plugin"
 import { pixelError } from "./errors.ts"
 import type { Pixel, PixelFields } from "./pixel.ts"
 
@@ -44,6 +44,12 @@ export const listAllPixels = (statements: OwnStatements, after: number, limit: n
 /** Returns the pixels of a site by ascending id, without deleted ones. */
 export const listPixels = (statements: OwnStatements, siteId: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where site_id = ${siteId} and deleted_at is null order by id limit 1000`)
+
+/** Returns the pixels as objects that dashboards name. */
+export const namedPixels = ({ db }: Pick<Host, "db">): NamedThings => ({
+  nameOf: async (site, id) => (await listPixels(db, site.id)).find((pixel) => pixel.id === id)?.name,
+  idOf: async (site, name) => (await listPixels(db, site.id)).find((pixel) => pixel.name === name)?.id,
+})
 
 /** Returns the number of pixels of a site, without deleted ones. */
 export const countPixels = async (statements: OwnStatements, siteId: number): Promise<number> =>

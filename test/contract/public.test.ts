@@ -345,6 +345,15 @@ describe("4. Endpoints", () => {
       expect(await history.json()).toMatchObject({ data: [] })
     })
 
+    test("GET /api/private/sites/1/dashboards answers a signed-in viewer", async () => {
+      const headers = { cookie: await instance.signIn({ role: "viewer" }) }
+      const answer = await fetch(`${baseUrl}/api/private/sites/1/dashboards`, { headers })
+      expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+        status: 200,
+        body: { data: [{ id: 0, name: "Overview", can_edit: false }], default_dashboard_id: 0, has_more: false, next_cursor: null },
+      })
+    })
+
     test("POST /api/private/sites/1/cohorts/evaluate answers a signed-in viewer", async () => {
       const cookie = await instance.signIn({ role: "viewer" })
       const window = { type: "last_days", days: 1 }
