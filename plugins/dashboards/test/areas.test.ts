@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test"
 import { BROWSER } from "#plugin/test"
-import links from "../../links/links.ts"
-import pixels from "../../pixels/pixels.ts"
 import { refusal, startStage, widget } from "./kit.ts"
 
 test("links_top and pixel_opens show clicks and opens, name things on export, and check what they name", async () => {
-  await using stage = await startStage({ plugins: [links, pixels] })
+  await using stage = await startStage({ areas: ["links", "pixels"] })
   const { instance } = stage
   const made = async (path: string, body: object) => {
     const answer = await stage.post(path, body)

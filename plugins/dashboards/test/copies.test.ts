@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import cohorts from "../../cohorts/cohorts.ts"
 import { refusal, SITE, type Stage, startStage, text, widget } from "./kit.ts"
 
 let stage: Stage
@@ -8,7 +7,7 @@ let closed = 0
 const ids = { goal: 0, funnel: 0, segment: 0, cohort: 0, blogGoal: 0, blogSegment: 0 }
 const at = (site: number) => `/api/private/sites/${site}`
 beforeAll(async () => {
-  stage = await startStage({ plugins: [cohorts] })
+  stage = await startStage({ areas: ["cohorts"] })
   const { sites, organizations } = stage.instance.app.instance
   blog = (await sites.create(1, { name: "Blog", hosts: ["blog.example"] })).id
   closed = (await sites.create((await organizations.create({ name: "Others" })).id, { name: "Closed", hosts: ["closed.example"] })).id

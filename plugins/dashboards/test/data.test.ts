@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Type as t } from "@sinclair/typebox"
 import { type AnyPlugin, AppError, definePlugin, defineWidget, type Host } from "#plugin"
-import cohorts from "../../cohorts/cohorts.ts"
 import type { WidgetResult } from "../responses.ts"
 import { type Member, refusal, type Stage, startStage, text, widget } from "./kit.ts"
 
@@ -42,7 +41,7 @@ async function asked(): Promise<() => void> {
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await startStage({ plugins: [waiting, cohorts] })
+  stage = await startStage({ plugins: [waiting], areas: ["cohorts"] })
   const visit = (ip: number, name: string, path: string, at: string) => ({
     ...{ name, url: `https://shop.example${path}`, timestamp: `2026-11-${at}:00Z`, ip: `203.0.113.${ip}` },
     user_agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",

@@ -1,5 +1,5 @@
 import type { AnyPlugin } from "#plugin"
-import { type Answer, type SignInAs, startInstance, type TestInstance } from "#plugin/test"
+import { type Answer, programPlugins, type SignInAs, startInstance, type TestInstance } from "#plugin/test"
 import dashboards from "../dashboards.ts"
 
 export interface Member {
@@ -23,8 +23,18 @@ export interface Stage extends AsyncDisposable {
 export const SITE = "/api/private/sites/1"
 export const NOW = "2026-11-21T12:00:00Z"
 
-export async function startStage({ plugins = [] }: { plugins?: readonly AnyPlugin[] } = {}): Promise<Stage> {
-  const instance = await startInstance({ plugins: [dashboards, ...plugins], now: NOW })
+/** Starts an instance with dashboards, given plugins, and areas of the program by their ids. */
+export async function startStage({
+  plugins = [],
+  areas = [],
+}: {
+  plugins?: readonly AnyPlugin[]
+  areas?: readonly string[]
+} = {}): Promise<Stage> {
+  const instance = await startInstance({
+    plugins: [dashboards, ...plugins, ...programPlugins.filter(({ id }) => areas.includes(id))],
+    now: NOW,
+  })
   const signIn = async (as: SignInAs): Promise<Member> => ({ cookie: await instance.signIn(as) })
   const owner = await signIn({ role: "owner", isInstanceAdmin: true })
   const send: Stage["send"] = (method, path, body, as = owner, headers = {}) =>
