@@ -6,5 +6,6 @@ import dashboards from "./dashboards/dashboards.ts"
 import imports from "./imports/imports.ts"
 import links from "./links/links.ts"
 import pixels from "./pixels/pixels.ts"
+import revenue from "./revenue/revenue.ts"
 
-export const plugins: readonly AnyPlugin[] = [admin, cohorts, dashboards, imports, links, pixels]
+export const plugins: readonly AnyPlugin[] = [admin, cohorts, dashboards, imports, links, pixels, revenue]

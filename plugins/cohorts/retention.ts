@@ -167,19 +167,14 @@ function createHiding(measured: Measured<Result>, least: number) {
   if (least === 0) return { size: () => false, cell: () => false }
   const { rows } = measured.result
   const keyOf = ({ cohort, value, isOther }: Row) => JSON.stringify([cohort, value, isOther])
-  const keys = rows.map(keyOf)
-  // A report has up to 90,000 cells, each of which is looked up in every variant.
-  const known = new Map<Result, (Row | undefined)[]>()
-  const matching = (result: Result): (Row | undefined)[] => {
-    const found = known.get(result)
-    if (found) return found
-    const others = new Map(result.rows.map((other) => [keyOf(other), other]))
-    const matched = keys.map((key) => others.get(key))
-    known.set(result, matched)
-    return matched
+  const indexes = new WeakMap<Result, Map<string, Row>>()
+  const matching = (result: Result, row: Row): Row | undefined => {
+    const index = indexes.get(result) ?? new Map(result.rows.map((other) => [keyOf(other), other]))
+    indexes.set(result, index)
+    return index.get(keyOf(row))
   }
   const hiddenBy = (numberOf: (row: Row | undefined) => number): boolean[] => {
-    const hidden = rows.map((_, i) => measured.hides((result) => numberOf(matching(result)[i])))
+    const hidden = rows.map((row) => measured.hides((result) => numberOf(matching(result, row))))
     // The values of a breakdown add up to the cohort, which is known without it.
     for (const places of Map.groupBy(rows.keys(), (i) => rows[i]!.cohort).values()) {
       if (places.length === 1) continue

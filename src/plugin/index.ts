@@ -5,7 +5,8 @@ export { formatScopedAnnotation, ScopedAnnotationResponse } from "../domain/anno
 export type { Actor, AuditEntry } from "../domain/audit.ts"
 export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
 export type { Connection, ConnectionStatus } from "../domain/connection.ts"
-export { currencyDecimals } from "../domain/currency.ts"
+export { CsvParser, type CsvRecord, exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "../domain/csv.ts"
+export { currencyDecimals, parseCurrency } from "../domain/currency.ts"
 export { FLAT_DIMENSIONS } from "../domain/dimension.ts"
 export { divideHalfAway, divideHalfEven, type Fraction, shareOf } from "../domain/division.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
@@ -29,7 +30,18 @@ export type { Log } from "../domain/log.ts"
 export { missingPermission } from "../domain/membership.ts"
 export { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
 export { instantOrNull, instantText, parseDay, parseInstant } from "../domain/moment.ts"
+export { type AmountFault, decimalText, formatMoney, MAX_AMOUNT_MINOR, Money, parseAmount } from "../domain/money.ts"
 export { type PackedColumns, packedObjects, packRows, unpackRows } from "../domain/packed-rows.ts"
+export {
+  PAYMENT_PROVIDERS,
+  PAYMENT_RECEIVED,
+  type Payment,
+  PaymentReceived,
+  readPayment,
+  SaleItem,
+  TRANSACTION_TYPES,
+  type TransactionType,
+} from "../domain/payment.ts"
 export type {
   Coverage,
   EngagementQuery,
@@ -47,7 +59,7 @@ export { countryName } from "../domain/place-names.ts"
 export type { ProductEventForm } from "../domain/product-event.ts"
 export type { Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
 export { GoalReport, Summary, Timeseries } from "../domain/report.ts"
-export { CREATED_AT, field, Instant, Listed as Paged, orNull, textOf, UPDATED_AT } from "../domain/response.ts"
+export { CREATED_AT, field, Instant, Listed as Paged, orNull, type PrivatePage, textOf, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
   CELL_STATES,
@@ -134,8 +146,9 @@ export type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/
 export type { RowStatements } from "../store/events/tables/row-tables.ts"
 export { SEGMENT_EVENTS } from "../store/events/upkeep/build.ts"
 export type { Migration } from "../store/migrations.ts"
-export { raw, type Sql, sql, type Value } from "../store/sql.ts"
+export { raw, Sql, sql, type Value } from "../store/sql.ts"
 export { leaveUnread, readBytes, readJsonAsSent, readNothing, readOptionalJson, type SentJson } from "../web/body.ts"
+export type { Created } from "../web/creation.ts"
 export {
   type AnyPlugin,
   type CommandCall,

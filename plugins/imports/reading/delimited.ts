@@ -1,5 +1,5 @@
+import { CsvParser, type CsvRecord } from "#plugin"
 import { type FileHead, ImportFault } from "../source.ts"
-import { CsvParser, type CsvRecord } from "./csv.ts"
 import { type Content, decoded, encodingOf, type ReadingSink } from "./text.ts"
 
 /**

@@ -1,4 +1,5 @@
-import { type Content, decoded, type Encoding, exceeds, MAX_LINE_BYTES, type ReadingSink } from "./text.ts"
+import { exceeds, MAX_LINE_BYTES } from "#plugin"
+import { type Content, decoded, type Encoding, type ReadingSink } from "./text.ts"
 
 /** An object of a JSON file. */
 export interface JsonElement {

@@ -1,3 +1,4 @@
+import { exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "#plugin"
 import { type FileHead, ImportFault, type Sink } from "../source.ts"
 
 /** The text of files: encodings, and lines with their numbers. */
@@ -6,9 +7,6 @@ import { type FileHead, ImportFault, type Sink } from "../source.ts"
 export const ENCODINGS = ["utf-8", "utf-16", "latin1"] as const
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 
-/** Bytes of a line or of an element of JSON. */
-export const MAX_LINE_BYTES = 1024 ** 2
-const MAX_BYTES_PER_CHAR = 3
 const LINE_FEED = 10
 
 /** The parts of an unpacked file that readers need. */
@@ -92,20 +90,6 @@ async function firstInvalidLine(file: Content): Promise<number | undefined> {
   // The file ends within a character.
   return line
 }
-
-export type LineEnd = "\n" | "\r"
-
-/** Returns what ends the lines of a text, or undefined if it has only one. A carriage return alone counts if there is no line feed. */
-export function lineEndOf(text: string): LineEnd | undefined {
-  if (text.includes("\n")) return "\n"
-  const first = text.indexOf("\r")
-  // A line feed can follow one at the end.
-  return first !== -1 && first < text.length - 1 ? "\r" : undefined
-}
-
-/** Returns whether a text takes more bytes than a limit. */
-export const exceeds = (text: string, maxBytes: number): boolean =>
-  text.length > maxBytes || (text.length * MAX_BYTES_PER_CHAR > maxBytes && Buffer.byteLength(text) > maxBytes)
 
 /**
  * Yields the lines of a file in groups, without their line ends; empty lines included. A line over `MAX_LINE_BYTES` is counted as read and

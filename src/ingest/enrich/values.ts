@@ -1,6 +1,7 @@
 import { currencyDecimals, parseCurrency } from "../../domain/currency.ts"
 import type { NewEvent } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
+import { parseAmount } from "../../domain/money.ts"
 import { addCounter, type Draft } from "../draft.ts"
 import { memoize } from "../memoize.ts"
 import { agentOf, NO_AGENT } from "../request/agent.ts"
@@ -100,29 +101,17 @@ export function setSize(draft: Draft): void {
 type Money = NonNullable<NewEvent["revenue"]>
 export type RevenueFault = "invalid_currency" | "invalid_amount" | "too_many_decimals"
 
-const AMOUNT = /^([+-]?)(\d{0,20})(?:\.(\d{0,40}))?$/
-const MAX_MINOR_UNITS = 1e15
-
-/** Converts an amount in major units to whole minor units of its currency. Works on the digits, so that nothing is rounded. */
+/** Converts an amount in major units to whole minor units of its currency. */
 export function moneyOf(sent: { amount: unknown; currency: unknown }, siteCurrency: string): Money | RevenueFault {
   const currency = sent.currency === undefined || sent.currency === null ? siteCurrency : codeOf(sent.currency)
   const decimals = currency === undefined ? undefined : currencyDecimals(currency)
   if (currency === undefined || decimals === undefined) return "invalid_currency"
-  const [, sign, whole = "", fraction = ""] = AMOUNT.exec(amountText(sent.amount)) ?? []
-  if (whole + fraction === "") return "invalid_amount"
-  const digits = fraction.replace(/0+$/, "")
-  if (digits.length > decimals) return "too_many_decimals"
-  const units = Number(whole + digits.padEnd(decimals, "0"))
-  if (units > MAX_MINOR_UNITS) return "invalid_amount"
-  // Avoids -0, which columns cannot distinguish from 0.
-  return { amount: sign === "-" && units > 0 ? -units : units, currency }
+  const amount = parseAmount(sent.amount, decimals)
+  if (typeof amount === "number") return { amount, currency }
+  return amount === "amount_out_of_range" ? "invalid_amount" : amount
 }
 
 const codeOf = (value: unknown): string | undefined => (typeof value === "string" ? parseCurrency(value.trim()) : undefined)
-
-/** Returns an amount as text. A number that JavaScript writes with an exponent is out of bounds, so `AMOUNT` need not match it. */
-const amountText = (amount: unknown): string =>
-  typeof amount === "number" ? String(amount) : typeof amount === "string" ? amount.trim() : ""
 
 const TAG = /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8})*$/i
 

@@ -1,6 +1,8 @@
+import type { VisibleImport } from "../../domain/imported.ts"
 import type { LinkClick, SaleEvent, SaleVisit, Touch } from "../../domain/sale.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
+import type { SaleVisitsQuery, VisitPlace } from "../../query/sales/sale-visits.ts"
 import type { VisibleImports } from "../../services/imports/visible-imports.ts"
 import type { SiteKeys } from "../../services/sites/site-keys.ts"
 import { siteFacts } from "../../services/stats/open-report.ts"
@@ -27,6 +29,10 @@ export interface SaleReader {
    * removed are left out. Ask for at most some thousand at once, near each other in time.
    */
   visits(site: Site, sequences: readonly number[], signal?: AbortSignal): Promise<Map<number, SaleVisit>>
+  /** Returns visits by their own sequence, as `touches` names them. */
+  visitsAt(site: Site, places: readonly VisitPlace[], signal?: AbortSignal): Promise<Map<number, SaleVisit>>
+  /** Returns the imports of a site that are shown, with their effective days. */
+  visibleImports(siteId: number): readonly VisibleImport[]
   /**
    * Returns the visit starts of visitors and their clicks on short links in a half-open range, in one pass over the data. Both are by
    * visitor in the order of the query, then by time. Clicks of bots are left out.
@@ -64,6 +70,8 @@ export function createSales({ events, imports, siteKeys, engine, now }: SaleRead
   events.onSales(announce)
   const callerOf = ({ organization_id: organizationId }: Site, signal?: AbortSignal) => ({ organizationId, ...(signal && { signal }) })
   const hasStored = (siteId: number, sequence: number) => events.salesAfter(siteId, sequence, 1).length > 0
+  const visitsOf = async (site: Site, of: SaleVisitsQuery["of"], signal?: AbortSignal) =>
+    engine.saleVisits({ site: siteFacts(site, []), now: now(), siteKey: await siteKeys.siteKey(site.id), of }, callerOf(site, signal))
   return {
     announce,
     reader: {
@@ -74,11 +82,9 @@ export function createSales({ events, imports, siteKeys, engine, now }: SaleRead
       bySequence: events.salesBySequence,
       hasNew: (siteId, sequence) => hasStored(siteId, sequence) || events.hasHiddenSales(imports.of(siteId)),
       onNew: (listener) => void listeners.push(listener),
-      visits: async (site, sales, signal) =>
-        engine.saleVisits(
-          { site: siteFacts(site, []), now: now(), siteKey: await siteKeys.siteKey(site.id), sales },
-          callerOf(site, signal),
-        ),
+      visibleImports: imports.of,
+      visits: (site, sales, signal) => visitsOf(site, { sales }, signal),
+      visitsAt: (site, visits, signal) => visitsOf(site, { visits }, signal),
       touches: async (site, { visitors, from, to }, signal) =>
         engine.touches(
           { site: siteFacts(site, []), siteKey: await siteKeys.siteKey(site.id), visitors, range: { from, to }, alongside: "clicks" },

@@ -12,8 +12,16 @@ export interface SaleVisitsQuery {
   /** Time of the query in epoch ms, by which visits are open or closed. */
   now: number
   siteKey: Uint8Array
-  /** Sequences of the sale events. */
-  sales: readonly number[]
+  /** Sequences of the sale events, or the visits themselves. */
+  of: { sales: readonly number[] } | { visits: readonly VisitPlace[] }
+}
+
+/** A visit by its place in the store. */
+export interface VisitPlace {
+  /** Sequence of its first event. */
+  sequence: number
+  /** Its start in epoch ms. */
+  at: number
 }
 
 interface SaleRow {
@@ -27,7 +35,7 @@ interface FoundVisit {
   row: number
 }
 
-/** Returns the visits of sale events by the event's sequence. Visits that were removed are left out. */
+/** Returns the visits of sale events by the event's sequence, or visits by their own. Visits that were removed are left out. */
 export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: () => void): Map<number, SaleVisit> {
   const sales = saleRows(snapshot, query)
   const found = findVisits(snapshot.parts, sales, check)
@@ -40,11 +48,12 @@ export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: ()
   return visits
 }
 
-function saleRows(snapshot: Snapshot, { site, sales }: SaleVisitsQuery): SaleRow[] {
+function saleRows(snapshot: Snapshot, { site, of }: SaleVisitsQuery): SaleRow[] {
+  if ("visits" in of) return of.visits.map(({ sequence, at }) => ({ sequence, visit: sequence, at }))
   const text = `select sequence, visit_sequence as visit, at from sale_events
     where sequence in (select value from json_each(?)) and site_id = ?`
   const rows: SaleRow[] = []
-  snapshot.eachRow({ text, values: [JSON.stringify(sales), site.id] }, (row) => rows.push(row as SaleRow))
+  snapshot.eachRow({ text, values: [JSON.stringify(of.sales), site.id] }, (row) => rows.push(row as SaleRow))
   return rows
 }
 

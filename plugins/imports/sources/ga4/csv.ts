@@ -1,6 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { IMPORTED_TABLES, type ImportedKind } from "#plugin"
-import type { CsvRecord } from "../../reading/csv.ts"
+import { type CsvRecord, IMPORTED_TABLES, type ImportedKind } from "#plugin"
 import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../../source.ts"
 import { regionByName } from "../region-names.ts"
 import { type DayAndHour, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "../totals-rows.ts"

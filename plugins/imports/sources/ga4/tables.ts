@@ -1,4 +1,4 @@
-import type { CsvRecord } from "../../reading/csv.ts"
+import type { CsvRecord } from "#plugin"
 import { csvRecords } from "../../reading/delimited.ts"
 import type { FileHead, InputFile, ReadOptions, Sink } from "../../source.ts"
 import { type Column, columnOf, DAYS, type Dimension, type Metric } from "./columns.ts"

@@ -1,4 +1,20 @@
-import { exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "./text.ts"
+/** Maximum size of a line, or of a record with line ends in its cells. */
+export const MAX_LINE_BYTES = 1024 ** 2
+const MAX_BYTES_PER_CHAR = 3
+
+export type LineEnd = "\n" | "\r"
+
+/** Returns what ends the lines of a text, or undefined if it has only one. A carriage return alone counts if there is no line feed. */
+export function lineEndOf(text: string): LineEnd | undefined {
+  if (text.includes("\n")) return "\n"
+  const first = text.indexOf("\r")
+  // A line feed can follow one at the end.
+  return first !== -1 && first < text.length - 1 ? "\r" : undefined
+}
+
+/** Returns whether a text takes more bytes than a limit. */
+export const exceeds = (text: string, maxBytes: number): boolean =>
+  text.length > maxBytes || (text.length * MAX_BYTES_PER_CHAR > maxBytes && Buffer.byteLength(text) > maxBytes)
 
 /** A record of a delimited text. */
 export interface CsvRecord {

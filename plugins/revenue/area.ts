@@ -1,0 +1,23 @@
+import { operationsOf } from "#plugin"
+import type { RevenueHost } from "./host.ts"
+import type { Rates } from "./rates/rates.ts"
+import type { RevenueSettingsStore } from "./settings.ts"
+import type { Following } from "./transactions/following.ts"
+import type { List } from "./transactions/list.ts"
+import type { Manual } from "./transactions/manual.ts"
+import type { Recompute } from "./transactions/recompute.ts"
+import type { Writing } from "./transactions/writing.ts"
+
+/** The parts of the area, each of which has a file. */
+export interface Area {
+  host: RevenueHost
+  settings: RevenueSettingsStore
+  rates: Rates
+  writing: Writing
+  recompute: Recompute
+  following: Following
+  manual: Manual
+  list: List
+}
+
+export const operation = operationsOf("revenue")

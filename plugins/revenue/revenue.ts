@@ -1,0 +1,75 @@
+/**
+ * Revenue: what the traffic earned, exact to the minor unit, with refunds, several currencies and attribution. Sales come from events,
+ * payment providers, imports and members; each order counts once.
+ */
+import { definePlugin, PAYMENT_RECEIVED } from "#plugin"
+import type { Area } from "./area.ts"
+import { ERRORS } from "./errors.ts"
+import { type RevenueHost, Settings } from "./host.ts"
+import createSettingsTable from "./migrations/0001_settings.sql" with { type: "text" }
+import { createRates } from "./rates/rates.ts"
+import createTransactions from "./row-migrations/0001_transactions.sql" with { type: "text" }
+import { createSettings } from "./settings.ts"
+import { settingsRoutes } from "./settings-routes.ts"
+import { transactionRoutes } from "./transaction-routes.ts"
+import { createAttribution } from "./transactions/attribution.ts"
+import { createFolding } from "./transactions/folding.ts"
+import { createFollowing } from "./transactions/following.ts"
+import { createList } from "./transactions/list.ts"
+import { createManual } from "./transactions/manual.ts"
+import { createPayments } from "./transactions/payments.ts"
+import { ALL, createRecompute, type Recompute } from "./transactions/recompute.ts"
+import { createWriting } from "./transactions/writing.ts"
+import { countOverdue, erasePerson, eraseVisits, jobsOf, removeSite, retain, undoImport } from "./upkeep.ts"
+
+export default definePlugin({
+  id: "revenue",
+  title: "Revenue",
+  paths: { site: ["revenue"] },
+  permissions: { "revenue:write": "editor", "revenue:settings": "admin" },
+  migrations: [{ name: "0001_settings", sql: createSettingsTable }],
+  rowMigrations: [{ name: "0001_transactions", sql: createTransactions }],
+  errors: ERRORS,
+  settings: Settings,
+  setup(host: RevenueHost) {
+    const area = areaOf(host)
+    const payments = createPayments(host, area.writing)
+    return {
+      routes: [transactionRoutes(area), settingsRoutes(area)],
+      jobs: jobsOf(area),
+      consumers: {
+        "record-payments": {
+          events: [PAYMENT_RECEIVED],
+          async consume(event) {
+            await payments.consume(event)
+            if (event.site_id !== null) area.following.soon(event.site_id)
+          },
+        },
+        "remove-undone": {
+          events: ["import.undone"],
+          consume: async ({ site_id: siteId, payload }) => siteId !== null && undoImport(area, siteId, importOf(payload)),
+        },
+      },
+      onSiteDelete: (siteId) => removeSite(area, siteId),
+      onRetention: (siteId, cutoffDay) => retain(area, siteId, cutoffDay),
+      countOverdue: (siteId, cutoffDay) => countOverdue(area, siteId, cutoffDay),
+      onPersonErase: (siteId, visitor) => erasePerson(area, siteId, visitor),
+      onVisitsErase: (siteId, removed) => eraseVisits(area, siteId, removed),
+    }
+  },
+})
+
+const importOf = (payload: unknown): number => (payload as { import_id: number }).import_id // written by the area of imports
+
+function areaOf(host: RevenueHost): Area {
+  // Changes of settings and rates request a recomputation, which uses both.
+  let recompute: Recompute
+  const settings = createSettings(host, (statements, site) => recompute.request(statements, site, ALL))
+  const rates = createRates(host, (from, siteId) => recompute.ratesChanged(from, siteId))
+  const writing = createWriting({ host, settings, rates })
+  const attribution = createAttribution(host, { settings, writing })
+  recompute = createRecompute(host, { writing, attribution })
+  const following = createFollowing(host, { folding: createFolding(host, writing), attribution })
+  const manual = createManual(host, { writing, written: following.soon })
+  return { host, settings, rates, writing, recompute, following, manual, list: createList(host) }
+}

@@ -1,0 +1,186 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import {
+  type Actor,
+  fault,
+  inspect,
+  type OwnStatements,
+  parseCurrency,
+  parseHost,
+  refuseFaults,
+  refuseStaleBody,
+  type Site,
+  sql,
+} from "#plugin"
+import { LIMITS, type RevenueHost } from "./host.ts"
+import { IGNORED_REFERRERS } from "./ignored-referrers.ts"
+
+export const REFUND_BASES = ["refund_date", "order_date"] as const
+export type RefundBasis = (typeof REFUND_BASES)[number]
+
+/** The settings of a site, with their defaults. */
+export interface RevenueSettings {
+  baseCurrency: string
+  /** Whether `baseCurrency` is that of the site because none was chosen. */
+  isSiteCurrency: boolean
+  refundBasis: RefundBasis
+  includeClient: boolean
+  lookbackDays: number
+  ignoredReferrers: readonly string[]
+  isRecomputing: boolean
+  version: number
+}
+
+const FIELDS = {
+  base_currency: t.Union([t.String(), t.Null()], {
+    description: "Currency to which amounts are converted, as an ISO 4217 code. null for the currency of the site.",
+  }),
+  refund_basis: t.Union([t.Literal("refund_date"), t.Literal("order_date")], {
+    description: "Day on which a refund counts: its own day, or that of its order.",
+  }),
+  include_client: t.Boolean({ description: "Whether amounts that only a browser reported count by default." }),
+  lookback_days: t.Integer({
+    minimum: LIMITS.lookbackDays.min,
+    maximum: LIMITS.lookbackDays.max,
+    description: "Days before a sale in which visits can be credited with it.",
+  }),
+  ignored_referrers: t.Array(t.String({ minLength: 1, maxLength: 253 }), {
+    maxItems: LIMITS.ignoredReferrers,
+    uniqueItems: true,
+    description:
+      "Hosts, with all hosts below them, from which a visit doesn't count as a touch. Default: common payment pages. The hosts of the site never count.",
+  }),
+}
+const VERSION = t.Integer({ minimum: 1, description: "Version of the settings, which increases with each change." })
+
+export const SettingsInput = t.Object({ ...FIELDS, version: VERSION }, { additionalProperties: false, title: "RevenueSettingsInput" })
+
+export const SettingsResponse = t.Object(
+  {
+    ...FIELDS,
+    ignored_referrers_are_default: t.Boolean({ description: "Whether `ignored_referrers` is the list that comes with Footfall." }),
+    recomputing: t.Boolean({ description: "Whether transactions are being recomputed after a change." }),
+    version: VERSION,
+  },
+  { title: "RevenueSettings" },
+)
+export type SettingsResponse = Static<typeof SettingsResponse>
+
+interface Row {
+  base_currency: string | null
+  refund_basis: RefundBasis
+  include_client: number
+  lookback_days: number
+  ignored_referrers_json: string | null
+  recompute_state: "queued" | "running" | "done"
+  version: number
+}
+
+const DEFAULTS: Row = {
+  base_currency: null,
+  refund_basis: "refund_date",
+  include_client: 1,
+  lookback_days: 30,
+  ignored_referrers_json: null,
+  recompute_state: "done",
+  version: 1,
+}
+
+const rowOf = async (statements: OwnStatements, siteId: number): Promise<Row> =>
+  (await statements.get<Row>(sql`select base_currency, refund_basis, include_client, lookback_days, ignored_referrers_json, recompute_state,
+    version from revenue_settings where site_id = ${siteId}`)) ?? DEFAULTS
+
+const referrersOf = ({ ignored_referrers_json: json }: Row): readonly string[] =>
+  json === null ? IGNORED_REFERRERS : (JSON.parse(json) as string[]) // written by `write`
+
+const settingsOf = (row: Row, site: Site): RevenueSettings => ({
+  baseCurrency: row.base_currency ?? site.revenue_currency,
+  isSiteCurrency: row.base_currency === null,
+  refundBasis: row.refund_basis,
+  includeClient: row.include_client === 1,
+  lookbackDays: row.lookback_days,
+  ignoredReferrers: referrersOf(row),
+  isRecomputing: row.recompute_state !== "done",
+  version: row.version,
+})
+
+const formatSettings = (row: Row): SettingsResponse => ({
+  base_currency: row.base_currency,
+  refund_basis: row.refund_basis,
+  include_client: row.include_client === 1,
+  lookback_days: row.lookback_days,
+  ignored_referrers: [...referrersOf(row)],
+  ignored_referrers_are_default: row.ignored_referrers_json === null,
+  recomputing: row.recompute_state !== "done",
+  version: row.version,
+})
+
+/** Settings of sites. `changed` runs in the transaction of a change that makes stored conversions or touches obsolete. */
+export function createSettings({ db, audit }: RevenueHost, changed: (statements: OwnStatements, site: Site) => Promise<unknown>) {
+  return {
+    of: async (site: Site): Promise<RevenueSettings> => settingsOf(await rowOf(db, site.id), site),
+    get: async (site: Site): Promise<SettingsResponse> => formatSettings(await rowOf(db, site.id)),
+
+    /** Replaces the settings. Throws `validation_failed` or `version_conflict`. */
+    async put(site: Site, body: unknown, actor: Actor): Promise<SettingsResponse> {
+      const wanted = readInput(body)
+      return db.transaction(async (statements) => {
+        const row = await rowOf(statements, site.id)
+        refuseStaleBody(row, wanted.version, () => formatSettings(row))
+        const next: Row = { ...row, ...wanted, version: row.version + 1 }
+        await write(statements, site.id, next)
+        await audit.write(statements, actor, {
+          action: "revenue.settings.update",
+          target: { type: "revenue_settings", id: site.id, label: site.name },
+          siteId: site.id,
+          organizationId: site.organization_id,
+          changes: changesOf(row, next),
+        })
+        const needsRecompute =
+          next.base_currency !== row.base_currency ||
+          next.lookback_days !== row.lookback_days ||
+          next.ignored_referrers_json !== row.ignored_referrers_json
+        if (needsRecompute) await changed(statements, site)
+        return formatSettings(needsRecompute ? { ...next, recompute_state: "queued" } : next)
+      })
+    },
+  }
+}
+export type RevenueSettingsStore = ReturnType<typeof createSettings>
+
+function readInput(body: unknown): Omit<Row, "recompute_state"> {
+  const { fields, faults } = inspect(SettingsInput, body, "", ["id", "recomputing", "ignored_referrers_are_default"])
+  const { base_currency: base, ignored_referrers: sent } = fields
+  const baseCurrency = base === undefined || base === null ? null : parseCurrency(base)
+  if (baseCurrency === undefined) faults.push(fault("/base_currency", "unknown_currency", "must be an active ISO 4217 code"))
+  const hosts = sent?.map((host) => parseHost(host))
+  hosts?.forEach((host, i) => {
+    if (host === undefined) faults.push(fault(`/ignored_referrers/${i}`, "invalid_host", "must be a host name, such as paypal.com"))
+  })
+  refuseFaults(faults)
+  const input = fields as Static<typeof SettingsInput> // without faults no field is missing
+  const list = [...new Set(hosts as string[])].sort() // checked above
+  return {
+    base_currency: baseCurrency ?? null,
+    refund_basis: input.refund_basis,
+    include_client: input.include_client ? 1 : 0,
+    lookback_days: input.lookback_days,
+    // A list like the default follows the default when that changes.
+    ignored_referrers_json: Bun.deepEquals(list, IGNORED_REFERRERS) ? null : JSON.stringify(list),
+    version: input.version,
+  }
+}
+
+const write = (statements: OwnStatements, siteId: number, row: Row): Promise<void> =>
+  statements.run(sql`insert into revenue_settings
+    (site_id, base_currency, refund_basis, include_client, lookback_days, ignored_referrers_json, version)
+    values (${siteId}, ${row.base_currency}, ${row.refund_basis}, ${row.include_client}, ${row.lookback_days},
+      ${row.ignored_referrers_json}, ${row.version})
+    on conflict (site_id) do update set base_currency = excluded.base_currency, refund_basis = excluded.refund_basis,
+      include_client = excluded.include_client, lookback_days = excluded.lookback_days,
+      ignored_referrers_json = excluded.ignored_referrers_json, version = excluded.version`)
+
+function changesOf(before: Row, after: Row): Record<string, [unknown, unknown]> {
+  const [old, next] = [formatSettings(before), formatSettings(after)]
+  const names = ["base_currency", "refund_basis", "include_client", "lookback_days", "ignored_referrers"] as const
+  return Object.fromEntries(names.filter((name) => !Bun.deepEquals(old[name], next[name])).map((name) => [name, [old[name], next[name]]]))
+}

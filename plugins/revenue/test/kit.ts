@@ -1,0 +1,125 @@
+import { startInstance, type TestInstance } from "#plugin/test"
+import revenue from "../revenue.ts"
+
+const SITE = "/api/private/sites/1"
+
+type Sent = ReturnType<TestInstance["api"]["get"]>
+
+/** An instance with revenue, an admin, an editor, a viewer, and short calls below the site. */
+export interface Shop extends AsyncDisposable {
+  instance: TestInstance
+  admin: { cookie: string }
+  editor: { cookie: string }
+  viewer: { cookie: string }
+  get(path: string, as?: Record<string, string>): Sent
+  send(method: string, path: string, body?: unknown, as?: Record<string, string>): Sent
+  /** Sends events as the shop's server. Each becomes a pageview or a sale of a person. */
+  sell(events: readonly SentEvent[]): Promise<void>
+  /** Sends an event as a browser of a visitor. */
+  browse(event: { name?: string; path?: string; order?: string; revenue?: Revenue; referrer?: string; address?: string }): Promise<void>
+  /** Publishes a payment object, as the area of integrations does, and lets it be consumed. */
+  pay(payment: object): Promise<void>
+  /** Returns all transactions, oldest first. */
+  transactions(query?: string): Promise<Transaction[]>
+}
+
+export interface Revenue {
+  amount: string | number
+  currency?: string
+}
+
+export interface SentEvent {
+  at: string
+  /** Default: a purchase with revenue, otherwise a pageview. */
+  name?: string
+  url?: string
+  referrer?: string
+  user?: string
+  order?: string
+  revenue?: Revenue
+}
+
+/** A transaction as tests read it. */
+export interface Transaction {
+  id: number
+  type: string
+  provider: string
+  external_id: string
+  order_id: string | null
+  parent_id: number | null
+  amount: { amount: string; amount_minor: number; currency: string }
+  base: { amount: { amount: string; currency: string }; rate: string; rate_day: string } | null
+  trust: string
+  flags: string[]
+  source: string | null
+  [name: string]: unknown
+}
+
+export async function startShop({
+  now = "2026-11-26T12:00:00Z",
+  settings = {},
+}: {
+  now?: string
+  settings?: Record<string, string>
+} = {}): Promise<Shop> {
+  const instance = await startInstance({ plugins: [revenue], now, settings })
+  const signIn = async (role: "owner" | "editor" | "viewer") => ({ cookie: await instance.signIn({ role }) })
+  const [admin, editor, viewer] = [await signIn("owner"), await signIn("editor"), await signIn("viewer")]
+  const send: Shop["send"] = (method, path, body, as = admin) => instance.api.send(method, SITE + path, body, undefined, as)
+  const { api, app, eventsKey, site } = instance
+  // Consumers receive the events from their first delivery on.
+  await instance.runJobs()
+  const get: Shop["get"] = (path, as) => send("GET", path, undefined, as)
+  return {
+    ...{ instance, admin, editor, viewer, send, get },
+    async sell(events) {
+      const answer = await api.post("/api/public/v1/sites/1/events", { events: events.map(serverEvent) }, eventsKey)
+      const { accepted } = answer.body as { accepted: number }
+      if (events.length > 0 && accepted !== events.length) throw new Error(`Events were rejected: ${JSON.stringify(answer.body)}`)
+      await settle()
+    },
+    async browse({ name, path = "/", order, revenue, referrer, address = "203.0.113.9" }) {
+      const payload = {
+        ...{ d: site.tracking_id, n: name ?? (revenue ? "purchase" : "pageview"), u: `https://${HOST}${path}` },
+        ...(referrer !== undefined && { r: referrer }),
+        ...(order !== undefined && { p: { order_id: order } }),
+        ...(revenue && { $: revenue }),
+      }
+      const answer = await instance.collect(payload, { address })
+      if (answer.status !== 202) throw new Error(`The event was rejected: ${JSON.stringify(answer)}`)
+    },
+    async pay(payment) {
+      const event = { event: "internal.payment_received", organizationId: 1, siteId: 1, payload: payment }
+      await app.instance.outbox.writeAlone(event)
+      await settle()
+    },
+    async transactions(query = "") {
+      const answer = await get(`/revenue/transactions?sort=occurred_at&limit=200${query}`)
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+      return (answer.body as { data: Transaction[] }).data
+    },
+    [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose](),
+  }
+
+  /** Lets jobs and consumers do what waits, as the running process does within seconds. */
+  async function settle(): Promise<void> {
+    instance.clock.advance(2_000)
+    await instance.runJobs()
+    instance.clock.advance(2_000)
+    await instance.runJobs()
+  }
+}
+
+const HOST = "shop.example"
+
+function serverEvent({ at, name, url = `https://${HOST}/`, referrer, user = "anna", order, revenue }: SentEvent): object {
+  return {
+    name: name ?? (revenue ? "purchase" : "pageview"),
+    ...{ url, timestamp: at, ip: "203.0.113.7", user_agent: AGENT, user_id: user },
+    ...(referrer !== undefined && { referrer }),
+    ...(order !== undefined && { props: { order_id: order } }),
+    ...(revenue && { revenue }),
+  }
+}
+
+const AGENT = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"

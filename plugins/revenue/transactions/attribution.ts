@@ -1,0 +1,182 @@
+/**
+ * The visit and the touches of transactions. A transaction follows its visit until that is closed; then they are frozen. Visits are looked
+ * up for many transactions at once.
+ */
+import { type LinkClick, type SaleVisit, type Site, sql, type Touch } from "#plugin"
+import type { RevenueHost } from "../host.ts"
+import { isBelow } from "../ignored-referrers.ts"
+import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
+import { COLUMNS, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
+import { rowById, updateRow, type Values } from "./writer.ts"
+import type { Writing } from "./writing.ts"
+
+/** Number of transactions per lookup. */
+const SLICE = 1_000
+/** Number of touches other than direct ones that a transaction keeps: the first and the latest. */
+const MAX_TOUCHES = 100
+const DAY_MS = 86_400_000
+
+interface AttributionOptions {
+  settings: Pick<RevenueSettingsStore, "of">
+  writing: Writing
+}
+
+export function createAttribution(host: RevenueHost, { settings, writing }: AttributionOptions) {
+  const { rows, sales } = host
+
+  /** Looks up the visits and touches of some rows and stores them. In its turn, because an erasure must not come in between. */
+  async function freeze(site: Site, found: readonly TransactionRow[], signal?: AbortSignal): Promise<void> {
+    const current = await settings.of(site)
+    const tracked = found.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
+    const visits = await sales.visits(site, tracked, signal)
+    const byPerson = found.filter(({ sale_sequence, person }) => sale_sequence === null && person !== null)
+    const visitors = new Set([...[...visits.values()].map(({ visitor }) => visitor), ...byPerson.map(({ person }) => person!)])
+    const led = await pathsOf(site, [...visitors], found, current, signal)
+    const personVisits = await visitsOfPersons(site, byPerson, led, current, signal)
+    const isTouch = touchTest(site, current)
+    await writing.write(site, (writer) => {
+      const left = new Set(sales.bySequence(site.id, tracked).map(({ sequence }) => sequence))
+      for (const { id } of found) {
+        const row = rowById(writer.rows, site.id, id)
+        if (!row) continue
+        const visit = row.sale_sequence === null ? personVisits.get(id) : visits.get(row.sale_sequence)
+        if (visit) updateRow(writer, id, frozen(row, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays }))
+        else if (row.sale_sequence !== null && !left.has(row.sale_sequence))
+          updateRow(writer, id, NO_VISIT) // its event was erased
+        else if (row.is_open > 0) updateRow(writer, id, { is_open: 0 })
+      }
+    })
+  }
+
+  /** Returns the visit starts and clicks of visitors before the transactions, by visitor. */
+  async function pathsOf(
+    site: Site,
+    visitors: readonly string[],
+    found: readonly TransactionRow[],
+    { lookbackDays }: RevenueSettings,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, Path>> {
+    if (visitors.length === 0) return new Map()
+    const times = found.map(({ occurred_at: at }) => at)
+    const range = { from: Math.min(...times) - lookbackDays * DAY_MS, to: Math.max(...times) + 1 }
+    const { touches, clicks } = await sales.touches(site, { visitors, ...range }, signal)
+    const clicksOf = Map.groupBy(clicks, ({ visitor }) => visitor)
+    const touchesOf = Map.groupBy(touches, ({ visitor }) => visitor)
+    return new Map(visitors.map((visitor) => [visitor, { touches: touchesOf.get(visitor) ?? [], clicks: clicksOf.get(visitor) ?? [] }]))
+  }
+
+  /** Returns, by transaction, the latest visit of its person that started by its time, within the look-back. */
+  async function visitsOfPersons(
+    site: Site,
+    found: readonly TransactionRow[],
+    paths: ReadonlyMap<string, Path>,
+    { lookbackDays }: RevenueSettings,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<number, SaleVisit>> {
+    const latest = found.flatMap(({ id, person, occurred_at: to }) => {
+      const starts = paths.get(person!)?.touches ?? []
+      const start = starts.findLast(({ at }) => at <= to && at >= to - lookbackDays * DAY_MS)
+      return start ? [{ id, start }] : []
+    })
+    if (latest.length === 0) return new Map()
+    const visits = await sales.visitsAt(
+      site,
+      latest.map(({ start: { sequence, at } }) => ({ sequence, at })),
+      signal,
+    )
+    return new Map(latest.flatMap(({ id, start }) => (visits.has(start.sequence) ? [[id, visits.get(start.sequence)!] as const] : [])))
+  }
+
+  /** Reads rows whose visit is new or open, after an id. */
+  const openRows = (site: Site, state: number, after: number): Promise<TransactionRow[]> =>
+    rows.write(({ all }) =>
+      all(sql`select ${COLUMNS} from revenue_transactions
+        where site_id = ${site.id} and is_open = ${state} and id > ${after} order by id limit ${SLICE}`),
+    )
+
+  /** Looks up the visits of all transactions of a site in one state. */
+  async function followAll(site: Site, state: number, signal: AbortSignal): Promise<void> {
+    for (let after = 0; !signal.aborted; ) {
+      const last = await writing.inTurn(site.id, async () => {
+        const found = await openRows(site, state, after)
+        if (found.length > 0) await freeze(site, found, signal)
+        return found.at(-1)
+      })
+      if (!last) return
+      after = last.id
+    }
+  }
+
+  return {
+    /** Finds the visits of new transactions. */
+    attributeNew: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, NEW, signal),
+    /** Follows open visits, until they are closed. */
+    followOpen: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, OPEN, signal),
+    /** Looks up the touches of transactions again. Those whose visit was erased have none. */
+    refreeze: (site: Site, found: readonly TransactionRow[]): Promise<void> =>
+      writing.inTurn(site.id, async () => {
+        const attributed = found.filter(({ visit_started_at: at, is_open }) => at !== null || is_open > 0)
+        if (attributed.length > 0) await freeze(site, attributed)
+      }),
+  }
+}
+export type Attribution = ReturnType<typeof createAttribution>
+
+/** What led to a sale: visit starts and clicks of one visitor, in order. */
+interface Path {
+  touches: readonly Touch[]
+  clicks: readonly LinkClick[]
+}
+
+interface FreezeOptions {
+  isTouch(touch: Touch): boolean
+  lookbackDays: number
+}
+
+/** Returns the columns of a visit and of the touches before a transaction. */
+function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, { isTouch, lookbackDays }: FreezeOptions): Values {
+  const from = row.occurred_at - lookbackDays * DAY_MS
+  const isBefore = ({ at }: { at: number }) => at >= from && at <= row.occurred_at
+  const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
+  const { event } = JSON.parse(row.dims_json) as { event?: string } // written by `recordSale` and here
+  return {
+    visitor: visit.visitor,
+    visitor_kind: visit.visitor_kind,
+    visit_started_at: visit.started_at,
+    visit_sequence: visit.sequence,
+    is_open: visit.is_closed ? 0 : OPEN,
+    link_id: path?.clicks.findLast(isBefore)?.link_id ?? null,
+    dims_json: JSON.stringify({ ...withoutMissing(visit.dims), ...(event !== undefined && { event }) }),
+    touches_json: JSON.stringify(limited(touches).map(frozenTouch)),
+  }
+}
+
+const withoutMissing = (texts: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""))
+
+const frozenTouch = ({ at, sequence, visitor: _, hostname: __, ...texts }: Touch): FrozenTouch => ({
+  at,
+  sequence,
+  ...withoutMissing(texts),
+})
+
+/** Returns the touches that are kept: the last one, and of the others that are not direct the first and the latest. */
+function limited(touches: readonly Touch[]): readonly Touch[] {
+  if (touches.length <= MAX_TOUCHES) return touches
+  const last = touches.at(-1)!
+  const named = touches.filter((touch) => touch.source !== "")
+  const kept = named.length <= MAX_TOUCHES ? named : [named[0]!, ...named.slice(1 - MAX_TOUCHES)]
+  return kept.at(-1) === last ? kept : [...kept, last]
+}
+
+/** Creates the test for visits that can be credited: not from the site itself, a payment page or a bank. */
+function touchTest(site: Site, { ignoredReferrers }: RevenueSettings): (touch: Touch) => boolean {
+  const hosts = new Set([...site.hosts.map((host) => host.replace(/^\*\./, "")), ...ignoredReferrers])
+  const known = new Map<string, boolean>()
+  return ({ referrer }) => {
+    const host = referrer.split("/")[0]!
+    const isIgnored = known.get(host) ?? isBelow(host, hosts)
+    known.set(host, isIgnored)
+    return !isIgnored
+  }
+}

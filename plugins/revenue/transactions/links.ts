@@ -1,0 +1,77 @@
+/** What connects the transactions of an order: refunds with their sale, their common rate, and the flags of the sale. */
+import { type RowStatements, sql } from "#plugin"
+import { convert } from "../rates/rate.ts"
+import type { Provider, TransactionRow } from "./transaction.ts"
+import { linkedTo, type RevenueWriter, rowById, updateRow } from "./writer.ts"
+
+/** The largest number that a column can hold. A converted amount beyond it counts as not convertible. */
+const MAX_INTEGER = 2n ** 63n - 1n
+
+/** Converts a transaction to the base currency, with the rate of its day, or of the day of its sale. */
+export function convertRow(writer: RevenueWriter, row: TransactionRow, sale?: TransactionRow): void {
+  const { settings, lookup, dayOf } = writer
+  const base = settings.baseCurrency
+  const factor = lookup(row.currency, base, dayOf((sale ?? row).occurred_at))
+  const minor = factor && convert(row.amount_minor, row.currency, base, factor)
+  const isConverted = minor !== undefined && minor <= MAX_INTEGER && minor >= -MAX_INTEGER
+  const values = isConverted
+    ? { base_minor: minor.toString(), base_currency: base, rate: factor!.text, rate_day: factor!.day }
+    : { base_minor: null, base_currency: null, rate: null, rate_day: null }
+  const changes = row.base_minor !== values.base_minor || row.base_currency !== values.base_currency || row.rate !== values.rate
+  if (changes || row.rate_day !== values.rate_day) updateRow(writer, row.id, values)
+}
+
+/** Converts the refunds of a sale again, after its day, amount or currency changed. */
+export function relink(writer: RevenueWriter, sale: TransactionRow): void {
+  for (const row of linkedTo(writer.rows, sale.id)) convertRow(writer, row, sale)
+}
+
+/** Links the transactions that came before their sale, by one of its IDs or by its order. */
+export function linkWaiting(
+  writer: RevenueWriter,
+  saleId: number,
+  ids: readonly string[],
+  provider: Provider,
+  orderId: string | null,
+): void {
+  const { rows, site } = writer
+  const found = ids.flatMap((id) => waitingByKey(rows, site.id, id).filter((row) => row.provider === provider || id === orderId))
+  if (orderId !== null) found.push(...waitingByKey(rows, site.id, orderId), ...waitingByOrder(rows, site.id, orderId))
+  if (found.length === 0) return
+  const sale = rowById(rows, site.id, saleId)! // written in this transaction
+  for (const row of new Map(found.map((each) => [each.id, each])).values()) {
+    updateRow(writer, row.id, { parent_id: saleId })
+    convertRow(writer, row, sale)
+  }
+}
+
+type Waiting = TransactionRow
+
+const WAITING = sql`parent_id is null and type <> 'sale'`
+
+const waitingByKey = (rows: RowStatements, siteId: number, key: string): Waiting[] =>
+  rows
+    .all<{ id: number }>(sql`select id from revenue_transactions where site_id = ${siteId} and parent_key = ${key} and ${WAITING}`)
+    .map(({ id }) => rowById(rows, siteId, id)!)
+
+const waitingByOrder = (rows: RowStatements, siteId: number, orderId: string): Waiting[] =>
+  rows
+    .all<{ id: number }>(sql`select id from revenue_transactions where site_id = ${siteId} and order_id = ${orderId} and ${WAITING}`)
+    .map(({ id }) => rowById(rows, siteId, id)!)
+
+/** Sets the flags of a sale: whether it is disputed, and whether more was paid back than it brought in. */
+export function settle(writer: RevenueWriter, saleId: number): void {
+  const { rows, site } = writer
+  const linked = linkedTo(rows, saleId)
+  const sale = rowById(rows, site.id, saleId)
+  if (!sale || (linked.length === 0 && sale.flags_json === "[]")) return
+  const paidBack = linked
+    .filter(({ currency }) => currency === sale.currency)
+    .reduce((sum, { type, amount_minor }) => sum + (type === "adjustment" ? -BigInt(amount_minor) : BigInt(amount_minor)), 0n)
+  const flags = [
+    ...(linked.some(({ type }) => type === "dispute") ? ["disputed"] : []),
+    ...(paidBack > BigInt(sale.amount_minor) ? ["over_refunded"] : []),
+  ]
+  const json = JSON.stringify(flags)
+  if (json !== sale.flags_json) updateRow(writer, saleId, { flags_json: json })
+}

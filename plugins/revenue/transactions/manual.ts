@@ -1,0 +1,150 @@
+/** Transactions that members add, refund and delete. */
+import { type Actor, AppError, currencyDecimals, decimalText, fault, type OwnStatements, refuseFaults, type Site, sql } from "#plugin"
+import { revenueError } from "../errors.ts"
+import { LIMITS, type RevenueHost } from "../host.ts"
+import { type Claim, NO_DETAILS_OF_REFUND } from "./claim.ts"
+import { type NewTransaction, readRefund } from "./input.ts"
+import { deleteRefund, recordRefund } from "./refunds.ts"
+import { formatTransaction, type Sight } from "./responses.ts"
+import { deleteSale, recordSale, saleByOrder } from "./sales.ts"
+import type { TransactionRow } from "./transaction.ts"
+import { linkedTo, type RevenueWriter, rowById, rowByKey } from "./writer.ts"
+import type { Writing } from "./writing.ts"
+
+/** Who adds transactions, and the key by which a repeated request is recognized. */
+export interface Author extends Sight {
+  actor: Actor
+  userId: number
+  /** Value of `Idempotency-Key`. */
+  key: string | null
+  alongside(statements: OwnStatements, rows: TransactionRow[]): Promise<void>
+}
+
+interface ManualParts {
+  writing: Writing
+  /** Called after a write, for what follows from it. */
+  written(siteId: number): void
+}
+
+export function createManual(host: RevenueHost, { writing, written }: ManualParts) {
+  const { audit, db, rows, now } = host
+
+  /** Returns the rows of a site by id, or throws `transaction_not_found`. */
+  async function get(site: Site, id: number): Promise<TransactionRow> {
+    const row = await rows.write((statements) => rowById(statements, site.id, id))
+    if (!row) throw notFound()
+    return row
+  }
+
+  /** Adds transactions, all or none; `refunded` is the sale that they refund. Throws `duplicate_transaction` or `limit_reached`. */
+  async function add(site: Site, wanted: readonly NewTransaction[], author: Author, refunded?: number): Promise<TransactionRow[]> {
+    await refuseOverLimit(site, wanted.length)
+    const claims = wanted.map((each, index) => claimOf(each, index, author))
+    await rows.write((statements) => {
+      for (const [index, claim] of claims.entries()) refuseDuplicate({ rows: statements, site }, claim, wanted[index]!.pointer, author)
+    })
+    await audit.writeAlone(author.actor, {
+      action: refunded === undefined ? "revenue.transaction.create" : "revenue.transaction.refund",
+      // A new transaction has no id before it is written.
+      target: { type: "transaction", id: refunded ?? claims[0]!.external_id, label: labelOf(claims) },
+      siteId: site.id,
+      organizationId: site.organization_id,
+    })
+    const added = await writing.writeInTurn(site, (writer) => {
+      const ids = claims.map((claim, index) => {
+        refuseDuplicate(writer, claim, wanted[index]!.pointer, author)
+        return (claim.type === "sale" ? recordSale(writer, claim) : recordRefund(writer, claim))!.id // a manual one is never voided
+      })
+      return ids.map((id) => rowById(writer.rows, site.id, id)!) // written above
+    })
+    await db.transaction((statements) => author.alongside(statements, added))
+    written(site.id)
+    return added
+  }
+
+  async function refuseOverLimit(site: Site, more: number): Promise<void> {
+    const count = sql`select count(*) as n from revenue_transactions where site_id = ${site.id}`
+    const [found] = await rows.read<{ n: number }>(count, { organizationId: site.organization_id })
+    if (found!.n + more <= LIMITS.transactions) return
+    throw new AppError("limit_reached", `A site can have at most ${LIMITS.transactions.toLocaleString("en")} transactions.`, {
+      limit: LIMITS.transactions,
+      resource: "transactions",
+    })
+  }
+
+  return {
+    get,
+
+    create: (site: Site, wanted: readonly NewTransaction[], author: Author) => add(site, wanted, author),
+
+    /** Refunds a sale, or what is left of it. */
+    async refund(site: Site, id: number, body: unknown, author: Author): Promise<TransactionRow> {
+      const sale = await get(site, id)
+      if (sale.type !== "sale") throw new AppError("invalid_state", "Only a sale can be refunded.", { state: sale.type })
+      const { amount, occurredAt, note } = readRefund(body, { currency: sale.currency, now: now() })
+      const left = amount ?? (await rows.write((statements) => leftOf(statements, sale)))
+      if (left <= 0) refuseFaults([fault("/amount", "amount_out_of_range", "is required, because nothing is left of the sale")])
+      const refund = {
+        ...NO_DETAILS_OF_REFUND,
+        order_id: sale.order_id,
+        parent_id: id,
+        amount_minor: left,
+        currency: sale.currency,
+        pointer: "",
+      }
+      return (await add(site, [{ ...refund, occurred_at: occurredAt, note }], author, id))[0]! // one was added
+    },
+
+    /** Deletes a manual transaction. Throws `not_manual`. */
+    async remove(site: Site, id: number, actor: Actor): Promise<void> {
+      const row = await get(site, id)
+      if (row.provider !== "manual")
+        throw revenueError("not_manual", "Only transactions that were added by hand can be deleted. Refund the order to cancel it.")
+      await audit.writeAlone(actor, {
+        action: "revenue.transaction.delete",
+        target: { type: "transaction", id, label: labelOf([row]) },
+        siteId: site.id,
+        organizationId: site.organization_id,
+      })
+      await writing.writeInTurn(site, (writer) => (row.type === "sale" ? deleteSale(writer, id) : deleteRefund(writer, row)))
+    },
+  }
+}
+export type Manual = ReturnType<typeof createManual>
+
+export const notFound = () => revenueError("transaction_not_found", "This transaction doesn't exist on the site, or it was removed.")
+
+/** Throws `duplicate_transaction` if the ID is taken, or if the order has a sale that more than a browser has reported. */
+function refuseDuplicate({ rows, site }: Pick<RevenueWriter, "rows" | "site">, claim: Claim, pointer: string, sight: Sight): void {
+  const byOrder = claim.type === "sale" && claim.order_id !== null ? saleByOrder(rows, site.id, claim.order_id) : undefined
+  const existing = rowByKey(rows, site.id, claim) ?? (byOrder && byOrder.trust !== "client" ? byOrder : undefined)
+  if (!existing) return
+  const what =
+    byOrder === existing ? "The site already has a sale of this order." : "The site already has a transaction with this external ID."
+  throw revenueError("duplicate_transaction", what, {
+    existing_id: existing.id,
+    existing: formatTransaction(existing, sight),
+    errors: [{ pointer, code: "duplicate_transaction", detail: what }],
+  })
+}
+
+/** Returns what is left of a sale in its own currency. */
+function leftOf(rows: RevenueWriter["rows"], sale: TransactionRow): number {
+  const linked = linkedTo(rows, sale.id).filter(({ currency }) => currency === sale.currency)
+  return linked.reduce(
+    (left, { type, amount_minor }) => (type === "adjustment" ? left + amount_minor : left - amount_minor),
+    sale.amount_minor,
+  )
+}
+
+/** Completes a transaction with its author, and with an ID that is the same for a repeated request. */
+function claimOf({ pointer: _, ...transaction }: NewTransaction, index: number, { userId, key }: Author): Claim {
+  const made = key === null ? crypto.randomUUID() : `${Bun.hash.wyhash(`${userId}:${key}`).toString(36)}:${index}`
+  return { ...transaction, external_id: transaction.external_id ?? `manual:${made}`, created_by: userId }
+}
+
+function labelOf(claims: readonly Pick<Claim, "type" | "amount_minor" | "currency">[]): string {
+  const [{ type, amount_minor, currency }] = claims as [Claim]
+  if (claims.length > 1) return `${claims.length} transactions`
+  return `${type} of ${decimalText(amount_minor, currencyDecimals(currency) ?? 2)} ${currency}`
+}

@@ -1,0 +1,53 @@
+import { type Payment, readPayment } from "#plugin"
+import type { RevenueHost } from "../host.ts"
+import { type Claim, NO_DETAILS } from "./claim.ts"
+import { recordRefund, voidRefund } from "./refunds.ts"
+import { recordSale, voidSale } from "./sales.ts"
+import type { Writing } from "./writing.ts"
+
+/** A product event as a consumer receives it. */
+interface ReceivedEvent {
+  site_id: number | null
+  payload: unknown
+}
+
+/** Records payments that providers and imports report. A repeated one changes nothing. */
+export const createPayments = ({ services, log }: RevenueHost, writing: Writing) => ({
+  async consume({ site_id: siteId, payload }: ReceivedEvent): Promise<void> {
+    const site = siteId === null ? undefined : services.sites.directory.byId(siteId)
+    if (!site) return // deleted since
+    const read = readPayment(payload)
+    if ("faults" in read) {
+      log.error("a payment object was ignored because it is not valid", { siteId: site.id, faults: read.faults.slice(0, 5) })
+      return
+    }
+    const { payment } = read
+    const claim = claimOf(payment)
+    await writing.writeInTurn(site, (writer) => {
+      if (payment.type === "sale") payment.voided ? voidSale(writer, claim) : recordSale(writer, claim)
+      else payment.voided ? voidRefund(writer, claim) : recordRefund(writer, claim)
+    })
+  },
+})
+
+const claimOf = (payment: Payment): Claim => ({
+  ...NO_DETAILS,
+  type: payment.type,
+  provider: payment.provider,
+  external_id: payment.external_id,
+  aliases: payment.aliases,
+  order_id: payment.order_id ?? null,
+  parent_key: payment.parent ?? null,
+  amount_minor: payment.amount_minor,
+  amount_rank: payment.amount_rank,
+  currency: payment.currency,
+  tax_minor: payment.tax_minor,
+  shipping_minor: payment.shipping_minor,
+  discount_minor: payment.discount_minor,
+  items: payment.items,
+  trust: payment.provider === "import" ? "client" : "webhook",
+  recurring: payment.recurring ?? null,
+  import_id: payment.import_id ?? 0,
+  occurred_at: payment.occurredAt,
+  person: payment.person ?? null,
+})

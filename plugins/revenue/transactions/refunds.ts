@@ -1,0 +1,70 @@
+/** Refunds, disputes and adjustments: transactions of an order that change what it brought in. */
+import type { RowStatements } from "#plugin"
+import type { Claim } from "./claim.ts"
+import { convertRow, settle } from "./links.ts"
+import { type Recorded, saleByOrder, saleByPaymentId } from "./sales.ts"
+import { NEW, type TransactionRow } from "./transaction.ts"
+import { deleteRow, insertRow, isMarked, mark, type RevenueWriter, rowById, rowByKey, updateRow, type Values } from "./writer.ts"
+
+/** Records a refund, dispute or adjustment. Without its sale it waits for it. Returns undefined if the provider has voided it. */
+export function recordRefund(writer: RevenueWriter, claim: Claim): Recorded | undefined {
+  const { rows, site } = writer
+  if (isMarked(rows, site.id, claim.provider, claim.external_id, claim.type)) return undefined
+  const known = rowByKey(rows, site.id, claim)
+  const sale = saleOf(rows, site.id, claim)
+  const id = known ? update(writer, known, claim, sale) : insert(writer, claim, sale)
+  const row = rowById(rows, site.id, id)! // written above
+  convertRow(writer, row, row.parent_id === null ? undefined : rowById(rows, site.id, row.parent_id))
+  if (row.parent_id !== null) settle(writer, row.parent_id)
+  return { id, isNew: !known }
+}
+
+/** Removes a refund that failed, so that a later report of it is ignored. */
+export function voidRefund(writer: RevenueWriter, claim: Claim): void {
+  const { rows, site } = writer
+  const row = rowByKey(rows, site.id, claim)
+  if (row) deleteRefund(writer, row)
+  mark(rows, site.id, claim.provider, claim.external_id, claim.type)
+}
+
+export function deleteRefund(writer: RevenueWriter, { id, parent_id }: TransactionRow): void {
+  deleteRow(writer, id)
+  if (parent_id !== null) settle(writer, parent_id)
+}
+
+/** Returns the sale of a refund: by the ID that the provider names, which can be that of the order, otherwise by the order. */
+function saleOf(rows: RowStatements, siteId: number, { parent_id, parent_key, provider, order_id }: Claim): TransactionRow | undefined {
+  if (parent_id !== undefined) return rowById(rows, siteId, parent_id)
+  const byKey =
+    parent_key === null ? undefined : (saleByPaymentId(rows, siteId, provider, parent_key) ?? saleByOrder(rows, siteId, parent_key))
+  return byKey ?? (order_id === null ? undefined : saleByOrder(rows, siteId, order_id))
+}
+
+function insert(writer: RevenueWriter, claim: Claim, sale: TransactionRow | undefined): number {
+  const { site, now } = writer
+  return insertRow(writer, {
+    ...{ site_id: site.id, received_at: now, created_by: claim.created_by, note: claim.note },
+    is_announced: claim.import_id === 0 ? 0 : 1,
+    ...{ provider: claim.provider, external_id: claim.external_id, type: claim.type, order_id: claim.order_id },
+    ...{ parent_id: sale?.id ?? null, parent_key: claim.parent_key },
+    ...{ amount_minor: claim.amount_minor, amount_rank: claim.amount_rank, currency: claim.currency },
+    ...{ tax_minor: claim.tax_minor, shipping_minor: claim.shipping_minor, discount_minor: claim.discount_minor },
+    ...{ items_json: JSON.stringify(claim.items), trust: claim.trust, recurring: claim.recurring, import_id: claim.import_id },
+    ...{ occurred_at: claim.occurred_at, sale_sequence: claim.sale_sequence, visit_sequence: claim.visit_sequence, person: claim.person },
+    ...{ dims_json: claim.event === "" ? "{}" : JSON.stringify({ event: claim.event }) },
+    is_open: claim.sale_sequence !== null || claim.person !== null ? NEW : 0,
+  })
+}
+
+/** Adds what a repeated report says to a known refund. The amount of the lower rank wins. */
+function update(writer: RevenueWriter, row: TransactionRow, claim: Claim, sale: TransactionRow | undefined): number {
+  const isBetterRecord = claim.amount_rank < (row.amount_rank ?? 1)
+  const values: Values = {
+    ...(isBetterRecord && { amount_minor: claim.amount_minor, amount_rank: claim.amount_rank, currency: claim.currency }),
+    ...(row.parent_id === null && sale && { parent_id: sale.id }),
+    ...(row.order_id === null && claim.order_id !== null && { order_id: claim.order_id }),
+    ...(row.parent_key === null && claim.parent_key !== null && { parent_key: claim.parent_key }),
+  }
+  updateRow(writer, row.id, values)
+  return row.id
+}

@@ -1,0 +1,98 @@
+import { raw, type Sql, sql, type TransactionType } from "#plugin"
+
+/** Who reported a transaction. */
+export const PROVIDERS = ["tracker", "manual", "import", "stripe", "paddle", "lemonsqueezy", "woocommerce", "shopify", "generic"] as const
+export type Provider = (typeof PROVIDERS)[number]
+
+/** How far an amount can be trusted, from a browser to a verified payment provider. A higher one replaces a lower one. */
+export const TRUSTS = ["client", "server", "webhook"] as const
+export type Trust = (typeof TRUSTS)[number]
+
+/** Marks of a transaction, stored in `flags_json`. */
+export const FLAGS = ["disputed", "over_refunded"] as const
+export type Flag = (typeof FLAGS)[number]
+
+/** The dimensions of a touch. */
+export const FROZEN_TOUCH = [
+  ...(["source", "channel", "referrer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "entry_page"] as const),
+] as const
+
+/** A touch in `touches_json`: its start, the sequence of its visit, and its dimensions without missing ones. A direct one has no `source`. */
+export type FrozenTouch = Partial<Record<(typeof FROZEN_TOUCH)[number], string>> & { at: number; sequence: number }
+
+/** A row of `revenue_transactions`. `base_minor` is text, because it can exceed 2^53. */
+export interface TransactionRow {
+  id: number
+  site_id: number
+  provider: Provider
+  external_id: string
+  type: TransactionType
+  order_id: string | null
+  parent_id: number | null
+  /** External ID or alias of the sale, by which a refund that came first is linked later. */
+  parent_key: string | null
+  amount_minor: number
+  amount_rank: number | null
+  currency: string
+  tax_minor: number
+  shipping_minor: number
+  discount_minor: number
+  base_minor: string | null
+  base_currency: string | null
+  rate: string | null
+  rate_day: string | null
+  trust: Trust
+  recurring: "first" | "renewal" | null
+  import_id: number
+  occurred_at: number
+  received_at: number
+  visitor: string | null
+  visitor_kind: string | null
+  visit_started_at: number | null
+  /** Sequence of its event among the sale events. */
+  sale_sequence: number | null
+  visit_sequence: number | null
+  /** 2 until the visit was looked up, 1 while the visit can still change, 0 afterwards. */
+  is_open: number
+  /** 1 once its product event was published, or if it has none. */
+  is_announced: number
+  person: string | null
+  link_id: number | null
+  created_by: number | null
+  note: string | null
+  flags_json: string
+  dims_json: string
+  touches_json: string
+  items_json: string
+}
+
+/** Values of `is_open`: the visit was not looked up yet, or it can still change. */
+export const NEW = 2
+export const OPEN = 1
+
+/** The columns of a transaction without a visit. */
+export const NO_VISIT: Partial<TransactionRow> = {
+  ...{ visitor: null, visitor_kind: null, visit_started_at: null, visit_sequence: null, sale_sequence: null, is_open: 0, person: null },
+  ...{ link_id: null, dims_json: "{}", touches_json: "[]" },
+}
+
+const NAMES = [
+  ...["id", "site_id", "provider", "external_id", "type", "order_id", "parent_id", "parent_key", "amount_minor", "amount_rank"],
+  ...["currency", "tax_minor", "shipping_minor", "discount_minor", "base_currency", "rate", "rate_day", "trust", "recurring"],
+  ...[
+    "import_id",
+    "occurred_at",
+    "received_at",
+    "visitor",
+    "visitor_kind",
+    "visit_started_at",
+    "sale_sequence",
+    "visit_sequence",
+    "is_open",
+    "person",
+  ],
+  ...["link_id", "created_by", "note", "flags_json", "dims_json", "touches_json", "items_json"],
+]
+
+/** The columns of a `TransactionRow`. */
+export const COLUMNS: Sql = sql`${raw(NAMES.join(", "))}, cast(base_minor as text) as base_minor`

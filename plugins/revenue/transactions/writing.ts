@@ -1,0 +1,44 @@
+import type { Site } from "#plugin"
+import type { RevenueHost } from "../host.ts"
+import { createInTurn } from "../in-turn.ts"
+import type { Rates } from "../rates/rates.ts"
+import type { RevenueSettingsStore } from "../settings.ts"
+import { createDayOf, type RevenueWriter } from "./writer.ts"
+
+export interface WritingOptions {
+  host: RevenueHost
+  settings: Pick<RevenueSettingsStore, "of">
+  rates: Pick<Rates, "lookupIn">
+}
+
+/** Writes to the transactions of sites. The steps of a site run one after another, so that none acts on what another one changes. */
+export function createWriting({ host, settings, rates }: WritingOptions) {
+  const inTurn = createInTurn()
+
+  /** Runs a transaction of the writer, with the settings of the site as they are. Must be short, because incoming events wait for it. */
+  async function write<T>(site: Site, work: (writer: RevenueWriter) => T): Promise<T> {
+    const current = await settings.of(site)
+    const dayOf = createDayOf(site.timezone)
+    return host.rows.write((rows) =>
+      work({
+        rows,
+        site,
+        settings: current,
+        lookup: rates.lookupIn(rows, site.id),
+        now: host.now(),
+        dayOf,
+        written: new Set(),
+        deleted: new Set(),
+      }),
+    )
+  }
+
+  return {
+    write,
+    /** Runs several steps of a site without any other step in between. Inside, use `write`. */
+    inTurn: <T>(siteId: number, work: () => Promise<T>): Promise<T> => inTurn(siteId, work),
+    /** Runs one transaction in its turn. */
+    writeInTurn: <T>(site: Site, work: (writer: RevenueWriter) => T): Promise<T> => inTurn(site.id, () => write(site, work)),
+  }
+}
+export type Writing = ReturnType<typeof createWriting>

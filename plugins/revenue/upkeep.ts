@@ -1,0 +1,136 @@
+import { dayStart, type ErasedVisits, type PluginJob, parseDay, type Removed, sql } from "#plugin"
+import type { Area } from "./area.ts"
+import { FOLD_JOB } from "./transactions/following.ts"
+import { RECOMPUTE_JOB } from "./transactions/recompute.ts"
+import { deleteRefund } from "./transactions/refunds.ts"
+import { deleteSale } from "./transactions/sales.ts"
+import { COLUMNS, NO_VISIT, type TransactionRow } from "./transactions/transaction.ts"
+import { type RevenueWriter, updateRow } from "./transactions/writer.ts"
+
+/** Number of rows that one transaction of the writer changes. */
+const SLICE = 500
+
+export const jobsOf = ({ rates, recompute, following }: Area): Readonly<Record<string, PluginJob>> => ({
+  [FOLD_JOB]: { interrupted: "resume", attempts: 5, run: ({ signal }) => following.run(signal) },
+  "follow-visits": { interrupted: "resume", schedule: { cron: "*/5 * * * *" }, run: ({ signal }) => following.catchUp(signal) },
+  [RECOMPUTE_JOB]: { interrupted: "resume", attempts: 5, run: recompute.run },
+  "fetch-rates": {
+    interrupted: "resume",
+    attempts: 5,
+    // The European Central Bank publishes at about 16:00 in Frankfurt, on working days.
+    schedule: { cron: "30 16,18 * * *", timezone: "Europe/Berlin" },
+    run: ({ signal }) => rates.fetchEcb(signal),
+  },
+})
+
+/** Deletes all rows of a deleted site. Returns the number of transactions. */
+export async function removeSite(area: Area, siteId: number): Promise<Removed> {
+  const transactions = await removeTransactions(area, siteId)
+  await area.rates.removeSite(siteId)
+  await area.host.db.run(sql`delete from revenue_settings where site_id = ${siteId}`)
+  return { transactions }
+}
+
+/** Deletes the transactions, aliases and position of a site. Settings and rates remain. */
+const removeTransactions = ({ host, writing }: Area, siteId: number): Promise<number> =>
+  writing.inTurn(siteId, async () => {
+    const transactions = await inSlices(() =>
+      host.rows.write(
+        ({ all }) =>
+          all(sql`delete from revenue_transactions
+            where id in (select id from revenue_transactions where site_id = ${siteId} limit ${SLICE}) returning id`).length,
+      ),
+    )
+    await host.rows.write(({ run }) => {
+      run(sql`delete from revenue_aliases where site_id = ${siteId}`)
+      run(sql`delete from revenue_voided where site_id = ${siteId}`)
+      run(sql`delete from revenue_cursor where site_id = ${siteId}`)
+    })
+    return transactions
+  })
+
+/** Deletes the transactions of days before a cutoff. */
+export async function retain(area: Area, siteId: number, cutoffDay: string): Promise<Removed> {
+  const cutoff = cutoffOf(area, siteId, cutoffDay)
+  if (cutoff === undefined) return {}
+  return { transactions: await changeAll(area, siteId, (after) => sql`occurred_at < ${cutoff} and id > ${after}`, remove) }
+}
+
+export async function countOverdue(area: Area, siteId: number, cutoffDay: string): Promise<Removed> {
+  const cutoff = cutoffOf(area, siteId, cutoffDay)
+  if (cutoff === undefined) return {}
+  const count = sql`select count(*) as n from revenue_transactions where site_id = ${siteId} and occurred_at < ${cutoff}`
+  return { transactions: await area.host.rows.write(({ get }) => get<{ n: number }>(count)!.n) }
+}
+
+function cutoffOf({ host }: Area, siteId: number, day: string): number | undefined {
+  const site = host.services.sites.directory.byId(siteId)
+  return site && dayStart(parseDay(day)!, site.timezone)
+}
+
+/** Removes a person from the transactions of a site, whose amounts stay. */
+export async function erasePerson(area: Area, siteId: number, visitor: string): Promise<Removed> {
+  const site = area.host.services.sites.directory.byId(siteId)
+  if (!site) return {}
+  await area.following.settle(site)
+  const isOfPerson = sql`(visitor = ${visitor} or person = ${visitor})`
+  return { transactions: await changeAll(area, siteId, (after) => sql`${isOfPerson} and id > ${after}`, clear) }
+}
+
+/** Removes what was derived from erased visits: tracked transactions, and what other transactions have of these visits. */
+export async function eraseVisits(area: Area, siteId: number, removed: ErasedVisits): Promise<Removed> {
+  if ("all" in removed) return { transactions: await removeTransactions(area, siteId) }
+  const site = area.host.services.sites.directory.byId(siteId)
+  if (!site) return {}
+  await area.following.settle(site)
+  const sequences = JSON.stringify(removed.visits.map(({ sequence }) => sequence))
+  const isOfVisit = sql`visit_sequence in (select value from json_each(${sequences}))`
+  const isTracked = ({ provider }: TransactionRow) => provider === "tracker" || provider === "import"
+  return {
+    transactions: await changeAll(
+      area,
+      siteId,
+      (after) => sql`${isOfVisit} and id > ${after}`,
+      (writer, row) => (isTracked(row) ? remove(writer, row) : clear(writer, row)),
+    ),
+  }
+}
+
+/** Removes the transactions of an import that was undone. */
+export const undoImport = (area: Area, siteId: number, importId: number): Promise<number> =>
+  changeAll(area, siteId, (after) => sql`import_id = ${importId} and import_id > 0 and id > ${after}`, remove)
+
+const remove = (writer: RevenueWriter, row: TransactionRow): void =>
+  row.type === "sale" ? deleteSale(writer, row.id) : deleteRefund(writer, row)
+const clear = (writer: RevenueWriter, { id }: TransactionRow): void => updateRow(writer, id, NO_VISIT)
+
+/** Changes all rows of a site that match, in slices by id. Returns their number. */
+async function changeAll(
+  { host, writing }: Area,
+  siteId: number,
+  matches: (after: number) => ReturnType<typeof sql>,
+  change: (writer: RevenueWriter, row: TransactionRow) => void,
+): Promise<number> {
+  const site = host.services.sites.directory.byId(siteId)
+  if (!site) return 0
+  let after = 0
+  return inSlices(() =>
+    writing.writeInTurn(site, (writer) => {
+      const found = writer.rows.all<TransactionRow>(
+        sql`select ${COLUMNS} from revenue_transactions where site_id = ${siteId} and ${matches(after)} order by id limit ${SLICE}`,
+      )
+      for (const row of found) change(writer, row)
+      after = found.at(-1)?.id ?? after
+      return found.length
+    }),
+  )
+}
+
+/** Repeats a slice until it has changed nothing, and lets incoming events pass in between. Returns the sum. */
+async function inSlices(slice: () => Promise<number>): Promise<number> {
+  for (let total = 0; ; await Bun.sleep(0)) {
+    const changed = await slice()
+    total += changed
+    if (changed === 0) return total
+  }
+}
