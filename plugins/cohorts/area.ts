@@ -1,4 +1,4 @@
-import type { OwnStatements, Site, Trash, VisitorSets } from "#plugin"
+import { type OwnStatements, revenueProperties, type Site, type Trash, type VisitorSets } from "#plugin"
 import type { Activity } from "./activity.ts"
 import { type ReportCaller, todayOf } from "./caller.ts"
 import type { Cohort, CohortsHost } from "./cohort.ts"
@@ -39,6 +39,7 @@ export const settings =
       funnels: funnels.all(site.id),
       cohorts: new Map(cohorts.map((cohort) => [cohort.id, cohort])),
       saved: segments.saved(site),
+      revealing: revenueProperties(site),
       asOf: todayOf(site, host.now()),
       firstAt: people.firstAt(site),
     }

@@ -6,8 +6,10 @@ import {
   isObject,
   mapConcurrent,
   missingPermission,
+  namesProperty,
   type PeopleSet,
   type Range,
+  readFilterList,
   refuseFaults,
   type Site,
 } from "#plugin"
@@ -335,20 +337,22 @@ interface Subject {
 const EVERYONE: Definition = { conditions: [] }
 
 /** Returns whether a definition looks at revenue, itself or through the cohorts it refers to. */
-export function looksAtRevenue(definition: Definition, { cohorts }: Pick<Setting, "cohorts">): boolean {
+export function looksAtRevenue(definition: Definition, setting: RevenueSetting): boolean {
+  const { cohorts, saved, revealing } = setting
+  const reveals = (property: string) => revealing.has(property)
   return conditionsOf(definition).some((condition) => {
-    if (condition.type === "revenue") return true
+    if (condition.type === "revenue" || (condition.type === "property" && reveals(condition.property))) return true
+    const { filter } = readFilterList(condition.filters ?? [], "", saved)
+    if (filter && namesProperty(filter, reveals)) return true
     const other = condition.type === "cohort" ? cohorts.get(condition.cohort_id) : undefined
-    return other !== undefined && looksAtRevenue(other.definition, { cohorts })
+    return other !== undefined && looksAtRevenue(other.definition, setting)
   })
 }
 
+type RevenueSetting = Pick<Setting, "cohorts" | "saved" | "revealing">
+
 /** Throws `forbidden` for a definition that looks at revenue, which not everyone may see. */
-export function refuseRevenue(
-  definition: Definition,
-  { seesRevenue }: Pick<ReportCaller, "seesRevenue">,
-  setting: Pick<Setting, "cohorts">,
-): void {
+export function refuseRevenue(definition: Definition, { seesRevenue }: Pick<ReportCaller, "seesRevenue">, setting: RevenueSetting): void {
   if (!seesRevenue && looksAtRevenue(definition, setting))
     throw missingPermission("revenue:read", "The definition looks at revenue, which requires the permission revenue:read.")
 }

@@ -8,6 +8,7 @@ import {
   type PersonFacts,
   readPlace,
   readSortedPaging,
+  revenueProperties,
   type Site,
 } from "#plugin"
 import { ACTIVITY_ARGUMENTS, readActivity } from "./activity.ts"
@@ -176,12 +177,13 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
       if (!person) throw personNotFound()
       const labelOf = labelsOf(site, [person])
       const hidesRevenue = !caller.seesRevenue
+      const hidden = hidesRevenue ? revenueProperties(site) : undefined
       const last = visits.at(-1)
       return {
         ...shown(person, labelOf(person), hidesRevenue),
         identity: counted.identity({ visits: 1, recognized: 1 }),
         recent: {
-          data: visits.map((visit) => formatVisit(visit, hidesRevenue)),
+          data: visits.map((visit) => formatVisit(visit, hidden)),
           has_more: hasMore,
           next_cursor: hasMore && last ? cursorOf(paging.list, [last.start, last.sequence]) : null,
         },
@@ -194,6 +196,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
       const { site } = caller
       const { counted, ordinal } = await open(site, token)
       const hidesRevenue = !caller.seesRevenue
+      const hidden = hidesRevenue ? revenueProperties(site) : undefined
       const read = (before: { start: number; sequence: number } | undefined) =>
         host.engine.person(
           {
@@ -213,7 +216,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
       const facts = JSON.stringify(shown(person, labelOf(person), hidesRevenue))
       async function* visits(): AsyncIterable<string> {
         for (let page = first; ; ) {
-          for (const visit of page.visits) yield JSON.stringify(formatVisit(visit, hidesRevenue))
+          for (const visit of page.visits) yield JSON.stringify(formatVisit(visit, hidden))
           const last = page.visits.at(-1)
           if (!page.hasMore || !last) return
           page = await read({ start: last.start, sequence: last.sequence })
@@ -276,7 +279,8 @@ type EngineVisit = Awaited<ReturnType<CohortsHost["engine"]["person"]>>["visits"
 
 function formatVisit(
   { start, durationMs, pageviews, values, events }: EngineVisit,
-  hidesRevenue: boolean,
+  /** Properties that reveal revenue, for those who may not see it. */
+  hidden: ReadonlySet<string> | undefined,
 ): PersonResponse["recent"]["data"][number] {
   const text = (name: keyof typeof values): string | null => {
     const value = values[name]
@@ -296,8 +300,8 @@ function formatVisit(
       at: instantText(at),
       name,
       page,
-      properties,
-      ...(revenue && !hidesRevenue && { revenue: moneyOf(revenue) }),
+      properties: hidden ? Object.fromEntries(Object.entries(properties).filter(([key]) => !hidden.has(key))) : properties,
+      ...(revenue && !hidden && { revenue: moneyOf(revenue) }),
     })),
   }
 }

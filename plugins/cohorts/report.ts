@@ -5,6 +5,7 @@
 import {
   type CountedPeople,
   type Filter,
+  filtersSeenBy,
   mapConcurrent,
   type PeopleScope,
   type PeopleSet,
@@ -78,7 +79,8 @@ const EVERYONE: Filter = { op: "and", filters: [] }
 const NOBODY: Filter = { op: "or", filters: [] }
 
 export function createReports(host: CohortsHost, { settingOf, find, evaluation }: ReportParts) {
-  const segmentsOf = ({ site, userId }: ReportCaller): SavedFilters => host.services.segments.saved(site, userId)
+  const segmentsOf = ({ site, userId, seesRevenue }: ReportCaller): SavedFilters =>
+    filtersSeenBy(host.services.segments.saved(site, userId), site, seesRevenue)
 
   /** Returns whether a caller can name a cohort in a filter. */
   async function usable(caller: ReportCaller, id: number, setting: Setting): Promise<Filter | "broken" | undefined> {
@@ -96,7 +98,8 @@ export function createReports(host: CohortsHost, { settingOf, find, evaluation }
     async read<Request>(caller: ReportCaller, parse: (saved: SavedFilters) => Request): Promise<Request> {
       const segments = segmentsOf(caller)
       const parseWith = (lookup: (id: number) => ReturnType<SavedFilters>): Request => {
-        const saved: SavedFilters = (kind, id) => (kind === "cohort" ? lookup(id) : segments(kind, id))
+        const find: SavedFilters = (kind, id) => (kind === "cohort" ? lookup(id) : segments(kind, id))
+        const saved = Object.assign(find, { hides: segments.hides })
         refuseFaults(readFilterList(caller.locked ?? [], "/filters", saved).faults)
         return parse(saved)
       }

@@ -29,6 +29,8 @@ export interface Setting {
   cohorts: ReadonlyMap<number, Cohort>
   /** Segments of the whole site. */
   saved: SavedFilters
+  /** Properties whose values reveal revenue. */
+  revealing: ReadonlySet<string>
   asOf: Temporal.PlainDate
   /** Start of the site's data in epoch ms; undefined without any. */
   firstAt: number | undefined

@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { defineWidget, type Widget, type WidgetQuestion } from "#plugin"
+import { defineWidget, hidesRevenue, type Widget, type WidgetQuestion } from "#plugin"
 import { WINDOWS } from "./activity.ts"
 import type { Area } from "./area.ts"
 import type { ReportCaller } from "./caller.ts"
@@ -67,7 +67,7 @@ export function widgetsOf({ retention, activity }: Area): Record<string, Widget>
 const callerOf = ({ site, asking: caller }: WidgetQuestion): ReportCaller => ({
   site,
   least: caller.seesPeople ? 0 : Math.max(site.settings.min_group, caller.minVisitors ?? 0),
-  seesRevenue: caller.hidesRevenue !== true,
+  seesRevenue: !hidesRevenue(site, caller),
   ...(caller.userId !== undefined && { userId: caller.userId }),
   ...(caller.signal && { signal: caller.signal }),
   ...(caller.locked && { lockedFilter: caller.locked }),

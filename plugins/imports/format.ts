@@ -10,19 +10,54 @@ import type { Staging } from "./staging.ts"
 import { streamOfImport } from "./streams/rows.ts"
 
 /** Converts rows to responses. */
-export interface Format {
+export interface Format extends ImportFormat {
+  importer(source: Source): ImporterResponse
+  /** Returns the conversion for a person, who may not see the revenue that was imported. */
+  seenBy(permissions: ReadonlySet<string>): ImportFormat
+}
+
+interface ImportFormat {
   /** Converts an import, with its days and the progress of its job. */
   response(row: ImportRow): Promise<ImportResponse>
   /** Converts an import whose run was just enqueued. */
   started(row: ImportRow): ImportResponse
   /** Converts an import without its days and its progress. */
   created(row: ImportRow): ImportResponse
-  importer(source: Source): ImporterResponse
 }
 
 const EMPTY: Totals = { visitors: 0, visits: 0, pageviews: 0, events: 0, revenue: [] }
 
-export const createFormat = ({ db, jobs, settings }: ImportsHost, staging: Staging): Format => ({
+export function createFormat(host: ImportsHost, staging: Staging): Format {
+  const full = importFormat(host, staging)
+  return {
+    ...full,
+    seenBy: (permissions) => (permissions.has("revenue:read") ? full : withoutRevenue(full)),
+    importer: (source) => ({
+      source: source.id,
+      title: source.title,
+      kinds: [...source.kinds],
+      formats: [...source.formats],
+      files: source.files.map(({ name }) => ({ name })),
+      columns: Object.fromEntries(
+        source.files.map(({ name, required, optional }) => [name, { required: [...required], optional: [...optional] }]),
+      ),
+      options_schema: JSON.parse(JSON.stringify(source.options)) as ImporterResponse["options_schema"], // an object schema
+      limits: { json_bytes: LIMITS.json, multipart_bytes: LIMITS.multipart, upload_bytes: host.settings.max_bytes },
+    }),
+  }
+}
+
+function withoutRevenue({ response, started, created }: ImportFormat): ImportFormat {
+  const hide = (shown: ImportResponse): ImportResponse => ({ ...shown, totals: hiddenRevenue(shown.totals) })
+  return { response: async (row) => hide(await response(row)), started: (row) => hide(started(row)), created: (row) => hide(created(row)) }
+}
+
+/** Returns totals without revenue. */
+export function hiddenRevenue({ revenue: _, ...totals }: Totals): Totals {
+  return totals
+}
+
+const importFormat = ({ db, jobs }: ImportsHost, staging: Staging): ImportFormat => ({
   async response(row) {
     const stream = row.state === "completed" && streamOf(row) !== null ? await streamOfImport(db, row.id) : undefined
     const isExtending = stream !== undefined && stream.pending_json !== null
@@ -37,18 +72,6 @@ export const createFormat = ({ db, jobs, settings }: ImportsHost, staging: Stagi
   // The state of an import that a run extends stays completed.
   started: (row) => formatImport(row, { days: [], progress: row.state === "completed" ? ENQUEUED : null, canRetry: false }),
   created: (row) => formatImport(row, { days: [], progress: null, canRetry: false }),
-  importer: (source) => ({
-    source: source.id,
-    title: source.title,
-    kinds: [...source.kinds],
-    formats: [...source.formats],
-    files: source.files.map(({ name }) => ({ name })),
-    columns: Object.fromEntries(
-      source.files.map(({ name, required, optional }) => [name, { required: [...required], optional: [...optional] }]),
-    ),
-    options_schema: JSON.parse(JSON.stringify(source.options)) as ImporterResponse["options_schema"], // an object schema
-    limits: { json_bytes: LIMITS.json, multipart_bytes: LIMITS.multipart, upload_bytes: settings.max_bytes },
-  }),
 })
 
 const ENQUEUED = { phase: "sort", done: 0 } as const

@@ -65,13 +65,15 @@ const Totals = t.Object(
     visits: count("Visits."),
     pageviews: count("Pageviews."),
     events: count("Custom events."),
-    revenue: t.Array(
-      t.Object({
-        currency: t.String({ description: "ISO 4217 code." }),
-        amount_minor: t.Integer({ description: "Amount in minor units." }),
-        amount: t.String({ description: "Amount in major units, as decimal text." }),
-      }),
-      { description: "Revenue by currency." },
+    revenue: t.Optional(
+      t.Array(
+        t.Object({
+          currency: t.String({ description: "ISO 4217 code." }),
+          amount_minor: t.Integer({ description: "Amount in minor units." }),
+          amount: t.String({ description: "Amount in major units, as decimal text." }),
+        }),
+        { description: "Revenue by currency. Absent without the permission `revenue:read`." },
+      ),
     ),
   },
   { description: "Totals of what is stored." },

@@ -17,6 +17,7 @@ import {
   versionsIn,
 } from "#plugin"
 import { type Area, failures, operation, requestBody } from "./area.ts"
+import { hiddenRevenue } from "./format.ts"
 import { PreviewInput, parseInput, RunInput, readImport, type SentImport } from "./input.ts"
 import { type Author, ImportPatch } from "./lifecycle.ts"
 import { ImporterResponse, ImportResponse, PreviewResponse } from "./responses.ts"
@@ -41,6 +42,12 @@ interface Called {
 }
 const authorOf = ({ site, actor, user, permissions }: Called): Author => ({ site, actor, userId: user.id, permissions })
 
+/** A call whose answer has a version. */
+interface Tagging {
+  set: { headers: Record<string, unknown> }
+  permissions: ReadonlySet<string>
+}
+
 /** Documents an answer that is not JSON. */
 const answersFile = (type: string): object => ({ responses: { 200: { content: { [type]: { schema: { type: "string" } } } } } })
 
@@ -58,9 +65,9 @@ export function importRoutes(area: Area) {
   const { host, imports, format } = area
   const find = async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }) => void (await imports.get(site!, id)) // below a site
   const location = ({ site_id, id }: ImportRow) => `/api/private/sites/${site_id}/imports/${id}`
-  async function tagged({ headers }: { headers: Record<string, unknown> }, row: ImportRow): Promise<ImportResponse> {
-    headers.etag = etagOf(row)
-    return format.response(row)
+  async function tagged({ set, permissions }: Tagging, row: ImportRow): Promise<ImportResponse> {
+    set.headers.etag = etagOf(row)
+    return format.seenBy(permissions).response(row)
   }
 
   /** The options of a route that changes the state of an import. */
@@ -73,7 +80,7 @@ export function importRoutes(area: Area) {
 
   return host
     .siteRouter()
-    .get("/imports", ({ site, query }) => listing(area, site, query), {
+    .get("/imports", ({ site, query, permissions }) => listing({ host, format: format.seenBy(permissions) }, site, query), {
       can: READ,
       query: AnyQuery,
       response: { 200: Paged(ImportResponse) },
@@ -86,7 +93,7 @@ export function importRoutes(area: Area) {
         return host.create<ImportRow, ImportResponse>(
           { user, request, body, set },
           (_, alongside) => imports.create(author, parseInput(body as SentImport, "run"), request.signal, alongside), // read by `readImport`
-          (row) => ({ status: 202, location: location(row), etag: etagOf(row), body: format.started(row) }),
+          (row) => ({ status: 202, location: location(row), etag: etagOf(row), body: format.seenBy(permissions).started(row) }),
         )
       },
       {
@@ -101,7 +108,8 @@ export function importRoutes(area: Area) {
       "/imports/preview",
       async ({ site, actor, user, permissions, request, body }) => {
         const input = parseInput(body as SentImport, "preview") // `readImport` reads it
-        return (await imports.preview(authorOf({ site, actor, user, permissions }), input, request.signal)).answer
+        const { answer } = await imports.preview(authorOf({ site, actor, user, permissions }), input, request.signal)
+        return permissions.has("revenue:read") ? answer : { ...answer, totals: hiddenRevenue(answer.totals) }
       },
       {
         can: { permission: WRITE, read: readImport, multipart: true, reads: true },
@@ -111,7 +119,7 @@ export function importRoutes(area: Area) {
         detail: operation("Preview an import without storing anything", { ...requestBody(PreviewInput), ...failures(...CONTENT) }),
       },
     )
-    .get("/imports/:id", async ({ site, params, set }) => tagged(set, await imports.get(site, params.id)), {
+    .get("/imports/:id", async ({ site, params, set, permissions }) => tagged({ set, permissions }, await imports.get(site, params.id)), {
       can: { permission: READ, find },
       query: NoQuery,
       response: { 200: ImportResponse },
@@ -123,10 +131,10 @@ export function importRoutes(area: Area) {
         const expected = versionsIn(request.headers.get("if-match"))
         const author = authorOf({ site, actor, user, permissions })
         return tagged(
-          set,
+          { set, permissions },
           await imports.update(author, params.id, body.value, {
             expected: (row) => refuseOtherVersion(row, expected),
-            current: format.created,
+            current: format.seenBy(permissions).created,
           }),
         )
       },
@@ -144,24 +152,31 @@ export function importRoutes(area: Area) {
     .post(
       "/imports/:id/cancel",
       async ({ site, actor, user, permissions, params, status }) =>
-        status(202, await format.response(await imports.cancel(authorOf({ site, actor, user, permissions }), params.id))),
+        status(
+          202,
+          await format.seenBy(permissions).response(await imports.cancel(authorOf({ site, actor, user, permissions }), params.id)),
+        ),
       verb("Cancel an import", "invalid_state"),
     )
     .post(
       "/imports/:id/undo",
       async ({ site, actor, user, permissions, params, status }) =>
-        status(202, await format.response(await imports.undo(authorOf({ site, actor, user, permissions }), params.id))),
+        status(202, await format.seenBy(permissions).response(await imports.undo(authorOf({ site, actor, user, permissions }), params.id))),
       verb("Undo an import", "invalid_state"),
     )
     .post(
       "/imports/:id/retry",
       async ({ site, actor, user, permissions, params, status }) =>
-        status(202, await format.response(await imports.retry(authorOf({ site, actor, user, permissions }), params.id))),
+        status(
+          202,
+          await format.seenBy(permissions).response(await imports.retry(authorOf({ site, actor, user, permissions }), params.id)),
+        ),
       verb("Retry a failed import", "invalid_state", "source_missing"),
     )
     .get(
       "/imports/:id/events",
-      async ({ site, params, request, server }) => progress(area, await imports.get(site, params.id), { request, server }),
+      async ({ site, params, request, server, permissions }) =>
+        progress({ host, format: format.seenBy(permissions) }, await imports.get(site, params.id), { request, server }),
       {
         can: { permission: READ, find },
         query: NoQuery,
@@ -179,8 +194,14 @@ export function importRoutes(area: Area) {
     )
 }
 
+/** The part of the area that shows imports, as someone may see them. */
+interface Shown {
+  host: Area["host"]
+  format: Pick<Area["format"], "response">
+}
+
 /** Returns a page of imports as `GET /imports` answers it. */
-export async function listing({ host, format }: Area, site: Site, query: Record<string, unknown>) {
+export async function listing({ host, format }: Shown, site: Site, query: Record<string, unknown>) {
   const readState = (reader: ArgumentReader) => reader.choice("state", STATES)
   const paging = readPaging(`imports/${site.id}`, query, ["state"], readState)
   const filter = { siteId: site.id, ...(paging.filters && { state: paging.filters }) }
@@ -191,7 +212,7 @@ export async function listing({ host, format }: Area, site: Site, query: Record<
 }
 
 /** Streams the progress of the job of an import. The last event is the import itself. */
-async function progress({ host, format }: Area, row: ImportRow, asked: Asked): Promise<Response> {
+async function progress({ host, format }: Shown, row: ImportRow, asked: Asked): Promise<Response> {
   const job = row.job_id === null ? undefined : await host.jobs.get(row.job_id)
   const current = async () => format.response((await importById(host.db, row.id)) ?? row)
   if (job) return host.jobs.stream(job, asked, current)

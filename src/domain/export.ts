@@ -25,8 +25,13 @@ const DEVICE = ["device", "size", "browser", "browser_version", "os", "os_versio
 /** The columns that exported events and visits take from the visit's first event. */
 export const EXPORTED_TRAITS = [...ACQUISITION, ...PLACE, ...DEVICE] as const
 
-/** The columns of raw rows, in order. */
-export const ROW_COLUMNS: Readonly<Record<RowType, readonly string[]>> = {
+const REVENUE_COLUMNS: readonly string[] = ["revenue_amount", "revenue_currency"]
+
+/** Returns the columns of raw rows, in order. `hidesRevenue` leaves out those of revenue. */
+export const rowColumns = (of: RowType, hidesRevenue = false): readonly string[] =>
+  hidesRevenue ? ROW_COLUMNS[of].filter((column) => !REVENUE_COLUMNS.includes(column)) : ROW_COLUMNS[of]
+
+const ROW_COLUMNS: Readonly<Record<RowType, readonly string[]>> = {
   events: [
     ...["at", "name", "page", "hostname", "title", "visitor", "visit"],
     ...EXPORTED_TRAITS,

@@ -1,4 +1,5 @@
 import type { Role } from "./organization.ts"
+import type { Site } from "./site.ts"
 
 /** The roles that a permission can require, from lowest to highest. A guest has no rank in the organization. */
 export const RANKS = ["viewer", "editor", "admin", "owner"] as const
@@ -36,6 +37,19 @@ export const CORE_PERMISSIONS = {
 
 /** All permissions of an instance, by name: the core's and those of its plugins. */
 export type Permissions = Readonly<Record<string, PermissionFacts>>
+
+type WithSettings = Pick<Site, "settings">
+
+/** Returns all permissions with the lowest roles that apply on a site, which can keep its revenue to higher ones. */
+export const permissionsAt = ({ settings: { read_role } }: WithSettings, all: Permissions): Permissions =>
+  read_role === CORE_PERMISSIONS["revenue:read"].least ? all : { ...all, "revenue:read": { least: read_role, on: "site" } }
+
+/** Returns whether callers without a role see the revenue of a site: API keys, MCP clients, shared views and emails. */
+export const isRevenueOpen = ({ settings: { read_role } }: WithSettings): boolean => read_role === "viewer"
+
+/** Returns the event properties whose values reveal revenue: order ids, and the amounts that Umami's tracker sends as properties. */
+export const revenueProperties = ({ settings: { order_property } }: WithSettings): ReadonlySet<string> =>
+  new Set([order_property, "revenue", "currency"])
 
 /** The facts about a member that determine permissions. Grants and denies are exceptions from the role. */
 export interface Standing {

@@ -55,6 +55,7 @@ export type {
   RetentionQuery,
 } from "../domain/people.ts"
 export { PERIODS } from "../domain/period.ts"
+export { isRevenueOpen, revenueProperties } from "../domain/permission.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { ProductEventForm } from "../domain/product-event.ts"
 export type { Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
@@ -130,7 +131,15 @@ export { type FailureCode, failureCode } from "../services/outbound/failure.ts"
 export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound/outbound.ts"
 export type { CountedPeople, PeopleRequest } from "../services/people/identity.ts"
 export type { People } from "../services/people/people.ts"
-export { parseNaming, type SetReader, type VisitorSet, type VisitorSets, withBrokenReference } from "../services/people/visitor-sets.ts"
+export {
+  filtersSeenBy,
+  namesProperty,
+  parseNaming,
+  type SetReader,
+  type VisitorSet,
+  type VisitorSets,
+  withBrokenReference,
+} from "../services/people/visitor-sets.ts"
 export { mapConcurrent } from "../services/runtime/tasks.ts"
 export {
   isReservedSlug,
@@ -140,7 +149,7 @@ export {
   unescaped,
 } from "../services/sharing/slugs.ts"
 export type { ReportOptions } from "../services/stats/open-report.ts"
-export { shownRange, siteFacts } from "../services/stats/open-report.ts"
+export { hidesRevenue, shownRange, siteFacts } from "../services/stats/open-report.ts"
 export type { RecordCounts, RecordReportOptions } from "../services/stats/record-reports.ts"
 export type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/import.ts"
 export type { RowStatements } from "../store/events/tables/row-tables.ts"

@@ -1,5 +1,16 @@
 /** From a stored widget to what it asks: its site, range and filters, if the viewer may see it. */
-import { AppError, canFilter, canLock, daysRange, type KnownWidget, periodRange, type ReportOptions, type Site, shownRange } from "#plugin"
+import {
+  AppError,
+  canFilter,
+  canLock,
+  daysRange,
+  isRevenueOpen,
+  type KnownWidget,
+  periodRange,
+  type ReportOptions,
+  type Site,
+  shownRange,
+} from "#plugin"
 import type { Board, BoardFilter, Config, DashboardsHost, StoredWidget } from "../board.ts"
 import { compareArguments, type RangeSource, rangeArguments, winningRange } from "../ranges.ts"
 import { isMissingName, type Lookup, lookupOn, referencesIn, withIds, withNames } from "../references.ts"
@@ -91,7 +102,7 @@ function refusalOf(
   const needs = [known.needs, ...(showsRevenue(config) ? ["revenue:read"] : [])]
   const missing = needs.find((permission) => !permissions.has(permission))
   if (missing !== undefined) return forbidden(missing)
-  const hidden = share && (!known.shareable(site) || (showsRevenue(config) && !sharesRevenue(site)))
+  const hidden = share && (!known.shareable(site) || (showsRevenue(config) && !isRevenueOpen(site)))
   return hidden ? forbidden(known.needs) : undefined
 }
 
@@ -100,9 +111,6 @@ const forbidden = (permission: string) =>
 
 export const showsRevenue = ({ metric, metrics }: Config): boolean =>
   metric === "revenue" || (Array.isArray(metrics) && metrics.includes("revenue"))
-
-/** Whether viewers of public links see revenue: only while every viewer of the site does. */
-export const sharesRevenue = ({ settings }: Site): boolean => ((settings as { read_role?: string }).read_role ?? "viewer") === "viewer"
 
 interface Lookups {
   /** Objects of the dashboard's site, whose ids its filters have. */

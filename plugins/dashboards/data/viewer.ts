@@ -1,5 +1,5 @@
 /** Who looks at a dashboard, and what applies to them. */
-import { AppError, type HostServices, type ReportOptions, type Site } from "#plugin"
+import { AppError, type HostServices, isRevenueOpen, type ReportOptions, type Site } from "#plugin"
 import type { BoardFilter, BoardRange, Compare } from "../board.ts"
 
 export interface SiteSight {
@@ -65,7 +65,7 @@ export function reportOptionsOf(
   return {
     form: "json",
     comparesRows: true,
-    hidesRevenue: !permissions.has("revenue:read"),
+    hidesRevenue: !permissions.has("revenue:read") || (share !== undefined && !isRevenueOpen(site)),
     seesPeople: !share && permissions.has("people:read"),
     ...(userId !== undefined && { userId }),
     ...(least > 1 && { minVisitors: least }),

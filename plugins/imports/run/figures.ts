@@ -44,7 +44,7 @@ export function extendedFigures(row: ImportRow, staged: Staged, newVisitors: num
       visits: before.visits + added.visits,
       pageviews: before.pageviews + added.pageviews,
       events: before.events + added.events,
-      revenue: before.revenue, // a log has none
+      ...(before.revenue && { revenue: before.revenue }), // a log has none
     } satisfies Totals),
     date_start: dates[0] ?? null,
     date_end: dates.at(-1) ?? null,

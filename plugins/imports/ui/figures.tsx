@@ -3,7 +3,7 @@ import type { Totals } from "../responses.ts"
 
 /** The totals of an import, like the figures above a chart. */
 export function TotalFigures({ totals, label }: { totals: Totals; label: string }) {
-  const { visitors, visits, pageviews, events, revenue } = totals
+  const { visitors, visits, pageviews, events, revenue = [] } = totals
   const counts = [
     ["Visitors", visitors],
     ["Visits", visits],

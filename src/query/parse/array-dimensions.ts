@@ -32,17 +32,29 @@ const NAMES = [...FILTERED_NAMES, ...TIMES.keys()].map(String)
 
 export const isTimeName = (name: unknown): boolean => TIMES.has(name)
 
+/** What is hidden from callers who may not see revenue. */
+export interface Hiding {
+  /** Returns whether a property reveals revenue. Absent for callers who see revenue. */
+  hides?: ((property: string) => boolean) | undefined
+}
+
+/** Fault of a metric or property that reveals revenue. */
+export const HIDDEN = { code: "unsupported_metric", detail: "reveals the revenue of this site, which you can't see" }
+
 /** Reads the dimension of a filter. */
-export function readDimension(name: unknown, pointer: string, faults: Faults): NamedDimension | undefined {
-  if (typeof name === "string" && name.startsWith(PROPERTY)) return readProperty(name.slice(PROPERTY.length), pointer, faults)
+export function readDimension(name: unknown, pointer: string, faults: Faults, { hides }: Hiding): NamedDimension | undefined {
+  if (typeof name === "string" && name.startsWith(PROPERTY)) {
+    const property = name.slice(PROPERTY.length)
+    return hides?.(property) ? faults.refuse(pointer, HIDDEN.code, HIDDEN.detail) : readProperty(property, pointer, faults)
+  }
   return NAMED.get(name) ?? refuseName(name, pointer, FILTERED_NAMES, faults)
 }
 
 /** Reads 0 to 3 dimensions, at most one of them time. Returns undefined when one is invalid. */
-export function readDimensions(value: unknown, faults: Faults): readonly ArrayDimension[] | undefined {
+export function readDimensions(value: unknown, faults: Faults, hiding: Hiding): readonly ArrayDimension[] | undefined {
   if (value === undefined) return []
   const list = readList(value, "/dimensions", { min: 0, max: QUERY.groupings }, faults)
-  const read = list?.map((name, i) => readGrouping(name, `/dimensions/${i}`, faults)).filter((dimension) => dimension !== undefined)
+  const read = list?.map((name, i) => readGrouping(name, `/dimensions/${i}`, faults, hiding)).filter((dimension) => dimension !== undefined)
   if (!read || read.length < list!.length) return undefined
   if (new Set(read.map(({ name }) => name)).size < read.length) return faults.refuse("/dimensions", "not_unique", "contains a duplicate")
   const second = read.findIndex((dimension, i) => "interval" in dimension && read.slice(0, i).some((other) => "interval" in other))
@@ -59,11 +71,11 @@ export function groupingOf(dimension: ArrayDimension, range: LocalRange): Groupi
 export const intervalOf = (interval: Interval | "auto", range: LocalRange): Interval =>
   interval === "auto" ? fittingInterval(range) : interval
 
-function readGrouping(name: unknown, pointer: string, faults: Faults): ArrayDimension | undefined {
+function readGrouping(name: unknown, pointer: string, faults: Faults, hiding: Hiding): ArrayDimension | undefined {
   const interval = TIMES.get(name)
   if (interval !== undefined) return { name: String(name), interval }
   if (typeof name !== "string" || !(NAMED.has(name) || name.startsWith(PROPERTY))) return refuseName(name, pointer, NAMES, faults)
-  const of = readDimension(name, pointer, faults)
+  const of = readDimension(name, pointer, faults, hiding)
   return of && { name, of }
 }
 

@@ -3,7 +3,7 @@ import { QUERY } from "../../domain/limits.ts"
 import { escaped, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import { countCharacters, isClean } from "../../domain/text.ts"
-import { isTimeName, type NamedDimension, readDimension } from "./array-dimensions.ts"
+import { type Hiding, isTimeName, type NamedDimension, readDimension } from "./array-dimensions.ts"
 import { type Faults, readList } from "./faults.ts"
 
 /** Operators that the dimension `goal` supports (metrics.md section 10). */
@@ -15,11 +15,14 @@ export const isShortPattern = (pattern: string): boolean =>
   pattern.length <= QUERY.wildcardChars && pattern.split("*").length - 1 <= QUERY.wildcardStars
 export const PATTERN_BOUNDS = `A pattern can have at most ${QUERY.wildcardChars} characters and ${QUERY.wildcardStars} asterisks.`
 
-/**
- * Returns the filter of a saved segment or cohort, `broken` if its definition refers to something that was deleted, or undefined when no
- * such id is visible to the caller.
- */
-export type SavedFilters = (kind: "segment" | "cohort", id: number) => Filter | "broken" | undefined
+/** What a caller may name in a request. */
+export interface SavedFilters extends Hiding {
+  /**
+   * Returns the filter of a saved segment or cohort, `broken` if its definition refers to something that was deleted, or undefined when
+   * no such id is visible to the caller.
+   */
+  (kind: "segment" | "cohort", id: number): Filter | "broken" | undefined
+}
 
 /** Fault of a filter that names a broken cohort. */
 export const BROKEN = { code: "broken_reference", detail: "refers to something that was deleted" }
@@ -106,7 +109,7 @@ function readLeaf(leaf: readonly unknown[], { pointer }: Place, { faults, saved 
   const [, name, clauses, modifiers] = leaf
   if (name === "segment" || name === "cohort") return readSaved({ kind: name, operator, leaf, pointer }, faults, saved)
   if (isTimeName(name)) return faults.refuse(`${pointer}/1`, "unsupported_combination", "is a time dimension: use date_range instead")
-  const of = readDimension(name, `${pointer}/1`, faults)
+  const of = readDimension(name, `${pointer}/1`, faults, saved)
   if (of?.dimension === "goal") refuseOperator(operator, GOAL_OPERATORS, pointer, faults)
   const values = readClauses(clauses, operator, `${pointer}/2`, faults)
   const caseSensitive = modifiers === undefined ? true : readModifiers(modifiers, `${pointer}/3`, faults)

@@ -6,7 +6,7 @@ import { parseTimezone } from "../../domain/moment.ts"
 import type { Query } from "../../domain/query.ts"
 import { escaped, inspect } from "../../domain/shape.ts"
 import { normalizeText } from "../../domain/text.ts"
-import { type ArrayDimension, intervalOf, readDimensions } from "./array-dimensions.ts"
+import { type ArrayDimension, HIDDEN, intervalOf, readDimensions } from "./array-dimensions.ts"
 import { readFilterTrees, type SavedFilters } from "./array-filters.ts"
 import { type ArrayRange, Comparisons, readArrayComparison, readDateRange } from "./array-range.ts"
 import { refuseArrayCombinations } from "./combinations.ts"
@@ -61,9 +61,9 @@ export function parseArrayQuery(body: Record<string, unknown>, moment: Moment, f
 }
 
 function readQuery(body: Record<string, unknown>, moment: Moment, faults: Faults, saved: SavedFilters): ParsedArrayQuery | undefined {
-  const metrics = readMetrics(body.metrics, faults)
+  const metrics = readMetrics(body.metrics, faults, saved.hides !== undefined)
   const range = readDateRange(body.date_range, moment, faults)
-  const dimensions = readDimensions(body.dimensions, faults)
+  const dimensions = readDimensions(body.dimensions, faults, saved)
   const filter = readFilterTrees(body.filters, faults, saved)
   const include = readObject(Include, body.include, "/include", faults)
   const page = readObject(Pagination, body.pagination, "/pagination", faults)
@@ -99,17 +99,18 @@ function readTimezone(value: unknown, faults: Faults): string | undefined {
   )
 }
 
-function readMetrics(value: unknown, faults: Faults): readonly Metric[] | undefined {
+function readMetrics(value: unknown, faults: Faults, hidesRevenue: boolean): readonly Metric[] | undefined {
   if (value === undefined) return faults.refuse("/metrics", "required", "is required")
   const list = readList(value, "/metrics", { min: 1, max: QUERY.metrics }, faults)
-  const read = list?.map((name, i) => readMetric(name, `/metrics/${i}`, faults)).filter((metric) => metric !== undefined)
+  const read = list?.map((name, i) => readMetric(name, `/metrics/${i}`, faults, hidesRevenue)).filter((metric) => metric !== undefined)
   if (!read || read.length < list!.length) return undefined
   return new Set(read).size < read.length ? faults.refuse("/metrics", "not_unique", "contains a duplicate") : read
 }
 
-function readMetric(name: unknown, pointer: string, faults: Faults): Metric | undefined {
+function readMetric(name: unknown, pointer: string, faults: Faults, hidesRevenue: boolean): Metric | undefined {
   if (typeof name !== "string") return faults.refuse(pointer, "invalid_type", "must be the name of a metric")
   const metric = METRICS.find((known) => known === name)
+  if (hidesRevenue && metric?.endsWith("_revenue")) return faults.refuse(pointer, HIDDEN.code, HIDDEN.detail)
   return metric ?? faults.refuse(pointer, "invalid_choice", `must be one of: ${METRICS.join(", ")}`, METRICS)
 }
 

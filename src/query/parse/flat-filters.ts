@@ -6,6 +6,7 @@ import { QUERY } from "../../domain/limits.ts"
 import { fault } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
+import { HIDDEN } from "./array-dimensions.ts"
 import { BROKEN, GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
 
 /** The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). */
@@ -59,6 +60,9 @@ function readFilter(item: unknown, pointer: string, faults: Fault[], saved: Save
   }
   const fields: Record<string, unknown> = { ...item }
   faults.push(...unknownFields(fields, pointer), ...dimensionFaults(fields, pointer))
+  const { dimension, property } = fields
+  if (dimension === "property" && typeof property === "string" && saved.hides?.(property))
+    faults.push(fault(`${pointer}/property`, HIDDEN.code, HIDDEN.detail))
   faults.push(...operatorFaults(fields, pointer), ...valuesFaults(fields, pointer))
   if (faults.length > before) return undefined
   const set = SETS.find((name) => name === fields.dimension)

@@ -9,7 +9,9 @@ import { FLAT_METRICS, type FlatMetric } from "../../domain/metric.ts"
 import { parseTimezone } from "../../domain/moment.ts"
 import { COMPARISONS, PERIODS } from "../../domain/period.ts"
 import type { Interval } from "../../domain/query.ts"
+import { fault } from "../../domain/shape.ts"
 import { ArgumentReader, type Form, fromQueryString, refuseArguments } from "./arguments.ts"
+import { HIDDEN, type Hiding } from "./array-dimensions.ts"
 import type { SavedFilters } from "./array-filters.ts"
 import { refuseCombinations } from "./combinations.ts"
 import { comparedRange } from "./compare.ts"
@@ -51,6 +53,8 @@ export interface ParsedQuery {
   /** Whether imported totals are added where they fit. */
   imports: boolean
   metrics: readonly FlatMetric[]
+  /** Whether revenue was left out of the default metrics, because the caller may not see it. */
+  omitsRevenue?: boolean
   filter?: Filter
   filtered: readonly Dimension[]
   /** Minimum number of visitors of a row by value. Smaller rows are left out. */
@@ -84,10 +88,8 @@ const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {
 
 /** Options by which callers differ. */
 export interface ParseOptions {
-  /** Segments and cohorts that filters may name. Absent means none. */
+  /** What the caller may name. Default: no segments and cohorts, and everything that reveals revenue. */
   saved?: SavedFilters
-  /** Whether revenue is hidden from the caller. */
-  hidesRevenue?: boolean
   /** Whether breakdowns accept the arguments of a comparison. */
   comparesRows?: boolean
   /** Minimum number of visitors that is shown as a separate row. */
@@ -119,22 +121,33 @@ export function parseRealtime(given: Record<string, unknown>, form: Form): { lim
 }
 
 function readQuery(report: Report, reader: ArgumentReader, site: Moment, options: ParseOptions): ParsedQuery | undefined {
-  const grouping = report === "breakdown" ? readGrouping(reader) : {}
+  const saved: SavedFilters = options.saved ?? (() => undefined)
+  const grouping = report === "breakdown" ? readGrouping(reader, saved) : {}
   const moment = { ...site, timezone: readTimezone(reader) ?? site.timezone }
   const chosen = readRange(reader, moment)
-  const { filter, dimensions: filtered } = readFilters(reader, options.saved ?? (() => undefined))
+  const { filter, dimensions: filtered } = readFilters(reader, saved)
   const imports = reader.boolean("imports") ?? true
   const compared = chosen && readComparison(reader, chosen.range, moment)
-  const metrics = readMetrics(reader, report, grouping.dimension, options.hidesRevenue ?? false)
+  const { metrics, omitsRevenue } = readMetrics(reader, report, grouping.dimension, saved.hides !== undefined)
   const interval = report === "timeseries" ? readInterval(reader, chosen?.range) : undefined
   const page = readPage(reader, metrics)
   refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
   if (!chosen) return undefined
   const { minVisitors } = options
-  return { report, ...chosen, imports, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, minVisitors }) }
+  return {
+    report,
+    ...chosen,
+    imports,
+    metrics,
+    ...(omitsRevenue && { omitsRevenue }),
+    filtered,
+    ...grouping,
+    ...page,
+    ...defined({ filter, compared, interval, minVisitors }),
+  }
 }
 
-function readGrouping(reader: ArgumentReader): { dimension?: Dimension; property?: string } {
+function readGrouping(reader: ArgumentReader, { hides }: Hiding): { dimension?: Dimension; property?: string } {
   const dimension = reader.choice("dimension", FLAT_DIMENSIONS)
   const property = reader.text("property", { min: 1, max: QUERY.propertyChars })
   if (!reader.has("dimension"))
@@ -145,6 +158,7 @@ function readGrouping(reader: ArgumentReader): { dimension?: Dimension; property
   if (dimension !== undefined && dimension !== "property" && reader.has("property")) {
     reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property is only allowed with dimension=property." })
   }
+  if (property !== undefined && hides?.(property)) reader.refuse(fault("/property", HIDDEN.code, HIDDEN.detail))
   return defined({ dimension, property })
 }
 
@@ -198,12 +212,12 @@ function readMetrics(
   report: Report,
   dimension: Dimension | undefined,
   hidesRevenue: boolean,
-): readonly FlatMetric[] {
+): { metrics: readonly FlatMetric[]; omitsRevenue: boolean } {
   const defaults = (dimension && DEFAULT_METRICS_BY[dimension]) ?? DEFAULT_METRICS[report]
   const metrics = reader.choices("metrics", FLAT_METRICS, { min: 1, max: QUERY.flatMetrics })
-  if (hidesRevenue && metrics?.includes("revenue"))
-    reader.refuse({ pointer: "/metrics", code: "unsupported_metric", detail: "You do not have access to the revenue of this site." })
-  return (metrics ?? defaults).filter((metric) => metric !== "revenue" || !hidesRevenue)
+  if (hidesRevenue && metrics?.includes("revenue")) reader.refuse(fault("/metrics", HIDDEN.code, HIDDEN.detail))
+  const shown = (metrics ?? defaults).filter((metric) => metric !== "revenue" || !hidesRevenue)
+  return { metrics: shown, omitsRevenue: metrics === undefined && shown.length < defaults.length }
 }
 
 function readPage(reader: ArgumentReader, metrics: readonly FlatMetric[]) {

@@ -1,5 +1,5 @@
 import { currencyDecimals } from "../../domain/currency.ts"
-import { EXPORTED_TRAITS, type ExportFormat, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
+import { EXPORTED_TRAITS, type ExportFormat, type RowType, rowColumns } from "../../domain/export.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { ImportFacts, Query, RowsQuery, SiteFacts } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
@@ -18,6 +18,8 @@ export interface ExportQuery extends RowsQuery {
   format: ExportFormat
   /** Key of the pseudonyms of visitors and visits. */
   siteKey: Uint8Array
+  /** Properties that reveal revenue, if it is left out with them. */
+  withoutRevenue?: readonly string[]
 }
 
 /** Yields a few hundred kilobytes of text in a few milliseconds. */
@@ -41,7 +43,13 @@ export function exportRows(
     const events = query.of === "events" ? chosenEvents(choice.events(part), eventReader(texts, part)) : () => []
     for (const i of positions) found[i] = { visit: visit(picks[i]!.visit), events: events(picks[i]!) }
   }
-  return { rows: new TextEncoder().encode(recordsText(query.format, ROW_COLUMNS[query.of], recordsOf(found, query))), next, omitted }
+  return {
+    rows: new TextEncoder().encode(
+      recordsText(query.format, rowColumns(query.of, query.withoutRevenue !== undefined), recordsOf(found, query)),
+    ),
+    next,
+    omitted,
+  }
 }
 
 interface Found {
@@ -57,12 +65,14 @@ const chosenEvents =
     return found
   }
 
-function recordsOf(found: readonly Found[], { of, site, siteKey }: ExportQuery): ExportRecord[] {
+function recordsOf(found: readonly Found[], { of, site, siteKey, withoutRevenue }: ExportQuery): ExportRecord[] {
   const visitors = pseudonyms(siteKey, "visitor")(found.map(({ visit }) => visit.visitor))
   const visits = pseudonyms(siteKey, "visit")(found.map(({ visit }) => visit.sequence))
   return found.flatMap(({ visit, events }, i) => {
     const names = { visitor: visitors[i]!, visit: visits[i]! }
-    return of === "visits" ? [visitRecord(visit, names, site)] : eventRecords(visit, events, names)
+    return of === "visits"
+      ? [visitRecord(visit, names, site)]
+      : eventRecords(visit, withoutRevenue ? events.map((event) => unpriced(event, withoutRevenue)) : events, names)
   })
 }
 
@@ -91,6 +101,11 @@ function visitRecord(visit: VisitFacts, { visitor, visit: id }: Names, { bounceE
     ...traitsOf(visit),
     import_id: visit.import_id,
   }
+}
+
+/** Returns an event without its revenue and the properties that reveal it. */
+function unpriced({ revenue: _, props, ...rest }: EventRow, hidden: readonly string[]): EventRow {
+  return { ...rest, props: props.filter(([key]) => !hidden.includes(key)) }
 }
 
 function eventRecords(visit: VisitFacts, events: readonly EventRow[], { visitor, visit: id }: Names): ExportRecord[] {

@@ -1,6 +1,7 @@
 import { type Dimension, dimensionFacts, ENGAGEMENT, FLAT_DIMENSIONS, VITALS } from "../../domain/dimension.ts"
 import { QUERY } from "../../domain/limits.ts"
 import type { Key, Range } from "../../domain/query.ts"
+import { fault } from "../../domain/shape.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { Dictionary, EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
@@ -11,6 +12,7 @@ import { returningVisitors } from "../measure/event-counts.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { ValueVisitors } from "../measure/value-visitors.ts"
 import { ArgumentReader, type Form, refuseArguments } from "../parse/arguments.ts"
+import { HIDDEN, type Hiding } from "../parse/array-dimensions.ts"
 
 /** The arguments of a query for suggested values. */
 export interface SuggestionArguments {
@@ -23,7 +25,7 @@ export interface SuggestionArguments {
   named?: readonly string[]
 }
 
-export function readSuggestions(given: Record<string, unknown>, form: Form): SuggestionArguments {
+export function readSuggestions(given: Record<string, unknown>, form: Form, { hides }: Hiding): SuggestionArguments {
   const reader = new ArgumentReader(given, ["dimension", "property", "q", "limit"])
   const dimension = reader.choice("dimension", FLAT_DIMENSIONS)
   const property = reader.text("property", { min: 1, max: QUERY.propertyChars })
@@ -35,6 +37,7 @@ export function readSuggestions(given: Record<string, unknown>, form: Form): Sug
     reader.refuse({ pointer: "/property", code: "required", detail: "The property key is required." })
   if (dimension !== undefined && dimension !== "property" && reader.has("property"))
     reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property is only allowed with dimension=property." })
+  if (property !== undefined && hides?.(property)) reader.refuse(fault("/property", HIDDEN.code, HIDDEN.detail))
   refuseArguments(reader, form)
   return { dimension: dimension!, q, limit, ...(property !== undefined && { property }) } // undefined only when there are faults, which were thrown above
 }

@@ -4,6 +4,7 @@ import type { Organization, Role } from "../../domain/organization.ts"
 import {
   organizationPermissions,
   type Permissions,
+  permissionsAt,
   permissionsOnSite,
   type Rank,
   roleOnSite,
@@ -79,7 +80,7 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
 
   const siteAccess = (site: Site, standing: Standing, permitted = sitePermissions): SiteAccess | undefined => {
     const role = roleOnSite(standing)
-    return role && { site, role, permissions: permitted(standing, permissions) }
+    return role && { site, role, permissions: permitted(standing, permissionsAt(site, permissions)) }
   }
   const organizationAccess = (organization: Organization, { role, grants, denies }: Membership): OrganizationAccess => ({
     organization,

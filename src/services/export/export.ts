@@ -1,5 +1,6 @@
-import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
+import { type ExportFormat, type ExportType, isRowType, type RowType, rowColumns } from "../../domain/export.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
+import { revenueProperties } from "../../domain/permission.ts"
 import type { ReportRange } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
 import type { SavedFilters } from "../../query/parse/array-filters.ts"
@@ -9,7 +10,7 @@ import { breakdownColumns } from "../../query/rows/export-rows.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../../query/rows/export-text.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import { shownImports, visitImports } from "../stats/import-facts.ts"
-import { codeNames, decimalsOf, type ReportOptions, readFiltered, shownRange, siteFacts } from "../stats/open-report.ts"
+import { codeNames, decimalsOf, hidesRevenue, type ReportOptions, readFiltered, shownRange, siteFacts } from "../stats/open-report.ts"
 import { createStats, type StatsOptions } from "../stats/stats.ts"
 
 /** An export that has been requested but not started. Its range is fixed. */
@@ -54,10 +55,10 @@ export function createExports(options: ExportsOptions): Exports {
   async function open(site: Site, given: Record<string, unknown>, sight: ExportSight): Promise<OpenExport> {
     const firstAt = given.period === "all" ? options.imports.firstAt(site.id) : undefined
     const now = clock.now()
-    const { hidesRevenue = false, minVisitors } = sight
+    const { minVisitors } = sight
     const moment = { now, timezone: site.timezone, firstAt }
     const parse = (saved: SavedFilters) => {
-      const { parsed, ...kind } = parseExport(given, moment, { saved, hidesRevenue, minVisitors })
+      const { parsed, ...kind } = parseExport(given, moment, { saved, minVisitors })
       return { ...parsed, ...kind }
     }
     const { parsed, identity } = await readFiltered({ savedSets: options.savedSets, site, options: sight, parse })
@@ -66,24 +67,27 @@ export function createExports(options: ExportsOptions): Exports {
   }
 
   async function* rows(
-    { site, format, range, parsed, now, identity }: OpenExport,
+    { site, format, range, parsed, now, sight, identity }: OpenExport,
     of: RowType,
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
+    const isHidden = hidesRevenue(site, sight)
+    const columns = rowColumns(of, isHidden)
     const query = {
       site: siteFacts(site, goals.rules(site.id)),
       range: parsed.range.range,
       ...(parsed.filter && { filter: parsed.filter }),
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
+      ...(isHidden && { withoutRevenue: [...revenueProperties(site)] }),
     }
     const report = { site, facts: query.site, parsed, now, caller: callerOf(site, signal) }
-    let before = exportHead(format, ROW_COLUMNS[of], {
+    let before = exportHead(format, columns, {
       range,
       ...(identity && { identity }),
       ...shownImports((await visitImports(options, report)).imports),
     })
     for await (const batch of engine.exportRows(query, callerOf(site, signal))) {
-      const after = batch.next ? "" : exportTrailer(format, ROW_COLUMNS[of], batch.omitted)
+      const after = batch.next ? "" : exportTrailer(format, columns, batch.omitted)
       yield* piece(batch.rows.length === 0 && batch.next ? "" : before, batch.rows, after)
       if (batch.rows.length > 0) before = betweenBatches(format)
     }

@@ -2,6 +2,7 @@ import { AppError } from "../../domain/error.ts"
 import type { Filter } from "../../domain/filter.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
 import type { PeopleScope, PeopleSet } from "../../domain/people.ts"
+import { revenueProperties } from "../../domain/permission.ts"
 import type { Range } from "../../domain/query.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
@@ -104,7 +105,7 @@ export function createVisitorSets(saved: SavedOf): VisitorSetSources {
     },
     readingWith: (engine, people) => ({
       async read({ site, userId, seesPeople, seesRevenue, caller, parse, ranges, timezone }) {
-        const segments = saved(site, userId)
+        const segments = filtersSeenBy(saved(site, userId), site, seesRevenue)
         const first = parseNaming((cohort) => parse(withCohorts(segments, cohort)))
         if (first.ids.size === 0) return { parsed: first.parsed() }
         const found = await findAll(site, first.ids, { seesPeople, seesRevenue, caller })
@@ -134,18 +135,42 @@ export function createVisitorSets(saved: SavedOf): VisitorSetSources {
 
 /** Reads requests whose filters can name segments only. */
 export const segmentsOnly = (saved: SavedOf): SavedSets => ({
-  read: async ({ site, userId, parse }) => ({ parsed: parse(saved(site, userId)) }),
+  read: async ({ site, userId, seesRevenue, parse }) => ({ parsed: parse(filtersSeenBy(saved(site, userId), site, seesRevenue)) }),
 })
+
+/** Returns what a caller may name. Without revenue, neither properties that reveal it nor segments that look at such a property. */
+export function filtersSeenBy(saved: SavedFilters, site: Site, seesRevenue: boolean): SavedFilters {
+  if (seesRevenue) return saved
+  const { hides } = hiddenProperties(site)
+  const find: SavedFilters = (kind, id) => {
+    const filter = saved(kind, id)
+    return typeof filter === "object" && namesProperty(filter, hides) ? undefined : filter
+  }
+  return Object.assign(find, { hides })
+}
+
+/** Returns the test of the properties that reveal the revenue of a site. */
+export function hiddenProperties(site: Site): { hides(property: string): boolean } {
+  const hidden = revenueProperties(site)
+  return { hides: (property) => hidden.has(property) }
+}
+
+/** Returns whether a filter has a condition on one of some properties. */
+export function namesProperty(filter: Filter, isWanted: (property: string) => boolean): boolean {
+  if ("filters" in filter) return filter.filters.some((each) => namesProperty(each, isWanted))
+  if ("filter" in filter) return namesProperty(filter.filter, isWanted)
+  return filter.op !== "people" && filter.property !== undefined && isWanted(filter.property)
+}
 
 /** Stands for a set while a request is only checked. */
 const EVERYONE: Filter = { op: "and", filters: [] }
 
 const placeholder = (set: VisitorSet | "broken" | undefined): ReturnType<SavedFilters> => (typeof set === "object" ? EVERYONE : set)
 
-const withCohorts =
-  (segments: SavedFilters, cohort: (id: number) => ReturnType<SavedFilters>): SavedFilters =>
-  (kind, id) =>
-    kind === "cohort" ? cohort(id) : segments(kind, id)
+function withCohorts(segments: SavedFilters, cohort: (id: number) => ReturnType<SavedFilters>): SavedFilters {
+  const find: SavedFilters = (kind, id) => (kind === "cohort" ? cohort(id) : segments(kind, id))
+  return Object.assign(find, { hides: segments.hides })
+}
 
 /** Parses a request with any cohort, and returns the ids of those that it names. `parsed` throws the faults. */
 export function parseNaming<Parsed>(parse: (cohort: (id: number) => ReturnType<SavedFilters>) => Parsed) {

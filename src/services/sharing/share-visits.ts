@@ -2,6 +2,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { isRowType } from "../../domain/export.ts"
 import type { Suggestions } from "../../domain/insight.ts"
+import { isRevenueOpen } from "../../domain/permission.ts"
 import { isObject } from "../../domain/shape.ts"
 import { type Section, type Share, type SharedViewResponse, sectionOf } from "../../domain/share.ts"
 import type { Site } from "../../domain/site.ts"
@@ -48,7 +49,7 @@ const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "c
 export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   const { stats, insights, exports } = options
   const cookies = createUnlockCookies({ ...options, kind: "share", infix: "", isSecure: () => options.isSecure })
-  const askingOf = ({ share, owner: site }: FoundView): ReportOptions => {
+  const askingOf = ({ share, site }: { share: Share; site: Site }): ReportOptions => {
     const { min_group: minVisitors } = site.settings
     const sight = { comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(minVisitors > 1 && { minVisitors }) }
     return { form: "text", ...sight, lockedFilters: share.locked_filters }
@@ -68,7 +69,8 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
 
   return {
     opening: createShareOpening({ ...options, cookies }),
-    view({ share, owner: site, isLocked }) {
+    view(found) {
+      const { share, owner: site, isLocked } = seen(found)
       if (isLocked) return { password_required: true }
       const { name, sections, allow_range, allow_filters, allow_export } = share
       const shown = { name: site.name, timezone: site.timezone }
@@ -85,22 +87,28 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
     async report(found, named, given, signal) {
       const report = SHARED_REPORTS.find((known) => known === named)
       if (!report) throw nothingHere()
-      const { share, owner: site } = found
+      const { share, owner: site } = seen(found)
       refuseSection(share, reportSection(report, given))
       refuseArguments(share, given)
-      const answer = await REPORTS[report](site, given, { ...askingOf(found), signal })
+      const answer = await REPORTS[report](site, given, { ...askingOf({ share, site }), signal })
       return redactedFor(share, site, report, answer)
     },
     async export(found, given) {
-      const { share, owner: site } = found
+      const { share, owner: site } = seen(found)
       const { type } = given
       if (!share.allow_export || type === undefined || isRowType(type as "events"))
         throw notAllowed("This view does not allow this export.")
       refuseSection(share, type === "timeseries" ? "summary" : type === "goals" ? "goals" : sectionOf(type))
       refuseArguments(share, given)
-      return exports.open(site, given, askingOf(found))
+      return exports.open(site, given, askingOf({ share, site }))
     },
   }
+}
+
+/** Returns a view without the section of revenue while the site keeps it to some roles. */
+function seen(found: FoundView): FoundView {
+  const { share, owner } = found
+  return isRevenueOpen(owner) ? found : { ...found, share: { ...share, sections: share.sections.filter((name) => name !== "revenue") } }
 }
 
 const notAllowed = (detail: string) => new AppError("not_allowed", detail)

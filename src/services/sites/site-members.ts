@@ -10,7 +10,15 @@ import {
   tooManyGuests,
   userNotFound,
 } from "../../domain/membership.ts"
-import { type Permissions, permissionsOnSite, roleOnSite, type SiteRole, type Standing, sitePermissions } from "../../domain/permission.ts"
+import {
+  type Permissions,
+  permissionsAt,
+  permissionsOnSite,
+  roleOnSite,
+  type SiteRole,
+  type Standing,
+  sitePermissions,
+} from "../../domain/permission.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
@@ -63,7 +71,7 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
   async function granterOf(statements: Statements, site: Site, by: number) {
     const [member, siteRole] = [await membershipOf(statements, site.organization_id, by), await siteRoleOf(statements, site.id, by)]
     const standing = member && { ...member, ...(siteRole && { siteRole }) }
-    const held = standing && permissionsOnSite(standing, permissions)
+    const held = standing && permissionsOnSite(standing, permissionsAt(site, permissions))
     if (!held?.has("members:write")) throw missingPermission("members:write")
     return { role: roleOnSite(standing!), held } // a user with a permission has a role
   }
@@ -71,10 +79,15 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
    * Throws `forbidden` if the change grants a permission that the caller lacks. Without a site role the role in the organization
    * applies.
    */
-  function refuseGain(member: Standing, rows: { before?: SiteRole | undefined; after?: SiteRole }, held: ReadonlySet<string>): void {
+  function refuseGain(
+    site: Site,
+    member: Standing,
+    rows: { before?: SiteRole | undefined; after?: SiteRole },
+    held: ReadonlySet<string>,
+  ): void {
     const { role, grants, denies } = member
     const [before, after] = [rows.before, rows.after].map((siteRole) =>
-      sitePermissions({ role, grants, denies, ...(siteRole && { siteRole }) }, permissions),
+      sitePermissions({ role, grants, denies, ...(siteRole && { siteRole }) }, permissionsAt(site, permissions)),
     )
     refuseUnheldPermissions(after!.difference(before!), held)
   }
@@ -93,7 +106,7 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
         if (before && isAbove(before.role, own))
           throw new AppError("forbidden", "You can't change a member whose role on this site is above your own.")
         if (before?.role === role) return before
-        refuseGain(member, { before: before?.role, after: role }, held)
+        refuseGain(site, member, { before: before?.role, after: role }, held)
         await putSiteMember(statements, { siteId: site.id, userId: member.user_id, role, by, now: clock.now() })
         if (
           !before &&
@@ -117,7 +130,7 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
         const member = await memberOf(statements, site.organization_id, before.user_id)
         if (member && isAbove(member.role, before.role) && isAbove(member.role, own))
           throw new AppError("forbidden", "You can't remove this site role, because the member's organization role is above your own.")
-        if (member) refuseGain(member, { before: before.role }, held)
+        if (member) refuseGain(site, member, { before: before.role }, held)
         await deleteSiteMember(statements, site.id, before.user_id)
         await sessions.renewAll(statements, before.user_id)
         await alongside?.(statements, { before })

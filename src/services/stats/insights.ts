@@ -29,6 +29,7 @@ import {
   both,
   callerOf,
   codeNames,
+  hiding,
   type OpenReport,
   type OpenReportOptions,
   openReports,
@@ -131,7 +132,7 @@ export async function suggestedValues(
   const { own, ranged } = splitArguments(given, ["dimension", "property", "q", "limit"])
   const form = reportOptions.form ?? "json"
   const [report, wanted] = await withAllFaults(form, openReports(options)("visits", site, ranged, reportOptions), () =>
-    readSuggestions(own, form),
+    readSuggestions(own, form, hiding(site, reportOptions)),
   )
   const { dimension, q, limit } = wanted
   const { caller } = report
@@ -174,12 +175,15 @@ export async function propertyInsight(
   const opening = openReports(options)("visits", site, ranged, reportOptions)
   const [report, { event, limit }] = await withAllFaults(form, opening, () => readProperties(own, form))
   const isEvent = event === undefined ? undefined : nameIs(event)
-  const keys = await options.engine.propertyKeys(lookupOf(report, isEvent), report.caller)
+  const { hides = () => false } = hiding(site, reportOptions)
+  const found = await options.engine.propertyKeys(lookupOf(report, isEvent), report.caller)
+  const keys = found.filter(({ property }) => !hides(property))
   const shown = keys.slice(0, limit)
   const tables = await Promise.all(shown.map(({ property }) => valuesOf(options, report, property, isEvent)))
   const imports = tables.length > 0 ? tables.reduce(importsOf, {}) : await visitImports(options, report)
+  const opened = { ...report, parsed: { ...report.parsed, omitsRevenue: keys.length < found.length } }
   return {
-    ...reportFacts(report, { otherCurrencies: [], smallRows: sumOf(tables), ...imports }, false),
+    ...reportFacts(opened, { otherCurrencies: [], smallRows: sumOf(tables), ...imports }, false),
     ...(event !== undefined && { event }),
     data: shown.map(({ property, events }, i) => ({ property, events, ...shownTable(tables[i]!) })),
     total_properties: keys.length,

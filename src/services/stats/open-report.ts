@@ -5,6 +5,7 @@ import { AppError } from "../../domain/error.ts"
 import type { Filter } from "../../domain/filter.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
 import { instantText } from "../../domain/moment.ts"
+import { isRevenueOpen } from "../../domain/permission.ts"
 import type { CodeNames, PlaceNames } from "../../domain/place-names.ts"
 import type { GoalRule, Query, Range, SiteFacts, Table } from "../../domain/query.ts"
 import type { RecordKind } from "../../domain/record.ts"
@@ -14,6 +15,7 @@ import type { Site } from "../../domain/site.ts"
 import type { IdentityMode } from "../../domain/visit.ts"
 import type { Caller } from "../../query/engine/pool.ts"
 import type { Form } from "../../query/parse/arguments.ts"
+import type { Hiding } from "../../query/parse/array-dimensions.ts"
 import type { SavedFilters } from "../../query/parse/array-filters.ts"
 import { readFilterList } from "../../query/parse/flat-filters.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
@@ -21,7 +23,7 @@ import { type ParsedQuery, parseQuery, type Report } from "../../query/parse/par
 import { dayStart, type LocalRange, localDay, today } from "../../query/parse/period.ts"
 import type { Goals } from "../definitions/goals.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
-import { type FilteredRequest, type ReadRequest, type SavedSets, segmentsOnly } from "../people/visitor-sets.ts"
+import { type FilteredRequest, hiddenProperties, type ReadRequest, type SavedSets, segmentsOnly } from "../people/visitor-sets.ts"
 import { shownImports } from "./import-facts.ts"
 
 /** Options of a report: the form of its arguments, an abort signal, and what the caller may see. */
@@ -31,7 +33,10 @@ export interface ReportOptions {
   signal?: AbortSignal
   /** User whose personal segments can be named. Without it only the site's shared segments can. */
   userId?: number
-  /** Rejects revenue metrics that are requested, and omits them from the default metrics. */
+  /**
+   * Rejects metrics and properties that reveal revenue, and omits them from the defaults. Default: whether the site keeps its revenue to
+   * some roles, as for API keys.
+   */
   hidesRevenue?: boolean
   /** Allows `compare` in a breakdown. The public API does not offer it. */
   comparesRows?: boolean
@@ -60,11 +65,11 @@ export type OpenReports = (report: Report, site: Site, given: Record<string, unk
 
 export function openReports({ imports, goals, clock, savedSets }: OpenReportOptions): OpenReports {
   return async (report, site, given, options = {}) => {
-    const { hidesRevenue = false, comparesRows = false, records, minVisitors, form = "json" } = options
+    const { comparesRows = false, records, minVisitors, form = "json" } = options
     const firstAt = given.period === "all" ? imports.firstAt(site.id, records) : undefined
     const now = clock.now()
     const moment = { now, timezone: site.timezone, firstAt }
-    const parse = (saved: SavedFilters) => parseQuery(report, given, moment, form, { saved, hidesRevenue, comparesRows, minVisitors })
+    const parse = (saved: SavedFilters) => parseQuery(report, given, moment, form, { saved, comparesRows, minVisitors })
     const { parsed, identity } = await readFiltered({ savedSets, site, options, parse })
     return {
       site,
@@ -115,9 +120,24 @@ function readWith<Parsed>(
   options: ReportOptions,
   request: Pick<FilteredRequest<Parsed>, "parse" | "ranges" | "timezone">,
 ): Promise<ReadRequest<Parsed>> {
-  const { userId, seesPeople = false, hidesRevenue = false } = options
-  return savedSets.read({ site, userId, seesPeople, seesRevenue: !hidesRevenue, caller: callerOf(site, options), ...request })
+  const { userId, seesPeople = false } = options
+  return savedSets.read({
+    site,
+    userId,
+    seesPeople,
+    seesRevenue: !hidesRevenue(site, options),
+    caller: callerOf(site, options),
+    ...request,
+  })
 }
+
+/** Returns whether a caller may not see the revenue of a site. */
+export const hidesRevenue = (site: Site, options: Pick<ReportOptions, "hidesRevenue">): boolean =>
+  options.hidesRevenue ?? !isRevenueOpen(site)
+
+/** Returns what is hidden from a caller who may not see the revenue of a site. */
+export const hiding = (site: Site, options: Pick<ReportOptions, "hidesRevenue">): Hiding =>
+  hidesRevenue(site, options) ? hiddenProperties(site) : {}
 
 /** Knows no segments and no cohorts. */
 export const NOTHING_SAVED = segmentsOnly(() => () => undefined)
@@ -200,6 +220,7 @@ function notesOf(
   const isByGoal = asksGoals || dimension === "goal" || filtered.includes("goal")
   if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
   if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))
+  if (parsed.omitsRevenue) notes.push(HIDDEN_REVENUE)
   if (smallRows > 0) notes.push(`Groups of fewer than ${parsed.minVisitors} visitors are not shown.`)
   return notes
 }
@@ -224,6 +245,8 @@ export function rangeNotes(site: Site, { range, clipped }: { range: LocalRange; 
     ...(isCut ? [`Data is kept for ${site.retention_days} days. Older data is not included.`] : []),
   ]
 }
+
+export const HIDDEN_REVENUE = "Revenue is not included, because this site shows it only to some roles."
 
 export const NO_GOALS = "The site has no goals, so conversions are 0."
 

@@ -3,6 +3,7 @@ import { AppError, siteNotFound } from "../../domain/error.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import type { Metric } from "../../domain/metric.ts"
+import { isRevenueOpen } from "../../domain/permission.ts"
 import type { ImportFacts, Query, Range, Table } from "../../domain/query.ts"
 import type { QueryAnswer } from "../../domain/query-answer.ts"
 import { isObject } from "../../domain/shape.ts"
@@ -89,7 +90,7 @@ async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<str
     throw siteNotFound()
   }
   const read = await savedSets.read({
-    ...{ site, userId: undefined, seesPeople: false, seesRevenue: true, caller, parse },
+    ...{ site, userId: undefined, seesPeople: false, seesRevenue: isRevenueOpen(site), caller, parse },
     ranges: ({ range, compared }) => [range.range, ...(compared ? [compared.range] : [])],
     timezone: ({ range }) => range.timezone,
   })
