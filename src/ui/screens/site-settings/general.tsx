@@ -1,7 +1,9 @@
+import type { ReadRole } from "../../../domain/site.ts"
 import type { OwnSiteResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
 import { useRefreshMe } from "../../api/session.ts"
 import { ButtonLink } from "../../parts/button.tsx"
+import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { CurrencyField, ZoneField } from "../../parts/form/locale-fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
 import { hostsOf, NameAndHostsFields } from "../sites/site-fields.tsx"
@@ -9,7 +11,15 @@ import { SnippetTabs } from "../sites/snippets.tsx"
 import { HostDisputes } from "./host-disputes.tsx"
 import { sitePath, useRefreshSite } from "./settings.ts"
 
-/** Renders the name, hosts, time zone, currency and snippet of a site. */
+const READERS: readonly { value: ReadRole; label: string }[] = [
+  { value: "viewer", label: "Everyone who can view the site" },
+  { value: "editor", label: "Editors, admins and owners" },
+  { value: "admin", label: "Admins and owners" },
+]
+
+const labelOf = (role: string): string => READERS.find(({ value }) => value === role)!.label
+
+/** Renders the name, hosts, time zone, currency, visibility of revenue and snippet of a site. */
 export function General({ site, settings }: { site: OwnSiteResponse; settings: SiteSettingsResponse }) {
   const refreshSite = useRefreshSite(site.id)
   const refreshMe = useRefreshMe()
@@ -48,6 +58,38 @@ export function General({ site, settings }: { site: OwnSiteResponse; settings: S
               onValue={(revenue_currency) => set({ revenue_currency })}
               error={errorOf("/revenue_currency")}
               note="Used for totals and for amounts sent without a currency. Recorded amounts keep their currency."
+            />
+          </>
+        )}
+      </SectionForm>
+      <SectionForm
+        title="Revenue"
+        shown={settings}
+        pick={({ order_property, read_role }) => ({ order_property, read_role: read_role as string })}
+        save={(values, version) => patch(`${sitePath(site.id)}/settings`, { ...values, version })}
+        refresh={() => Promise.all([refreshSite(), refreshMe()])}
+        words={({ order_property, read_role }) => [
+          ["Property with the order ID", order_property],
+          ["Who can see revenue", labelOf(read_role)],
+        ]}
+      >
+        {({ values, set, errorOf }) => (
+          <>
+            <TextField
+              label="Property with the order ID"
+              note="An event property. Events with the same order ID are one order. A change applies to new events."
+              code
+              value={values.order_property}
+              onValue={(order_property) => set({ order_property })}
+              error={errorOf("/order_property")}
+            />
+            <SelectField
+              label="Who can see revenue"
+              note="API keys, assistants, emails and shared views show revenue only while everyone can see it."
+              value={values.read_role}
+              onValue={(read_role) => set({ read_role })}
+              options={READERS}
+              error={errorOf("/read_role")}
             />
           </>
         )}
