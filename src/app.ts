@@ -29,6 +29,7 @@ import { createLogLines } from "./services/runtime/log.ts"
 import { createTimers } from "./services/runtime/tasks.ts"
 import { createHostClaims } from "./services/sites/host-claims.ts"
 import { createLive } from "./services/stats/live.ts"
+import { openReports } from "./services/stats/open-report.ts"
 import { createQueryForm } from "./services/stats/query-form.ts"
 import { createRecordReports } from "./services/stats/record-reports.ts"
 import { createStats } from "./services/stats/stats.ts"
@@ -90,6 +91,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const savedSets = instance.visitorSets.readingWith(engine, instance.people)
   const stats = createStats({ ...instance, engine, clock, placeNames, savedSets })
   const recordReports = createRecordReports({ ...instance, engine, clock, placeNames })
+  const openReport = openReports({ ...instance, clock, savedSets })
   const exports = createExports({ ...instance, engine, clock, placeNames, savedSets })
   const resolveTxt = txtResolver(options.nameServers)
   const hostClaims = createHostClaims({ ...instance, clock, random: options.random, resolveTxt })
@@ -151,6 +153,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     stats,
     insights: siteAreas.insights,
     recordReports,
+    openReport,
     exports,
     console: admin,
     publicUrl,

@@ -8,7 +8,11 @@ import { ERRORS } from "./errors.ts"
 import { type RevenueHost, Settings } from "./host.ts"
 import createSettingsTable from "./migrations/0001_settings.sql" with { type: "text" }
 import { createRates } from "./rates/rates.ts"
+import { createProducts } from "./report/products.ts"
+import { createReport } from "./report/report.ts"
+import { reportRoutes } from "./report/routes.ts"
 import createTransactions from "./row-migrations/0001_transactions.sql" with { type: "text" }
+import createChunks from "./row-migrations/0002_chunks.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -21,6 +25,7 @@ import { createPayments } from "./transactions/payments.ts"
 import { ALL, createRecompute, type Recompute } from "./transactions/recompute.ts"
 import { createWriting } from "./transactions/writing.ts"
 import { countOverdue, erasePerson, eraseVisits, jobsOf, removeSite, retain, undoImport } from "./upkeep.ts"
+import { widgetsOf } from "./widgets.ts"
 
 export default definePlugin({
   id: "revenue",
@@ -28,14 +33,19 @@ export default definePlugin({
   paths: { site: ["revenue"] },
   permissions: { "revenue:write": "editor", "revenue:settings": "admin" },
   migrations: [{ name: "0001_settings", sql: createSettingsTable }],
-  rowMigrations: [{ name: "0001_transactions", sql: createTransactions }],
+  rowMigrations: [
+    { name: "0001_transactions", sql: createTransactions },
+    { name: "0002_chunks", sql: createChunks },
+  ],
   errors: ERRORS,
   settings: Settings,
   setup(host: RevenueHost) {
     const area = areaOf(host)
     const payments = createPayments(host, area.writing)
+    const report = createReport(area)
     return {
-      routes: [transactionRoutes(area), settingsRoutes(area)],
+      routes: [transactionRoutes(area), settingsRoutes(area), reportRoutes(host, report, createProducts(area))],
+      widgets: widgetsOf(report),
       jobs: jobsOf(area),
       consumers: {
         "record-payments": {

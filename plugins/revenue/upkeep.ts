@@ -42,6 +42,7 @@ const removeTransactions = ({ host, writing }: Area, siteId: number): Promise<nu
       ),
     )
     await host.rows.write(({ run }) => {
+      run(sql`delete from revenue_chunks where site_id = ${siteId}`)
       run(sql`delete from revenue_aliases where site_id = ${siteId}`)
       run(sql`delete from revenue_voided where site_id = ${siteId}`)
       run(sql`delete from revenue_cursor where site_id = ${siteId}`)

@@ -81,7 +81,7 @@ export interface PeopleSet {
   members:
     | { by: "group"; group: PeopleGroup }
     | { by: "stored"; text: string; values: readonly (string | number)[] }
-    | { by: "ordinals"; ordinals: readonly number[] }
+    | { by: "ordinals"; ordinals: readonly number[] | Uint32Array }
 }
 
 /** How many visits of a range belong to visitors who are recognized for the whole of it. */

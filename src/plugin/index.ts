@@ -7,13 +7,13 @@ export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
 export type { Connection, ConnectionStatus } from "../domain/connection.ts"
 export { CsvParser, type CsvRecord, exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "../domain/csv.ts"
 export { currencyDecimals, parseCurrency } from "../domain/currency.ts"
-export { FLAT_DIMENSIONS } from "../domain/dimension.ts"
+export { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../domain/dimension.ts"
 export { divideHalfAway, divideHalfEven, type Fraction, shareOf } from "../domain/division.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
-export type { Condition, Filter } from "../domain/filter.ts"
+export { type Condition, type Filter, textTest } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
 export { parseId } from "../domain/id.ts"
-export { hasLongKeys, PeopleIdentity } from "../domain/identity.ts"
+export { hasLongKeys, PeopleIdentity, ROTATING_DAYS } from "../domain/identity.ts"
 export {
   dayNumber,
   dayText,
@@ -28,7 +28,7 @@ export type { Job, JobProgress, JobState } from "../domain/job.ts"
 export { KEY_STATES, keyState } from "../domain/key.ts"
 export type { Log } from "../domain/log.ts"
 export { missingPermission } from "../domain/membership.ts"
-export { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
+export { FLAT_METRICS, type FlatMetric, roundedRatio } from "../domain/metric.ts"
 export { instantOrNull, instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { type AmountFault, decimalText, formatMoney, MAX_AMOUNT_MINOR, Money, parseAmount } from "../domain/money.ts"
 export { type PackedColumns, packedObjects, packRows, unpackRows } from "../domain/packed-rows.ts"
@@ -58,8 +58,8 @@ export { PERIODS } from "../domain/period.ts"
 export { isRevenueOpen, revenueProperties } from "../domain/permission.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { ProductEventForm } from "../domain/product-event.ts"
-export type { Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
-export { GoalReport, Summary, Timeseries } from "../domain/report.ts"
+export type { Interval, Key, Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
+export { GoalReport, ReportImports, ReportRange, Summary, Timeseries } from "../domain/report.ts"
 export { CREATED_AT, field, Instant, Listed as Paged, orNull, type PrivatePage, textOf, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
@@ -108,8 +108,9 @@ export { ArgumentReader, refuseArguments, refuseChoice, refuseNames } from "../q
 export type { SavedFilters } from "../query/parse/array-filters.ts"
 export { bucketsOf, flatLabel, isPartial } from "../query/parse/buckets.ts"
 export { readFilterList } from "../query/parse/flat-filters.ts"
-export { clippedDays, dayStart, daysRange, localDay, periodRange, readInterval } from "../query/parse/period.ts"
+export { clippedDays, dayStart, daysRange, type LocalRange, localDay, periodRange, readInterval } from "../query/parse/period.ts"
 export { csvLine } from "../query/rows/export-text.ts"
+export { shownValue } from "../query/show/result.ts"
 export type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
 export { ConnectionFailure, type ConnectionFault } from "../services/connections/failure.ts"
 export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
@@ -148,8 +149,21 @@ export {
   slugKey,
   unescaped,
 } from "../services/sharing/slugs.ts"
-export type { ReportOptions } from "../services/stats/open-report.ts"
-export { hidesRevenue, shownRange, siteFacts } from "../services/stats/open-report.ts"
+export { shownImports } from "../services/stats/import-facts.ts"
+export {
+  callerOf,
+  codeNames,
+  hidesRevenue,
+  type OpenReport,
+  queryOf,
+  type ReportOptions,
+  rangeNotes,
+  shownRange,
+  siteFacts,
+  splitArguments,
+  visitorFacts,
+  withAllFaults,
+} from "../services/stats/open-report.ts"
 export type { RecordCounts, RecordReportOptions } from "../services/stats/record-reports.ts"
 export type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/import.ts"
 export type { RowStatements } from "../store/events/tables/row-tables.ts"

@@ -3,6 +3,7 @@ import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
 import type { Rates } from "../rates/rates.ts"
 import type { RevenueSettingsStore } from "../settings.ts"
+import { packTransactions } from "./chunks.ts"
 import { createDayOf, type RevenueWriter } from "./writer.ts"
 
 export interface WritingOptions {
@@ -18,19 +19,15 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
   /** Runs a transaction of the writer, with the settings of the site as they are. Must be short, because incoming events wait for it. */
   async function write<T>(site: Site, work: (writer: RevenueWriter) => T): Promise<T> {
     const current = await settings.of(site)
+    const numberer = await host.services.people.numberer(site.id)
     const dayOf = createDayOf(site.timezone)
-    return host.rows.write((rows) =>
-      work({
-        rows,
-        site,
-        settings: current,
-        lookup: rates.lookupIn(rows, site.id),
-        now: host.now(),
-        dayOf,
-        written: new Set(),
-        deleted: new Set(),
-      }),
-    )
+    return host.rows.write((rows) => {
+      const [written, deleted] = [new Set<number>(), new Set<number>()]
+      const lookup = rates.lookupIn(rows, site.id)
+      const result = work({ rows, site, settings: current, lookup, now: host.now(), dayOf, written, deleted })
+      packTransactions(rows, site.id, [...written, ...deleted], numberer)
+      return result
+    })
   }
 
   return {

@@ -22,6 +22,7 @@ import type { SecretPlace } from "../../services/secrets/secrets.ts"
 import type { UnlockCookies } from "../../services/sharing/unlock-cookies.ts"
 import type { Hashes } from "../../services/sign-in/passwords.ts"
 import type { Insights } from "../../services/stats/insights.ts"
+import type { OpenReports } from "../../services/stats/open-report.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
@@ -67,6 +68,8 @@ export interface HostServices
   stats: Stats
   insights: Insights
   recordReports: RecordReports
+  /** Parses the arguments of a report and resolves its filters, for reports whose figures are those of an area. */
+  openReport: OpenReports
   exports: Exports
   erasure: Erasure
 }

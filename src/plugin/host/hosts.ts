@@ -12,6 +12,7 @@ import type { ResolveTxt } from "../../services/oidc/mail-domains.ts"
 import type { Random } from "../../services/secrets/secrets.ts"
 import { createUnlockCookies } from "../../services/sharing/unlock-cookies.ts"
 import type { Insights } from "../../services/stats/insights.ts"
+import type { OpenReports } from "../../services/stats/open-report.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { Authorize } from "../../web/router.ts"
@@ -66,6 +67,7 @@ export interface HostOptions {
   stats: Stats
   insights: Insights
   recordReports: RecordReports
+  openReport: OpenReports
   exports: Exports
   erasure: Erasure
   /** Filled while the plugins are set up. */
@@ -159,7 +161,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
 }
 
 /** Returns the services of the contract and nothing else: a plugin cannot reach the stores, the lock or the secrets, not even by a cast. */
-const hostServices = ({ instance, console, stats, insights, recordReports, exports, erasure }: HostOptions): HostServices => ({
+const hostServices = ({ instance, console, stats, insights, recordReports, openReport, exports, erasure }: HostOptions): HostServices => ({
   sites: instance.sites,
   allSites: instance.allSites,
   goals: instance.goals,
@@ -179,6 +181,7 @@ const hostServices = ({ instance, console, stats, insights, recordReports, expor
   stats,
   insights,
   recordReports,
+  openReport,
   exports,
   erasure,
 })

@@ -7,7 +7,7 @@ import { bucketAt } from "../parse/buckets.ts"
 import { converter, dividedAmount, Totals } from "./arithmetic.ts"
 import { DistinctCounts, VisitorList } from "./distinct.ts"
 import { type GroupKey, RowGroups } from "./groups.ts"
-import { keepMatching, rowMask } from "./row-filter.ts"
+import { keepMatching, keepVisible, rowMask } from "./row-filter.ts"
 
 /**
  * Sums amounts of money over the packed rows of an area, by several groupings at once. SQLite has no grouping sets, sorts the rows for
@@ -26,8 +26,16 @@ export interface AmountsQuery {
   keep: readonly RowCondition[]
   /** Conditions on columns with the names of dimensions, in which "" is the missing value, and sets of people. */
   filter?: Filter
-  /** Currency to which amounts are converted. Rows whose amount has no rate keep it, and have 0 in the column `converted` instead of 1. */
+  /**
+   * Currency to which amounts are converted. Rows whose amount has no rate keep it, and have 0 in the column `converted` instead of 1. The
+   * column `rate_day` is the number of the day of the rate.
+   */
   conversion?: Conversion
+  /**
+   * Adds the column `first`: the bucket of the visitor's first row, at any time, that meets the condition. Rows whose visitor has none in the
+   * buckets, and rows without a visitor, are left out.
+   */
+  first?: RowCondition
   /** Whether rows are shares: amount and weight are divided, after the conversion, the first shares larger. */
   isShared?: boolean
   /** Groupings of the amounts by columns. */
@@ -53,6 +61,8 @@ export interface AmountGroup {
   /** In the order of the columns. */
   keys: GroupKey[]
   amount: bigint
+  /** Without conversion. Present only with one. */
+  original?: bigint
   /** In hundredths. */
   weight: number
 }
@@ -68,44 +78,63 @@ export interface AmountsResult {
 export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => void): AmountsResult {
   const { time, conversion, visitorsOf } = query
   const edges = Float64Array.from(time.edges)
-  const sums = query.sums.map((by) => ({ groups: new RowGroups(by), totals: new Totals() }))
+  const sums = query.sums.map((by) => ({ groups: new RowGroups(by), totals: new Totals(), originals: conversion && new Totals() }))
   const distinct = query.distinct.map(({ by, of, among }) => new DistinctCounts(new RowGroups(by), of, among))
   const listed = visitorsOf && new VisitorList(visitorsOf)
   const convert = conversion && converter(conversion)
+  const firsts = query.first && firstInstants(snapshot, query, query.first, check)
   snapshot.eachRow(query.statement, (read) => {
     check()
     const rows = unpackRows((read as { rows: Uint8Array }).rows) // the author of the statement names its column so
     const instants = rows.numbers(time.column)
-    const kept = keptRows(snapshot, query, rows, edges, instants)
+    const visitors = rows.numbers("visitor")
+    const inRange = keptRows(snapshot, query, rows, [edges[0] ?? 0, edges.at(-1) ?? 0])
+    const firstOf = (row: number) => firsts?.[visitors[row]! - 1] ?? Number.NaN
+    const kept = firsts ? inRange.filter((row) => firstOf(row) >= edges[0]! && firstOf(row) < edges.at(-1)!) : inRange
     if (kept.length === 0) return
     const values = amountsOf(rows, kept, query, convert)
     const computed = {
       bucket: () => kept.map((row) => bucketAt(edges, instants[row]!)),
       converted: () => values.converted,
+      rate_day: () => rateDays(rows, kept, conversion!),
+      first: () => kept.map((row) => bucketAt(edges, firstOf(row))),
     }
-    for (const { groups, totals } of sums) totals.add(groups.numbersOf(rows, kept, computed), values)
+    for (const { groups, totals, originals } of sums) {
+      const numbers = groups.numbersOf(rows, kept, computed)
+      totals.add(numbers, values)
+      originals?.add(numbers, { ...values, amounts: values.originals, large: NONE })
+    }
     for (const counts of distinct) counts.add(rows, kept, computed)
     listed?.add(rows, kept)
   })
   return {
-    sums: sums.map(({ groups, totals }) => groups.keys().map((keys, group) => ({ keys, ...totals.of(group) }))),
+    sums: sums.map(({ groups, totals, originals }) =>
+      groups.keys().map((keys, group) => ({ keys, ...totals.of(group), ...(originals && { original: originals.of(group).amount }) })),
+    ),
     distinct: distinct.map((counts) => counts.result()),
     visitors: listed?.ordinals() ?? new Uint32Array(0),
   }
 }
 
-/** Returns the indexes of the rows that count. */
+function rateDays(rows: PackedRows, kept: Uint32Array, { column, edges }: Conversion): Uint32Array {
+  const [instants, days] = [rows.numbers(column), Float64Array.from(edges)]
+  return kept.map((row) => bucketAt(days, instants[row]!))
+}
+
+const NONE: ReadonlyMap<number, bigint> = new Map()
+
+/** Returns the indexes of the rows that count, from a time until another one. */
 function keptRows(
   snapshot: Snapshot,
-  { keep, filter }: AmountsQuery,
+  { time, keep, filter }: AmountsQuery,
   rows: PackedRows,
-  edges: Float64Array,
-  instants: Float64Array,
+  [from, to]: readonly [number, number],
 ): Uint32Array {
-  const [from, to] = [edges[0] ?? 0, edges[edges.length - 1] ?? 0]
+  const instants = rows.numbers(time.column)
   const kept = new Uint32Array(rows.count)
   let count = 0
   for (let row = 0; row < rows.count; row++) if (instants[row]! >= from && instants[row]! < to) kept[count++] = row
+  count = keepVisible(rows, snapshot.imports, kept, count)
   for (const condition of keep) count = keepMatching(rows, condition, kept, count)
   if (!filter || count === 0) return kept.subarray(0, count)
   const mask = rowMask(snapshot, rows, filter)
@@ -114,10 +143,28 @@ function keptRows(
   return kept.subarray(0, matching)
 }
 
+/** Returns the instant of each visitor's first row that meets a condition, by ordinal; NaN without one. */
+function firstInstants(snapshot: Snapshot, query: AmountsQuery, condition: RowCondition, check: () => void): Float64Array {
+  const firsts = new Float64Array(snapshot.visitorLimit).fill(Number.NaN)
+  const meeting = { ...query, keep: [...query.keep, condition] }
+  snapshot.eachRow(query.statement, (read) => {
+    check()
+    const rows = unpackRows((read as { rows: Uint8Array }).rows) // as above
+    const [instants, visitors] = [rows.numbers(query.time.column), rows.numbers("visitor")]
+    for (const row of keptRows(snapshot, meeting, rows, [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])) {
+      const ordinal = visitors[row]! - 1
+      if (ordinal >= 0 && !(firsts[ordinal]! <= instants[row]!)) firsts[ordinal] = instants[row]!
+    }
+  })
+  return firsts
+}
+
 /** Amounts and weights of the kept rows. An amount beyond 2^53, which a conversion can return, is a big integer in `large`. */
 export interface RowAmounts {
   amounts: Float64Array
-  large: Map<number, bigint>
+  /** Without conversion. Empty without one. */
+  originals: Float64Array
+  large: ReadonlyMap<number, bigint>
   weights: Float64Array
   /** Whether each amount was converted. Empty without a conversion. */
   converted: Uint32Array
@@ -130,9 +177,11 @@ function amountsOf(
   convert: ReturnType<typeof converter> | undefined,
 ): RowAmounts {
   const [amount, weight] = [rows.numbers("amount"), rows.numbers("weight")]
+  const large = new Map<number, bigint>()
   const values: RowAmounts = {
     amounts: new Float64Array(kept.length),
-    large: new Map(),
+    originals: new Float64Array(convert ? kept.length : 0),
+    large,
     weights: new Float64Array(kept.length),
     converted: new Uint32Array(convert ? kept.length : 0),
   }
@@ -140,20 +189,14 @@ function amountsOf(
   const factorOf = conversion && convert?.(rows.texts("currency"), rows.numbers(conversion.column))
   for (let i = 0; i < kept.length; i++) {
     const row = kept[i]!
-    let value: number | bigint = amount[row]!
+    const divide = (value: number | bigint) => (part && parts![row]! > 1 ? dividedAmount(value, part[row]!, parts![row]!) : value)
+    if (convert) values.originals[i] = Number(divide(amount[row]!))
     const multiply = factorOf?.(row)
-    if (multiply) {
-      value = multiply(value)
-      values.converted[i] = 1
-    }
-    let counted = weight[row]!
-    if (part && parts && parts[row]! > 1) {
-      value = dividedAmount(value, part[row]!, parts[row]!)
-      counted = Number(dividedAmount(counted, part[row]!, parts[row]!))
-    }
-    if (typeof value === "bigint") values.large.set(i, value)
+    if (multiply) values.converted[i] = 1
+    const value = divide(multiply?.(amount[row]!) ?? amount[row]!)
+    if (typeof value === "bigint") large.set(i, value)
     else values.amounts[i] = value
-    values.weights[i] = counted
+    values.weights[i] = Number(divide(weight[row]!))
   }
   return values
 }

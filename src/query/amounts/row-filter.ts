@@ -1,7 +1,22 @@
 import { type Condition, type Filter, textTest } from "../../domain/filter.ts"
+import type { VisibleImport } from "../../domain/imported.ts"
 import type { PackedRows } from "../../domain/packed-rows.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { RowCondition } from "./amounts.ts"
+
+/** Keeps those of the first `count` rows of a list that are native or of a visible import, in place. Returns their number. */
+export function keepVisible(rows: PackedRows, imports: readonly VisibleImport[], list: Uint32Array, count: number): number {
+  const ids = rows.numbers("import_id")
+  if (ids.every((id) => id === 0)) return count
+  const at = rows.numbers("import_at")
+  const spans = new Map(imports.map((one) => [one.id, one.spans]))
+  let kept = 0
+  for (let i = 0; i < count; i++) {
+    const row = list[i]!
+    if (ids[row] === 0 || spans.get(ids[row]!)?.some(({ from, to }) => at[row]! >= from && at[row]! < to)) list[kept++] = row
+  }
+  return kept
+}
 
 /** Keeps those of the first `count` rows of a list that meet a condition, in place. Returns their number. */
 export function keepMatching(rows: PackedRows, condition: RowCondition, list: Uint32Array, count: number): number {

@@ -214,6 +214,7 @@ function conditionsOf({ members }: PeopleSet): PeopleCondition[] {
 function keyOf(set: PeopleSet): string {
   return `people ${JSON.stringify(set, (name, value: unknown) => {
     if (name === "saltEdges" && Array.isArray(value)) return Bun.hash(Float64Array.from(value)).toString(36)
+    if (name === "ordinals" && value instanceof Uint32Array) return `${value.length} ${Bun.hash(value).toString(36)}`
     return (name === "now" && typeof value === "number") || value instanceof Uint8Array ? undefined : value
   })}`
 }

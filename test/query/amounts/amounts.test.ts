@@ -11,6 +11,8 @@ type Row = Record<"at" | "amount" | "weight" | "part" | "parts" | "visitor" | "b
 /** Rows in packs of a few, as the row table of an area has them. The query needs nothing else of a snapshot. */
 const packed = (rows: readonly Row[], size = 7) =>
   ({
+    imports: [],
+    visitorLimit: 100,
     eachRow(_: unknown, take: (row: object) => void) {
       for (let at = 0; at < rows.length; at += size) take({ rows: packRows(rows.slice(at, at + size), COLUMNS) })
     },
@@ -75,9 +77,9 @@ test("converts before it divides, and keeps amounts without a rate apart", () =>
   expect(ask(rows, { conversion, sums: [["converted", "currency"]] }).sums).toEqual([
     [
       // 2.5 and 7.5 are rounded half to even.
-      { keys: [1, "EUR"], amount: 10n, weight: 200 },
-      { keys: [0, "EUR"], amount: 100n, weight: 100 },
-      { keys: [0, "JPY"], amount: 100n, weight: 100 },
+      { keys: [1, "EUR"], amount: 10n, original: 4n, weight: 200 },
+      { keys: [0, "EUR"], amount: 100n, original: 100n, weight: 100 },
+      { keys: [0, "JPY"], amount: 100n, original: 100n, weight: 100 },
     ],
   ])
 })
@@ -148,7 +150,7 @@ test("agrees with big integers over random rows", () => {
       conversion: { column: "at", edges: [0, 10, 20], factors },
       sums: [["bucket", "converted", "currency", "source"]],
     })
-    const expected = new Map<string, { amount: bigint; weight: bigint }>()
+    const expected = new Map<string, { amount: bigint; original: bigint; weight: bigint }>()
     for (const { at, amount, weight, part, parts, currency, source } of rows) {
       if (at < 0 || at >= 20) continue
       const bucket = at < 10 ? 0 : 1
@@ -156,10 +158,11 @@ test("agrees with big integers over random rows", () => {
       const whole = factor ? divideHalfEven(BigInt(amount) * factor.numerator, factor.denominator) : BigInt(amount)
       const share = (value: bigint) => (isShared ? shareOf(value, part, parts) : value)
       const key = JSON.stringify([bucket, factor ? 1 : 0, currency, source])
-      const before = expected.get(key) ?? { amount: 0n, weight: 0n }
-      expected.set(key, { amount: before.amount + share(whole), weight: before.weight + share(BigInt(weight)) })
+      const before = expected.get(key) ?? { amount: 0n, original: 0n, weight: 0n }
+      const original = before.original + share(BigInt(amount))
+      expected.set(key, { amount: before.amount + share(whole), original, weight: before.weight + share(BigInt(weight)) })
     }
-    const found = result.sums[0]!.map(({ keys, amount, weight }) => [JSON.stringify(keys), { amount, weight: BigInt(weight) }] as const)
-    expect(new Map(found)).toEqual(expected)
+    const found = result.sums[0]!.map(({ keys, weight, ...sums }) => [JSON.stringify(keys), { ...sums, weight: BigInt(weight) }] as const)
+    expect<unknown>(new Map(found)).toEqual(expected)
   }
 })
