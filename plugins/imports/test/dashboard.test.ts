@@ -90,8 +90,9 @@ test.skipIf(noBrowser)("imports with the keyboard only", async () => {
   await shown(page, "Import from Simple Analytics")
   await settled(page)
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Import from Simple Analytics")
-  await tabTo(page, "Choose files")
+  // The browser takes a moment to hand its dialogs to the test.
   const picker = page.waitForEvent("filechooser")
+  await tabTo(page, "Choose files")
   await page.keyboard.press("Enter")
   await (await picker).setFiles(FILE)
   await shown(page, "Nothing is stored yet.")
