@@ -1,6 +1,6 @@
 /** Checks of the widgets of a dashboard that is to be saved: layout, types, configurations, other sites and references. */
 import { Value } from "@sinclair/typebox/value"
-import { AppError, type Fault, fault, inspect, type KnownWidget, refuseFaults, type Site } from "#plugin"
+import { AppError, type Fault, fault, inspect, type KnownWidget, normalizeUnicode, refuseFaults, type Site } from "#plugin"
 import type { BoardFilter, Config, NewWidget, StoredWidget } from "./board.ts"
 import { dashboardError } from "./errors.ts"
 import { readFilters, type SentWidget } from "./input.ts"
@@ -127,7 +127,7 @@ const isSame = (stored: StoredWidget, sent: SentWidget): boolean =>
 function normalized(config: Config): Config {
   const { markdown, ...rest } = mapReferences(config, ({ value }) => value)
   if (markdown === undefined) return rest
-  return { ...rest, markdown: typeof markdown === "string" ? markdown.replaceAll("\r\n", "\n").normalize("NFC") : markdown }
+  return { ...rest, markdown: typeof markdown === "string" ? normalizeUnicode(markdown.replaceAll("\r\n", "\n")) : markdown }
 }
 
 /** Throws the faults that were found, if any. */

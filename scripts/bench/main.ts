@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util"
 import { measureDashboard } from "./dashboard.ts"
+import { measureDashboards } from "./dashboards.ts"
 import { measureImports } from "./imports.ts"
 import { measureIngest } from "./ingest.ts"
 import { measureLinkBatches } from "./link-batches.ts"
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   links: measureLinks,
   "link-batches": measureLinkBatches,
   dashboard: () => measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 }),
+  dashboards: () => measureDashboards({ ...year, days: 28, events: 1_000_000, sites: 1 }),
   async people() {
     await measurePeople({ ...largest, users: true })
     await measurePeopleMemory()

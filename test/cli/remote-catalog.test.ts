@@ -143,3 +143,40 @@ withImports("an import is run, shown and undone with its catalog on a server, al
   expect(await json("import", "undo", "1", "--site", "1", "--wait")).toMatchObject({ state: "undone", created_objects: [] })
   expect(await totals(second.address, key)).toEqual({ visits: 0, events: 0 })
 })
+
+const withDashboards = test.skipIf(SQLD === undefined || !plugins.some(({ id }) => id === "dashboards"))
+
+withDashboards("a dashboard is saved, found in conflict and read with its catalog on a server, also after a kill", async () => {
+  using folder = temporaryFolder()
+  await using server = await libsqlServer(join(folder.path, "server"))
+  const flags = ["--data-dir", join(folder.path, "data"), `--catalog-url=${server.url}`]
+  const user = { email: "ada@example.org", password: "a fine long password" }
+  const names = ["--email", user.email, "--name", "Ada", "--organization", "Acme", "--password-stdin"]
+  expect(await footfall(["setup", ...names, ...flags], { input: user.password })).toMatchObject({ code: 0 })
+  const first = await serving(flags[1]!, flags[2]!)
+  await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", ...flags])
+  const json = { "content-type": "application/json" }
+  const signIn = async (address: string) => {
+    const answer = await fetch(`${address}/api/private/auth/login`, { method: "POST", headers: json, body: JSON.stringify(user) })
+    return { ...json, cookie: answer.headers.getSetCookie()[0]!.split(";")[0]! }
+  }
+  const send = async (address: string, headers: Record<string, string>, method: string, path: string, body?: object) => {
+    const sent = body && JSON.stringify(body)
+    const answer = await fetch(`${address}/api/private/sites/1/dashboards${path}`, { method, headers, ...(sent && { body: sent }) })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const headers = await signIn(first.address)
+  const tile = { type: "text", x: 0, y: 0, w: 4, h: 2, config: { markdown: "Kept" } }
+  const { body: made } = await send(first.address, headers, "POST", "", { name: "Board", widgets: [tile] })
+  const saves = Array.from({ length: 5 }, (_, i) => send(first.address, headers, "PUT", `/${made.id}`, { ...made, name: `Save ${i}` }))
+  expect((await Promise.all(saves)).map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
+  await first.end("SIGKILL")
+  await using second = await serving(flags[1]!, flags[2]!)
+  const again = await signIn(second.address)
+  expect(await send(second.address, again, "GET", `/${made.id}`)).toMatchObject({
+    status: 200,
+    body: { version: 2, widgets: made.widgets },
+  })
+  const data = await send(second.address, again, "POST", `/${made.id}/data`, {})
+  expect(data).toMatchObject({ status: 200, body: { results: { [made.widgets[0].id]: { status: "ok", data: { markdown: "Kept" } } } } })
+})
