@@ -35,7 +35,7 @@ test("a query over its time fails alone, and one over the time of the call is no
       isBegun = true
     }),
   )
-  expect(await Promise.all([...names, fifth])).toEqual(new Array(5).fill("query_timeout"))
+  expect(await Promise.all([...names, fifth])).toEqual(Array.from({ length: 5 }, () => "query_timeout"))
   expect(isBegun).toBe(false)
 })
 
@@ -45,7 +45,7 @@ test("a failed query frees its place, and a viewer who leaves cancels what runs"
   const failed = Array.from({ length: 8 }, (_, i) =>
     codeOf(once(`failing ${i}`, () => Promise.reject(new AppError("broken_reference", "Gone.")))),
   )
-  expect(await Promise.all(failed)).toEqual(new Array(8).fill("broken_reference"))
+  expect(await Promise.all(failed)).toEqual(Array.from({ length: 8 }, () => "broken_reference"))
   const running = codeOf(once("running", endless))
   await Bun.sleep(1)
   leaving.abort()
