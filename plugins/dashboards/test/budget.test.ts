@@ -35,7 +35,7 @@ test("a query over its time fails alone, and one over the time of the call is no
       isBegun = true
     }),
   )
-  expect(await Promise.all([...names, fifth])).toEqual(Array.from({ length: 5 }, () => "query_timeout"))
+  expect(await Promise.all<unknown>([...names, fifth])).toEqual(Array.from({ length: 5 }, () => "query_timeout"))
   expect(isBegun).toBe(false)
 })
 
