@@ -275,6 +275,6 @@ export type { Scene } from "./http/private/scene.ts"
 export { openMailbox } from "./mailbox.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"
 export { nameServer } from "./services/oidc/name-server.ts"
-export { bySize, longTest } from "./size.ts"
+export { bySize, longTest, SEED } from "./size.ts"
 /** Plugins of the program, for tests of what they are together. A plugin that was deleted is missing. */
 export { programPlugins }

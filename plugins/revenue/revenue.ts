@@ -24,7 +24,17 @@ import { createManual } from "./transactions/manual.ts"
 import { createPayments } from "./transactions/payments.ts"
 import { ALL, createRecompute, type Recompute } from "./transactions/recompute.ts"
 import { createWriting } from "./transactions/writing.ts"
-import { countOverdue, erasePerson, eraseVisits, jobsOf, removeSite, retain, undoImport } from "./upkeep.ts"
+import {
+  countOverdue,
+  erasePerson,
+  eraseVisits,
+  exportedRates,
+  exportedTransactions,
+  jobsOf,
+  removeSite,
+  retain,
+  undoImport,
+} from "./upkeep.ts"
 import { widgetsOf } from "./widgets.ts"
 
 export default definePlugin({
@@ -59,6 +69,10 @@ export default definePlugin({
           events: ["import.undone"],
           consume: async ({ site_id: siteId, payload }) => siteId !== null && undoImport(area, siteId, importOf(payload)),
         },
+      },
+      exporters: {
+        transactions: (site, names) => exportedTransactions(area, site, names),
+        rates: (site) => exportedRates(area, site),
       },
       onSiteDelete: (siteId) => removeSite(area, siteId),
       onRetention: (siteId, cutoffDay) => retain(area, siteId, cutoffDay),

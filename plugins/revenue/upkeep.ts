@@ -1,8 +1,9 @@
-import { dayStart, type ErasedVisits, type PluginJob, parseDay, type Removed, sql } from "#plugin"
+import { dayStart, type ErasedVisits, type Exporter, type PluginJob, parseDay, type Removed, type Site, sql } from "#plugin"
 import type { Area } from "./area.ts"
 import { FOLD_JOB } from "./transactions/following.ts"
 import { RECOMPUTE_JOB } from "./transactions/recompute.ts"
 import { deleteRefund } from "./transactions/refunds.ts"
+import { formatDetail } from "./transactions/responses.ts"
 import { deleteSale } from "./transactions/sales.ts"
 import { COLUMNS, NO_VISIT, type TransactionRow } from "./transactions/transaction.ts"
 import { type RevenueWriter, updateRow } from "./transactions/writer.ts"
@@ -133,5 +134,38 @@ async function inSlices(slice: () => Promise<number>): Promise<number> {
     const changed = await slice()
     total += changed
     if (changed === 0) return total
+  }
+}
+
+/** Yields the transactions of a site for its archive, with the names that visitors have in it. */
+export async function* exportedTransactions({ host }: Area, site: Site, names: Parameters<Exporter>[1]): AsyncIterable<object> {
+  for (let after = 0; ; ) {
+    const found = await host.rows.write(({ all }) =>
+      all<TransactionRow>(
+        sql`select ${COLUMNS} from revenue_transactions where site_id = ${site.id} and id > ${after} order by id limit ${SLICE}`,
+      ),
+    )
+    const visitors = names.visitors(found.flatMap(({ visitor }) => visitor ?? []))
+    for (const row of found) {
+      const { created_by: _, external_id, ...shown } = formatDetail(row, { seesPeople: false, related: [], aliases: [] })
+      yield { ...shown, external_id, ...(row.visitor !== null && { visitor: visitors.shift() }) }
+    }
+    if (found.length < SLICE) return
+    after = found.at(-1)!.id
+  }
+}
+
+/** Yields the exchange rates of a site for its archive. */
+export async function* exportedRates({ host }: Area, site: Site): AsyncIterable<object> {
+  for (let after = ["", "", ""]; ; ) {
+    const found = await host.rows.write(({ all }) =>
+      all<{ day: string; base: string; quote: string; rate: string; source: string }>(sql`select day, base, quote, rate, source
+        from revenue_rates where site_id = ${site.id} and (day, base, quote) > (${after[0]}, ${after[1]}, ${after[2]})
+        order by day, base, quote limit ${SLICE}`),
+    )
+    yield* found
+    const last = found.at(-1)
+    if (!last || found.length < SLICE) return
+    after = [last.day, last.base, last.quote]
   }
 }

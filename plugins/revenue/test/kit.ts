@@ -55,18 +55,28 @@ export interface Transaction {
   [name: string]: unknown
 }
 
+export interface ShopOptions {
+  now?: string
+  settings?: Record<string, string>
+  /** Whether the site recognizes visitors by their user IDs. */
+  identified?: boolean
+  /** Whether the instance has all plugins of the program. */
+  whole?: boolean
+}
+
 export async function startShop({
   now = "2026-11-26T12:00:00Z",
   settings = {},
-}: {
-  now?: string
-  settings?: Record<string, string>
-} = {}): Promise<Shop> {
-  const instance = await startInstance({ plugins: [revenue], now, settings })
+  identified = false,
+  whole = false,
+}: ShopOptions = {}): Promise<Shop> {
+  const plugins = whole ? {} : { plugins: [revenue] }
+  const instance = await startInstance({ ...plugins, now, settings: { store_user_ids_allowed: "true", ...settings } })
   const signIn = async (role: "owner" | "editor" | "viewer") => ({ cookie: await instance.signIn({ role }) })
   const [admin, editor, viewer] = [await signIn("owner"), await signIn("editor"), await signIn("viewer")]
   const send: Shop["send"] = (method, path, body, as = admin) => instance.api.send(method, SITE + path, body, undefined, as)
   const { api, app, eventsKey, site } = instance
+  if (identified) await send("PATCH", "/settings", { identity_mode: "identified", store_user_ids: true })
   // Consumers receive the events from their first delivery on.
   await instance.runJobs()
   const get: Shop["get"] = (path, as) => send("GET", path, undefined, as)

@@ -2,7 +2,7 @@
 import { type RowStatements, sql } from "#plugin"
 import { convert } from "../rates/rate.ts"
 import type { Provider, TransactionRow } from "./transaction.ts"
-import { linkedTo, type RevenueWriter, rowById, updateRow } from "./writer.ts"
+import { linkedTo, type RevenueWriter, rowById, storeConversion, updateRow } from "./writer.ts"
 
 /** The largest number that a column can hold. A converted amount beyond it counts as not convertible. */
 const MAX_INTEGER = 2n ** 63n - 1n
@@ -18,7 +18,7 @@ export function convertRow(writer: RevenueWriter, row: TransactionRow, sale?: Tr
     ? { base_minor: minor.toString(), base_currency: base, rate: factor!.text, rate_day: factor!.day }
     : { base_minor: null, base_currency: null, rate: null, rate_day: null }
   const changes = row.base_minor !== values.base_minor || row.base_currency !== values.base_currency || row.rate !== values.rate
-  if (changes || row.rate_day !== values.rate_day) updateRow(writer, row.id, values)
+  if (changes || row.rate_day !== values.rate_day) storeConversion(writer, row.id, values)
 }
 
 /** Converts the refunds of a sale again, after its day, amount or currency changed. */

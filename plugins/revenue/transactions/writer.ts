@@ -66,6 +66,15 @@ export function updateRow({ rows, written }: RevenueWriter, id: number, values: 
   written.add(id)
 }
 
+/** Stores the converted amount of a row. The row does not count as written, because reports convert by themselves. */
+export const storeConversion = (
+  { rows }: RevenueWriter,
+  id: number,
+  { base_minor, base_currency, rate, rate_day }: Pick<TransactionRow, "base_minor" | "base_currency" | "rate" | "rate_day">,
+): void =>
+  rows.run(sql`update revenue_transactions set base_minor = cast(${base_minor} as integer), base_currency = ${base_currency}, rate = ${rate},
+    rate_day = ${rate_day} where id = ${id}`)
+
 export function deleteRow({ rows, written, deleted }: RevenueWriter, id: number): void {
   rows.run(sql`delete from revenue_transactions where id = ${id}`)
   written.delete(id)
