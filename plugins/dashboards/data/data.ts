@@ -45,9 +45,14 @@ export function createData(host: DashboardsHost, limits: BudgetLimits = {}) {
   /** Yields the result of each widget when it is known. Throws `validation_failed` before the first one for unknown ids. */
   async function* results(shown: ShownBoard): AsyncGenerator<[id: number, WidgetResult]> {
     const budget = createBudget(shown.viewer.signal, limits)
-    const pending = new Map(
-      chosen(shown).map((widget) => [widget.id, resultOf(shown, widget, budget).then((result) => [widget.id, result] as const)]),
-    )
+    // Widgets that differ only in place and title ask the same.
+    const known = new Map<string, Promise<WidgetResult>>()
+    const resultOnce = (widget: StoredWidget): Promise<WidgetResult> => {
+      const key = keyOf([widget.type, widget.source_site_id, widget.source_site_name, widget.config])
+      if (!known.has(key)) known.set(key, resultOf(shown, widget, budget))
+      return known.get(key)! // set above
+    }
+    const pending = new Map(chosen(shown).map((widget) => [widget.id, resultOnce(widget).then((result) => [widget.id, result] as const)]))
     while (pending.size > 0) {
       const [id, result] = await Promise.race(pending.values())
       pending.delete(id)
