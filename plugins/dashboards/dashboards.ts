@@ -11,6 +11,8 @@ import { createHandover } from "./handover.ts"
 import createTables from "./migrations/0001_dashboards.sql" with { type: "text" }
 import { dashboardRoutes } from "./routes.ts"
 import { deleteSettingsOf } from "./rows.ts"
+import { openShareRoutes } from "./shares/open-routes.ts"
+import { shareRoutes } from "./shares/routes.ts"
 import { catalogueWidgets } from "./widgets/widgets.ts"
 
 export default definePlugin({
@@ -19,13 +21,17 @@ export default definePlugin({
   paths: { site: ["dashboards"], instance: ["dashboard-widgets"], open: ["share/d", "api/share/d"] },
   permissions: { "dashboards:read": "viewer", "dashboards:write": "editor" },
   migrations: [{ name: "0001_dashboards", sql: createTables }],
+  sealedSlugs: ["dashboards_shares"],
   errors: ERRORS,
   setup(host: DashboardsHost) {
     const area = areaOf(host)
     return {
-      routes: [dashboardRoutes(area), catalogueRoutes(area)],
+      routes: [dashboardRoutes(area), catalogueRoutes(area), shareRoutes(area)],
+      openRoutes: [openShareRoutes(area)],
+      sharePages: [area.shares.pages],
       widgets: catalogueWidgets(),
       jobs: {
+        "write-views": { interrupted: "fail", schedule: { cron: "* * * * *" }, run: () => area.shares.writeViews() },
         "remove-deleted": {
           interrupted: "resume",
           schedule: { cron: "35 3 * * *" },
@@ -38,6 +44,7 @@ export default definePlugin({
         return { dashboards }
       },
       ...createHandover(host),
+      stop: () => area.shares.writeViews(),
     }
   },
 })

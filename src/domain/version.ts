@@ -1,4 +1,5 @@
-import { AppError } from "./error.ts"
+import { AppError, refuseFaults } from "./error.ts"
+import { fault, isObject } from "./shape.ts"
 
 /** A record with a version number, which starts at 1 and increases with each change. */
 export interface Versioned {
@@ -42,4 +43,12 @@ export function refuseOtherVersion(thing: Versioned, expected: Expected): void {
     throw new AppError("precondition_failed", "Someone else changed this since you loaded it. Reload it and try again.", {
       etag: etagOf(thing),
     })
+}
+
+/** Splits a body into the version that it expects and the other fields. Throws `validation_failed` for a version that is not a number. */
+export function bodyVersion(body: unknown): { version: number | undefined; patch: unknown } {
+  if (!isObject(body) || !Object.hasOwn(body, "version")) return { version: undefined, patch: body }
+  const { version, ...patch } = body
+  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be a whole number")])
+  return { version: version as number, patch } // checked above
 }

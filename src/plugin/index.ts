@@ -3,7 +3,7 @@
 export { refuseWithoutRecentProof } from "../domain/account.ts"
 export { formatScopedAnnotation, ScopedAnnotationResponse } from "../domain/annotation.ts"
 export type { Actor, AuditEntry } from "../domain/audit.ts"
-export { AuditRowResponse, formatAuditRow } from "../domain/audit.ts"
+export { AuditRowResponse, changesBetween, formatAuditRow } from "../domain/audit.ts"
 export type { Connection, ConnectionStatus } from "../domain/connection.ts"
 export { CsvParser, type CsvRecord, exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "../domain/csv.ts"
 export { currencyDecimals, parseCurrency } from "../domain/currency.ts"
@@ -97,7 +97,7 @@ export {
 } from "../domain/share.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
-export { etagOf, refuseOtherVersion, refuseStaleBody, type Versioned, versionsIn } from "../domain/version.ts"
+export { bodyVersion, etagOf, refuseOtherVersion, refuseStaleBody, type Versioned, versionsIn } from "../domain/version.ts"
 export { TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS, type VisitorKind, type VisitTraits } from "../domain/visit.ts"
 export type { SenderFacts } from "../ingest/collect/records.ts"
 export { memoize } from "../ingest/memoize.ts"
@@ -142,6 +142,7 @@ export {
   withBrokenReference,
 } from "../services/people/visitor-sets.ts"
 export { mapConcurrent } from "../services/runtime/tasks.ts"
+export type { FoundShare } from "../services/sharing/opening.ts"
 export {
   isReservedSlug,
   refuseSlug,

@@ -14,12 +14,17 @@ export interface Budget {
 export interface BudgetLimits {
   queryMs?: number
   callMs?: number
+  /** Queries that run at the same time. */
+  atOnce?: number
 }
 
-export function createBudget(signal: AbortSignal | undefined, { queryMs = QUERY_MS, callMs = CALL_MS }: BudgetLimits = {}): Budget {
+export function createBudget(
+  signal: AbortSignal | undefined,
+  { queryMs = QUERY_MS, callMs = CALL_MS, atOnce = QUERIES_AT_ONCE }: BudgetLimits = {},
+): Budget {
   const late = AbortSignal.timeout(callMs)
   const known = new Map<string, Promise<unknown>>()
-  const slots = createSlots(QUERIES_AT_ONCE)
+  const slots = createSlots(atOnce)
 
   async function run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return slots(async () => {

@@ -66,17 +66,18 @@ export function createData(host: DashboardsHost, limits: BudgetLimits = {}) {
   })
 
   return {
+    results,
+
     /** Returns the results of all chosen widgets. */
-    async collect(shown: ShownBoard): Promise<DataResponse> {
+    async collect(shown: ShownBoard, lines: AsyncIterable<[id: number, WidgetResult]> = results(shown)): Promise<DataResponse> {
       const found: Record<string, WidgetResult> = {}
-      for await (const [id, result] of results(shown)) found[id] = result
+      for await (const [id, result] of lines) found[id] = result
       return { results: found, ...frame(shown) }
     },
 
     /** Returns the same as lines of JSON: one for each widget when it is known, and the rest at the end. */
-    stream(shown: ShownBoard): ReadableStream<Uint8Array> {
+    stream(shown: ShownBoard, lines: AsyncIterator<[id: number, WidgetResult]> = results(shown)): ReadableStream<Uint8Array> {
       const encoder = new TextEncoder()
-      const lines = results(shown)
       return new ReadableStream({
         async pull(controller) {
           const { value, done } = await lines.next()

@@ -37,8 +37,8 @@ create index dashboards_widgets_dashboard on dashboards_widgets (dashboard_id, i
 create table dashboards_shares (
   id integer primary key autoincrement,
   dashboard_id integer not null references dashboards_dashboards (id) on delete cascade,
-  slug_hash text not null,
-  slug_sealed text not null,
+  slug_hash blob not null,
+  slug_sealed blob not null,
   name text not null,
   password_hash text,
   password_version integer not null default 0,

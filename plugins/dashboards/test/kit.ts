@@ -27,13 +27,16 @@ export const NOW = "2026-11-21T12:00:00Z"
 export async function startStage({
   plugins = [],
   areas = [],
+  settings = {},
 }: {
   plugins?: readonly AnyPlugin[]
   areas?: readonly string[]
+  settings?: Record<string, string>
 } = {}): Promise<Stage> {
   const instance = await startInstance({
     plugins: [dashboards, ...plugins, ...programPlugins.filter(({ id }) => areas.includes(id))],
     now: NOW,
+    settings,
   })
   const signIn = async (as: SignInAs): Promise<Member> => ({ cookie: await instance.signIn(as) })
   const owner = await signIn({ role: "owner", isInstanceAdmin: true })

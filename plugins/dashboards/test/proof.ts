@@ -19,13 +19,22 @@ export default function proof({ fresh }: AreaProofKit): AreaProof {
     await scene.prepare(await scene.caller(), "DELETE", `/sites/${scene.site}/dashboards/${id}`)
     return id
   }
+  /** A dashboard that all see who may share, with a share. */
+  async function madeShare(scene: Scene) {
+    const owner = await scene.organizationOwner()
+    const at = `/sites/${scene.site}/dashboards`
+    const { id } = (await scene.prepare(owner, "POST", at, { name: fresh("Board"), visibility: "site" })) as { id: number }
+    const share = (await scene.prepare(owner, "POST", `${at}/${id}/shares`, { name: fresh("Share") })) as { id: number }
+    return { dashboard_id: id, share_id: share.id }
+  }
+  const share = (verb: string) => ({ auditEntry: { action: `dashboards.share.${verb}`, target: ["dashboard_share"] } }) as const
   const whole = { description: "", visibility: "private", range: { period: "28d" }, filters: [], refresh_s: 0, widgets: [note], version: 1 }
   const document = { format: "footfall-dashboard", version: 1, widgets: [note] }
   const site = (scene: Scene, action: string) =>
     ({ auditEntry: { action: `dashboards.${action}.update`, target: ["site", scene.site] } }) as const
 
   return {
-    things: { dashboard_id, file: () => Promise.resolve("1.csv") },
+    things: { dashboard_id, file: () => Promise.resolve("1.csv"), share_id: async (scene) => (await madeShare(scene)).share_id },
     recipes: {
       "POST /sites/{site}/dashboards": () => ({ body: { name: fresh("Board") }, ...board("create") }),
       "PUT /sites/{site}/dashboards/order": (scene) => ({ body: { ids: [0] }, ...site(scene, "order") }),
@@ -44,6 +53,20 @@ export default function proof({ fresh }: AreaProofKit): AreaProof {
         const { id, widgets } = await made(scene)
         return { ids: { dashboard_id: id, file: `${widgets[0]!.id}.csv` } }
       },
+      "POST /sites/{site}/dashboards/{dashboard_id}/shares": async (scene) => ({
+        ids: { dashboard_id: (await madeShare(scene)).dashboard_id },
+        body: { name: fresh("Share") },
+        ...share("create"),
+      }),
+      "PATCH /sites/{site}/dashboards/{dashboard_id}/shares/{share_id}": async (scene) => ({
+        ids: await madeShare(scene),
+        body: { name: fresh("Share") },
+        ...share("update"),
+      }),
+      "DELETE /sites/{site}/dashboards/{dashboard_id}/shares/{share_id}": async (scene) => ({
+        ids: await madeShare(scene),
+        ...share("delete"),
+      }),
       // Each caller sees other sites, so the proof names none.
       "GET /dashboard-widgets": () => ({ refused: { status: 400, code: "invalid_query" } }),
     },

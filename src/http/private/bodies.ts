@@ -1,6 +1,4 @@
 import { type TProperties, Type as t } from "@sinclair/typebox"
-import { refuseFaults } from "../../domain/error.ts"
-import { fault, isObject } from "../../domain/shape.ts"
 import type { Detail } from "../openapi/route.ts"
 
 /** Schemas of bodies for the documentation. Services validate these bodies, because their rules go beyond a schema. */
@@ -125,12 +123,4 @@ export const BODIES = {
 
 function optional(properties: TProperties): TProperties {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)]))
-}
-
-/** Splits a body into the version that it expects and the other fields. Throws `validation_failed` for a version that is not a number. */
-export function bodyVersion(body: unknown): { version: number | undefined; patch: unknown } {
-  if (!isObject(body) || !Object.hasOwn(body, "version")) return { version: undefined, patch: body }
-  const { version, ...patch } = body
-  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be a whole number")])
-  return { version: version as number, patch } // checked above
 }

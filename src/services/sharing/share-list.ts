@@ -57,8 +57,8 @@ export interface ShareKind<Owner, Fields extends ShareTerms, Share extends Field
   defaults: Fields
   /** Fields of responses that the server sets and that bodies may therefore contain. */
   serverSet: readonly string[]
-  /** Returns the faults of fields that only this kind has. */
-  faults?(owner: Owner, fields: Fields): Fault[] | Promise<Fault[]>
+  /** Returns the faults of fields that only this kind has. `before` is the share that a patch changes. */
+  faults?(owner: Owner, fields: Fields, before: Share | undefined): Fault[] | Promise<Fault[]>
   siteOf(owner: Owner): Site
   /** Returns what a share opens, or undefined if that is deleted. */
   ownerOf(share: Share): Promise<Owner | undefined>
@@ -93,6 +93,8 @@ export interface ShareList<Owner, Fields, Share> {
   insert(statements: Statements, owner: Owner, fields: Fields, userId: number): Promise<Share>
   /** Returns the share with a slug. Undefined if it is unknown, expired, removed or forbidden, or what it opens is deleted. */
   open(slug: string): Promise<OpenedShare<Owner, Share> | undefined>
+  /** Returns whether the policies of the instance and of a site's organization allow shares to show the site. */
+  allows(site: Site, hasPassword: boolean): Promise<boolean>
 }
 
 export interface ShareListOptions {
@@ -137,12 +139,13 @@ export function createShareList<Owner, Fields extends ShareTerms, Share extends 
     return found
   }
   /** Returns which shares a site can have: the stricter setting of the instance and the organization. */
-  async function policyOf(statements: Statements, owner: Owner): Promise<PublicLinks> {
-    const { policy } = (await organizationById(statements, kind.siteOf(owner).organization_id))! // a site has one
+  async function policyOf(statements: Statements, site: Site): Promise<PublicLinks> {
+    const { policy } = (await organizationById(statements, site.organization_id))! // a site has one
     return strictestLinks(settings.get("public_links"), policy.public_links)
   }
+  const allows = async (site: Site, hasPassword: boolean) => isAllowed(await policyOf(catalog, site), hasPassword)
   async function refuseMore(statements: Statements, owner: Owner, hasPassword: boolean): Promise<void> {
-    refuseForbidden(await policyOf(statements, owner), hasPassword)
+    refuseForbidden(await policyOf(statements, kind.siteOf(owner)), hasPassword)
     if ((await rows.count(statements, owner)) >= THINGS.shares) throw kind.tooMany()
   }
   async function insert(statements: Statements, owner: Owner, fields: Fields, passwordHash: string | null, userId: number) {
@@ -154,9 +157,9 @@ export function createShareList<Owner, Fields extends ShareTerms, Share extends 
   async function reader(owner: Owner, body: unknown) {
     const parse = (saved: SavedFilters) => readShare(kind, body, undefined, clock.now(), saved)
     const saved = await visitorSets.lookup(kind.siteOf(owner), parse)
-    return async (before?: Fields) => {
+    return async (before?: Share) => {
       const { fields, faults, password } = readShare(kind, body, before, clock.now(), saved)
-      const own = faults.length === 0 ? ((await kind.faults?.(owner, fields)) ?? []) : []
+      const own = faults.length === 0 ? ((await kind.faults?.(owner, fields, before)) ?? []) : []
       refuseFaults(inDocumentOrder([...faults, ...own], body))
       return { fields, password }
     }
@@ -188,7 +191,7 @@ export function createShareList<Owner, Fields extends ShareTerms, Share extends 
         refuseOtherVersion(before.share, expected)
         const hasPassword = password === undefined ? before.passwordHash !== null : password !== null
         refuseEmbedded(fields, hasPassword)
-        if (before.passwordHash !== null && !hasPassword) refuseForbidden(await policyOf(statements, owner), false)
+        if (before.passwordHash !== null && !hasPassword) refuseForbidden(await policyOf(statements, kind.siteOf(owner)), false)
         return { fields, password }
       }
       // The slow hashing runs outside the transaction and after all checks. The transaction checks again.
@@ -222,8 +225,9 @@ export function createShareList<Owner, Fields extends ShareTerms, Share extends 
       if (!owner) return undefined
       const { share, passwordHash } = found
       const isOver = share.expires_at !== null && share.expires_at <= clock.now()
-      return !isOver && isAllowed(await policyOf(catalog, owner), passwordHash !== null) ? { share, owner, passwordHash } : undefined
+      return !isOver && (await allows(kind.siteOf(owner), passwordHash !== null)) ? { share, owner, passwordHash } : undefined
     },
+    allows,
   }
 }
 
