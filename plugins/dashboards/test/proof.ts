@@ -34,7 +34,7 @@ export default function proof({ fresh }: AreaProofKit): AreaProof {
     ({ auditEntry: { action: `dashboards.${action}.update`, target: ["site", scene.site] } }) as const
 
   return {
-    things: { dashboard_id, file: () => Promise.resolve("1.csv"), share_id: async (scene) => (await madeShare(scene)).share_id },
+    things: { dashboard_id, file: () => Promise.resolve("1.csv") },
     recipes: {
       "POST /sites/{site}/dashboards": () => ({ body: { name: fresh("Board") }, ...board("create") }),
       "PUT /sites/{site}/dashboards/order": (scene) => ({ body: { ids: [0] }, ...site(scene, "order") }),
