@@ -101,7 +101,10 @@ export interface Contribution {
   onRetention?(siteId: number, cutoffDay: string): Promise<Removed>
   /** Returns the number of rows that `onRetention` would delete, by kind. Changes nothing. */
   countOverdue?(siteId: number, cutoffDay: string): Promise<Removed>
-  /** Removes a visitor from lists, caches, snapshots and running exports. */
+  /**
+   * Removes a visitor from lists, caches, snapshots and running exports. Called before the visits of the person are removed, so that what
+   * remains without them can still be derived, such as amounts of sales, and again afterwards.
+   */
   onPersonErase?(siteId: number, visitor: string): Promise<Removed>
   /**
    * Deletes or recomputes data derived from erased visits: those of an erasure by filter, at most 10,000 per call and just before they are

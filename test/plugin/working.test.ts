@@ -135,7 +135,7 @@ test("deletes, retains and erases a plugin's data while it is disabled", async (
         return { days: 3 }
       },
       onPersonErase: async (siteId, visitor) => {
-        called.push(["erase", siteId, visitor])
+        called.push(["erase", siteId, visitor, (await visitorsOf(instance)).includes(visitor)])
         return {}
       },
     }),
@@ -154,8 +154,11 @@ test("deletes, retains and erases a plugin's data while it is disabled", async (
   expect(await erasure.person(1, ["0000000000000000"])).toMatchObject({ visits: 0 })
   expect(await hooks.onRetention(1, "2026-11-01")).toEqual({ notes_days: 3 })
   expect(called).toEqual([
-    ["erase", 1, first],
-    ["erase", 1, "0000000000000000"],
+    // Before the visits of the person are removed, and after.
+    ["erase", 1, first, true],
+    ["erase", 1, first, false],
+    ["erase", 1, "0000000000000000", false],
+    ["erase", 1, "0000000000000000", false],
     ["retention", 1, "2026-11-01"],
   ])
 

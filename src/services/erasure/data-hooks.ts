@@ -32,7 +32,10 @@ export interface DataHooks {
   onRetention(siteId: number, cutoffDay: string): Promise<Removed>
   /** Returns the number of rows that `onRetention` would remove, by area. Areas without such rows are left out. */
   overdue(siteId: number, cutoffDay: string): Promise<OverdueRows[]>
-  /** Removes a visitor, given by pseudonym (16 digits), from lists, caches, snapshots and exports in progress. */
+  /**
+   * Removes a visitor, given by pseudonym (16 digits), from lists, caches, snapshots and exports in progress. Called before the visits of
+   * the person are removed, so that an area can still read what remains without them, and again afterwards.
+   */
   onPersonErase(siteId: number, visitor: string): Promise<Removed>
   /**
    * Removes or recomputes everything derived from erased visits. Called for visits just before they are removed, so that an interrupted

@@ -49,12 +49,16 @@ export function createErasure({ events, imports, people, clock, exclusive, hooks
       exclusive.run(async () => {
         const found = await Promise.all(visitors.map((visitor) => people.ordinalOf(siteId, visitor)))
         const ordinals = found.filter((ordinal) => ordinal !== undefined)
+        const fromAreas = async () => {
+          const counts: Removed[] = []
+          for (const visitor of visitors) counts.push(await hooks.onPersonErase(siteId, visitor))
+          return counts
+        }
+        const before = await fromAreas()
         const removed = await events.erasePerson(siteId, ordinals, clock.now())
         events.checkpoint("truncate")
         await takeouts.drop(siteId)
-        const counts: Removed[] = [removed]
-        for (const visitor of visitors) counts.push(await hooks.onPersonErase(siteId, visitor))
-        return sumOf(counts)
+        return sumOf([removed, ...before, ...(await fromAreas())])
       }),
     overwrite: (signal) => overwriteReplaced({ events, clock }, clock.now(), signal),
   }

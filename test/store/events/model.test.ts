@@ -16,7 +16,7 @@ import { event, NO_TRAITS } from "./samples.ts"
 /**
  * Compares a store with a plain list of visits through random sequences of writes in and out of order, seals, merges, erasures,
  * retention, imports, restarts and failed commits. After each step, a reader that stays open and a new one must both show the
- * content of the list.
+ * content of the list, and the sale events must be those of its visits.
  */
 const RUNS = bySize({ check: 10, full: 25, release: 200 })
 const START = Date.parse("2026-11-01T00:00:00Z")
@@ -33,6 +33,8 @@ interface ModelVisit {
   events: NewEvent[]
   /** Sequences of the events in order of arrival. */
   sequences: number[]
+  /** For imports: the sales are hidden until the import is shown. */
+  hidesSales?: boolean
 }
 
 const newEvent = fc.record({
@@ -150,6 +152,17 @@ class Life {
     const fresh = openEventReader(this.#path, { cacheBytes: 1 << 20 })
     expect(dump(fresh.snapshot(1, "visits", imports))).toEqual(expected)
     fresh.close()
+    this.#expectSales()
+  }
+
+  /** Compares the sale events, in storage order, with the events of all visits. */
+  #expectSales(): void {
+    const stored = this.store.salesAfter(1, 0, 1_000_000)
+    const sequences = stored.map(({ sequence }) => sequence)
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
+    const shown = stored.map(({ sequence, site_id, ...sale }) => JSON.stringify({ ...sale, sequence: sale.import_id === 0 ? sequence : 0 }))
+    const expected = this.visits.filter(({ hidesSales }) => !hidesSales).flatMap(expectedSales)
+    expect(shown.sort()).toEqual(expected.map((sale) => JSON.stringify(sale)).sort())
   }
 
   end(): void {
@@ -230,7 +243,7 @@ class Life {
         this.#visit(writer, {
           visitor: 77,
           country: "XX",
-          events: [{ minutes: 0, name: "pageview", page: "/", interactive: true, plan: "free", amount: undefined }],
+          events: [{ minutes: 0, name: "pageview", page: "/", interactive: true, plan: "free", amount: 500 }],
         })
         throw new Error("broken on purpose")
       })
@@ -266,7 +279,8 @@ class Life {
       { ...first!, name: "pageview" as const, minutes: -300 },
       ...others.map((row) => ({ ...row, minutes: Math.abs(row.minutes) - 290 })),
     ]
-    const made = rows.map((row) => toEvent(row, this.now)).sort((a, b) => a.at - b.at)
+    // Imports bring revenue; the store makes the sales of it.
+    const made = rows.map((row) => withoutSale(toEvent(row, this.now))).sort((a, b) => a.at - b.at)
     await this.store.importVisits({ siteId: 1, importId }, [
       { visitor: "a", traits: { ...NO_TRAITS, country: "DE" }, events: made, day: DAY },
     ])
@@ -282,6 +296,7 @@ class Life {
       arrivedAt: 0,
       events: made,
       sequences: made.map(() => this.sequence++),
+      hidesSales: true,
     })
     // Each sale takes another number, because its position is the time of the batch.
     this.sequence += made.filter(({ revenue }) => revenue).length
@@ -294,20 +309,54 @@ class Life {
       return
     }
     if (step.do === "hide") this.hidden.add(step.importId)
-    else this.hidden.delete(step.importId)
+    else {
+      this.hidden.delete(step.importId)
+      await this.store.showSales([{ id: step.importId, run: 1 }])
+      for (const visit of this.visits.filter(({ importId, hidesSales }) => importId === step.importId && hidesSales)) {
+        this.sequence += visit.events.filter(({ revenue }) => revenue).length
+        visit.hidesSales = false
+      }
+    }
   }
+}
+
+const withoutSale = ({ sale: _, ...rest }: NewEvent): NewEvent => rest
+
+/** Returns the sale events of a visit, those of an import without their sequence. */
+function expectedSales(visit: ModelVisit): object[] {
+  const { first } = expectedVisit(visit)
+  return visit.events.flatMap(({ at, name, revenue, sale, props }, index) => {
+    const { amount, currency } = sale ?? revenue ?? {}
+    if (amount === undefined) return []
+    return {
+      visit_sequence: first,
+      import_id: visit.importId,
+      at,
+      amount_minor: amount,
+      currency,
+      order_id: visit.importId === 0 ? sale!.orderId || null : (props.find(([key]) => key === "order_id")?.[1] ?? null),
+      name,
+      trust: sale?.trust ?? "client",
+      is_repeated: sale?.isRepeated ?? false,
+      sequence: visit.importId === 0 ? visit.sequences[index]! : 0,
+    }
+  })
 }
 
 function toEvent({ minutes, name, page, interactive, plan, amount }: NewRow, now: number): NewEvent {
   const isCounted = name !== "engagement" && name !== "vitals"
+  const money = amount !== undefined && isCounted ? { amount, currency: amount < 0 ? "USD" : "EUR" } : undefined
+  // A repeated order keeps its sale, and its event loses its revenue.
+  const isRepeated = money !== undefined && page === "/pricing"
   return event({
     at: now + minutes * MINUTE,
     name,
     page,
     interactive,
     title: page.slice(0, 3),
-    props: plan && isCounted ? [["plan", plan]] : [],
-    ...(amount !== undefined && isCounted ? { revenue: { amount, currency: amount < 0 ? "USD" : "EUR" } } : {}),
+    props: plan && isCounted ? [["order_id", plan]] : [],
+    ...(money && !isRepeated ? { revenue: money } : {}),
+    ...(money ? { sale: { ...money, orderId: plan ?? "", trust: interactive ? "server" : "client", isRepeated } } : {}),
     ...(name === "engagement" ? { engagement: interactive ? { engagedMs: 3_000, scrollDepth: 40 } : { engagedMs: 10 } } : {}),
     ...(name === "vitals" ? { vitals: interactive ? { lcp: 1_200, cls: 0.125 } : { inp: 80, fcp: 1, ttfb: 0 } } : {}),
   })
