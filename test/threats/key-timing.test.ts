@@ -29,6 +29,7 @@ const NOT_SECRET: Readonly<Record<string, string>> = {
   "plugins/links/link-writes.ts": "two stored hashes of one link",
   "src/domain/key-token.ts": "a key's checksum, which anybody can compute",
   "src/services/backup/bucket.ts": "a token of a list's next page",
+  "src/services/connections/connections.ts": "numbers of rows of secrets, and a token that the same plugin was given",
   "src/services/api-keys/idempotency.ts": "hashes of bodies that the same caller has sent",
   "src/services/oidc/organization-providers.ts": "numbers of rows of secrets",
   "src/services/backup/remote-backups.ts": "a file's checksum",
@@ -60,6 +61,7 @@ test("statements look up secrets only by their hash", () => {
     "hash = hash",
     "password_hash = old", // compare-and-set: the value that was read from the user's row
     "previous_hash = tokenHash",
+    "secret_id = secretId", // compare-and-set: the number of the row of a secret, which was read from the connection's row
     "slug_hash = slugHash",
     "token_hash = tokenHash",
   ])
