@@ -107,15 +107,15 @@ async function measureLarge(command: readonly string[], folder: string, size: Im
   await using imported = await startInstance(command)
   const memory = await watchMemory(imported.server, () => imported.import("umami", [file]))
   rmSync(file)
+  console.log(`\n### An import of ${count(size.rows)} rows of Umami, compared with the same events recorded natively\n`)
+  console.log(
+    `It took ${memory.seconds.toFixed(0)} s. Memory above idle (${mib(memory.idle)} MiB): at most ${mib(memory.most - memory.idle)} MiB (bar: 128 MiB).\n`,
+  )
   await using native = await startInstance(command, async (dataDir) => {
     const store = openFootfall(dataDir, size.end - size.days * DAY_MS)
     for (const visits of exportableVisits(size)) await store.load(visits)
     await store.finish()
   })
-  console.log(`\n### An import of ${count(size.rows)} rows of Umami, compared with the same events recorded natively\n`)
-  console.log(
-    `It took ${memory.seconds.toFixed(0)} s. Memory above idle (${mib(memory.idle)} MiB): at most ${mib(memory.most - memory.idle)} MiB (bar: 128 MiB).\n`,
-  )
   await compareReports(imported, native, size)
   const [own, other] = [bytesInUse(imported.dataDir) / size.rows, bytesInUse(native.dataDir) / size.rows]
   console.log(`\nBytes per event: ${own.toFixed(1)}, recorded natively ${other.toFixed(1)}: ${times(own / other)} (bar: 1.2×).`)
