@@ -12,6 +12,8 @@ export interface Boot {
   me?: MeResponse
   /** Whether a policy requires a second factor that the user does not have. Only the account pages are available then. */
   factor_missing?: boolean
+  /** Origins that may embed the page of a share. Only for such pages. */
+  embed_origins?: readonly string[]
   /** The site that the page is about. */
   site?: OwnSiteResponse
   /** The first reports of the site, with their arguments. */

@@ -460,3 +460,54 @@ test("a dashboard has at most twenty shares, revoked ones not counted", async ()
   await stage.send("DELETE", `/dashboards/${id}/shares/${(made[0]!.body as Made).id}`)
   expect((await stage.post(`/dashboards/${id}/shares`, { name: "x" })).status).toBe(201)
 })
+
+describe("many viewers", () => {
+  /** Counts the queries of the engine during some work. */
+  async function queriesDuring(work: () => Promise<unknown>): Promise<{ all: number; atOnce: number }> {
+    const { engine } = stage.instance.app
+    const { aggregate } = engine
+    const counted = { all: 0, running: 0, atOnce: 0 }
+    engine.aggregate = async (...given) => {
+      counted.all++
+      counted.atOnce = Math.max(counted.atOnce, ++counted.running)
+      return aggregate(...given).finally(() => counted.running--)
+    }
+    await work().finally(() => {
+      engine.aggregate = aggregate
+    })
+    return counted
+  }
+
+  test("of one share run its queries once, and leave places of the pool to members", async () => {
+    const { share } = await shared()
+    const answers: Answer[] = []
+    const { all, atOnce } = await queriesDuring(async () => {
+      const viewers = Array.from({ length: 200 }, () => ask(share.slug))
+      const member = await stage.get("/stats/summary?period=today", stage.viewer)
+      expect(member.status).toBe(200)
+      answers.push(...(await Promise.all(viewers)))
+    })
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const [first, ...others] = answers.map(resultsOf)
+    for (const each of others) expect(each).toEqual(first!)
+    // Two of the share at a time, and one of the member.
+    expect(atOnce).toBeLessThanOrEqual(3)
+    expect(all).toBeGreaterThan(1)
+    expect(all).toBeLessThan(20)
+  })
+
+  test("with different requests wait for each other, and too many are refused", async () => {
+    const { share } = await shared()
+    let statuses: number[] = []
+    const { atOnce } = await queriesDuring(async () => {
+      const days = Array.from({ length: 60 }, (_, i) => new Date(Date.parse("2026-09-01") + i * 86_400_000).toISOString().slice(0, 10))
+      const viewers = days.map((day) => ask(share.slug, { range: { from: day, to: day } }))
+      expect((await stage.get("/stats/summary?period=today", stage.viewer)).status).toBe(200)
+      statuses = (await Promise.all(viewers)).map(({ status }) => status)
+    })
+    expect(atOnce).toBeLessThanOrEqual(3)
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(33)
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    expect((await ask(share.slug)).status).toBe(200)
+  })
+})

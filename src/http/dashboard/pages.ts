@@ -9,6 +9,7 @@ import { type HeaderSets, requestId } from "../headers.ts"
 import type { Origins } from "../private/origins.ts"
 import { type BootOptions, firstView } from "./boot.ts"
 import { ASSETS, FONT_PATH } from "./bundle.ts"
+import { EMBED_SCRIPT_PATH, embedScript } from "./embed-script.ts"
 import { dashboardFiles, freshDashboardFiles } from "./files.ts"
 
 export interface PagesOptions extends BootOptions {
@@ -76,6 +77,8 @@ export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
         return refuseMethod(request) ?? (await (await dashboardFiles()).answer(path, request, own)) ?? fileNotFound(request, options)
       }
     }
+    if (path === EMBED_SCRIPT_PATH)
+      return async (request) => refuseMethod(request) ?? embedScript({ ...headers.asset, "x-request-id": requestId(request) })
     const shared = path.startsWith("/share/") ? sharePages.find(({ paths }) => matchesPagePath(paths, path)) : undefined
     if (shared) return pageHandler(path, { shared })
     return matchesPagePath(DASHBOARD_PATHS, path) || matchesPagePath(options.pluginPages(), path) ? pageHandler(path) : undefined
@@ -99,10 +102,18 @@ async function page(request: Request, path: string, options: PageOptions): Promi
   const found = embedOrigins ? foundStatus : 404
   const theme = person?.user.theme ?? themeOf(request, options)
   const shell = boot.setup_needed || isGuestPath(path) || (!person && !shared) ? files.guest : shared ? files.share : files.shell
-  const answer = new Response(withBoot(shell, { ...boot, build: files.build }, theme), {
-    status: found === 200 ? options.status : found,
-    headers: { ...headers.page(embedOrigins), "content-type": "text/html; charset=utf-8", link: FONT, "x-request-id": requestId(request) },
-  })
+  const answer = new Response(
+    withBoot(shell, { ...boot, build: files.build, ...(embedOrigins?.length && { embed_origins: embedOrigins }) }, theme),
+    {
+      status: found === 200 ? options.status : found,
+      headers: {
+        ...headers.page(embedOrigins),
+        "content-type": "text/html; charset=utf-8",
+        link: FONT,
+        "x-request-id": requestId(request),
+      },
+    },
+  )
   if (shared) answer.headers.set("x-robots-tag", "noindex")
   if (person?.renewedToken !== undefined) {
     const left = Math.floor((person.session.expires_at - options.now()) / 1_000)

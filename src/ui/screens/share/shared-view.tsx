@@ -20,6 +20,7 @@ import { FreshnessBar } from "../../report/trust.tsx"
 import { RangeTools } from "../../shell/range-tools.tsx"
 import { rangeText, short } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
+import { isEmbedded, themeInUrl, useEmbedding } from "./embedding.ts"
 import { allowedAddress, sharedSource } from "./share-source.ts"
 
 /** Renders a shared view of a site for anyone with the link. */
@@ -30,6 +31,7 @@ export default function SharedViewPage() {
     queryFn: ({ signal }) => get<SharedViewResponse>(`/api/share/s/${encodeURIComponent(slug)}`, signal),
   })
   useSystemTheme()
+  useEmbedding()
   if (error instanceof Problem && error.status === 404) return <NoSharedView />
   if (error && !data)
     return (
@@ -41,12 +43,12 @@ export default function SharedViewPage() {
   return data.password_required ? <Locked slug={slug} /> : <SharedReport slug={slug} view={data} />
 }
 
-/** Uses the system's theme while a shared view is open. A theme chosen in the preferences applies to the user's own pages only. */
+/** Uses the system's theme while a shared view is open, or that of the URL. A theme chosen in the preferences applies to the user's own pages only. */
 function useSystemTheme(): void {
   useEffect(() => {
     const root = document.documentElement
     const before = root.dataset.theme
-    root.dataset.theme = "auto"
+    root.dataset.theme = themeInUrl() ?? "auto"
     return () => {
       if (before !== undefined) root.dataset.theme = before
     }
@@ -92,9 +94,6 @@ function Locked({ slug }: { slug: string }) {
     </SystemPage>
   )
 }
-
-/** Returns whether the view is embedded in another page. Then it has no frame of its own. */
-const isEmbedded = (): boolean => window.self !== window.top
 
 function SharedReport({ slug, view }: { slug: string; view: OpenShareResponse }) {
   const client = useQueryClient()

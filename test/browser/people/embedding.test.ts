@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { Browser, Frame, Page } from "playwright-core"
+import { embedSnippet } from "../../../src/ui/screens/share/embedding.ts"
+import { startInstance, type TestInstance, temporaryFolder } from "../../kit.ts"
+import { certificateFor } from "../../services/outbound/certificate.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+
+// A real second origin embeds a share. Another one tries to.
+
+let instance: TestInstance
+let browser: Browser
+let served: Bun.Server<undefined>
+let embedder: Bun.Server<undefined>
+const folder = temporaryFolder()
+const pages: Record<string, string> = {}
+const slugs = { view: "", board: "" }
+
+const at = (host: string, path: string): string => `https://${host}:${embedder.port}${path}`
+
+beforeAll(async () => {
+  if (noBrowser) return
+  instance = await startInstance()
+  served = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => instance.fetch(request, "203.0.113.9") })
+  // The page that embeds allows no inline script and no inline style.
+  const policy = `default-src 'none'; script-src http://localhost:${served.port}; frame-src http://localhost:${served.port}; style-src 'none'`
+  embedder = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: await certificateFor(folder.path, "friend.example", "stranger.example"),
+    fetch: (request) =>
+      new Response(pages[new URL(request.url).pathname] ?? "", {
+        headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
+      }),
+  })
+  for (let i = 0; i < 3; i++) await instance.collect({ n: "pageview", u: "https://shop.example/" }, { address: `203.0.113.${i}` })
+  const cookie = await instance.signIn({ role: "owner" })
+  const post = async (path: string, body: object) =>
+    (await instance.api.send("POST", `/api/private/sites/1${path}`, body, undefined, { cookie })).body as { id: number; slug: string }
+  const embed_origins = [at("friend.example", "")]
+  slugs.view = (await post("/shares", { name: "View", embed_origins })).slug
+  const { id } = await post("/dashboards", { name: "Board" })
+  slugs.board = (await post(`/dashboards/${id}/shares`, { name: "Board", embed_origins })).slug
+  for (const [name, path] of [
+    ["/view", `/share/s/${slugs.view}`],
+    ["/board", `/share/d/${slugs.board}`],
+    ["/widget", `/share/d/${slugs.board}/widgets/1`],
+  ] as const)
+    pages[name] = `<!doctype html><title>Page</title>${embedSnippet(`http://localhost:${served.port}${path}`, 'A "title"')}`
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  embedder?.stop(true)
+  served?.stop(true)
+  await instance?.[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+async function openAt(url: string): Promise<{ page: Page; frame: Frame; refused: string[] }> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const page = await context.newPage()
+  const refused: string[] = []
+  page.on("console", (message) => void (message.type() === "error" && refused.push(message.text())))
+  await page.goto(url, { waitUntil: "load" })
+  const frame = page.frames().find((one) => one !== page.mainFrame())!
+  return { page, frame, refused }
+}
+
+test.skipIf(noBrowser)(
+  "an allowed origin embeds a share, and its frame grows to the height of the share",
+  async () => {
+    const { page, frame, refused } = await openAt(at("friend.example", "/view"))
+    await frame.waitForSelector("h1")
+    const iframe = page.locator("iframe")
+    expect(await iframe.getAttribute("title")).toBe('A "title"')
+    // The share has its own height, which is not the one in the HTML.
+    await page.waitForFunction(() => document.querySelector("iframe")!.getAttribute("height") !== "600")
+    const reported = Number(await iframe.getAttribute("height"))
+    expect(reported).toBeGreaterThan(600)
+    expect(await frame.locator(".top-bar").count()).toBe(0)
+    expect(await frame.evaluate(() => document.querySelector("base")?.target)).toBe("_blank")
+    expect(refused).toEqual([])
+    await page.context().close()
+  },
+  60_000,
+)
+
+test.skipIf(noBrowser).each(["/view", "/board", "/widget"])(
+  "another origin cannot embed the share at %s",
+  async (path) => {
+    const { page, frame, refused } = await openAt(at("stranger.example", path))
+    for (let i = 0; i < 100 && refused.length === 0; i++) await Bun.sleep(50)
+    expect(refused.join(" ")).toContain("frame-ancestors")
+    expect(frame.url()).not.toContain("/share/")
+    expect(await page.locator("iframe").getAttribute("height")).toBe("600")
+    await page.context().close()
+  },
+  60_000,
+)
+
+test.skipIf(noBrowser).each(["/board", "/widget"])(
+  "an allowed origin embeds the page of a shared dashboard at %s",
+  async (path) => {
+    const { page, frame, refused } = await openAt(at("friend.example", path))
+    await frame.waitForURL(/\/share\/d\//)
+    await frame.waitForSelector("#app > *", { state: "attached" })
+    expect(refused.filter((text) => text.includes("frame-ancestors"))).toEqual([])
+    await page.context().close()
+  },
+  60_000,
+)
