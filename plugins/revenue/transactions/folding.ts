@@ -9,7 +9,7 @@ import type { RevenueWriter } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of sale events per transaction of the writer. Incoming events wait for it, a few milliseconds. */
-const SLICE = 100
+const SLICE = 250
 
 export function createFolding({ sales, rows }: RevenueHost, writing: Writing) {
   const positionOf = (siteId: number): Promise<number> => rows.write((statements) => readPosition(statements, siteId))

@@ -6,7 +6,7 @@ import type { Folding } from "./folding.ts"
 
 export const FOLD_JOB = "fold-sales"
 const DELAY_MS = 1_000
-const EVENTS_PER_TRANSACTION = 100
+const EVENTS_PER_TRANSACTION = 500
 
 interface FollowingParts {
   folding: Folding

@@ -7,18 +7,30 @@ import { linkedTo, type RevenueWriter, rowById, storeConversion, updateRow } fro
 /** The largest number that a column can hold. A converted amount beyond it counts as not convertible. */
 const MAX_INTEGER = 2n ** 63n - 1n
 
-/** Converts a transaction to the base currency, with the rate of its day, or of the day of its sale. */
-export function convertRow(writer: RevenueWriter, row: TransactionRow, sale?: TransactionRow): void {
-  const { settings, lookup, dayOf } = writer
+/** The columns of a converted amount. */
+export type Conversion = Pick<TransactionRow, "base_minor" | "base_currency" | "rate" | "rate_day">
+
+const NOT_CONVERTED: Conversion = { base_minor: null, base_currency: null, rate: null, rate_day: null }
+
+/** Converts an amount to the base currency, with the rate of a time's day. */
+export function conversionOf(
+  { settings, lookup, dayOf }: RevenueWriter,
+  { currency, amount_minor }: Pick<TransactionRow, "currency" | "amount_minor">,
+  at: number,
+): Conversion {
   const base = settings.baseCurrency
-  const factor = lookup(row.currency, base, dayOf((sale ?? row).occurred_at))
-  const minor = factor && convert(row.amount_minor, row.currency, base, factor)
-  const isConverted = minor !== undefined && minor <= MAX_INTEGER && minor >= -MAX_INTEGER
-  const values = isConverted
-    ? { base_minor: minor.toString(), base_currency: base, rate: factor!.text, rate_day: factor!.day }
-    : { base_minor: null, base_currency: null, rate: null, rate_day: null }
-  const changes = row.base_minor !== values.base_minor || row.base_currency !== values.base_currency || row.rate !== values.rate
-  if (changes || row.rate_day !== values.rate_day) storeConversion(writer, row.id, values)
+  const factor = lookup(currency, base, dayOf(at))
+  if (!factor) return NOT_CONVERTED
+  const minor = convert(amount_minor, currency, base, factor)
+  if (minor > MAX_INTEGER || minor < -MAX_INTEGER) return NOT_CONVERTED
+  return { base_minor: minor.toString(), base_currency: base, rate: factor.text, rate_day: factor.day }
+}
+
+/** Converts a transaction again, with the rate of its day, or of the day of its sale. */
+export function convertRow(writer: RevenueWriter, row: TransactionRow, sale?: TransactionRow): void {
+  const next = conversionOf(writer, row, (sale ?? row).occurred_at)
+  const names = ["base_minor", "base_currency", "rate", "rate_day"] as const
+  if (names.some((name) => row[name] !== next[name])) storeConversion(writer, row.id, next)
 }
 
 /** Converts the refunds of a sale again, after its day, amount or currency changed. */
@@ -26,23 +38,24 @@ export function relink(writer: RevenueWriter, sale: TransactionRow): void {
   for (const row of linkedTo(writer.rows, sale.id)) convertRow(writer, row, sale)
 }
 
-/** Links the transactions that came before their sale, by one of its IDs or by its order. */
+/** Links the transactions that came before their sale, by one of its IDs or by its order. Returns whether there were any. */
 export function linkWaiting(
   writer: RevenueWriter,
   saleId: number,
   ids: readonly string[],
   provider: Provider,
   orderId: string | null,
-): void {
+): boolean {
   const { rows, site } = writer
   const found = ids.flatMap((id) => waitingByKey(rows, site.id, id).filter((row) => row.provider === provider || id === orderId))
   if (orderId !== null) found.push(...waitingByKey(rows, site.id, orderId), ...waitingByOrder(rows, site.id, orderId))
-  if (found.length === 0) return
+  if (found.length === 0) return false
   const sale = rowById(rows, site.id, saleId)! // written in this transaction
   for (const row of new Map(found.map((each) => [each.id, each])).values()) {
     updateRow(writer, row.id, { parent_id: saleId })
     convertRow(writer, row, sale)
   }
+  return true
 }
 
 type Waiting = TransactionRow

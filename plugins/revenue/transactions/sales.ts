@@ -4,7 +4,7 @@
  */
 import { type RowStatements, sql } from "#plugin"
 import type { Claim } from "./claim.ts"
-import { convertRow, linkWaiting, relink, settle } from "./links.ts"
+import { conversionOf, convertRow, linkWaiting, relink, settle } from "./links.ts"
 import { COLUMNS, NEW, PROVIDERS, type Provider, TRUSTS, type TransactionRow } from "./transaction.ts"
 import { deleteRow, insertRow, isMarked, linkedTo, mark, type RevenueWriter, rowById, rowByKey, updateRow, type Values } from "./writer.ts"
 
@@ -81,15 +81,14 @@ function insertSale(writer: RevenueWriter, claim: Claim): number {
     is_announced: claim.import_id === 0 ? 0 : 1,
     ...{ provider: claim.provider, external_id: claim.external_id, type: "sale", order_id: claim.order_id },
     ...amountOf(claim),
+    ...conversionOf(writer, claim, claim.occurred_at),
     ...{ tax_minor: claim.tax_minor, shipping_minor: claim.shipping_minor, discount_minor: claim.discount_minor },
     ...{ items_json: JSON.stringify(claim.items), trust: claim.trust, recurring: claim.recurring, import_id: claim.import_id },
     ...{ occurred_at: claim.occurred_at, person: claim.person, sale_sequence: claim.sale_sequence, visit_sequence: claim.visit_sequence },
     ...{ dims_json: claim.event === "" ? "{}" : JSON.stringify({ event: claim.event }), is_open: isAttributable(claim) ? NEW : 0 },
   })
   for (const alias of claim.aliases) addAlias(rows, site.id, claim.provider, alias, claim.external_id, id)
-  convertRow(writer, rowById(rows, site.id, id)!) // inserted above
-  linkWaiting(writer, id, [claim.external_id, ...claim.aliases], claim.provider, claim.order_id)
-  settle(writer, id)
+  if (linkWaiting(writer, id, [claim.external_id, ...claim.aliases], claim.provider, claim.order_id)) settle(writer, id)
   return id
 }
 

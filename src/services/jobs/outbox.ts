@@ -60,10 +60,17 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
   const readers: Reader[] = []
   const abort = new AbortController()
   let isStarted = false
+  /** Whether a delivery is scheduled. A transaction can write many events. */
+  let isWaking = false
 
   /** Schedules a delivery. The catalog runs one transaction at a time, so the delivery reads after the commit of the event. */
   const wake = (): void => {
-    if (isStarted) setTimeout(() => void deliver(), 0)
+    if (!isStarted || isWaking) return
+    isWaking = true
+    setTimeout(() => {
+      isWaking = false
+      void deliver()
+    }, 0)
   }
   function deliver(): Promise<void> {
     const ready = readers.filter(({ consumer, pausedUntil }) => (consumer.isOn?.() ?? true) && pausedUntil <= clock.monotonic())
@@ -81,7 +88,9 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     try {
       for (let more = true; more && !abort.signal.aborted; ) {
         const rows = await listOutbox(catalog, { after: reader.lastId, limit: OUTBOX.slice })
-        for (const row of rows) if (!(await deliverOne(reader, row))) return
+        for (const row of rows) if (wants(consumer, row) && !(await deliverOne(reader, row))) return
+        const last = rows.at(-1)
+        if (last && last.id > reader.lastId) await moveTo(reader, last.id)
         more = rows.length === OUTBOX.slice
       }
     } catch (error) {
@@ -95,11 +104,15 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
   async function deliverOne(reader: Reader, row: OutboxRow): Promise<boolean> {
     const { consumer } = reader
     if (abort.signal.aborted || !(consumer.isOn?.() ?? true)) return false
-    if (wants(consumer, row)) await consumer.consume(row, abort.signal)
-    await moveCursor(catalog, consumer.name, row.id)
-    reader.lastId = row.id
-    reader.failures = 0
+    await consumer.consume(row, abort.signal)
+    await moveTo(reader, row.id)
     return true
+  }
+  /** Stores that a consumer has received everything up to an event. Events that it does not want are passed over in one step. */
+  async function moveTo(reader: Reader, id: number): Promise<void> {
+    await moveCursor(catalog, reader.consumer.name, id)
+    reader.lastId = id
+    reader.failures = 0
   }
 
   async function write(statements: Statements, { event, organizationId, siteId, payload = {} }: ProductEvent): Promise<void> {
