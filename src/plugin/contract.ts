@@ -111,11 +111,13 @@ export interface Contribution {
    * removed, or with `all` every visit and import after a reset of the site. Settings and definitions remain.
    */
   onVisitsErase?(siteId: number, removed: ErasedVisits): Promise<Removed>
-  // The two hooks about people run in the transaction of the change, also while the plugin is disabled. If one throws, nothing is changed.
+  // These hooks run in the transaction of the change, also while the plugin is disabled. If one throws, nothing is changed.
   /** Hands over or deletes what belongs to a member who leaves an organization. */
   onMemberLeave?(statements: OwnStatements, leave: MemberLeave): Promise<void>
   /** Hands over or deletes what belongs to members who lose a site that moves to another organization, and ends what depended on the old one. */
   onSiteTransfer?(statements: OwnStatements, transfer: SiteTransfer): Promise<void>
+  /** Deletes what belongs to an organization as a whole, in the transaction that deletes it. Its sites are purged later. */
+  onOrganizationDelete?(statements: OwnStatements, organizationId: number): Promise<void>
   /**
    * Receives the outcome of an email that had a `key`, in the transaction that removes it from the queue, also while the plugin is
    * disabled. If it throws, the outcome is lost.

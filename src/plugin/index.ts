@@ -210,6 +210,7 @@ export type {
   PluginOutbox,
   PluginRecord,
   PluginSecrets,
+  PublishedEvent,
   Throttle,
 } from "./host/host.ts"
 export type { ImportWriters, VisitsPlace } from "./host/imports.ts"

@@ -74,6 +74,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     if (visitorSets) instance.visitorSets.register({ find: visitorSets.find, isOn })
     instance.handover.register({
       onMemberLeave: async (statements, leave) => contribution.onMemberLeave?.(ownStatements(statements, id), leave),
+      onOrganizationDelete: async (statements, organizationId) =>
+        contribution.onOrganizationDelete?.(ownStatements(statements, id), organizationId),
       onSiteTransfer: async (statements, transfer) => contribution.onSiteTransfer?.(ownStatements(statements, id), transfer),
     })
     const { onEmailOutcome } = contribution

@@ -26,6 +26,7 @@ import type { OpenReports } from "../../services/stats/open-report.ts"
 import type { RecordReports } from "../../services/stats/record-reports.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
+import type { OutboxRow } from "../../store/catalog/outbox.ts"
 import type { Call } from "../../web/guard.ts"
 import type { NamedThings } from "../contract.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "../routers.ts"
@@ -198,10 +199,15 @@ export interface Throttle {
   take(asked: Asked, what?: string | number): void
 }
 
+/** A product event as consumers receive it. */
+export type PublishedEvent = OutboxRow
+
 /** Product events, the only connection between plugins. Events that begin with `internal.` never leave the process. */
 export interface PluginOutbox {
   /** Publishes an event in the transaction of the change. Consumers run after its commit. */
   write(statements: OwnStatements | Statements, event: ProductEvent): Promise<void>
+  /** Returns a published event, while it is stored. Internal ones are not returned. */
+  get(id: number): Promise<PublishedEvent | undefined>
   /** Publishes an event after a change of row tables. */
   writeAlone(event: ProductEvent): Promise<void>
 }
@@ -223,6 +229,10 @@ export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
 export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
   write: (statements, event) => outbox.write(statementsBehind(statements), event),
   writeAlone: outbox.writeAlone,
+  async get(eventId) {
+    const row = await outbox.get(eventId)
+    return row?.event.startsWith("internal.") ? undefined : row
+  },
 })
 
 /** Terms of a connection whose `alongside` writes into tables of the plugin. */

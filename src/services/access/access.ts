@@ -2,6 +2,7 @@ import { AppError, siteNotFound } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import type { Organization, Role } from "../../domain/organization.ts"
 import {
+  allPermissions,
   organizationPermissions,
   type Permissions,
   permissionsAt,
@@ -13,7 +14,15 @@ import {
 } from "../../domain/permission.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../../store/catalog/members.ts"
+import {
+  listMembers,
+  listSiteRoles,
+  type Membership,
+  membershipOf,
+  membershipsOf,
+  siteRoleOf,
+  siteRolesOf,
+} from "../../store/catalog/members.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
 import { userById } from "../../store/catalog/users.ts"
 import type { Person } from "../sign-in/sessions.ts"
@@ -47,6 +56,10 @@ export interface Access {
    * the rules for sign-ins do not apply.
    */
   ofUser(userId: number, siteId: number): Promise<SiteAccess | undefined>
+  /** Returns the permissions that a user has on every site of an organization by role, without those of site-specific roles. */
+  byRole(userId: number, organizationId: number): Promise<ReadonlySet<string>>
+  /** Returns the email addresses of the active members with a permission on a site, or on every site of the organization. */
+  holders(organizationId: number, permission: string, siteId?: number): Promise<string[]>
   onOrganization(person: Person, id: string | undefined): Promise<OrganizationAccess>
   /** Returns the organizations and visible sites of a user by id. Throws `sso_required` if single sign-on is required for all of them. */
   all(person: Person): Promise<Reached>
@@ -147,6 +160,20 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
       const isActive = (await userById(catalog, userId))?.status === "active"
       const member = site && isActive && (await membershipOf(catalog, site.organization_id, userId))
       return member ? siteAccessOf(site, member) : undefined
+    },
+    async byRole(userId, organizationId) {
+      const member = await membershipOf(catalog, organizationId, userId)
+      return member ? allPermissions(member, permissions) : new Set()
+    },
+    async holders(organizationId, permission, siteId) {
+      const roles = siteId === undefined ? [] : (await listSiteRoles(catalog, organizationId)).filter((row) => row.site_id === siteId)
+      const siteRoles = new Map(roles.map(({ user_id, role }) => [user_id, role]))
+      const members = await listMembers(catalog, organizationId)
+      return members.flatMap(({ email, status, user_id, role, grants, denies }) => {
+        const siteRole = siteRoles.get(user_id)
+        const held = sitePermissions({ role, grants, denies, ...(siteRole && { siteRole }) }, permissions)
+        return status === "active" && held.has(permission) ? [email] : []
+      })
     },
     async onOrganization(person, idText) {
       const id = parseId(idText) ?? 0

@@ -28,6 +28,7 @@ export interface SiteTransfer {
 export interface HandoverHooks {
   onMemberLeave?(statements: Statements, leave: MemberLeave): Promise<void>
   onSiteTransfer?(statements: Statements, transfer: SiteTransfer): Promise<void>
+  onOrganizationDelete?(statements: Statements, organizationId: number): Promise<void>
 }
 
 /** Hands over what belongs to people who lose access to an organization or a site. */
@@ -38,6 +39,8 @@ export interface Handover {
     statements: Statements,
     leave: { organizationId: number; userId: number; transferTo?: number | undefined; by: number | null },
   ): Promise<void>
+  /** Call it in the transaction in which an organization is deleted. Its sites are purged later. */
+  organizationEnds(statements: Statements, organizationId: number): Promise<void>
   /** Call it in the transaction in which a site moves, after it has moved. */
   siteMoves(statements: Statements, move: { siteId: number; from: number; to: number; by: number }): Promise<void>
 }
@@ -52,6 +55,9 @@ export function createHandover(): Handover {
       const siteIds = await siteIdsOf(statements, organizationId)
       for (const { onMemberLeave } of registered)
         await onMemberLeave?.(statements, { organizationId, siteIds, userId, transferTo, successor })
+    },
+    async organizationEnds(statements, organizationId) {
+      for (const { onOrganizationDelete } of registered) await onOrganizationDelete?.(statements, organizationId)
     },
     async siteMoves(statements, { siteId, from, to, by }) {
       const leaverIds = await leaversOf(statements, from, to)

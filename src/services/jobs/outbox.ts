@@ -11,6 +11,7 @@ import {
   moveCursor,
   type OutboxRow,
   openCursor,
+  outboxRowById,
 } from "../../store/catalog/outbox.ts"
 
 export interface Consumer {
@@ -29,6 +30,8 @@ export interface Outbox {
   write(statements: Statements, event: ProductEvent): Promise<void>
   /** Writes an event in its own transaction, after a change in row tables. */
   writeAlone(event: ProductEvent): Promise<void>
+  /** Returns a published event, while it is stored. Events are kept for 30 days. */
+  get(id: number): Promise<OutboxRow | undefined>
   /** Registers a consumer, before `start`. */
   register(consumer: Consumer): void
   /** Starts delivery. New consumers receive only events from now on. */
@@ -124,6 +127,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
   return {
     write,
     writeAlone: (event) => catalog.transaction((statements) => write(statements, event)),
+    get: (id) => outboxRowById(catalog, id),
     register(consumer) {
       if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers have the name ${consumer.name}`)
       readers.push({ consumer, lastId: 0, pausedUntil: 0, failures: 0, busy: undefined })

@@ -16,6 +16,7 @@ import {
   updateOrganization,
 } from "../../store/catalog/organizations.ts"
 import { organizationNotFound } from "../access/access.ts"
+import type { Handover } from "../access/handover.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
 import { inSlices } from "../lists/paging.ts"
@@ -62,10 +63,19 @@ interface OrganizationsOptions {
   settings: Pick<InstanceSettings, "get">
   sites: Pick<Sites, "forget" | "directory">
   outbox: Pick<Outbox, "write">
+  handover: Pick<Handover, "organizationEnds">
   hasInstanceProvider: boolean
 }
 
-export function createOrganizations({ catalog, clock, settings, sites, outbox, hasInstanceProvider }: OrganizationsOptions): Organizations {
+export function createOrganizations({
+  catalog,
+  clock,
+  settings,
+  sites,
+  outbox,
+  handover,
+  hasInstanceProvider,
+}: OrganizationsOptions): Organizations {
   /** Returns the policy of a new organization, with the instance's default lifetime of API keys. */
   const firstPolicy = () => ({ key_default_days: settings.get("key_default_days") })
 
@@ -124,6 +134,7 @@ export function createOrganizations({ catalog, clock, settings, sites, outbox, h
         parseConfirmation(body, before.name)
         refuseOtherVersion(before, expected)
         const hidden = await deleteOrganization(statements, id, { now: clock.now(), by })
+        await handover.organizationEnds(statements, id)
         for (const siteId of hidden) {
           const site = sites.directory.byId(siteId)
           if (site) await outbox.write(statements, siteDeleted(site, "deleted"))

@@ -30,6 +30,11 @@ export async function listOutbox(catalog: Statements, { after, limit }: { after:
   return rows.map(({ payload_json, ...row }) => ({ ...row, payload: JSON.parse(payload_json) })) // written above
 }
 
+export async function outboxRowById(catalog: Statements, id: number): Promise<OutboxRow | undefined> {
+  const [row] = await listOutbox(catalog, { after: id - 1, limit: 1 })
+  return row?.id === id ? row : undefined
+}
+
 /** Returns the id of the last event that a consumer has processed. A new consumer starts after the newest event. */
 export async function openCursor(catalog: Statements, consumer: string): Promise<number> {
   await catalog.run(sql`
