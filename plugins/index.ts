@@ -4,8 +4,9 @@ import admin from "./admin/admin.ts"
 import cohorts from "./cohorts/cohorts.ts"
 import dashboards from "./dashboards/dashboards.ts"
 import imports from "./imports/imports.ts"
+import integrations from "./integrations/integrations.ts"
 import links from "./links/links.ts"
 import pixels from "./pixels/pixels.ts"
 import revenue from "./revenue/revenue.ts"
 
-export const plugins: readonly AnyPlugin[] = [admin, cohorts, dashboards, imports, links, pixels, revenue]
+export const plugins: readonly AnyPlugin[] = [admin, cohorts, dashboards, imports, integrations, links, pixels, revenue]

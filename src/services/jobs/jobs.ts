@@ -25,7 +25,7 @@ export interface NewJob {
   /** Earliest start in epoch milliseconds. Default: now. */
   runAt?: number
   createdBy?: number
-  /** Whether to return a queued job of the same kind and key instead of creating another one. */
+  /** Whether to return a queued job of the same kind and key instead of creating another one. It starts at the earlier of both times. */
   join?: boolean
 }
 

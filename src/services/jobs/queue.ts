@@ -3,6 +3,7 @@ import { isFinished, type Job, type JobProgress } from "../../domain/job.ts"
 import { JOBS } from "../../domain/limits.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
+  advanceJob,
   claimJob,
   deleteJobsFinishedBefore,
   finishJob,
@@ -68,8 +69,12 @@ class Queue implements Jobs {
   async enqueue(given: NewJob, statements?: Statements): Promise<Job | undefined> {
     const { kind, key = "", join = false } = given
     if (!this.#kinds.has(kind)) throw new Error(`No job is called ${kind}`)
-    const make = async (within: Statements): Promise<Job | undefined> =>
-      (join && (await queuedJob(within, kind, key))) || insertJob(within, rowOf(given, this.#now))
+    const make = async (within: Statements): Promise<Job | undefined> => {
+      const row = rowOf(given, this.#now)
+      const queued = join ? await queuedJob(within, kind, key) : undefined
+      if (!queued) return insertJob(within, row)
+      return queued.run_at <= row.run_at ? queued : advanceJob(within, queued.id, row.run_at)
+    }
     const job = await (statements ? make(statements) : this.#catalog.transaction(make))
     // The catalog runs one transaction at a time, so the search for due jobs runs after the commit of this one.
     if (this.#isStarted) setTimeout(() => void this.tick(), 0)

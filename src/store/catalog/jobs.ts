@@ -44,6 +44,12 @@ export async function queuedJob(catalog: Statements, kind: string, key: string):
   return row && toJob(row)
 }
 
+/** Lets a queued job start earlier. */
+export async function advanceJob(catalog: Statements, id: number, runAt: number): Promise<Job> {
+  const row = await catalog.get<JobRow>(sql`update jobs set run_at = ${runAt} where id = ${id} returning ${JOB}`)
+  return toJob(row!) // the caller has read it in this transaction
+}
+
 export interface JobFilter {
   state?: JobState
   kind?: string

@@ -1,0 +1,32 @@
+import { errorsOf, type PluginError } from "#plugin"
+
+/** Error codes of integrations. */
+export const ERRORS = {
+  integration_not_found: {
+    status: 404,
+    title: "The integration was not found",
+    meaning: "The site has no integration with this id, or none of this kind. It may have been removed.",
+  },
+  webhook_not_found: {
+    status: 404,
+    title: "The webhook was not found",
+    meaning: "The site has no webhook with this id. It may have been deleted, or belong to the organization as a whole.",
+  },
+  delivery_not_found: {
+    status: 404,
+    title: "The delivery was not found",
+    meaning: "The webhook has no delivery with this id. Deliveries are kept for 30 days.",
+  },
+  connection_failed: {
+    status: 422,
+    title: "The connection test failed",
+    meaning: "The service did not accept the test message, so nothing was stored. The member steps says what happened.",
+  },
+  unknown_event: {
+    status: 422,
+    title: "An event is unknown",
+    meaning: "GET /api/private/integrations/events lists all events. A plugin that is not installed has none.",
+  },
+} as const satisfies Record<string, PluginError>
+
+export const integrationError = errorsOf(ERRORS)

@@ -1,0 +1,62 @@
+import { type TObject, Type as t } from "@sinclair/typebox"
+import { field, type ProductEventForm } from "#plugin"
+
+/** The product events of this area. */
+export const EVENTS = {
+  "goal.completed": {
+    title: "Goal completed",
+    payload: t.Object(
+      {
+        goal_id: field.id("Id of the goal."),
+        name: field.text("Name of the goal."),
+        conversions: field.integer("Number of conversions that arrived within the minute."),
+        from: field.instant("Start of the minute."),
+        to: field.instant("End of the minute."),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  "webhook.disabled": {
+    title: "Webhook disabled",
+    payload: t.Object(
+      {
+        webhook_id: field.id("Id of the webhook."),
+        url: field.text("Host and last characters of its URL."),
+        reason: field.text("Why: `failing` after five days without a success, `gone` if the receiver answered 410."),
+      },
+      { additionalProperties: false },
+    ),
+  },
+} as const satisfies Record<string, ProductEventForm>
+
+/** The test event, which a webhook receives on request and no one else. */
+export const PING = { name: "ping", form: { title: "Test event", payload: t.Object({}, { additionalProperties: false }) } } as const
+
+/** Events that `*` does not include, because there can be one per minute and goal. */
+export const ONLY_BY_NAME: readonly string[] = ["goal.completed"]
+
+/** Version of the messages. Within a version, `data` only gains fields. */
+export const MESSAGE_VERSION = 1
+
+/** Returns the JSON Schema of the message that a webhook receives for an event. */
+export const messageSchema = (type: string, { title, payload }: ProductEventForm): TObject =>
+  t.Object(
+    {
+      type: t.Literal(type, { description: "Name of the event." }),
+      timestamp: field.instant("Time of the event."),
+      id: field.text("Id of the message, equal in all attempts and to the header `webhook-id`."),
+      version: t.Literal(MESSAGE_VERSION, { description: "Version of the message." }),
+      sequence: field.integer("Number of the message among those of the webhook. Messages can arrive in another order."),
+      organization_id: field.id("Id of the organization."),
+      site_id: t.Union([t.Integer(), t.Null()], { description: "Id of the site. null for events of the organization." }),
+      data: t.Union(
+        [
+          // A receiver must accept fields that later versions add.
+          { ...payload, additionalProperties: true },
+          t.Object({ truncated: t.Literal(true, { description: "Present if the payload was too large: only its ids are left." }) }),
+        ],
+        { description: "Payload of the event." },
+      ),
+    },
+    { title },
+  )

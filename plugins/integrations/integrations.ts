@@ -1,0 +1,52 @@
+/**
+ * Integrations connect a site or an organization to outside services: webhooks receive its product events, and chat services messages
+ * about them. Search engines, reports, alerts and payments are further parts.
+ */
+import { definePlugin } from "#plugin"
+import type { Area, IntegrationsHost } from "./area.ts"
+import { createChat } from "./chat/chat.ts"
+import { createChatConnections } from "./chat/connecting.ts"
+import { KINDS } from "./chat/forms.ts"
+import { ERRORS } from "./errors.ts"
+import { EVENTS } from "./events.ts"
+import createTables from "./migrations/0001_integrations.sql" with { type: "text" }
+import { connectRoute, eventRoutes, integrationRoutes } from "./routes.ts"
+import { Settings } from "./settings.ts"
+import { consumersOf, jobsOf, removeAll, removeSite } from "./upkeep.ts"
+import { createDeliveries } from "./webhooks/deliveries.ts"
+import { webhookRoutes } from "./webhooks/routes.ts"
+import { createWebhooks } from "./webhooks/webhooks.ts"
+
+export default definePlugin({
+  id: "integrations",
+  title: "Integrations",
+  paths: {
+    site: ["integrations", "search-console", "webhooks", "reports", "alerts"],
+    instance: ["integrations"],
+    open: ["api/hooks", "unsubscribe"],
+  },
+  permissions: { "integrations:read": "editor", "integrations:write": "admin", "webhooks:write": "admin" },
+  migrations: [{ name: "0001_integrations", sql: createTables }],
+  errors: ERRORS,
+  events: EVENTS,
+  settings: Settings,
+  setup(host: IntegrationsHost) {
+    const area = areaOf(host)
+    return {
+      routes: [integrationRoutes(area), ...KINDS.map((kind) => connectRoute(area, kind)), webhookRoutes(area), eventRoutes(area)],
+      jobs: jobsOf(area),
+      consumers: consumersOf(area),
+      onSiteDelete: (siteId) => removeSite(area, siteId),
+      // URLs and tokens belong to the organization that entered them.
+      onSiteTransfer: async (statements, { siteId }) => void (await removeAll(host, statements, { siteId })),
+      onOrganizationDelete: async (statements, organizationId) => void (await removeAll(host, statements, { organizationId })),
+    }
+  },
+})
+
+/** Creates the parts of the plugin. */
+function areaOf(host: IntegrationsHost): Area {
+  const deliveries = createDeliveries(host)
+  const chat = createChat(host)
+  return { host, deliveries, webhooks: createWebhooks(host, deliveries), chat, chatConnections: createChatConnections(host, chat) }
+}

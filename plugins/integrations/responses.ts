@@ -1,0 +1,113 @@
+/** Responses of the routes for integrations. The dashboard takes its types from here as well. */
+import { type Static, Type as t } from "@sinclair/typebox"
+import { field, instantOrNull, instantText, orNull, textOf } from "#plugin"
+import { scopeOf } from "./area.ts"
+import { failureMessage } from "./health.ts"
+import type { Integration, KindFacts, Status } from "./integration.ts"
+import { ShownSecret } from "./webhooks/responses.ts"
+
+export const IntegrationResponse = t.Object(
+  {
+    id: field.id("Id of the integration."),
+    kind: field.text("Kind, such as `slack`."),
+    name: field.text("Display name."),
+    category: textOf<KindFacts["category"]>({ description: "Category of the kind: `search`, `imports` or `chat`." }),
+    status: textOf<Status>({
+      description:
+        "`ok`, `degraded` while attempts fail and are repeated, `needs_reauth` or `error` when a person must act, `connecting` or `disconnected`.",
+    }),
+    connected: field.flag("Whether it works, or will be tried again by itself."),
+    account_label: field.text("Account, or host and last characters of the URL."),
+    config: t.Record(t.String(), t.Any(), { description: "Settings of the kind. `events` is always present for chats." }),
+    secret: ShownSecret,
+    last_ok_at: orNull(field.instant("Time of the last success."), { description: "Time of the last success. null before the first." }),
+    last_error: orNull(
+      t.Object({
+        code: field.text("Code of the cause."),
+        message: field.text("Cause and remedy."),
+        at: field.instant("Time of the failure."),
+      }),
+      { description: "Last failure since the last success. null if there was none." },
+    ),
+    next_run_at: orNull(field.instant("Time of the next run."), {
+      description: "Time of the next run. null for kinds that do not run by themselves.",
+    }),
+    can_manage: field.flag("Whether you can change it."),
+    scope: textOf<"site" | "organization">({ description: "`site`, or `organization` for all its sites." }),
+    version: field.id("Version of the integration, which increases with each change."),
+  },
+  { title: "Integration" },
+)
+export type IntegrationResponse = Static<typeof IntegrationResponse>
+
+const KindResponse = t.Object({
+  kind: field.text("Kind, for the path of `connect`."),
+  name: field.text("Name of the service."),
+  category: textOf<KindFacts["category"]>({ description: "Category: `search`, `imports` or `chat`." }),
+  connect_by: field.texts("What `connect` needs: `oauth`, `service_account`, `api_key` or `url`."),
+})
+
+export const IntegrationList = t.Object({
+  data: t.Array(IntegrationResponse, { description: "Integrations of the site and of its organization." }),
+  available: t.Array(KindResponse, { description: "Kinds that can be connected." }),
+})
+
+export const TestResponse = t.Object(
+  {
+    ok: field.flag("Whether all steps succeeded."),
+    ms: field.integer("Duration in milliseconds."),
+    steps: t.Array(
+      t.Object({
+        name: field.text("Name of the step."),
+        ok: field.flag("Whether the step succeeded."),
+        detail: field.text("What happened."),
+      }),
+      { description: "Steps of the test." },
+    ),
+  },
+  { title: "IntegrationTest" },
+)
+
+export const EventsResponse = t.Object({
+  data: t.Array(
+    t.Object({
+      event: field.text("Name of the event."),
+      title: field.text("What happened."),
+      only_by_name: field.flag("Whether `*` leaves the event out."),
+      schema: t.Any({ description: "JSON Schema of the message that a webhook receives." }),
+    }),
+    { description: "Events that webhooks can receive." },
+  ),
+})
+
+export const integrationResponse = (
+  integration: Integration,
+  {
+    category,
+    secret,
+    canManage,
+    config,
+  }: { category: KindFacts["category"]; secret: Static<typeof ShownSecret>; canManage: boolean; config: IntegrationResponse["config"] },
+): IntegrationResponse => {
+  const { last_error_code, last_error_at } = integration
+  return {
+    id: integration.id,
+    kind: integration.kind,
+    name: integration.name,
+    category,
+    status: integration.status,
+    connected: integration.status === "ok" || integration.status === "degraded",
+    account_label: integration.account_label,
+    config,
+    secret,
+    last_ok_at: instantOrNull(integration.last_ok_at),
+    last_error:
+      last_error_code === null || last_error_at === null
+        ? null
+        : { code: last_error_code, message: failureMessage(last_error_code), at: instantText(last_error_at) },
+    next_run_at: instantOrNull(integration.next_run_at),
+    can_manage: canManage,
+    scope: scopeOf(integration),
+    version: integration.version,
+  }
+}

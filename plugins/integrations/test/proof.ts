@@ -1,0 +1,64 @@
+import { sql } from "#plugin"
+import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
+
+const webhook = (verb: string) => ({ auditEntry: { action: `integrations.webhook.${verb}`, target: ["webhook"] } }) as const
+const integration = (verb: string) => ({ auditEntry: { action: `integrations.integration.${verb}`, target: ["integration"] } }) as const
+/** The instances in these proofs may not call loopback, so no test message arrives. */
+const UNREACHABLE = { refused: { status: 422, code: "blocked_address" } } as const
+const URL_INSIDE = "https://127.0.0.1/hook"
+
+/** Integrations in the proofs of all private routes. */
+export default function proof({ fresh, made }: AreaProofKit): AreaProof {
+  /** An address that is refused when it is called, without a look-up. */
+  const newWebhook = () => ({ url: `https://10.0.0.9/${fresh("hook")}`, events: ["*"] })
+  const webhook_id = (scene: Scene) => made(scene, `/sites/${scene.site}/webhooks`, newWebhook())
+
+  /** Creates a webhook with a delivery, and returns the ids of both. */
+  async function ids(scene: Scene) {
+    const { catalog } = scene.world.instance.app.instance
+    const id = await webhook_id(scene)
+    const row = await catalog.get<{ id: number }>(sql`
+      insert into integrations_deliveries (webhook_id, event, message_id, sequence, created_at)
+      values (${Number(id)}, 'ping', ${fresh("msg")}, 1, 0) returning id`)
+    return { webhook_id: id, delivery: row!.id }
+  }
+  async function integration_id(scene: Scene): Promise<number> {
+    const { catalog, sites } = scene.world.instance.app.instance
+    const { organization_id } = sites.directory.byId(Number(scene.site))!
+    const row = await catalog.get<{ id: number }>(sql`
+      insert into integrations_integrations (organization_id, site_id, kind, name, created_at, updated_at)
+      values (${organization_id}, ${Number(scene.site)}, 'slack', ${fresh("Chat")}, 0, 0) returning id`)
+    return row!.id
+  }
+  const connect = (body: object) => () => ({ body, ...UNREACHABLE })
+  const byUrl = connect({ url: URL_INSIDE })
+
+  return {
+    things: { webhook_id, integration_id, delivery: async (scene) => (await ids(scene)).delivery },
+    recipes: {
+      "POST /sites/{site}/integrations/slack/connect": byUrl,
+      "POST /sites/{site}/integrations/discord/connect": byUrl,
+      "POST /sites/{site}/integrations/teams/connect": byUrl,
+      "POST /sites/{site}/integrations/mattermost/connect": byUrl,
+      "POST /sites/{site}/integrations/ntfy/connect": byUrl,
+      // A token that looks right would be sent to Telegram.
+      "POST /sites/{site}/integrations/telegram/connect": () => ({
+        body: { api_key: "1", config: { chat_id: "1" } },
+        refused: { status: 422, code: "validation_failed" },
+      }),
+      "PATCH /sites/{site}/integrations/{integration_id}": () => ({ body: { name: fresh("Chat") }, ...integration("update") }),
+      "DELETE /sites/{site}/integrations/{integration_id}": () => integration("delete"),
+      "POST /sites/{site}/integrations/{integration_id}/test": () => integration("test"),
+      "POST /sites/{site}/webhooks": () => ({ body: newWebhook(), ...webhook("create") }),
+      "PATCH /sites/{site}/webhooks/{webhook_id}": () => ({ body: { description: fresh("Note") }, ...webhook("update") }),
+      "DELETE /sites/{site}/webhooks/{webhook_id}": () => webhook("delete"),
+      "POST /sites/{site}/webhooks/{webhook_id}/test": () => webhook("test"),
+      "POST /sites/{site}/webhooks/{webhook_id}/rotate-secret": () => webhook("rotate-secret"),
+      "GET /sites/{site}/webhooks/{webhook_id}/deliveries/{delivery}": async (scene) => ({ ids: await ids(scene) }),
+      "POST /sites/{site}/webhooks/{webhook_id}/deliveries/{delivery}/redeliver": async (scene) => {
+        const own = await ids(scene)
+        return { ids: own, auditEntry: { action: "integrations.webhook.redeliver", target: ["webhook", own.webhook_id] } }
+      },
+    },
+  }
+}
