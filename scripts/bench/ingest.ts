@@ -53,15 +53,15 @@ async function loadEmptyServer(): Promise<LoadResult> {
 }
 
 /** Loads a new server over HTTP. Throws unless every event is accepted and counted. */
-export async function loadFootfall(): Promise<LoadResult> {
+export async function loadFootfall(more: Pick<LoadOptions, "saleEvery"> = {}): Promise<LoadResult> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const site = await prepareSite(FROM_SOURCE, dataDir)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
-    const result = await send({ ...LOAD, port: Number(new URL(server.address).port), trackingId: site.trackingId })
-    const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=pageviews")
+    const result = await send({ ...LOAD, port: Number(new URL(server.address).port), trackingId: site.trackingId, ...more })
+    const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=events")
     const accepted = result.answers["202"] ?? 0
-    if (metrics.pageviews !== accepted) throw new Error(`${accepted} events were accepted, ${metrics.pageviews} are counted`)
+    if (metrics.events !== accepted) throw new Error(`${accepted} events were accepted, ${metrics.events} are counted`)
     const refused = Object.entries(result.answers).filter(([status]) => status !== "202")
     if (refused.length > 0) throw new Error(`Not all were accepted: ${JSON.stringify(result.answers)}`)
     return result

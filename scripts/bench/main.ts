@@ -16,6 +16,7 @@ import { measurePeopleMemory } from "./people-memory.ts"
 import { measurePeopleWrites } from "./people-writes.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
+import { measureSales } from "./sales.ts"
 import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
@@ -37,6 +38,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   mcp: () => measureMcp({ ...year, events: 1_000_000, sites: 1 }),
   memory: () => measureMemory(largest),
   pressure: () => measurePressure(largest),
+  sales: measureSales,
   "sign-in": measureSignIn,
   links: measureLinks,
   "link-batches": measureLinkBatches,
