@@ -38,12 +38,11 @@ interface FoundVisit {
 /** Returns the visits of sale events by the event's sequence, or visits by their own. Visits that were removed are left out. */
 export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: () => void): Map<number, SaleVisit> {
   const sales = saleRows(snapshot, query)
-  const found = findVisits(snapshot.parts, sales, check)
-  const read = visitReader(snapshot, query)
+  const read = readVisits(findVisits(snapshot.parts, sales, check), textsOf(snapshot), query)
   const visits = new Map<number, SaleVisit>()
   for (const { sequence, visit } of sales) {
-    const place = found.get(visit)
-    if (place) visits.set(sequence, read(place))
+    const known = read.get(visit)
+    if (known) visits.set(sequence, known)
   }
   return visits
 }
@@ -95,28 +94,41 @@ function firstFrom(times: Float64Array, wanted: number): number {
   return low
 }
 
-function visitReader(snapshot: Snapshot, { siteKey, now }: SaleVisitsQuery): (found: FoundVisit) => SaleVisit {
-  const pseudonym = pseudonyms(siteKey, "visitor")
-  const dimensions = dimensionsReader(textsOf(snapshot), SALE_DIMENSIONS)
-  return ({ part, row }) => ({
-    sequence: part.sequences()[row]!,
-    visitor: pseudonym([part.visit("visitor")[row]!])[0]!,
-    visitor_kind: VISITOR_KINDS[part.visit("visitor_kind")[row]!] ?? "rotating",
-    started_at: part.starts()[row]!,
-    is_closed: !(part instanceof SiteTail && part.isOpen(row, now)),
-    dims: dimensions(part, row),
-  })
+/** Reads visits by sequence, part by part. */
+function readVisits(found: ReadonlyMap<number, FoundVisit>, texts: Texts, { siteKey, now }: SaleVisitsQuery): Map<number, SaleVisit> {
+  const visits = new Map<number, SaleVisit>()
+  for (const [part, places] of Map.groupBy(found, ([, { part }]) => part)) {
+    const visitors = part.visit("visitor")
+    // A call for each visit would take longer than everything else.
+    const names = pseudonyms(siteKey, "visitor")(places.map(([, { row }]) => visitors[row]!))
+    const [starts, kinds] = [part.starts(), part.visit("visitor_kind")]
+    const dimensions = dimensionsReader(texts, part, SALE_DIMENSIONS)
+    for (const [index, [sequence, { row }]] of places.entries())
+      visits.set(sequence, {
+        sequence,
+        visitor: names[index]!,
+        visitor_kind: VISITOR_KINDS[kinds[row]!] ?? "rotating",
+        started_at: starts[row]!,
+        is_closed: !(part instanceof SiteTail && part.isOpen(row, now)),
+        dims: dimensions(row),
+      })
+  }
+  return visits
 }
 
-/** Creates the function that reads dimensions of a visit as texts. */
+/** Creates the function that reads dimensions of the visits of a part as texts. */
 export function dimensionsReader<Name extends keyof SaleDimensions>(
   texts: Texts,
+  part: Part,
   names: readonly Name[],
-): (part: Part, row: number) => Record<Name, string> {
-  const read = (part: Part, row: number, name: Name) => {
+): (row: number) => Record<Name, string> {
+  const columns = names.map((name) => {
     const column: VisitColumn = name === "hostname" ? "entry_page_hostname" : name
-    return texts(name === "entry_page" ? "page" : name).text(part.visit(column)[row]!)
+    return { name, numbers: part.visit(column), dictionary: texts(name === "entry_page" ? "page" : name) }
+  })
+  return (row) => {
+    const values: Partial<Record<Name, string>> = {}
+    for (const { name, numbers, dictionary } of columns) values[name] = dictionary.text(numbers[row]!)
+    return values as Record<Name, string> // an entry for each name
   }
-  // An entry for each name.
-  return (part, row) => Object.fromEntries(names.map((name) => [name, read(part, row, name)])) as Record<Name, string>
 }

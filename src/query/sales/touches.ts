@@ -51,12 +51,14 @@ function placesOf({ visitorLimit }: Snapshot, { siteKey, visitors }: TouchesQuer
 }
 
 function readVisits(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: Uint32Array, check: () => void): Found<Touch>[] {
-  const dimensions = dimensionsReader(textsOf(snapshot), TOUCH_DIMENSIONS)
+  const texts = textsOf(snapshot)
   const found: Found<Touch>[] = []
   for (const part of snapshot.parts) {
+    if (!isInside(part, range)) continue
+    const sequences = part.sequences()
+    const dimensions = dimensionsReader(texts, part, TOUCH_DIMENSIONS)
     forEachChosen(part, range, places, check, (place, row, at) => {
-      const value = { visitor: visitors[place]!, sequence: part.sequences()[row]!, at, ...dimensions(part, row) }
-      found.push({ place, value })
+      found.push({ place, value: { visitor: visitors[place]!, sequence: sequences[row]!, at, ...dimensions(row) } })
     })
   }
   return found
@@ -70,6 +72,7 @@ function readClicks(snapshot: Snapshot, { visitors, range }: TouchesQuery, place
   const texts = textsOf(snapshot)
   const found: Found<LinkClick>[] = []
   for (const unordered of snapshot.alongside ?? []) {
+    if (!isInside(unordered, range)) continue
     const part = orderedPart(unordered)
     const event = eventReader(texts, part)
     forEachChosen(unordered, range, places, check, (place, row, at) => {
@@ -82,6 +85,9 @@ function readClicks(snapshot: Snapshot, { visitors, range }: TouchesQuery, place
   return found
 }
 
+/** Returns whether visits of a part can start in a range. */
+const isInside = ({ visits, minStart, maxStart }: Part, { from, to }: Range): boolean => visits > 0 && maxStart >= from && minStart < to
+
 /** Calls `take` for each visit of the visitors that starts in the range. */
 function forEachChosen(
   part: Part,
@@ -90,7 +96,6 @@ function forEachChosen(
   check: () => void,
   take: (place: number, row: number, at: number) => void,
 ): void {
-  if (part.visits === 0 || part.maxStart < range.from || part.minStart >= range.to) return
   check()
   const { first, last } = visitsBetween(part, range)
   const [starts, visitor] = [part.starts(), part.visit("visitor")]
