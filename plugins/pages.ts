@@ -5,5 +5,6 @@ import cohorts from "./cohorts/ui/area.ts"
 import imports from "./imports/ui/area.ts"
 import links from "./links/ui/area.ts"
 import pixels from "./pixels/ui/area.ts"
+import revenue from "./revenue/ui/area.ts"
 
-export const pages: readonly PluginPages[] = [admin, cohorts, imports, links, pixels]
+export const pages: readonly PluginPages[] = [admin, cohorts, imports, links, pixels, revenue]

@@ -41,6 +41,13 @@ export default definePlugin({
   id: "revenue",
   title: "Revenue",
   paths: { site: ["revenue"] },
+  pages: [
+    "/sites/:site/revenue",
+    "/sites/:site/revenue/transactions",
+    "/sites/:site/revenue/transactions/:transaction",
+    "/sites/:site/revenue/rates",
+    "/sites/:site/revenue/settings",
+  ],
   permissions: { "revenue:write": "editor", "revenue:settings": "admin" },
   migrations: [{ name: "0001_settings", sql: createSettingsTable }],
   rowMigrations: [

@@ -1,5 +1,6 @@
 /** The parts from which plugins build their pages (`#plugin/ui`), the same ones as in the rest of the dashboard. */
 
+export type { Money } from "../domain/money.ts"
 export type { PrivatePage } from "../domain/response.ts"
 export { shellQuoted } from "../domain/text.ts"
 export { get, getAll, Problem, patch, post, put, remove, send } from "./api/api.ts"
@@ -17,7 +18,7 @@ export { type EditorFields, EditorFrame } from "./area/editor-frame.tsx"
 export { DimensionCard, ItemPage, ItemReports, useItemReports } from "./area/item-page.tsx"
 export { ActionMenu, type AreaItems, Badges, type EditorProps, itemsPath, useUndoable } from "./area/items.tsx"
 export { countColumn, ItemName, type ListFilter, ListPage } from "./area/list-page.tsx"
-export { useSiteId } from "./browser/address.ts"
+export { useSiteAddress, useSiteId } from "./browser/address.ts"
 export { useDebouncedValue } from "./browser/hooks.ts"
 export { Button, IconButton } from "./parts/button.tsx"
 export { Change } from "./parts/change.tsx"

@@ -1,0 +1,192 @@
+import { lazy, Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import {
+  Button,
+  Card,
+  type Column,
+  Dialog,
+  dayText,
+  EmptyState,
+  FilterRow,
+  Form,
+  PagedTable,
+  put,
+  QueryResult,
+  SelectField,
+  TextField,
+  toast,
+  useFilters,
+  useRows,
+  useSiteId,
+} from "#plugin/ui"
+import type { RateResponse } from "../rates/rates.ts"
+import type { ReportResponse } from "../report/responses.ts"
+import { moneyText, revenuePath, useRefresh, useRights, useSiteQuery } from "./answers.ts"
+import { RevenuePage } from "./frame.tsx"
+
+const UploadDialog = lazy(() => import("./upload-dialog.tsx"))
+
+const SOURCES: Readonly<Record<RateResponse["source"], string>> = { manual: "Entered", csv: "Uploaded", ecb: "European Central Bank" }
+
+/** Page with the exchange rates of the site, and the days on which one is missing. */
+export default function Rates() {
+  const siteId = useSiteId()
+  const { changesSettings } = useRights(siteId)
+  const [filters, choose] = useFilters(["base", "quote", "scope"])
+  const [dialog, setDialog] = useState<"add" | "upload">()
+  const rows = useRows<RateResponse>(["revenue", siteId, "rates"], `${revenuePath(siteId)}/rates`, filters)
+  const close = () => setDialog(undefined)
+  const code = (text: string) => text.toUpperCase().slice(0, 3)
+  return (
+    <RevenuePage
+      siteId={siteId}
+      title="Exchange rates"
+      actions={
+        changesSettings && (
+          <>
+            <Button onClick={() => setDialog("upload")}>Upload CSV</Button>
+            <Button kind="primary" icon="plus" onClick={() => setDialog("add")}>
+              Add rate
+            </Button>
+          </>
+        )
+      }
+    >
+      <Gaps siteId={siteId} />
+      <FilterRow label="Exchange rates">
+        <TextField
+          label="Base"
+          value={filters.base ?? ""}
+          onValue={(base) => choose({ base: code(base) })}
+          maxLength={3}
+          placeholder="EUR"
+        />
+        <TextField
+          label="Quote"
+          value={filters.quote ?? ""}
+          onValue={(quote) => choose({ quote: code(quote) })}
+          maxLength={3}
+          placeholder="USD"
+        />
+        <SelectField
+          label="Rates of"
+          value={filters.scope ?? ""}
+          options={[
+            { value: "", label: "This site and the instance" },
+            { value: "site", label: "This site" },
+            { value: "instance", label: "The instance" },
+          ]}
+          onValue={(scope) => choose({ scope })}
+        />
+      </FilterRow>
+      <PagedTable
+        of={rows}
+        caption="Exchange rates"
+        columns={COLUMNS}
+        keyOf={({ day, base, quote, scope }) => `${day} ${base} ${quote} ${scope}`}
+        empty="No exchange rates yet. They are needed to convert amounts to one currency."
+      />
+      <Suspense fallback={null}>
+        {dialog === "upload" && <UploadDialog siteId={siteId} kind="rates" onClose={close} />}
+        {dialog === "add" && <RateDialog siteId={siteId} onClose={close} />}
+      </Suspense>
+    </RevenuePage>
+  )
+}
+
+const COLUMNS: Column<RateResponse>[] = [
+  { id: "day", label: "Day", cell: ({ day }) => <span class="whole">{dayText(day)}</span> },
+  { id: "pair", label: "Currencies", cell: ({ base, quote }) => `1 ${base} in ${quote}` },
+  { id: "rate", label: "Rate", number: true, cell: ({ rate }) => rate },
+  { id: "source", label: "Source", cell: ({ source, scope }) => `${SOURCES[source]}${scope === "instance" ? ", all sites" : ""}` },
+]
+
+/** Months of the last year in which amounts have no rate to the base currency. */
+function Gaps({ siteId }: { siteId: number }) {
+  const report = useSiteQuery<ReportResponse>(siteId, "revenue/report?period=12mo&currency=base&interval=month&limit=1")
+  return (
+    <Card title="Days without a rate, last 12 months" full>
+      <QueryResult of={report} rows={2}>
+        {({ base, meta }) => {
+          const days = meta.rate_missing?.days ?? []
+          if (!base || base.complete)
+            return (
+              <EmptyState>{`Every amount of the last 12 months can be converted to ${base?.currency ?? "the base currency"}.`}</EmptyState>
+            )
+          const months = [...Map.groupBy(days, ({ day }) => day.slice(0, 7))]
+          return (
+            <ul class="revenue-gaps">
+              {months.map(([month, list]) => (
+                <li key={month} class="revenue-gap">
+                  <strong>{dayText(`${month}-01`, { weekday: undefined, day: undefined, month: "long" })}</strong>
+                  {[...Map.groupBy(list, ({ currency }) => currency)].map(([currency, missing]) => (
+                    <span key={currency}>
+                      {currency} to {base.currency}: {missing.length === 1 ? "1 day" : `${missing.length} days`}{" "}
+                      <span class="quiet">
+                        (
+                        {missing
+                          .slice(0, 4)
+                          .map(({ day, amount }) => `${dayText(day, { weekday: undefined, year: undefined })} ${moneyText(amount)}`)
+                          .join(", ")}
+                        {missing.length > 4 && ", …"})
+                      </span>
+                    </span>
+                  ))}
+                </li>
+              ))}
+              {(meta.rate_missing?.total ?? 0) > days.length && (
+                <li class="quiet">And {meta.rate_missing!.total - days.length} earlier days.</li>
+              )}
+            </ul>
+          )
+        }}
+      </QueryResult>
+    </Card>
+  )
+}
+
+function RateDialog({ siteId, onClose }: { siteId: number; onClose(): void }) {
+  const [day, setDay] = useState(new Date().toISOString().slice(0, 10))
+  const [base, setBase] = useState("EUR")
+  const [quote, setQuote] = useState("")
+  const [rate, setRate] = useState("")
+  const refresh = useRefresh(siteId)
+  const submit = async () => {
+    const given = { day, base: base.trim().toUpperCase(), quote: quote.trim().toUpperCase(), rate: rate.trim() }
+    await put(`${revenuePath(siteId)}/rates`, { rates: [given] })
+    await refresh()
+    toast("Exchange rate saved")
+    onClose()
+  }
+  return (
+    <Dialog title="Add exchange rate" onClose={onClose}>
+      <Form submit={submit} label="Exchange rate">
+        {({ busy, errorOf }) => (
+          <>
+            <TextField label="Day" type="date" value={day} onValue={setDay} error={errorOf("/rates/0/day")} />
+            <div class="narrow-fields">
+              <TextField label="One unit of" value={base} onValue={setBase} error={errorOf("/rates/0/base")} maxLength={3} />
+              <TextField label="Costs in" value={quote} onValue={setQuote} error={errorOf("/rates/0/quote")} maxLength={3} autofocus />
+              <TextField
+                label="Rate"
+                value={rate}
+                onValue={setRate}
+                inputMode="decimal"
+                error={errorOf("/rates/0/rate") ?? errorOf("/rates/0")}
+              />
+            </div>
+            <p class="small quiet">
+              A rate also holds for the 7 days after it, unless they have their own. It replaces the one of the same day.
+            </p>
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy}>
+                Save rate
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
