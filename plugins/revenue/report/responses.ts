@@ -2,9 +2,9 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { CELL_STATES, type CellState, field, Money, orNull, PeopleIdentity, ReportImports, ReportRange, textOf } from "#plugin"
 import type { Model } from "../transactions/models.ts"
+import { money } from "../transactions/responses.ts"
 
 const CURRENCY = field.text("ISO 4217 code.")
-const money = (description: string) => t.Composite([Money], { description })
 const moneyOrNull = (description: string) => orNull(Money, { description })
 const orders = (description: string) => t.Number({ minimum: 0, description })
 const percent = (description: string) => t.Number({ description })

@@ -16,6 +16,8 @@ import { FLAGS, type FrozenTouch, PROVIDERS, type Provider, TRUSTS, type Transac
 
 /** Marks of a transaction in answers: the stored ones, and that its visit is unknown. */
 export const SHOWN_FLAGS = [...FLAGS, "unattributed"] as const
+/** Returns the schema of an amount, described as what it is an amount of. */
+export const money = (description: string) => t.Composite([Money], { description })
 const textOrNull = (description: string) => orNull(t.String(), { description })
 
 const FIELDS = {
@@ -25,13 +27,13 @@ const FIELDS = {
   external_id: field.text("ID of the transaction at the provider."),
   order_id: textOrNull("ID of the order. null without one."),
   parent_id: orNull(t.Integer(), { description: "ID of the sale. null on sales, and while the sale is unknown." }),
-  amount: Money,
-  tax: Money,
-  shipping: Money,
-  discount: Money,
+  amount: money("Amount. Negative only on adjustments."),
+  tax: money("Tax that the amount contains."),
+  shipping: money("Shipping costs that the amount contains."),
+  discount: money("Discount that the amount no longer contains."),
   base: orNull(
     t.Object({
-      amount: Money,
+      amount: money("Converted amount."),
       rate: field.text("Factor of the conversion: `1.0853`, `1/1.0853`, or `0.86/1.0853` through a third currency."),
       rate_day: field.text("Day of the rate."),
     }),
