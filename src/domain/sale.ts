@@ -26,8 +26,8 @@ export interface SaleEvent {
   is_repeated: boolean
 }
 
-/** The dimensions of a visit that a sale keeps. */
-export const SALE_DIMENSIONS = [
+/** The dimensions of a visit by which sales are attributed. */
+export const TOUCH_DIMENSIONS = [
   "entry_page",
   "hostname",
   "source",
@@ -38,14 +38,10 @@ export const SALE_DIMENSIONS = [
   "utm_campaign",
   "utm_term",
   "utm_content",
-  "country",
-  "region",
-  "city",
-  "device",
-  "browser",
-  "os",
-  "language",
 ] as const
+
+/** The dimensions of a visit that a sale keeps. */
+export const SALE_DIMENSIONS = [...TOUCH_DIMENSIONS, "country", "region", "city", "device", "browser", "os", "language"] as const
 
 /** The dimensions of a visit as texts; "" is the missing value. `hostname` is that of the entry page. */
 export type SaleDimensions = Record<(typeof SALE_DIMENSIONS)[number], string>
@@ -63,20 +59,6 @@ export interface SaleVisit {
   is_closed: boolean
   dims: SaleDimensions
 }
-
-/** The dimensions of a visit by which sales are attributed. */
-export const TOUCH_DIMENSIONS = [
-  "entry_page",
-  "hostname",
-  "source",
-  "referrer",
-  "channel",
-  "utm_source",
-  "utm_medium",
-  "utm_campaign",
-  "utm_term",
-  "utm_content",
-] as const satisfies readonly (keyof SaleDimensions)[]
 
 /** The start of a visit. Texts as in `SaleDimensions`. */
 export interface Touch extends Record<(typeof TOUCH_DIMENSIONS)[number], string> {

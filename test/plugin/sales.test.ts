@@ -181,3 +181,52 @@ test("adds the sales of an import once it is shown, after all that were stored b
   await host.imports.drop(1, 7)
   expect(await orders()).toEqual([["N-1", 0]])
 })
+
+test("takes the order id from the property that the site names, from the next event on", async () => {
+  const { instance, host } = await startWithHost()
+  await using _ = instance
+  const sell = (address: string) => buy(instance, "5", "by-default", { p: { order_id: "by-default", invoice: "I-1" } }, address)
+  await sell("203.0.113.1")
+  const headers = { cookie: await instance.signIn({ role: "owner" }) }
+  const { status } = await instance.api.send("PATCH", "/api/private/sites/1/settings", { order_property: "invoice" }, undefined, headers)
+  expect(status).toBe(200)
+  await sell("203.0.113.2")
+  await sell("203.0.113.3")
+  const sales = await host.sales.after(1, 0, 10)
+  expect(sales.map(({ order_id, is_repeated }) => [order_id, is_repeated])).toEqual([
+    ["by-default", false],
+    ["I-1", false],
+    ["I-1", true],
+  ])
+})
+
+test("an amount that a browser sends wrong costs the revenue and not the event, and is counted", async () => {
+  const { instance, host } = await startWithHost()
+  await using _ = instance
+  for (const $ of [
+    { amount: "1.999", currency: "EUR" },
+    { amount: 5, currency: "XXX" },
+    { amount: "1e9" },
+    { amount: 1.5, currency: "JPY" },
+  ])
+    expect((await instance.collect({ n: "purchase", u: "https://shop.example/", $ })).status).toBe(202)
+  for (const [amount, currency] of [
+    ["7", "JPY"],
+    [0.1, "EUR"],
+    ["1.2345", "CLF"],
+    ["-2.125", "KWD"],
+  ])
+    await instance.collect({ n: "purchase", u: "https://shop.example/", $: { amount, currency } })
+  const sales = await host.sales.after(1, 0, 10)
+  expect(sales.map(({ amount_minor, currency }) => [amount_minor, currency])).toEqual([
+    [7, "JPY"],
+    [10, "EUR"],
+    [12345, "CLF"],
+    [-2125, "KWD"],
+  ])
+  const { body } = await instance.api.get("/api/public/v1/sites/1/stats/summary?metrics=events&period=7d", instance.statsKey)
+  expect((body as { metrics: object }).metrics).toEqual({ events: 8 })
+  const headers = { cookie: await instance.signIn({ role: "owner" }) }
+  const drops = await instance.api.get("/api/private/sites/1/drops?from=2026-11-20&to=2026-11-20", undefined, headers)
+  expect(JSON.stringify(drops.body)).toMatch(/"revenue_invalid"[^}]*4/)
+})
