@@ -3,19 +3,6 @@ import { field, type ProductEventForm } from "#plugin"
 
 /** The product events of this area. */
 export const EVENTS = {
-  "goal.completed": {
-    title: "Goal completed",
-    payload: t.Object(
-      {
-        goal_id: field.id("Id of the goal."),
-        name: field.text("Name of the goal."),
-        conversions: field.integer("Number of conversions that arrived within the minute."),
-        from: field.instant("Start of the minute."),
-        to: field.instant("End of the minute."),
-      },
-      { additionalProperties: false },
-    ),
-  },
   "webhook.disabled": {
     title: "Webhook disabled",
     payload: t.Object(
@@ -32,7 +19,7 @@ export const EVENTS = {
 /** The test event, which a webhook receives on request and no one else. */
 export const PING = { name: "ping", form: { title: "Test event", payload: t.Object({}, { additionalProperties: false }) } } as const
 
-/** Events that `*` does not include, because there can be one per minute and goal. */
+/** Events that `*` does not include, because there can be one per minute and goal. They can be named once a plugin publishes them. */
 export const ONLY_BY_NAME: readonly string[] = ["goal.completed"]
 
 /** Version of the messages. Within a version, `data` only gains fields. */

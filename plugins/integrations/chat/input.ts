@@ -16,7 +16,7 @@ const CONFIG = t.Object(
       t.Array(t.String(), {
         maxItems: 40,
         uniqueItems: true,
-        description: "Names of the events that the chat receives. Default: all that chats can receive except `goal.completed`.",
+        description: "Names of the events that the chat receives. Default: all that chats can receive and that need not be named.",
       }),
     ),
     chat_id: t.Optional(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { Type as t } from "@sinclair/typebox"
-import { definePlugin, sql } from "#plugin"
+import { sql } from "#plugin"
 import { type Receiver, receiver, SITE, type Stand, stand } from "./kit.ts"
 
 const MINUTE = 60_000
@@ -14,16 +13,7 @@ const connectBody = (kind: string, chat: Receiver): object =>
     ? { api_key: TOKEN, config: { chat_id: "-1001234567890" } }
     : { url: chat.url(kind === "ntfy" ? "/base/my-topic" : "/services/T0123456789/B0123456789") }
 
-/** A plugin that publishes the events of imports. */
-const sources = definePlugin({
-  id: "sources",
-  title: "Sources",
-  events: { "import.failed": { title: "Import failed", payload: t.Object({}) } },
-  setup: () => ({}),
-})
-
-const start = (chat: Receiver): Promise<Stand> =>
-  stand([chat], { settings: { telegram_api_base: chat.url("/telegram") }, plugins: [sources] })
+const start = (chat: Receiver): Promise<Stand> => stand([chat], { settings: { telegram_api_base: chat.url("/telegram") } })
 
 async function connect(world: Stand, kind: string, chat: Receiver, more: object = {}) {
   const answer = await world.ask("POST", `/integrations/${kind}/connect`, { ...connectBody(kind, chat), ...more })

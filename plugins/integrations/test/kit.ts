@@ -1,6 +1,18 @@
-import type { AnyPlugin, Contribution } from "#plugin"
+import { Type as t } from "@sinclair/typebox"
+import { type AnyPlugin, type Contribution, definePlugin } from "#plugin"
 import { type Answer, openMailbox, type SignInAs, type StartOptions, startInstance, type TestInstance } from "#plugin/test"
 import integrations from "../integrations.ts"
+
+/** A plugin that publishes events of other areas. */
+const publisher = definePlugin({
+  id: "publisher",
+  title: "Publisher",
+  events: {
+    "goal.completed": { title: "Goal completed", payload: t.Object({}) },
+    "import.failed": { title: "Import failed", payload: t.Object({}) },
+  },
+  setup: () => ({}),
+})
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose fields the tests compare
 type Json = any
@@ -69,7 +81,7 @@ export interface Stand extends AsyncDisposable {
   emails: { to: string; text: string }[]
 }
 
-/** Starts an instance that may call these receivers, with integrations and the given plugins. */
+/** Starts an instance that may call these receivers, with integrations and a plugin that publishes events of other areas. */
 export async function stand(receivers: readonly Receiver[], options: StartOptions = {}): Promise<Stand> {
   const mailbox = await openMailbox()
   const settings = {
@@ -88,7 +100,7 @@ export async function stand(receivers: readonly Receiver[], options: StartOption
       return contribution
     },
   }
-  const instance = await startInstance({ ...options, plugins: [observed, ...(options.plugins ?? [])], settings })
+  const instance = await startInstance({ ...options, plugins: [observed, publisher], settings })
   const { outbox } = instance.app.instance
   const as: Stand["as"] = async (standing) => {
     const cookie = await instance.signIn(standing)

@@ -14,7 +14,7 @@ const FIELDS = {
     minItems: 1,
     maxItems: 60,
     uniqueItems: true,
-    description: "Names of events, or `*` for all of them. `goal.completed` is only sent if it is named.",
+    description: "Names of events, or `*` for all of them. `*` leaves out the events that must be named, which the list of events marks.",
   }),
   description: t.Optional(t.String({ maxLength: LIMITS.descriptionChars, description: "What the webhook is for." })),
 }
