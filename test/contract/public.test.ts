@@ -354,6 +354,13 @@ describe("4. Endpoints", () => {
       })
     })
 
+    test("GET /api/private/sites/1/revenue/report answers a signed-in viewer", async () => {
+      const headers = { cookie: await instance.signIn({ role: "viewer" }) }
+      const answer = await fetch(`${baseUrl}/api/private/sites/1/revenue/report?period=7d`, { headers })
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toMatchObject({ recomputing: false, currency: "each", attribution: { model: "last_touch" } })
+    })
+
     test("POST /api/private/sites/1/cohorts/evaluate answers a signed-in viewer", async () => {
       const cookie = await instance.signIn({ role: "viewer" })
       const window = { type: "last_days", days: 1 }

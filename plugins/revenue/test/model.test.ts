@@ -92,13 +92,13 @@ function add(all: Map<string, Sums>, key: string, type: Entry["type"], amount: b
 }
 
 /** The price of one euro, by currency, on every day from a day on. */
-type Prices = ReadonlyMap<string, { since: number; price: bigint }>
+type Prices = ReadonlyMap<string, { since: number; until: number; price: bigint }>
 
 /** Euros in cents, rounded half to even; undefined without a price on the day of the sale. */
 function inCents({ amountBig, currency }: Booked, saleAt: number, prices: Prices): bigint | undefined {
   if (currency === "EUR") return amountBig
   const known = prices.get(currency!)
-  if (!known || saleAt < known.since || saleAt >= known.since + 8 * DAY_MS) return undefined
+  if (!known || saleAt < known.since || saleAt >= known.until) return undefined
   // The price has four decimals.
   const [dividend, divisor] = [amountBig * 10n ** 2n * 10_000n, known.price * 10n ** DECIMALS[currency!]!]
   const size = dividend < 0n ? -dividend : dividend
@@ -151,8 +151,10 @@ test(`agrees with big integers over ${RUNS} random histories`, async () => {
       ["USD", "JPY", "KWD"].map((currency) => {
         const day = 20 + random(30)
         // Local midnight in Berlin, which is at 22:00 or 23:00 UTC.
-        const since = Temporal.PlainDate.from("2026-10-01").add({ days: day }).toZonedDateTime("Europe/Berlin").epochMilliseconds
-        return [currency, { since, price: 1n + BigInt(random(2_000_000)), day }] as const
+        const midnight = (days: number) =>
+          Temporal.PlainDate.from("2026-10-01").add({ days }).toZonedDateTime("Europe/Berlin").epochMilliseconds
+        // Clocks go back in between, so that 8 days are an hour longer.
+        return [currency, { since: midnight(day), until: midnight(day + 8), price: 1n + BigInt(random(2_000_000)), day }] as const
       }),
     )
     shop.instance.app.instance.events.rows(({ run: execute }) => {
