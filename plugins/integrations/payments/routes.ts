@@ -1,0 +1,135 @@
+import { type TSchema, Type as t } from "@sinclair/typebox"
+import { etagOf, failures, NoQuery, operationsOf, Paged, pageOfAll, readNothing, readPlainPaging, Sent, type Site, versionsIn } from "#plugin"
+import type { Area, Author } from "../area.ts"
+import { HookInput, HookPatch, HookRotation } from "./input.ts"
+import { HookResponse, HookWithUrl, ReceivedResponse } from "./responses.ts"
+
+const operation = operationsOf("integrations")
+/** Describes a query parameter, which the handler reads itself. */
+const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
+const PAGE = t.Object(
+  {
+    limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
+    cursor: parameter({ type: "string", description: "Cursor of the page, from `next_cursor`." }),
+    count: parameter({ type: "string", enum: ["true", "false"], description: "Whether to count all rows. Default: false." }),
+  },
+  { additionalProperties: true },
+)
+
+/** Routes for payment hooks. */
+export function paymentHookRoutes({ host, paymentHooks }: Area) {
+  const find = async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }): Promise<void> =>
+    void (await paymentHooks.get(site!, id)) // all routes are below a site
+  const canRead = { permission: "integrations:read", find }
+  const can = { permission: "integrations:write", find }
+  type Caller = Pick<Author, "site" | "actor"> & { user: { id: number }; request: Request }
+  const authorOf = ({ site, actor, user, request }: Caller): Author => ({
+    ...{ site, actor, userId: user.id },
+    expected: versionsIn(request.headers.get("if-match")),
+  })
+
+  return host
+    .siteRouter()
+    .get(
+      "/integrations/hooks",
+      async ({ site, query }) => {
+        const page = await pageOfAll(readPlainPaging(`hooks/${site.id}`, query), await paymentHooks.list(site))
+        return { ...page, data: await Promise.all(page.data.map(paymentHooks.show)) }
+      },
+      { can: "integrations:read", query: PAGE, response: { 200: Paged(HookResponse) }, detail: operation("List payment hooks") },
+    )
+    .post(
+      "/integrations/hooks",
+      ({ site, actor, ...call }) =>
+        host.create(
+          call,
+          (body, alongside) =>
+            paymentHooks.create({ site, actor, userId: call.user.id }, body, (statements, created) =>
+              alongside(statements, { after: created }),
+            ),
+          (created: HookWithUrl) => ({
+            location: `/api/private/sites/${site.id}/integrations/hooks/${created.id}`,
+            etag: etagOf(created),
+            body: created,
+          }),
+        ),
+      {
+        can: "integrations:write",
+        query: NoQuery,
+        body: Sent,
+        response: { 201: HookWithUrl },
+        detail: { ...operation("Create a payment hook", HookInput), ...failures("limit_reached") },
+      },
+    )
+    .get(
+      "/integrations/hooks/:id",
+      async ({ site, params, set }) => {
+        const hook = await paymentHooks.get(site, params.id)
+        set.headers.etag = etagOf(hook)
+        return paymentHooks.show(hook)
+      },
+      {
+        can: canRead,
+        query: NoQuery,
+        response: { 200: HookResponse },
+        detail: { ...operation("Get a payment hook"), ...failures("hook_not_found") },
+      },
+    )
+    .patch(
+      "/integrations/hooks/:id",
+      async ({ params, body, set, ...call }) => {
+        const hook = await paymentHooks.update(authorOf(call), params.id, body.value)
+        set.headers.etag = etagOf(hook)
+        return paymentHooks.show(hook)
+      },
+      {
+        can,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: HookResponse },
+        detail: {
+          ...operation("Enable or disable a payment hook", HookPatch),
+          ...failures("hook_not_found", "version_conflict", "precondition_failed"),
+        },
+      },
+    )
+    .delete(
+      "/integrations/hooks/:id",
+      async ({ params, status, ...call }) => {
+        await paymentHooks.remove(authorOf(call), params.id)
+        return status(204, undefined)
+      },
+      {
+        can: { ...can, read: readNothing },
+        query: NoQuery,
+        detail: {
+          ...operation("Delete a payment hook with its stored events. Recorded payments remain"),
+          ...failures("hook_not_found", "precondition_failed"),
+        },
+      },
+    )
+    .post(
+      "/integrations/hooks/:id/rotate-secret",
+      async ({ params, body, ...call }) => paymentHooks.show(await paymentHooks.rotate(authorOf(call), params.id, body.value)),
+      {
+        can,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: HookResponse },
+        detail: {
+          ...operation("Enter a new signing secret of the provider. The old one stays valid for 24 hours", HookRotation),
+          ...failures("hook_not_found"),
+        },
+      },
+    )
+}
+
+/** The public route that providers call. The token in its path is the only credential besides the signature. */
+export const receivingRoutes = ({ host, receive }: Area) =>
+  host.openRouter().post("/api/hooks/:kind/:token", ({ params, request }) => receive(params.kind, params.token, request), {
+    response: { 200: ReceivedResponse },
+    detail: {
+      ...operation("Receive an event of a payment provider"),
+      ...failures("hook_not_found", "body_too_large", "invalid_signature"),
+    },
+  })
