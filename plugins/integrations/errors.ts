@@ -17,6 +17,18 @@ export const ERRORS = {
     title: "The delivery was not found",
     meaning: "The webhook has no delivery with this id. Deliveries are kept for 30 days.",
   },
+  hook_not_found: {
+    status: 404,
+    title: "The payment hook was not found",
+    meaning:
+      "There is no payment hook with this id or at this address. It may have been disabled or deleted. Create a new one, and enter its URL at the provider.",
+  },
+  invalid_signature: {
+    status: 400,
+    title: "The signature is not valid",
+    meaning:
+      "The event was not signed with a secret of this payment hook, its body was changed on the way, or its time differs by more than 5 minutes. Enter the provider's current signing secret.",
+  },
   connection_failed: {
     status: 422,
     title: "The connection test failed",

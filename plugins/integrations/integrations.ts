@@ -1,6 +1,6 @@
 /**
  * Integrations connect a site or an organization to outside services: webhooks receive its product events, and chat services messages
- * about them. Search engines, reports, alerts and payments are further parts.
+ * about them, and payment providers report sales. Search engines, reports and alerts are further parts.
  */
 import { definePlugin } from "#plugin"
 import type { Area, IntegrationsHost } from "./area.ts"
@@ -10,6 +10,8 @@ import { KINDS } from "./chat/forms.ts"
 import { ERRORS } from "./errors.ts"
 import { EVENTS } from "./events.ts"
 import createTables from "./migrations/0001_integrations.sql" with { type: "text" }
+import createPaymentHooks from "./migrations/0002_payment_hooks.sql" with { type: "text" }
+import { paymentsOf } from "./payments/payments.ts"
 import { connectRoute, eventRoutes, integrationRoutes } from "./routes.ts"
 import { Settings } from "./settings.ts"
 import { consumersOf, jobsOf, removeAll, removeSite } from "./upkeep.ts"
@@ -26,18 +28,25 @@ export default definePlugin({
     open: ["api/hooks", "unsubscribe"],
   },
   permissions: { "integrations:read": "editor", "integrations:write": "admin", "webhooks:write": "admin" },
-  migrations: [{ name: "0001_integrations", sql: createTables }],
+  migrations: [
+    { name: "0001_integrations", sql: createTables },
+    { name: "0002_payment_hooks", sql: createPaymentHooks },
+  ],
   errors: ERRORS,
   events: EVENTS,
   settings: Settings,
   setup(host: IntegrationsHost) {
     const area = areaOf(host)
+    const payments = paymentsOf(host)
+    const connections = KINDS.map((kind) => connectRoute(area, kind))
     return {
-      routes: [integrationRoutes(area), ...KINDS.map((kind) => connectRoute(area, kind)), webhookRoutes(area), eventRoutes(area)],
-      jobs: jobsOf(area),
+      routes: [integrationRoutes(area), ...connections, webhookRoutes(area), eventRoutes(area), ...payments.routes],
+      openRoutes: payments.openRoutes,
+      jobs: { ...jobsOf(area), ...payments.jobs },
       consumers: consumersOf(area),
-      onSiteDelete: (siteId) => removeSite(area, siteId),
-      // URLs and tokens belong to the organization that entered them.
+      exporters: payments.exporters,
+      onSiteDelete: async (siteId) => ({ ...(await removeSite(area, siteId)), ...(await payments.onSiteDelete(siteId)) }),
+      // URLs and tokens belong to the organization that entered them. Payment hooks stay, because the shop of the site is still the same.
       onSiteTransfer: async (statements, { siteId }) => void (await removeAll(host, statements, { siteId })),
       onOrganizationDelete: async (statements, organizationId) => void (await removeAll(host, statements, { organizationId })),
     }

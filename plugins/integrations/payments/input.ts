@@ -7,7 +7,8 @@ const closed = { additionalProperties: false } as const
 const signing_secret = t.String({
   minLength: 6,
   maxLength: LIMITS.secretChars,
-  description: "Secret with which the provider signs its events. For `payments-generic`: base64 of 24 to 64 bytes, with or without `whsec_`.",
+  description:
+    "Secret with which the provider signs its events. For `payments-generic`: base64 of 24 to 64 bytes, with or without `whsec_`.",
 })
 
 export const HookInput = t.Object(

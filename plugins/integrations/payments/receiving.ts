@@ -64,7 +64,10 @@ export function createReceiving(host: IntegrationsHost): Receive {
     const payments: Prepared[] = []
     for (const { payment, isCumulative = false, ...buyer } of mapped.payments) {
       const person = await personOf(site, buyer)
-      payments.push({ payment: { version: 1, provider: providerOf(kind), ...payment, ...(person !== undefined && { person }) }, isCumulative })
+      payments.push({
+        payment: { version: 1, provider: providerOf(kind), ...payment, ...(person !== undefined && { person }) },
+        isCumulative,
+      })
     }
     return { externalId, outcome: { result: "published", detail: "" }, payments }
   }
@@ -84,7 +87,7 @@ export function createReceiving(host: IntegrationsHost): Receive {
       if (!(await hookById(statements, hook.id))) throw hookNotFound()
       const { externalId } = understood
       const known = await eventByExternalId(statements, hook.id, externalId)
-      if (known) return known
+      if (known) return { result: known.result, detail: known.detail }
       const { outcome, payments, refunded } = await withoutCounted(statements, hook.id, understood)
       const id = await insertEvent(statements, { hook_id: hook.id, external_id: externalId, received_at: now(), ...outcome, refunded })
       const place = { table: "integrations_hook_events", row: id, purpose: "body" }
@@ -109,7 +112,8 @@ export function createReceiving(host: IntegrationsHost): Receive {
     if (!target) throw hookNotFound()
     if (target.secrets.length === 0) throw new AppError("unavailable", "The signing secret can't be decrypted. Enter it again.")
     if (!isValid && isTest(target.hook.kind, body)) return { result: "ignored", detail: "The event is a test." }
-    if (!isValid) throw integrationError("invalid_signature", "The signature doesn't match the body, or its time is more than 5 minutes off.")
+    if (!isValid)
+      throw integrationError("invalid_signature", "The signature doesn't match the body, or its time is more than 5 minutes off.")
     return store(target, await understand(target, signed), body)
   }
 }

@@ -50,7 +50,9 @@ export const hookResponse = (
   { secret, last, now }: { secret: Static<typeof ShownSecret>; last: HookEvent | undefined; now: number },
 ): HookResponse => ({
   ...{ id: hook.id, kind: hook.kind, enabled: hook.enabled, secret },
-  previous_secret_until: instantOrNull(hook.secrets.find(({ valid_until }) => valid_until !== null && valid_until > now)?.valid_until ?? null),
+  previous_secret_until: instantOrNull(
+    hook.secrets.find(({ valid_until }) => valid_until !== null && valid_until > now)?.valid_until ?? null,
+  ),
   last_event: last ? { at: instantText(last.received_at), result: last.result, detail: last.detail } : null,
   ...{ created_by: hook.created_by, version: hook.version },
   ...{ created_at: instantText(hook.created_at), updated_at: instantText(hook.updated_at) },

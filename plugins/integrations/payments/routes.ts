@@ -1,7 +1,21 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
-import { etagOf, failures, NoQuery, operationsOf, Paged, pageOfAll, readNothing, readPlainPaging, Sent, type Site, versionsIn } from "#plugin"
-import type { Area, Author } from "../area.ts"
+import {
+  etagOf,
+  failures,
+  NoQuery,
+  operationsOf,
+  Paged,
+  pageOfAll,
+  readNothing,
+  readPlainPaging,
+  Sent,
+  type Site,
+  versionsIn,
+} from "#plugin"
+import type { Author, IntegrationsHost } from "../area.ts"
+import type { PaymentHooks } from "./hooks.ts"
 import { HookInput, HookPatch, HookRotation } from "./input.ts"
+import type { Receive } from "./receiving.ts"
 import { HookResponse, HookWithUrl, ReceivedResponse } from "./responses.ts"
 
 const operation = operationsOf("integrations")
@@ -17,9 +31,9 @@ const PAGE = t.Object(
 )
 
 /** Routes for payment hooks. */
-export function paymentHookRoutes({ host, paymentHooks }: Area) {
+export function paymentHookRoutes(host: IntegrationsHost, hooks: PaymentHooks) {
   const find = async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }): Promise<void> =>
-    void (await paymentHooks.get(site!, id)) // all routes are below a site
+    void (await hooks.get(site!, id)) // all routes are below a site
   const canRead = { permission: "integrations:read", find }
   const can = { permission: "integrations:write", find }
   type Caller = Pick<Author, "site" | "actor"> & { user: { id: number }; request: Request }
@@ -33,8 +47,8 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
     .get(
       "/integrations/hooks",
       async ({ site, query }) => {
-        const page = await pageOfAll(readPlainPaging(`hooks/${site.id}`, query), await paymentHooks.list(site))
-        return { ...page, data: await Promise.all(page.data.map(paymentHooks.show)) }
+        const page = await pageOfAll(readPlainPaging(`hooks/${site.id}`, query), await hooks.list(site))
+        return { ...page, data: await Promise.all(page.data.map(hooks.show)) }
       },
       { can: "integrations:read", query: PAGE, response: { 200: Paged(HookResponse) }, detail: operation("List payment hooks") },
     )
@@ -44,9 +58,7 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
         host.create(
           call,
           (body, alongside) =>
-            paymentHooks.create({ site, actor, userId: call.user.id }, body, (statements, created) =>
-              alongside(statements, { after: created }),
-            ),
+            hooks.create({ site, actor, userId: call.user.id }, body, (statements, created) => alongside(statements, { after: created })),
           (created: HookWithUrl) => ({
             location: `/api/private/sites/${site.id}/integrations/hooks/${created.id}`,
             etag: etagOf(created),
@@ -64,9 +76,9 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
     .get(
       "/integrations/hooks/:id",
       async ({ site, params, set }) => {
-        const hook = await paymentHooks.get(site, params.id)
+        const hook = await hooks.get(site, params.id)
         set.headers.etag = etagOf(hook)
-        return paymentHooks.show(hook)
+        return hooks.show(hook)
       },
       {
         can: canRead,
@@ -78,9 +90,9 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
     .patch(
       "/integrations/hooks/:id",
       async ({ params, body, set, ...call }) => {
-        const hook = await paymentHooks.update(authorOf(call), params.id, body.value)
+        const hook = await hooks.update(authorOf(call), params.id, body.value)
         set.headers.etag = etagOf(hook)
-        return paymentHooks.show(hook)
+        return hooks.show(hook)
       },
       {
         can,
@@ -96,7 +108,7 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
     .delete(
       "/integrations/hooks/:id",
       async ({ params, status, ...call }) => {
-        await paymentHooks.remove(authorOf(call), params.id)
+        await hooks.remove(authorOf(call), params.id)
         return status(204, undefined)
       },
       {
@@ -110,7 +122,7 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
     )
     .post(
       "/integrations/hooks/:id/rotate-secret",
-      async ({ params, body, ...call }) => paymentHooks.show(await paymentHooks.rotate(authorOf(call), params.id, body.value)),
+      async ({ params, body, ...call }) => hooks.show(await hooks.rotate(authorOf(call), params.id, body.value)),
       {
         can,
         query: NoQuery,
@@ -125,7 +137,7 @@ export function paymentHookRoutes({ host, paymentHooks }: Area) {
 }
 
 /** The public route that providers call. The token in its path is the only credential besides the signature. */
-export const receivingRoutes = ({ host, receive }: Area) =>
+export const receivingRoutes = (host: IntegrationsHost, receive: Receive) =>
   host.openRouter().post("/api/hooks/:kind/:token", ({ params, request }) => receive(params.kind, params.token, request), {
     response: { 200: ReceivedResponse },
     detail: {

@@ -48,7 +48,10 @@ async function forgetOldSecrets({ db, now, secrets }: IntegrationsHost, signal: 
 }
 
 /** Deletes the hooks of a site with their events and secrets. */
-export async function removePaymentHooks(host: IntegrationsHost, siteId: number): Promise<{ payment_hooks: number; payment_events: number }> {
+export async function removePaymentHooks(
+  host: IntegrationsHost,
+  siteId: number,
+): Promise<{ payment_hooks: number; payment_events: number }> {
   const hooks = await host.db.transaction(async (statements) => {
     const all = await listHooks(statements, siteId)
     for (const hook of all) await dropHook(host, statements, hook)

@@ -2,6 +2,7 @@ import { sql } from "#plugin"
 import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
 
 const webhook = (verb: string) => ({ auditEntry: { action: `integrations.webhook.${verb}`, target: ["webhook"] } }) as const
+const hook = (verb: string) => ({ auditEntry: { action: `integrations.hook.${verb}`, target: ["payment_hook"] } }) as const
 const integration = (verb: string) => ({ auditEntry: { action: `integrations.integration.${verb}`, target: ["integration"] } }) as const
 /** The instances in these proofs may not call loopback, so no test message arrives. */
 const UNREACHABLE = { refused: { status: 422, code: "blocked_address" } } as const
@@ -12,6 +13,9 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   /** An address that is refused when it is called, without a look-up. */
   const newWebhook = () => ({ url: `https://10.0.0.9/${fresh("hook")}`, events: ["*"] })
   const webhook_id = (scene: Scene) => made(scene, `/sites/${scene.site}/webhooks`, newWebhook())
+
+  const newHook = () => ({ kind: "stripe", signing_secret: fresh("whsec") })
+  const hook_id = (scene: Scene) => made(scene, `/sites/${scene.site}/integrations/hooks`, newHook())
 
   /** Creates a webhook with a delivery, and returns the ids of both. */
   async function ids(scene: Scene) {
@@ -34,7 +38,7 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   const byUrl = connect({ url: URL_INSIDE })
 
   return {
-    things: { webhook_id, integration_id, delivery: async (scene) => (await ids(scene)).delivery },
+    things: { webhook_id, hook_id, integration_id, delivery: async (scene) => (await ids(scene)).delivery },
     recipes: {
       "POST /sites/{site}/integrations/slack/connect": byUrl,
       "POST /sites/{site}/integrations/discord/connect": byUrl,
@@ -49,6 +53,13 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
       "PATCH /sites/{site}/integrations/{integration_id}": () => ({ body: { name: fresh("Chat") }, ...integration("update") }),
       "DELETE /sites/{site}/integrations/{integration_id}": () => integration("delete"),
       "POST /sites/{site}/integrations/{integration_id}/test": () => integration("test"),
+      "POST /sites/{site}/integrations/hooks": () => ({ body: newHook(), ...hook("create") }),
+      "PATCH /sites/{site}/integrations/hooks/{hook_id}": () => ({ body: { enabled: false }, ...hook("update") }),
+      "DELETE /sites/{site}/integrations/hooks/{hook_id}": () => hook("delete"),
+      "POST /sites/{site}/integrations/hooks/{hook_id}/rotate-secret": () => ({
+        body: { signing_secret: fresh("whsec") },
+        ...hook("rotate-secret"),
+      }),
       "POST /sites/{site}/webhooks": () => ({ body: newWebhook(), ...webhook("create") }),
       "PATCH /sites/{site}/webhooks/{webhook_id}": () => ({ body: { description: fresh("Note") }, ...webhook("update") }),
       "DELETE /sites/{site}/webhooks/{webhook_id}": () => webhook("delete"),

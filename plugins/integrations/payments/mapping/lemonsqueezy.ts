@@ -1,4 +1,4 @@
-import { type Mapped, paid, type PaymentDraft, unknownType } from "./mapped.ts"
+import { type Mapped, type PaymentDraft, paid, unknownType } from "./mapped.ts"
 import { currencyIn, detailIn, itemsOf, type Json, minorIn, objectIn, requiredId, textIn, timeIn } from "./reading.ts"
 
 /** An order or a subscription invoice. Both have small numbers as ids, so their type is part of the id of the payment. */

@@ -1,4 +1,4 @@
-import { type Mapped, paid, type PaymentDraft, unknownType } from "./mapped.ts"
+import { type Mapped, type PaymentDraft, paid, unknownType } from "./mapped.ts"
 import { aliasesOf, currencyIn, detailIn, itemsOf, type Json, listIn, minorIn, objectIn, requiredId, textIn, timeIn } from "./reading.ts"
 
 export function mapPaddle(event: Json): Mapped {

@@ -75,7 +75,15 @@ function paymentIntent({ object, amount, base }: Subject): Mapped {
   const external_id = requiredId(object, "id")
   const aliases = aliasesOf(external_id, [idIn(object, "latest_charge"), idIn(object, "invoice")])
   return paid({
-    payment: { ...base, ...orderId(object), type: "sale", external_id, aliases, amount_minor: amount(object, "amount_received"), amount_rank: 1 },
+    payment: {
+      ...base,
+      ...orderId(object),
+      type: "sale",
+      external_id,
+      aliases,
+      amount_minor: amount(object, "amount_received"),
+      amount_rank: 1,
+    },
     userId: userIdIn(object),
   })
 }
@@ -190,7 +198,9 @@ function refundedCharge(subject: Subject): Mapped {
 
 function dispute({ object, amount, base }: Subject, type: "dispute" | "adjustment"): Mapped {
   const external_id = requiredId(object, "id")
-  return { payments: [{ payment: { ...base, ...parentOf(object), type, external_id, aliases: [], amount_minor: amount(object, "amount") } }] }
+  return {
+    payments: [{ payment: { ...base, ...parentOf(object), type, external_id, aliases: [], amount_minor: amount(object, "amount") } }],
+  }
 }
 
 /** Statuses in which the money comes back, or was never withdrawn. */

@@ -2,7 +2,16 @@ import { describe, expect, test } from "bun:test"
 import type { HookKind } from "../../payments/hook.ts"
 import { mapEvent } from "../../payments/mapping/mapping.ts"
 import { PAYMENT_INTENT, stripeEvent } from "./providers.ts"
-import { lemonEvent, lemonInvoice, lemonOrder, paddleAdjustment, paddleTransaction, shopifyOrder, shopifyRefund, wooOrder } from "./shops.ts"
+import {
+  lemonEvent,
+  lemonInvoice,
+  lemonOrder,
+  paddleAdjustment,
+  paddleTransaction,
+  shopifyOrder,
+  shopifyRefund,
+  wooOrder,
+} from "./shops.ts"
 
 const AT = "2026-11-26T12:00:00.000Z"
 
@@ -21,7 +30,10 @@ const CHARGE = {
 const INVOICE = {
   ...{ id: "in_1", object: "invoice", amount_due: 4900, amount_paid: 4900, currency: "eur", billing_reason: "subscription_cycle" },
   payments: { object: "list", data: [{ id: "inpay_1", payment: { type: "payment_intent", payment_intent: "pi_3Q1" } }] },
-  parent: { type: "subscription_details", subscription_details: { subscription: "sub_1", metadata: { user_id: "user-7", order_id: "A-1" } } },
+  parent: {
+    type: "subscription_details",
+    subscription_details: { subscription: "sub_1", metadata: { user_id: "user-7", order_id: "A-1" } },
+  },
   total_taxes: [{ amount: 500 }, { amount: 282 }],
   total_discount_amounts: [{ amount: 1000, discount: "di_1" }],
   lines: { object: "list", data: [{ id: "il_1", description: "1 × Pro (at €49.00 / month)", quantity: 1, amount: 4900 }] },
@@ -125,7 +137,17 @@ describe("Stripe", () => {
     [
       "a refund",
       stripe("refund.created", REFUND),
-      { payment: { type: "refund", external_id: "re_1", aliases: [], parent: "pi_3Q1", amount_minor: 1200, currency: "EUR", occurred_at: AT } },
+      {
+        payment: {
+          type: "refund",
+          external_id: "re_1",
+          aliases: [],
+          parent: "pi_3Q1",
+          amount_minor: 1200,
+          currency: "EUR",
+          occurred_at: AT,
+        },
+      },
     ],
     [
       "a refund of a charge without a payment intent that failed",
@@ -140,20 +162,50 @@ describe("Stripe", () => {
     [
       "a dispute",
       stripe("charge.dispute.created", DISPUTE),
-      { payment: { type: "dispute", external_id: "dp_1", aliases: [], parent: "pi_3Q1", amount_minor: 4900, currency: "EUR", occurred_at: AT } },
+      {
+        payment: {
+          type: "dispute",
+          external_id: "dp_1",
+          aliases: [],
+          parent: "pi_3Q1",
+          amount_minor: 4900,
+          currency: "EUR",
+          occurred_at: AT,
+        },
+      },
     ],
     [
       "a dispute that was won, which books the amount back",
       stripe("charge.dispute.closed", { ...DISPUTE, status: "won" }),
       {
         payment: {
-          ...{ type: "adjustment", external_id: "dp_1", aliases: [], parent: "pi_3Q1", amount_minor: 4900, currency: "EUR", occurred_at: AT },
+          ...{
+            type: "adjustment",
+            external_id: "dp_1",
+            aliases: [],
+            parent: "pi_3Q1",
+            amount_minor: 4900,
+            currency: "EUR",
+            occurred_at: AT,
+          },
         },
       },
     ],
-    ["a dispute that was lost", stripe("charge.dispute.closed", { ...DISPUTE, status: "lost" }), { ignored: "The dispute was not won, so its amount stays withdrawn." }],
-    ["an unpaid checkout session", stripe("checkout.session.completed", { ...SESSION, payment_status: "unpaid" }), { ignored: "The checkout session is not paid." }],
-    ["a charge that is only authorized", stripe("charge.succeeded", { ...CHARGE, captured: false }), { ignored: "The charge is authorized, but not captured." }],
+    [
+      "a dispute that was lost",
+      stripe("charge.dispute.closed", { ...DISPUTE, status: "lost" }),
+      { ignored: "The dispute was not won, so its amount stays withdrawn." },
+    ],
+    [
+      "an unpaid checkout session",
+      stripe("checkout.session.completed", { ...SESSION, payment_status: "unpaid" }),
+      { ignored: "The checkout session is not paid." },
+    ],
+    [
+      "a charge that is only authorized",
+      stripe("charge.succeeded", { ...CHARGE, captured: false }),
+      { ignored: "The charge is authorized, but not captured." },
+    ],
     ["the invoice of a trial", stripe("invoice.paid", { ...INVOICE, amount_paid: 0 }), { ignored: "Nothing was paid." }],
     ["another event", stripe("customer.created", { id: "cus_1" }), { ignored: "Events of the type customer.created report no payment." }],
   ])("maps %s", (_, mapped, expected) => expect(withoutUndefined(mapped)).toEqual(expected as never))
@@ -218,7 +270,11 @@ describe("Paddle", () => {
     ["a chargeback", paddleAdjustment("chargeback"), { payment: { type: "dispute", external_id: "adj_01", amount_minor: 1000 } }],
     ["a reversed chargeback", paddleAdjustment("chargeback_reverse"), { payment: { type: "adjustment", amount_minor: 1000 } }],
     ["a credit", paddleAdjustment("credit"), { ignored: "The adjustment pays nothing back." }],
-    ["another event", { event_id: "evt_1", event_type: "customer.updated" }, { ignored: "Events of the type customer.updated report no payment." }],
+    [
+      "another event",
+      { event_id: "evt_1", event_type: "customer.updated" },
+      { ignored: "Events of the type customer.updated report no payment." },
+    ],
   ])("maps %s", (_, body, expected) => expect(paymentOf("paddle", body)).toMatchObject(expected as never))
 })
 
@@ -234,7 +290,10 @@ describe("Lemon Squeezy", () => {
     ["a pending order", lemonEvent("order_created", lemonOrder({ status: "pending" })), { ignored: "The order is not paid." }],
     [
       "the refunds of an order so far",
-      lemonEvent("order_refunded", lemonOrder({ status: "partial_refund", refunded_amount: 300, refunded_at: "2026-11-26T11:30:00.000000Z" })),
+      lemonEvent(
+        "order_refunded",
+        lemonOrder({ status: "partial_refund", refunded_amount: 300, refunded_at: "2026-11-26T11:30:00.000000Z" }),
+      ),
       {
         payment: {
           ...{ type: "refund", external_id: "orders:501", parent: "orders:501", amount_minor: 300, currency: "USD" },
@@ -267,7 +326,9 @@ describe("Lemon Squeezy", () => {
   ])("maps %s", (_, body, expected) => expect(paymentOf("lemonsqueezy", body)).toMatchObject(expected as never))
 
   test("gives a renewal no order", () =>
-    expect(paymentOf("lemonsqueezy", lemonEvent("subscription_payment_success", lemonInvoice("renewal")))).not.toHaveProperty("payment.order_id"))
+    expect(paymentOf("lemonsqueezy", lemonEvent("subscription_payment_success", lemonInvoice("renewal")))).not.toHaveProperty(
+      "payment.order_id",
+    ))
 })
 
 describe("WooCommerce", () => {
@@ -307,11 +368,7 @@ describe("Shopify", () => {
   }
   test.each([
     ["a paid order", shopifyOrder(), { payment: sale, userId: "user-7" }],
-    [
-      "an order without note attributes",
-      shopifyOrder({ note_attributes: [] }),
-      { payment: { ...sale, order_id: "820982911946154508" } },
-    ],
+    ["an order without note attributes", shopifyOrder({ note_attributes: [] }), { payment: { ...sale, order_id: "820982911946154508" } }],
     ["an order that is not paid yet", shopifyOrder({ financial_status: "pending" }), { ignored: "The order is not paid." }],
     [
       "a refund by its successful payments",
@@ -352,18 +409,78 @@ describe("the generic form", () => {
 test.each([
   ["a body that is no object", "stripe", ["evt_1"], "The body is not a JSON object."],
   ["no payment id", "stripe", stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, id: null }), "The field id is missing."],
-  ["an unknown currency", "stripe", stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, currency: "xbt" }), "The field currency is not an active ISO 4217 code."],
-  ["a fraction of a cent", "stripe", stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, amount_received: 1.5 }), "The field amount_received is not a whole number."],
-  ["a fraction of a króna", "stripe", stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, currency: "isk", amount_received: 150 }), "The amount has more decimals than ISK has."],
-  ["a charge that lists no refunds", "stripe", stripeEvent("charge.refunded", CHARGE), "The charge does not list its refunds. Let Stripe send refund.created and refund.updated."],
-  ["a negative amount", "stripe", stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, amount_received: -1 }), "amount_minor must not be negative, except on an adjustment."],
-  ["an id that is too long", "stripe", stripeEvent("refund.created", { ...REFUND, id: "r".repeat(201) }), "external_id must have at most 200 characters."],
-  ["a time that is none", "paddle", { ...(paddleTransaction({}) as object), occurred_at: "yesterday" }, "The field occurred_at is not a time."],
+  [
+    "an unknown currency",
+    "stripe",
+    stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, currency: "xbt" }),
+    "The field currency is not an active ISO 4217 code.",
+  ],
+  [
+    "a fraction of a cent",
+    "stripe",
+    stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, amount_received: 1.5 }),
+    "The field amount_received is not a whole number.",
+  ],
+  [
+    "a fraction of a króna",
+    "stripe",
+    stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, currency: "isk", amount_received: 150 }),
+    "The amount has more decimals than ISK has.",
+  ],
+  [
+    "a charge that lists no refunds",
+    "stripe",
+    stripeEvent("charge.refunded", CHARGE),
+    "The charge does not list its refunds. Let Stripe send refund.created and refund.updated.",
+  ],
+  [
+    "a negative amount",
+    "stripe",
+    stripeEvent("payment_intent.succeeded", { ...PAYMENT_INTENT, amount_received: -1 }),
+    "amount_minor must not be negative, except on an adjustment.",
+  ],
+  [
+    "an id that is too long",
+    "stripe",
+    stripeEvent("refund.created", { ...REFUND, id: "r".repeat(201) }),
+    "external_id must have at most 200 characters.",
+  ],
+  [
+    "a time that is none",
+    "paddle",
+    { ...(paddleTransaction({}) as object), occurred_at: "yesterday" },
+    "The field occurred_at is not a time.",
+  ],
   ["more decimals than the currency has", "woocommerce", wooOrder({ total: "10.005" }), "The field total is not an amount in USD."],
-  ["refunds in several currencies", "shopify", shopifyRefund({ transactions: [{ kind: "refund", status: "success", amount: "1.00", currency: "USD" }, { kind: "refund", status: "success", amount: "1.00", currency: "EUR" }] }), "The refund has several currencies."],
-  ["an amount as text with letters", "payments-generic", { type: "sale", id: "P", currency: "EUR", amount_minor: "1x", occurred_at: AT }, "amount_minor must be a whole number."],
-  ["an amount above the limit", "payments-generic", { type: "sale", id: "P", currency: "EUR", amount_minor: 1e15 + 1, occurred_at: AT }, "amount_minor must be between -1000000000000000 and 1000000000000000."],
-  ["a sale with a parent", "payments-generic", { type: "sale", id: "P", parent: "Q", currency: "EUR", amount_minor: 1, occurred_at: AT }, "parent is not allowed on a sale."],
+  [
+    "refunds in several currencies",
+    "shopify",
+    shopifyRefund({
+      transactions: [
+        { kind: "refund", status: "success", amount: "1.00", currency: "USD" },
+        { kind: "refund", status: "success", amount: "1.00", currency: "EUR" },
+      ],
+    }),
+    "The refund has several currencies.",
+  ],
+  [
+    "an amount as text with letters",
+    "payments-generic",
+    { type: "sale", id: "P", currency: "EUR", amount_minor: "1x", occurred_at: AT },
+    "amount_minor must be a whole number.",
+  ],
+  [
+    "an amount above the limit",
+    "payments-generic",
+    { type: "sale", id: "P", currency: "EUR", amount_minor: 1e15 + 1, occurred_at: AT },
+    "amount_minor must be between -1000000000000000 and 1000000000000000.",
+  ],
+  [
+    "a sale with a parent",
+    "payments-generic",
+    { type: "sale", id: "P", parent: "Q", currency: "EUR", amount_minor: 1, occurred_at: AT },
+    "parent is not allowed on a sale.",
+  ],
 ] as const)("refuses an event with %s", (_, kind, body, message) => {
   expect(() => mapEvent(kind, body)).toThrow(message)
 })

@@ -3,13 +3,20 @@
 const PERSON = { order_id: "A-1001", user_id: "user-7" }
 
 export const paddleTransaction = (more: object): object => ({
-  ...{ event_id: "evt_01hv8x29c7", event_type: "transaction.completed", occurred_at: "2026-11-26T10:18:49.621022Z", notification_id: "ntf_1" },
+  ...{
+    event_id: "evt_01hv8x29c7",
+    event_type: "transaction.completed",
+    occurred_at: "2026-11-26T10:18:49.621022Z",
+    notification_id: "ntf_1",
+  },
   data: {
     ...{ id: "txn_01", status: "completed", customer_id: "ctm_01", currency_code: "USD", origin: "web", subscription_id: "sub_01" },
     ...{ invoice_id: "inv_01", invoice_number: "325-10566", custom_data: PERSON, created_at: "2026-11-26T10:18:00.000000Z" },
     details: {
       totals: { subtotal: "2437", discount: "0", tax: "463", total: "2900", credit: "0", balance: "0", grand_total: "2900", fee: "195" },
-      line_items: [{ id: "txnitm_01", price_id: "pri_01", quantity: 1, totals: { total: "2900", tax: "463" }, product: { id: "pro_01", name: "Pro" } }],
+      line_items: [
+        { id: "txnitm_01", price_id: "pri_01", quantity: 1, totals: { total: "2900", tax: "463" }, product: { id: "pro_01", name: "Pro" } },
+      ],
     },
     payments: [{ payment_attempt_id: "937640dd", amount: "2900", status: "captured" }],
     ...more,
@@ -51,7 +58,15 @@ export const lemonInvoice = (billing_reason: string, more: object = {}): object 
 })
 
 export const wooOrder = (more: object): object => ({
-  ...{ id: 727, parent_id: 0, number: "727", order_key: "wc_order_58d2d042d1d", created_via: "checkout", status: "processing", currency: "USD" },
+  ...{
+    id: 727,
+    parent_id: 0,
+    number: "727",
+    order_key: "wc_order_58d2d042d1d",
+    created_via: "checkout",
+    status: "processing",
+    currency: "USD",
+  },
   ...{ date_created_gmt: "2026-11-26T10:00:00", date_modified_gmt: "2026-11-26T11:00:00", date_paid_gmt: "2026-11-26T10:05:00" },
   ...{ discount_total: "0.00", shipping_total: "10.00", total: "29.35", total_tax: "1.35", customer_id: 0 },
   meta_data: [
@@ -64,7 +79,14 @@ export const wooOrder = (more: object): object => ({
 })
 
 export const shopifyOrder = (more: object = {}): object => ({
-  ...{ id: "820982911946154508", currency: "USD", financial_status: "paid", total_price: "398.94", total_tax: "0.00", total_discounts: "5.00" },
+  ...{
+    id: "820982911946154508",
+    currency: "USD",
+    financial_status: "paid",
+    total_price: "398.94",
+    total_tax: "0.00",
+    total_discounts: "5.00",
+  },
   ...{ processed_at: "2026-11-26T06:00:00-05:00", created_at: "2026-11-26T05:59:58-05:00", name: "#9999" },
   total_shipping_price_set: { shop_money: { amount: "10.00", currency_code: "USD" } },
   line_items: [{ id: 1, title: "Tea", sku: "TEA-1", quantity: 2, price: "199.47", total_discount: "5.00" }],
@@ -76,7 +98,13 @@ export const shopifyOrder = (more: object = {}): object => ({
 })
 
 export const shopifyRefund = (more: object = {}): object => ({
-  ...{ id: "890088186047892319", order_id: "820982911946154508", created_at: "2026-11-26T07:00:00-05:00", refund_line_items: [], note: "Things" },
+  ...{
+    id: "890088186047892319",
+    order_id: "820982911946154508",
+    created_at: "2026-11-26T07:00:00-05:00",
+    refund_line_items: [],
+    note: "Things",
+  },
   transactions: [
     { id: 1, kind: "refund", status: "success", amount: "41.94", currency: "USD" },
     { id: 2, kind: "refund", status: "failure", amount: "41.94", currency: "USD" },

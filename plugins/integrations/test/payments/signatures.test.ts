@@ -1,5 +1,5 @@
-import { createHmac } from "node:crypto"
 import { describe, expect, test } from "bun:test"
+import { createHmac } from "node:crypto"
 import { HOOK_KINDS, type HookKind } from "../../payments/hook.ts"
 import { isSigned, isUsableSecret } from "../../payments/signatures.ts"
 import { NOW, SECRETS, signatureOf } from "./providers.ts"
@@ -31,7 +31,11 @@ describe.each(HOOK_KINDS.map((kind) => [kind] as const))("signatures of %s", (ki
     ["no headers", {}, {}],
     ["empty headers", Object.fromEntries(Object.keys(headers).map((name) => [name, ""])), {}],
     ["a signature that is cut", Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, -20)])), {}],
-    ["headers that are too long", Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value + " ,".repeat(2_000) + "x"])), {}],
+    [
+      "headers that are too long",
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value + " ,".repeat(2_000) + "x"])),
+      {},
+    ],
     ["no secrets", headers, { secrets: [] }],
   ])("rejects %s", (_, sent, options) => expect(isAccepted(kind, sent as Record<string, string>, options)).toBe(false))
 
