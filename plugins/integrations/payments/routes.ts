@@ -136,7 +136,7 @@ export function paymentHookRoutes(host: IntegrationsHost, hooks: PaymentHooks) {
     )
 }
 
-/** The public route that providers call. The token in its path is the only credential besides the signature. */
+/** The public route that providers call. Its callers are known by the token in the path and by the signature. */
 export const receivingRoutes = (host: IntegrationsHost, receive: Receive) =>
   host.openRouter().post("/api/hooks/:kind/:token", ({ params, request }) => receive(params.kind, params.token, request), {
     response: { 200: ReceivedResponse },

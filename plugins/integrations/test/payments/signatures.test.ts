@@ -33,7 +33,7 @@ describe.each(HOOK_KINDS.map((kind) => [kind] as const))("signatures of %s", (ki
     ["a signature that is cut", Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, -20)])), {}],
     [
       "headers that are too long",
-      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value + " ,".repeat(2_000) + "x"])),
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}${" ,".repeat(2_000)}x`])),
       {},
     ],
     ["no secrets", headers, { secrets: [] }],

@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test"
-import { cpSync } from "node:fs"
+import { expect } from "bun:test"
+import { renameSync } from "node:fs"
 import { join } from "node:path"
-import { bySize, longTest, SEED, serving, temporaryFolder } from "#plugin/test"
-import { PAYMENT_INTENT, signatureOf, stripeEvent } from "./providers.ts"
-import { SITE, startShop } from "./shop.ts"
+import { PAYMENT_INTENT, signatureOf, stripeEvent } from "../../plugins/integrations/test/payments/providers.ts"
+import { SITE, startShop } from "../../plugins/integrations/test/payments/shop.ts"
+import { serving } from "../cli/footfall.ts"
+import { temporaryFolder } from "../kit.ts"
+import { bySize, longTest, SEED } from "../size.ts"
 
 /** Number of kills, each at another moment between the arrival of an event and the transaction that it becomes. */
 const KILLS = bySize({ check: 3, full: 12, release: 60 })
@@ -14,15 +16,11 @@ longTest(
   async () => {
     using folder = temporaryFolder()
     const dataDir = join(folder.path, "data")
-    let path: string
-    let cookie: string
-    {
-      await using shop = await startShop({ now: new Date().toISOString() })
-      path = (await shop.hook("stripe")).path
-      cookie = await shop.instance.signIn({ role: "owner" })
-      await shop.instance.app.stop()
-      cpSync(shop.instance.dataDir, dataDir, { recursive: true })
-    }
+    const shop = await startShop({ now: new Date().toISOString() })
+    const { path } = await shop.hook("stripe")
+    const cookie = await shop.instance.signIn({ role: "owner" })
+    await shop.instance.app.stop()
+    renameSync(shop.instance.dataDir, dataDir)
     const eventOf = (number: number) =>
       JSON.stringify(
         stripeEvent(
