@@ -19,6 +19,12 @@ export default definePlugin({
   id: "dashboards",
   title: "Dashboards",
   paths: { site: ["dashboards"], instance: ["dashboard-widgets"], open: ["share/d", "api/share/d"] },
+  pages: [
+    "/sites/:site/dashboards",
+    "/sites/:site/dashboards/all",
+    "/sites/:site/dashboards/:dashboard",
+    "/sites/:site/dashboards/:dashboard/edit",
+  ],
   permissions: { "dashboards:read": "viewer", "dashboards:write": "editor" },
   migrations: [{ name: "0001_dashboards", sql: createTables }],
   sealedSlugs: ["dashboards_shares"],

@@ -22,6 +22,7 @@ import {
 } from "#plugin/ui"
 import type { HistogramResponse, LeaderResponse } from "../responses.ts"
 import { isInsufficient, useRights, useSiteQuery } from "./answers.ts"
+import { DayBars } from "./day-bars.tsx"
 import { CohortField } from "./fields.tsx"
 import { IdentityBanner, Insufficient } from "./identity.tsx"
 import { peopleText } from "./labels.ts"
@@ -93,7 +94,6 @@ function Histogram({
   const [isSaving, setSaving] = useState(false)
   const { writes } = useRights(siteId)
   const chosen = at_least.find(({ days }) => days === threshold)
-  const most = Math.max(1, ...buckets.map(({ people: count }) => count ?? 0))
   if (people === 0) return <p class="quiet">No one was active in this window.</p>
   return (
     <div class="stack">
@@ -104,29 +104,7 @@ function Histogram({
           {previous.people !== null && ` · ${exact(previous.people)} people in the ${window} days before`}
         </span>
       </p>
-      <ol class="day-bars" aria-label="People by number of active days">
-        {buckets.map(({ active_days, people: count, share }) => (
-          <li
-            key={active_days}
-            data-chosen={active_days >= threshold || undefined}
-            data-hidden={count === null || undefined}
-            title={
-              count === null
-                ? "Too few people to show"
-                : `${counted(active_days, "day")}: ${peopleText(count)}, ${percent(share ?? undefined)}`
-            }
-          >
-            <span class="day-bar" style={{ height: `${((count ?? most) / most) * 100}%` }} />
-            <span class="small quiet">{active_days}</span>
-            <span class="visually-hidden">{count === null ? "hidden" : peopleText(count)}</span>
-          </li>
-        ))}
-      </ol>
-      {buckets.some(({ people: count }) => count === null) && (
-        <p class="small quiet retention-key">
-          <span data-state="suppressed">Too few people to show. They don't count in the median, the mean and the number below.</span>
-        </p>
-      )}
+      <DayBars of={buckets} from={threshold} note="They don't count in the median, the mean and the number below." />
       <div class="row spread">
         <label class="threshold">
           <span>At least {counted(threshold, "active day")}</span>

@@ -10,7 +10,11 @@ interface GridProps {
 }
 
 /** Grid with one row per cohort and a number in every cell, darker the more people came back. */
-export function Triangle({ of: { rows }, by, shows }: GridProps & { shows: "rate" | "count" }) {
+export function Triangle({
+  of: { rows },
+  by,
+  shows,
+}: Omit<GridProps, "of"> & { of: Pick<RetentionResponse, "rows">; shows: "rate" | "count" }) {
   const periods = rows[0]?.cells.length ?? 0
   if (rows.every(({ size }) => size === 0)) return <EmptyState>No one started in this time.</EmptyState>
   const states = new Set(rows.flatMap(({ cells }) => cells.map(({ state }) => state)))

@@ -33,19 +33,51 @@ interface Sending {
  * dialog over the page and sends the request again.
  */
 export async function send<Result>(path: string, sending: Sending = {}): Promise<Result> {
+  return withIdentity(sending, async () => {
+    const text = await (await respond(path, sending)).text()
+    return (text === "" ? undefined : parse(text)) as Result // the caller states the type of the response
+  })
+}
+
+/** Posts a body and passes each line of the response (`application/x-ndjson`) to `onLines` as soon as it arrives, with those that came with it. */
+export async function postLines<Line>(
+  path: string,
+  body: unknown,
+  { onLines, ...sending }: Pick<Sending, "signal"> & { onLines(lines: Line[]): void },
+): Promise<void> {
+  const headers = { accept: "application/x-ndjson" }
+  const response = await withIdentity(sending, () => respond(path, { ...sending, method: "POST", body, headers }))
+  const decoder = new TextDecoder()
+  let rest = ""
+  const reader = response.body!.getReader() // a response to POST has a body
   try {
-    return await sendOnce<Result>(path, sending)
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n")
+      rest = lines.pop() ?? ""
+      if (lines.length > 0) onLines(lines.map((line) => JSON.parse(line) as Line)) // as `send`
+    }
   } catch (error) {
-    if (!(error instanceof Problem) || sending.isSignIn) throw error
+    if (sending.signal?.aborted) throw error
+    throw new Problem(0, "offline", "Can't reach the server.")
+  }
+}
+
+/** Sends a request again after the user has signed in or confirmed their identity, if the server asks for that. */
+async function withIdentity<Result>({ isSignIn }: Sending, request: () => Promise<Result>): Promise<Result> {
+  try {
+    return await request()
+  } catch (error) {
+    if (!(error instanceof Problem) || isSignIn) throw error
     if (error.code === "session_required") await requestSignIn()
     else if (error.code === "reauth_required") await requestIdentity()
     else if (error.code === "sso_required") await requestProvider()
     else throw error
-    return sendOnce<Result>(path, sending)
+    return request()
   }
 }
 
-async function sendOnce<Result>(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Result> {
+/** Returns a successful response, or throws the problem of another one. */
+async function respond(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Response> {
   const isJson = body !== undefined && !(body instanceof Blob)
   const response = await fetch(path, {
     method,
@@ -56,10 +88,8 @@ async function sendOnce<Result>(path: string, { method = "GET", body, headers, s
     if (signal?.aborted) throw error
     throw new Problem(0, "offline", "Can't reach the server.")
   })
-  const text = await response.text()
-  const parsed = text === "" ? undefined : parse(text)
-  if (response.ok) return parsed as Result // the caller states the type of the response
-  const { code = "unknown", detail, title, ...members } = (parsed ?? {}) as { code?: string; detail?: string; title?: string }
+  if (response.ok) return response
+  const { code = "unknown", detail, title, ...members } = (parse(await response.text()) ?? {}) as Record<string, string | undefined>
   const retryAfter = Number(response.headers.get("retry-after"))
   throw new Problem(response.status, code, detail ?? title ?? `The server responded with status ${response.status}.`, {
     ...members,

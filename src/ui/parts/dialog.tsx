@@ -10,10 +10,12 @@ interface DialogProps {
   wide?: boolean
   /** Whether the dialog stays a box on phones instead of filling the screen. */
   small?: boolean
+  /** Whether the dialog is a drawer at the right edge. */
+  drawer?: boolean
 }
 
 /** A modal dialog, open while it is rendered. It takes the focus and returns it; Escape and the close button close it. */
-export function Dialog({ title, onClose, children, wide = false, small = false }: DialogProps) {
+export function Dialog({ title, onClose, children, wide = false, small = false, drawer = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -32,6 +34,7 @@ export function Dialog({ title, onClose, children, wide = false, small = false }
       aria-labelledby={titleId}
       data-wide={wide || undefined}
       data-small={small || undefined}
+      data-drawer={drawer || undefined}
       onCancel={(event) => {
         event.preventDefault()
         onClose()

@@ -4,7 +4,9 @@ import { useEffect, useId, useRef } from "preact/hooks"
 interface PageProps {
   /** Heading of the page and first part of the window title. */
   title: string
-  /** Buttons next to the heading. */
+  /** Content directly after the heading, such as a menu of similar pages. */
+  beside?: ComponentChildren
+  /** Buttons at the end of the line of the heading. */
   actions?: ComponentChildren
   /** Whether the heading is visible to assistive technology only, as on the dashboard. */
   hideTitle?: boolean
@@ -12,7 +14,7 @@ interface PageProps {
 }
 
 /** The content of a page inside the shell. */
-export function Page({ title, actions, hideTitle = false, children }: PageProps) {
+export function Page({ title, beside, actions, hideTitle = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Footfall`
   }, [title])
@@ -22,7 +24,14 @@ export function Page({ title, actions, hideTitle = false, children }: PageProps)
         <h1 class="visually-hidden">{title}</h1>
       ) : (
         <div class="page-head">
-          <h1>{title}</h1>
+          {beside ? (
+            <div class="row">
+              <h1>{title}</h1>
+              {beside}
+            </div>
+          ) : (
+            <h1>{title}</h1>
+          )}
           {actions && <div class="row">{actions}</div>}
         </div>
       )}

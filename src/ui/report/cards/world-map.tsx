@@ -4,7 +4,7 @@ import { feature } from "topojson-client"
 import type { GeometryCollection, Topology } from "topojson-specification"
 import world from "world-atlas/countries-110m.json"
 import { useLocation } from "wouter"
-import { exact } from "../../text/format.ts"
+import { metricLabel, metricText } from "../../text/format.ts"
 import { countryName } from "../data/figures.ts"
 import type { RankedRow } from "./ranked-list.tsx"
 
@@ -42,18 +42,23 @@ const shapes = feature(atlas, atlas.objects.countries)
 
 interface WorldMapProps {
   rows: readonly RankedRow[]
+  /** Metric that is drawn. Default: visitors, or conversions if the rows have those instead. */
+  metric?: string
+  /** Where the same numbers are listed. */
+  twin?: string
   addressOf: ((value: string) => string) | undefined
 }
 
-/** Visitors by country on five shades; countries without any are hatched. Arrow keys move by rank; the list twin has the same numbers. */
-export default function WorldMap({ rows, addressOf }: WorldMapProps) {
+/** A metric by country on five shades; countries without any are hatched. Arrow keys move by rank; the list twin has the same numbers. */
+export default function WorldMap({ rows, metric, twin = "The tab Country lists all.", addressOf }: WorldMapProps) {
   const [at, setAt] = useState<number>()
   // Announced only when a key moved the selection; a pointer moves it too often.
   const [speaks, setSpeaks] = useState(false)
   const [, navigate] = useLocation()
   const picture = useRef<SVGSVGElement>(null)
-  const visitorsOf = (row: RankedRow | undefined): number => Number(row?.visitors ?? row?.conversions ?? 0)
-  const most = Math.max(1, ...rows.map(visitorsOf))
+  const figureIn = (row: RankedRow | undefined): number => Number((metric ? row?.[metric] : (row?.visitors ?? row?.conversions)) ?? 0)
+  const name = metric ?? "visitors"
+  const most = Math.max(1, ...rows.map(figureIn))
   const shown = at === undefined ? undefined : rows[at]
   const open = (row: RankedRow | undefined) => row && addressOf && navigate(addressOf(row.value))
   const move = (event: KeyboardEvent) => {
@@ -69,17 +74,17 @@ export default function WorldMap({ rows, addressOf }: WorldMapProps) {
   return (
     <div class="map" onPointerMove={() => setSpeaks(false)}>
       <p class="small" aria-live={speaks ? "polite" : "off"}>
-        {shown ? `${(at ?? 0) + 1}. ${countryName(shown.value) ?? shown.label}: ${exact(visitorsOf(shown))}` : ""}
+        {shown ? `${(at ?? 0) + 1}. ${countryName(shown.value) ?? shown.label}: ${metricText(name, figureIn(shown), undefined, true)}` : ""}
       </p>
       <svg
         ref={picture}
         viewBox={`0 0 ${WIDTH} 420`}
         role="img"
         tabindex={0}
-        aria-label={`Visitors by country, most in ${rows
+        aria-label={`${metricLabel(name)} by country, most in ${rows
           .slice(0, 3)
           .map(({ value, label }) => countryName(value) ?? label)
-          .join(", ")}. The tab Country lists all. Arrow keys move by rank, Enter filters.`}
+          .join(", ")}. ${twin} Arrow keys move by rank, Enter filters.`}
         onKeyDown={move}
       >
         <defs>
@@ -89,13 +94,13 @@ export default function WorldMap({ rows, addressOf }: WorldMapProps) {
         </defs>
         {shapes.map(({ name, code, outline }) => {
           const index = rows.findIndex(({ value }) => value === code)
-          const visitors = visitorsOf(rows[index])
+          const value = figureIn(rows[index])
           return (
             <path
               key={name}
               d={outline}
               class="map-country"
-              data-heat={visitors > 0 ? Math.ceil((visitors / most) * STEPS) : undefined}
+              data-heat={value > 0 ? Math.ceil((value / most) * STEPS) : undefined}
               data-chosen={(index >= 0 && index === at) || undefined}
               onPointerEnter={() => index >= 0 && setAt(index)}
               onClick={() => open(rows[index])}

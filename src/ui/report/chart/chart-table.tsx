@@ -11,10 +11,12 @@ interface ChartTableProps {
   series: Timeseries
   metric: string
   notes: readonly ScopedAnnotationResponse[]
+  /** Further metrics of the chart. */
+  more?: readonly string[]
 }
 
 /** Table with the numbers and notes of the chart. */
-export default function ChartTable({ series, metric, notes }: ChartTableProps) {
+export default function ChartTable({ series, metric, notes, more = [] }: ChartTableProps) {
   const text = (point: object | undefined) => metricText(metric, point && figureOf({ ...point }, metric), series.revenue_currency, true)
   const places = placesOf(series.points, notes)
   return (
@@ -26,6 +28,11 @@ export default function ChartTable({ series, metric, notes }: ChartTableProps) {
             <th scope="col" class="number">
               {metricLabel(metric)}
             </th>
+            {more.map((name) => (
+              <th key={name} scope="col" class="number">
+                {metricLabel(name)}
+              </th>
+            ))}
             {series.comparison && (
               <>
                 <th scope="col" class="number">
@@ -55,6 +62,11 @@ export default function ChartTable({ series, metric, notes }: ChartTableProps) {
                   ))}
                 </th>
                 <td class="number">{text(one)}</td>
+                {more.map((name) => (
+                  <td key={name} class="number">
+                    {metricText(name, figureOf({ ...one }, name), series.revenue_currency, true)}
+                  </td>
+                ))}
                 {series.comparison && (
                   <>
                     <td class="number">{text(before)}</td>

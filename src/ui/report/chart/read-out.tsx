@@ -16,6 +16,8 @@ const Items = lazyPart(() => import("../menu-items.tsx"), "PointItems")
 interface ReadOutProps {
   series: Timeseries
   metric: string
+  /** Further metrics of the chart. */
+  more: readonly string[]
   point: number
   notes: readonly ScopedAnnotationResponse[]
   /** Whether the point is announced: only when a key moved it, because a pointer moves it too often. */
@@ -24,7 +26,7 @@ interface ReadOutProps {
 }
 
 /** Values of the chart at one point, pinned to its upper edge, with the menu of the point. */
-export default function ReadOut({ series, metric, point, notes, speaks, menuSignal }: ReadOutProps) {
+export default function ReadOut({ series, metric, more, point, notes, speaks, menuSignal }: ReadOutProps) {
   const shown = series.points[point]
   if (!shown) return null
   const before = series.comparison?.points[point]
@@ -41,6 +43,11 @@ export default function ReadOut({ series, metric, point, notes, speaks, menuSign
         <strong>
           {text(shown)} {metricLabel(metric).toLowerCase()}
         </strong>
+        {more.map((name) => (
+          <span key={name}>
+            {metricText(name, figureOf({ ...shown }, name), series.revenue_currency, true)} {metricLabel(name).toLowerCase()}
+          </span>
+        ))}
         {before && (
           <span>
             {text(before)} {part === "in progress" && !before.partial && "(full period) "}on {bucketText(before.time, series.interval)}{" "}

@@ -8,7 +8,7 @@ import { Icon } from "../../parts/icon.tsx"
 import { lazyPart, useTurns } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
-import { metricLabel, metricText } from "../../text/format.ts"
+import { METRIC_FORMATS, metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
 import { fittingIntervals, lengthOf } from "../data/ranges.ts"
@@ -25,6 +25,10 @@ interface TimeChartProps {
   series: Timeseries
   metric: string
   notes: readonly ScopedAnnotationResponse[]
+  /** Further metrics of the series, at most two. */
+  more?: readonly string[]
+  /** Form of the first metric. Default: by the number of points. */
+  form?: "line" | "bars" | undefined
 }
 
 /**
@@ -94,13 +98,13 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
 const importsText = ({ imports }: ReportFacts): string => JSON.stringify([imports?.included, imports?.reason, imports?.import_ids])
 
 /** The drawn chart. Arrow keys move between its points, Enter opens the menu of the point. */
-export function Drawing({ series, metric, notes }: TimeChartProps) {
+export function Drawing({ series, metric, notes, more = NONE, form }: TimeChartProps) {
   const canvas = useRef<HTMLDivElement>(null)
   const drawing = useRef<ChartDrawing>(undefined)
   const [point, setPoint] = useState<number>()
   const [byKey, setByKey] = useState(false)
   const [menu, setMenu] = useState(0)
-  const { values, content } = useContent({ series, metric, notes }, setPoint)
+  const { values, content } = useContent({ series, metric, notes, more, form }, setPoint)
   const isDue = useTurns(1) === 1
   useLayoutEffect(() => {
     if (!isDue) return
@@ -126,7 +130,7 @@ export function Drawing({ series, metric, notes }: TimeChartProps) {
       <div class="chart-read-out">
         {point !== undefined && (
           <Suspense fallback={null}>
-            <ReadOut series={series} metric={metric} point={point} notes={notes} speaks={byKey} menuSignal={menu} />
+            <ReadOut series={series} metric={metric} more={more} point={point} notes={notes} speaks={byKey} menuSignal={menu} />
           </Suspense>
         )}
       </div>
@@ -135,17 +139,27 @@ export function Drawing({ series, metric, notes }: TimeChartProps) {
   )
 }
 
-function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: number | undefined) => void) {
+const NONE: never[] = []
+
+function useContent({ series, metric, notes, more = NONE, form }: TimeChartProps, onPoint: (index: number | undefined) => void) {
   return useMemo(() => {
     // A missing value means 0 for revenue; for any other metric it means unknown.
-    const numberAt = (one: Record<string, unknown>): number | null => figureOf(one, metric) ?? (metric === "revenue" ? 0 : null)
-    const values = series.points.slice(0, startedPoints(series)).map(numberAt)
+    const numberOf = (one: Record<string, unknown>, name: string): number | null => figureOf(one, name) ?? (name === "revenue" ? 0 : null)
+    const numberAt = (one: Record<string, unknown>) => numberOf(one, metric)
+    const started = series.points.slice(0, startedPoints(series))
+    const values = started.map(numberAt)
     const places = placesOf(series.points, notes)
     const content: ChartContent = {
       values,
       count: series.points.length,
       earlier: series.comparison?.points.map(numberAt),
       partial: series.points[values.length - 1]?.partial === true,
+      form,
+      more: more.map((name) => ({
+        values: started.map((one) => numberOf(one, name)),
+        ownScale: METRIC_FORMATS[name]?.shape !== METRIC_FORMATS[metric]?.shape,
+        text: (value) => metricText(name, value, series.revenue_currency),
+      })),
       imported: series.points.map((point) => point.imported === true),
       notes: notes.flatMap(({ text }, index) => (places[index] === undefined ? [] : [{ at: places[index], text: visible(text) }])),
       label: (index) => bucketText(series.points[index]?.time ?? "", series.interval, "short"),
@@ -154,7 +168,7 @@ function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: 
       onPoint: (index) => index !== undefined && index < values.length && onPoint(index),
     }
     return { values, content }
-  }, [series, metric, notes])
+  }, [series, metric, notes, more, form])
 }
 
 const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, values: ChartContent["values"]): string => {

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { Operator } from "../../../domain/filter.ts"
@@ -26,22 +27,42 @@ interface FilterDialogProps {
 /** Maximum number of filters in a URL. */
 const MAX_FILTERS = 10
 
-/** Dialog that adds or edits one filter: dimension, condition and values. */
+/** Dialog that adds or edits one filter of the page. */
 export default function FilterDialog({ index, onClose }: FilterDialogProps) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
-  const before = index === undefined ? undefined : address.filters[index]
+  return (
+    <FilterEditor
+      filters={address.filters}
+      index={index}
+      onFilters={(filters) => {
+        go({ filters })
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      {siteId !== undefined && index === undefined && <SavedSegments siteId={siteId} onClose={onClose} />}
+    </FilterEditor>
+  )
+}
+
+interface FilterEditorProps extends FilterDialogProps {
+  filters: readonly AddressFilter[]
+  onFilters(filters: AddressFilter[]): void
+  /** Content below the form. */
+  children?: ComponentChildren
+}
+
+/** Dialog for one of several filters: dimension, condition and values. Without an index it adds a filter. */
+export function FilterEditor({ filters, index, onFilters, onClose, children }: FilterEditorProps) {
+  const before = index === undefined ? undefined : filters[index]
   const [dimension, setDimension] = useState<Dimension>(before?.dimension ?? "page")
   const [property, setProperty] = useState(before?.property ?? "")
   const [operator, setOperator] = useState<Operator>(before?.operator ?? "is")
   const [values, setValues] = useState<readonly string[]>(before?.values ?? [])
-  const others = address.filters.filter((_, place) => place !== index)
+  const others = filters.filter((_, place) => place !== index)
   const isFull = before === undefined && others.length >= MAX_FILTERS
   const isWhole = values.length > 0 && (dimension !== "property" || property !== "") && !isFull
-  const show = (filters: AddressFilter[]) => {
-    go({ filters })
-    onClose()
-  }
   const chooseDimension = (next: Dimension) => {
     setDimension(next)
     setValues([])
@@ -54,9 +75,11 @@ export default function FilterDialog({ index, onClose }: FilterDialogProps) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
+          // The form may be inside the form of what the filters belong to.
+          event.stopPropagation()
           if (!isWhole) return
           const filter = { dimension, ...(dimension === "property" && { property }), operator, values: [...values] }
-          show(before ? address.filters.map((one, place) => (place === index ? filter : one)) : [...others, filter])
+          onFilters(before ? filters.map((one, place) => (place === index ? filter : one)) : [...others, filter])
         }}
       >
         {isFull && (
@@ -93,14 +116,14 @@ export default function FilterDialog({ index, onClose }: FilterDialogProps) {
           onValues={setValues}
         />
         <div class="dialog-foot">
-          {before && <Button onClick={() => show(others)}>Remove</Button>}
+          {before && <Button onClick={() => onFilters(others)}>Remove</Button>}
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={!isWhole}>
             Apply
           </Button>
         </div>
       </form>
-      {siteId !== undefined && !before && <SavedSegments siteId={siteId} onClose={onClose} />}
+      {children}
     </Dialog>
   )
 }

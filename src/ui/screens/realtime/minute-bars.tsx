@@ -22,7 +22,8 @@ export function MinuteBars({ minutes, timezone }: { minutes: Minutes; timezone: 
   )
 }
 
-function Bars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
+/** Bars of the visitors per minute. */
+export function Bars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
   const peak = Math.max(1, ...minutes.map(({ visitors }) => visitors))
   const label = `Visitors per minute, peak ${exact(peak)}, current minute ${exact(minutes.at(-1)?.visitors)}`
   return (

@@ -1,0 +1,145 @@
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useLocation, useParams } from "wouter"
+import {
+  AddressPlaceContext,
+  Button,
+  ButtonLink,
+  clockText,
+  ErrorState,
+  FilterBar,
+  IgnoredAddressParts,
+  NotFound,
+  Page,
+  Problem,
+  Skeleton,
+  useSiteAddress,
+  useSiteId,
+  useStatsSource,
+  visible,
+} from "#plugin/ui"
+import type { BoardResponse } from "../../responses.ts"
+import { boardAddress, boardPath, boardsAddress, editAddress, OVERVIEW, useBoard, useRights } from "../answers.ts"
+import { BoardMenu } from "../list/board-menu.tsx"
+import { Switcher } from "../list/switcher.tsx"
+import { BoardFilters } from "./board-filters.tsx"
+import { type BoardSource, useBoardData } from "./data.ts"
+import { EmptyBoard } from "./empty-board.tsx"
+import { useFullScreen } from "./full-screen.ts"
+import { Grid } from "./grid.tsx"
+import { addressOf, questionOf } from "./range.ts"
+
+/** Time after which the figures of an open dashboard are asked again. */
+const REFRESH_MS = 60_000
+
+/** Page of one dashboard. */
+export default function BoardPage() {
+  const siteId = useSiteId()
+  const { dashboard: id = "" } = useParams<{ dashboard: string }>()
+  const { data: board, error, refetch } = useBoard(siteId, id)
+  if (error instanceof Problem && error.status === 404) return <NotFound />
+  if (error && !board)
+    return (
+      <Page title="Dashboard">
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </Page>
+    )
+  if (!board || String(board.id) !== id)
+    return (
+      <Page title="Dashboard" hideTitle>
+        <Skeleton rows={12} />
+      </Page>
+    )
+  return <OpenBoard key={board.id} siteId={siteId} board={board} />
+}
+
+/** Shows the range of a dashboard in the URL when it names none. Returns whether the URL names one. */
+export function useBoardRange(range: BoardResponse["range"]): boolean {
+  const { namesPeriod, go } = useSiteAddress()
+  useEffect(() => {
+    if (!namesPeriod) go(addressOf(range), { replace: true })
+  }, [namesPeriod])
+  return namesPeriod
+}
+
+function OpenBoard({ siteId, board }: { siteId: number; board: BoardResponse }) {
+  const place = useMemo(() => ({ base: boardAddress(siteId, board.id), key: String(siteId) }), [siteId, board.id])
+  return (
+    <AddressPlaceContext.Provider value={place}>
+      <Content siteId={siteId} board={board} />
+    </AddressPlaceContext.Provider>
+  )
+}
+
+function Content({ siteId, board }: { siteId: number; board: BoardResponse }) {
+  const { address } = useSiteAddress()
+  const { timezone } = useStatsSource()
+  const { exports } = useRights(siteId)
+  const [, navigate] = useLocation()
+  const isKnown = useBoardRange(board.range)
+  const area = useRef<HTMLDivElement>(null)
+  const { isFull, toggle } = useFullScreen(area)
+  const question = useMemo(() => (isKnown ? questionOf(address, timezone) : undefined), [address, timezone, isKnown])
+  const source = useMemo((): BoardSource => {
+    const path = boardPath(siteId, board.id)
+    return { dataPath: `${path}/data`, csvPath: exports ? (widget) => `${path}/widgets/${widget}.csv` : undefined }
+  }, [siteId, board.id, exports])
+  const data = useBoardData(source, board.widgets.length > 0 ? question : undefined, {
+    version: board.version,
+    ids: board.widgets.map(({ id }) => id),
+    refreshMs: isFull ? board.refresh_s * 1_000 : REFRESH_MS,
+  })
+  const isBuiltIn = board.id === OVERVIEW
+  return (
+    <Page
+      title={visible(board.name)}
+      beside={<Switcher siteId={siteId} current={board.id} />}
+      actions={
+        <>
+          {board.can_edit && !isBuiltIn && (
+            <ButtonLink icon="pencil" href={editAddress(siteId, board.id)}>
+              Edit
+            </ButtonLink>
+          )}
+          <BoardMenu
+            siteId={siteId}
+            board={board}
+            first={[
+              { label: "Full screen", run: toggle },
+              { label: "Print", run: () => print() },
+            ]}
+            onDeleted={() => navigate(boardsAddress(siteId))}
+          />
+        </>
+      }
+    >
+      {board.description !== "" && <p class="quiet board-note">{visible(board.description)}</p>}
+      <BoardFilters filters={board.filters} />
+      <FilterBar />
+      <IgnoredAddressParts />
+      <div class="board-area" ref={area} data-full={isFull || undefined}>
+        {isFull && (
+          <div class="row spread board-bar">
+            <strong>{visible(board.name)}</strong>
+            <span class="row">
+              <span class="small quiet">{data.generatedAt && `Updated ${clockText(data.generatedAt, timezone)}`}</span>
+              <Button onClick={toggle}>Exit full screen</Button>
+            </span>
+          </div>
+        )}
+        {board.widgets.length === 0 ? (
+          <EmptyBoard siteId={siteId} board={board} />
+        ) : (
+          <Grid
+            widgets={board.widgets}
+            data={data}
+            source={source}
+            question={question}
+            siteId={siteId}
+            canRepair={board.can_edit && !isBuiltIn}
+            board={board}
+          />
+        )}
+      </div>
+    </Page>
+  )
+}

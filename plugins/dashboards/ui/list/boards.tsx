@@ -1,0 +1,155 @@
+import { lazy, Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import { Link, useLocation } from "wouter"
+import {
+  Badges,
+  Button,
+  type Column,
+  DataTable,
+  FilterRow,
+  IconButton,
+  Page,
+  QueryResult,
+  SearchField,
+  SelectField,
+  TimeAgo,
+  useFilters,
+  useSiteId,
+  visible,
+} from "#plugin/ui"
+import type { BoardRow } from "../../responses.ts"
+import { boardAddress, OVERVIEW, useBoards, useRights } from "../answers.ts"
+import { type TemplateName, Templates } from "../sketch/templates.tsx"
+import { BoardMenu } from "./board-menu.tsx"
+import { useOrder } from "./order.ts"
+
+const NewBoard = lazy(() => import("./new-board.tsx"))
+const ImportBoard = lazy(() => import("./import-board.tsx"))
+
+/** List of the dashboards of a site, Overview first, then in the user's order. */
+export default function Boards() {
+  const siteId = useSiteId()
+  const [, navigate] = useLocation()
+  const [filters, setFilters] = useFilters(["q", "visibility"])
+  const { writes } = useRights(siteId)
+  const boards = useBoards(siteId, filters)
+  const [creating, setCreating] = useState<{ template?: TemplateName }>()
+  const [isImporting, setImporting] = useState(false)
+  const move = useOrder(siteId)
+  const isFiltered = Object.keys(filters).length > 0
+  const open = ({ id }: { id: number }) => navigate(boardAddress(siteId, id))
+  return (
+    <Page
+      title="Dashboards"
+      actions={
+        <>
+          <Button onClick={() => setImporting(true)}>Import</Button>
+          <Button kind="primary" icon="plus" onClick={() => setCreating({})}>
+            New dashboard
+          </Button>
+        </>
+      }
+    >
+      <FilterRow label="Dashboards">
+        <SearchField label="Name or description" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+        <SelectField
+          label="Visible to"
+          value={filters.visibility ?? ""}
+          options={[
+            { value: "", label: "Anyone" },
+            { value: "private", label: "Only me" },
+            { value: "site", label: "Everyone on the site" },
+          ]}
+          onValue={(visibility) => setFilters({ visibility })}
+        />
+      </FilterRow>
+      <QueryResult of={boards}>
+        {({ data }) => (
+          <>
+            {data.length > 0 ? (
+              <DataTable
+                caption="Dashboards"
+                rows={data}
+                keyOf={({ id }) => id}
+                columns={columnsOf(siteId, data, {
+                  ...(!isFiltered && { onMove: (id: number, step: number) => void move(data, id, step) }),
+                })}
+              />
+            ) : (
+              <p class="quiet">No dashboards match these filters.</p>
+            )}
+            {!isFiltered && data.every(({ id }) => id === OVERVIEW) && (
+              <section class="stack" aria-labelledby="board-templates">
+                <h2 id="board-templates" class="section-title">
+                  Start with a template
+                </h2>
+                <Templates onChoose={(template) => setCreating({ template })} />
+              </section>
+            )}
+          </>
+        )}
+      </QueryResult>
+      <Suspense fallback={<div class="progress-line" />}>
+        {creating && <NewBoard siteId={siteId} writes={writes} {...creating} onCreated={open} onClose={() => setCreating(undefined)} />}
+        {isImporting && <ImportBoard siteId={siteId} onImported={open} onClose={() => setImporting(false)} />}
+      </Suspense>
+    </Page>
+  )
+}
+
+interface Moves {
+  onMove?(id: number, step: number): void
+}
+
+const columnsOf = (siteId: number, all: readonly BoardRow[], { onMove }: Moves): Column<BoardRow>[] => [
+  {
+    id: "name",
+    label: "Name",
+    cell: (board) => (
+      <>
+        <Link href={boardAddress(siteId, board.id)}>{visible(board.name)}</Link>
+        <Badges of={badgesOf(board)} />
+        {board.description !== "" && <p class="small quiet">{visible(board.description)}</p>}
+      </>
+    ),
+  },
+  {
+    id: "visibility",
+    label: "Visible to",
+    cell: ({ id, visibility }) => (id === OVERVIEW || visibility === "site" ? "Everyone on the site" : "Only me"),
+  },
+  { id: "owner", label: "Owner", cell: ({ owner }) => (owner ? visible(owner.name) : "Built in") },
+  { id: "widgets", label: "Widgets", number: true, cell: ({ widget_count }) => String(widget_count) },
+  { id: "updated", label: "Changed", cell: ({ id, updated_at }) => (id === OVERVIEW ? "–" : <TimeAgo at={updated_at} />) },
+  {
+    id: "actions",
+    label: "Actions",
+    cell: (board) => (
+      <div class="goal-acts">
+        {onMove && board.id !== OVERVIEW && all.length > 2 && (
+          <>
+            <IconButton
+              icon="up"
+              label={`Move ${visible(board.name)} up`}
+              disabled={all[1]?.id === board.id}
+              onClick={() => onMove(board.id, -1)}
+            />
+            <IconButton
+              icon="down"
+              label={`Move ${visible(board.name)} down`}
+              disabled={all.at(-1)?.id === board.id}
+              onClick={() => onMove(board.id, 1)}
+            />
+          </>
+        )}
+        <BoardMenu siteId={siteId} board={board} kind="quiet" />
+      </div>
+    ),
+  },
+]
+
+const badgesOf = ({ is_my_default, is_site_default, shared }: BoardRow): string[] => [
+  ...(is_my_default ? ["your default"] : []),
+  ...(is_site_default ? ["site default"] : []),
+  ...(shared ? ["shared by link"] : []),
+]

@@ -1,0 +1,4 @@
+export const VISIBILITIES = [
+  { value: "private", label: "Only me" },
+  { value: "site", label: "Everyone on the site" },
+] as const

@@ -1,0 +1,8 @@
+/** Drawings and dialogs of the core's own reports that plugins show as well. Each is loaded when it is first drawn. */
+import { lazyPart } from "../parts/loading.ts"
+
+export const WorldMap = lazyPart(() => import("../report/cards/world-map.tsx"))
+export const FunnelBars = lazyPart(() => import("../screens/funnels/funnel-bars.tsx"), "FunnelBars")
+export const MinuteChart = lazyPart(() => import("../screens/realtime/minute-bars.tsx"), "Bars")
+export const ChartTable = lazyPart(() => import("../report/chart/chart-table.tsx"))
+export const FilterEditor = lazyPart(() => import("../report/filters/filter-dialog.tsx"), "FilterEditor")
