@@ -7,6 +7,30 @@ import { Theme } from "./share.ts"
 
 const text = (description: string) => t.String({ description })
 const count = (description: string) => t.Integer({ minimum: 0, description })
+const shown = (description: string) => t.Optional(t.String({ description }))
+
+/** The parts of a configuration that say how the figures of a widget are drawn. The figures show them anyway. */
+export const DrawnConfig = t.Object(
+  {
+    metric: shown("Metric."),
+    metrics: t.Optional(t.Array(t.String(), { description: "Metrics, in the order of the columns." })),
+    dimension: shown("Dimension that is listed."),
+    property: shown("Key of the property that is listed."),
+    level: shown("Areas of a map."),
+    chart: shown("Form of a chart."),
+    bars: t.Optional(t.Boolean({ description: "Whether a bar is drawn behind each row." })),
+    sparkline: t.Optional(t.Boolean({ description: "Whether a metric is drawn over time." })),
+    group_by: shown("What revenue is grouped by."),
+    window: shown("Period in which power users were active."),
+    grain: shown("Length of a column of a retention report."),
+  },
+  { additionalProperties: false, description: "How the figures are drawn. Empty for a widget that viewers can't see." },
+)
+export type DrawnConfig = Static<typeof DrawnConfig>
+
+/** Returns the parts of a configuration that viewers may know: never filters, ids, ranges or labels. */
+export const drawnConfig = (config: Readonly<Record<string, unknown>>): DrawnConfig =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(DrawnConfig.properties, name)))
 
 export const OpenBoard = t.Object({
   password_required: t.Literal(false),
@@ -34,6 +58,7 @@ export const OpenBoard = t.Object({
       y: count("First row, from 0."),
       w: count("Number of columns."),
       h: count("Number of rows."),
+      config: DrawnConfig,
     }),
     { description: "Widgets by id." },
   ),

@@ -65,10 +65,8 @@ export const ShareInput = t.Object(
     ),
     theme: t.Optional(Theme),
     min_group: t.Optional(
-      t.Integer({
-        minimum: 1,
-        maximum: 100,
-        description: "Smallest group of visitors that is shown. Default and minimum: that of the site.",
+      orNull(t.Integer({ minimum: 1, maximum: 100 }), {
+        description: "Smallest group of visitors that is shown. null means that of the site, which is also the minimum. Default: null.",
       }),
     ),
   },

@@ -11,7 +11,7 @@ import { readDataQuery, readDataRequest } from "../requests.ts"
 import type { DataResponse, WidgetResult } from "../responses.ts"
 import { listWidgets } from "../rows.ts"
 import { createJoined } from "./joined.ts"
-import { type OpenBoard, type SharedBoardResponse, withoutIds } from "./responses.ts"
+import { drawnConfig, type OpenBoard, type SharedBoardResponse, withoutIds } from "./responses.ts"
 import { type BoardShare, type SharedBoard, smallestGroup } from "./share.ts"
 import type { BoardShares } from "./shares.ts"
 
@@ -65,6 +65,25 @@ export function createViewing(host: DashboardsHost, shares: Pick<BoardShares, "a
     return found.owner.site
   }
 
+  /** Returns the site whose figures a widget shows, and whether viewers see them. */
+  async function shownOn(
+    found: FoundBoard,
+    site: Site,
+    viewer: Viewer,
+    widget: StoredWidget,
+  ): Promise<{ siteId: number; isShown: boolean }> {
+    const siteId = widget.source_site_id ?? site.id
+    const known = host.widgets().find(({ type }) => type === widget.type)
+    if (!known?.isAvailable() || widget.source_site_name !== null) return { siteId, isShown: false }
+    const sight = await viewer.accessTo(siteId)
+    const isShown =
+      sight?.permissions.has(known.needs) === true &&
+      known.shareable(sight.site) &&
+      (!showsRevenue(widget.config) || isRevenueOpen(sight.site)) &&
+      found.share.locked_filters.every(({ dimension }) => canLock(known, dimension))
+    return { siteId, isShown }
+  }
+
   /**
    * Returns the filters that a viewer may add, as `dimension` or `property:<key>`: those whose values a list of the share shows, for each
    * site with figures. Filtering by anything else would reveal it value by value.
@@ -72,15 +91,8 @@ export function createViewing(host: DashboardsHost, shares: Pick<BoardShares, "a
   async function filterable(found: FoundBoard, site: Site, viewer: Viewer, widgets: readonly StoredWidget[]): Promise<Set<string>> {
     const listed = new Map<number, Set<string>>()
     for (const widget of widgets) {
-      const known = host.widgets().find(({ type }) => type === widget.type)
-      if (!known?.isAvailable() || PLAIN.includes(widget.type) || widget.source_site_name !== null) continue
-      const siteId = widget.source_site_id ?? site.id
-      const sight = await viewer.accessTo(siteId)
-      const isShown =
-        sight?.permissions.has(known.needs) &&
-        known.shareable(sight.site) &&
-        (!showsRevenue(widget.config) || isRevenueOpen(sight.site)) &&
-        found.share.locked_filters.every(({ dimension }) => canLock(known, dimension))
+      if (PLAIN.includes(widget.type)) continue
+      const { siteId, isShown } = await shownOn(found, site, viewer, widget)
       if (!isShown) continue
       const names = listed.get(siteId) ?? new Set()
       listed.set(siteId, names)
@@ -125,7 +137,9 @@ export function createViewing(host: DashboardsHost, shares: Pick<BoardShares, "a
       if (found.isLocked) return { password_required: true }
       const { share, owner } = found
       const { board, site } = owner
-      const selectable = share.site_ids.length === 0 ? undefined : [...(await sitesOf(found, viewerOf(found)))]
+      const viewer = viewerOf(found)
+      const selectable = share.site_ids.length === 0 ? undefined : [...(await sitesOf(found, viewer))]
+      const widgets = await listWidgets(host.db, board.id)
       const answer: OpenBoard = {
         password_required: false,
         name: share.name,
@@ -139,7 +153,13 @@ export function createViewing(host: DashboardsHost, shares: Pick<BoardShares, "a
         allow_export: share.allow_export,
         filtered: share.locked_filters.length > 0,
         ...(selectable && { sites: selectable.map(([number, { name }]) => ({ site: number, name })) }),
-        widgets: (await listWidgets(host.db, board.id)).map(({ id, type, title, x, y, w, h }) => ({ id, type, title, x, y, w, h })),
+        widgets: await Promise.all(
+          widgets.map(async (widget) => {
+            const { id, type, title, x, y, w, h, config } = widget
+            const { isShown } = await shownOn(found, site, viewer, widget)
+            return { id, type, title, x, y, w, h, config: isShown ? drawnConfig(config) : {} }
+          }),
+        ),
       }
       return answer
     },

@@ -181,13 +181,56 @@ test("viewers receive the dashboard without ids of anything else", async () => {
     allow_export: false,
     filtered: true,
     widgets: [
-      { id: widgets[0], type: "metric", title: "", x: 0, y: 0, w: 4, h: 2 },
-      { id: widgets[1], type: "breakdown", title: "", x: 4, y: 0, w: 4, h: 2 },
+      { id: widgets[0], type: "metric", title: "", x: 0, y: 0, w: 4, h: 2, config: { metric: "visitors" } },
+      { id: widgets[1], type: "breakdown", title: "", x: 4, y: 0, w: 4, h: 2, config: { dimension: "country", metrics: ["visitors"] } },
     ],
   })
   const answer = await ask(share.slug)
   expect(JSON.stringify(answer.body)).not.toContain("site_id")
   expect(answer.headers.get("x-robots-tag")).toBe("noindex")
+})
+
+test("viewers receive of a configuration only how its figures are drawn", async () => {
+  const filters = [{ dimension: "page", values: ["/secret"] }]
+  const steps = [
+    { type: "page", value: "/secret" },
+    { type: "page", value: "/secret/2" },
+  ]
+  const { share } = await shared(
+    { locked_filters: [{ dimension: "country", values: ["DE"] }] },
+    {
+      widgets: [
+        widget("metric", { metric: "visits", sparkline: false, filters, range: { period: "7d" } }),
+        widget("timeseries", { metrics: ["visits", "pageviews"], chart: "bars", interval: "day", filters }, { x: 4 }),
+        widget("breakdown", { dimension: "property", property: "plan", metrics: ["events"], bars: false, limit: 5 }, { x: 8, h: 4 }),
+        widget("map", { level: "region", metric: "visits" }, { y: 4, h: 4 }),
+        widget("funnel", { steps }, { x: 4, y: 4, h: 4 }),
+        text("# secret", { y: 8 }),
+        widget(
+          "comparison",
+          {
+            metric: "visits",
+            rows: [
+              { label: "secret", filters },
+              { label: "b", filters },
+            ],
+          },
+          { x: 4, y: 8, h: 4 },
+        ),
+      ],
+    },
+  )
+  const { body } = await open(share.slug)
+  expect((body as { widgets: { config: object }[] }).widgets.map(({ config }) => config)).toEqual([
+    { metric: "visits", sparkline: false },
+    { metrics: ["visits", "pageviews"], chart: "bars" },
+    { dimension: "property", property: "plan", metrics: ["events"], bars: false },
+    { level: "region", metric: "visits" },
+    {},
+    {},
+    { metric: "visits" },
+  ])
+  expect(JSON.stringify(body)).not.toContain("secret")
 })
 
 test("data comes in one call, or as one line for each widget", async () => {
@@ -368,6 +411,7 @@ test("revenue is shown only while every viewer of the site sees it", async () =>
   expect(await statuses()).toEqual(["ok", "ok"])
   await stage.send("PATCH", "/settings", { read_role: "editor" })
   expect(await statuses()).toEqual(["unavailable", "ok"])
+  expect((await open(share.slug)).body).toMatchObject({ widgets: [{ config: {} }, { config: { metric: "visitors" } }] })
   await stage.send("PATCH", "/settings", { read_role: "viewer" })
 })
 
