@@ -8,11 +8,16 @@ const note = { type: "text", x: 0, y: 0, w: 4, h: 2, config: { markdown: "Hello"
 
 /** Dashboards in the proofs of all private routes. Everyone has private ones of their own, so the caller creates them. */
 export default function proof({ fresh }: AreaProofKit): AreaProof {
-  const made = async (scene: Scene) =>
-    (await scene.prepare(await scene.caller(), "POST", `/sites/${scene.site}/dashboards`, { name: fresh("Board"), widgets: [note] })) as {
-      id: number
-      widgets: { id: number }[]
-    }
+  /** The file of the last dashboard's widget, by site: a path names both. */
+  const files = new Map<number, string>()
+  async function made(scene: Scene) {
+    const body = { name: fresh("Board"), widgets: [note] }
+    const path = `/sites/${scene.site}/dashboards`
+    const { id, widgets } = (await scene.prepare(await scene.caller(), "POST", path, body)) as { id: number; widgets: { id: number }[] }
+    const file = `${widgets[0]!.id}.csv`
+    files.set(scene.site, file)
+    return { id, file }
+  }
   const dashboard_id = async (scene: Scene) => (await made(scene)).id
   async function deletedBoard(scene: Scene): Promise<number> {
     const id = await dashboard_id(scene)
@@ -34,7 +39,7 @@ export default function proof({ fresh }: AreaProofKit): AreaProof {
     ({ auditEntry: { action: `dashboards.${action}.update`, target: ["site", scene.site] } }) as const
 
   return {
-    things: { dashboard_id, file: () => Promise.resolve("1.csv") },
+    things: { dashboard_id, file: async ({ site }) => files.get(site) ?? "1.csv" },
     recipes: {
       "POST /sites/{site}/dashboards": () => ({ body: { name: fresh("Board") }, ...board("create") }),
       "PUT /sites/{site}/dashboards/order": (scene) => ({ body: { ids: [0] }, ...site(scene, "order") }),
@@ -50,8 +55,8 @@ export default function proof({ fresh }: AreaProofKit): AreaProof {
       "POST /sites/{site}/dashboards/{dashboard_id}/duplicate": () => ({ body: {}, ...copy }),
       "POST /sites/{site}/dashboards/{dashboard_id}/data": () => ({ body: {}, silent: READS }),
       "GET /sites/{site}/dashboards/{dashboard_id}/widgets/{file}": async (scene) => {
-        const { id, widgets } = await made(scene)
-        return { ids: { dashboard_id: id, file: `${widgets[0]!.id}.csv` } }
+        const { id, file } = await made(scene)
+        return { ids: { dashboard_id: id, file } }
       },
       "POST /sites/{site}/dashboards/{dashboard_id}/shares": async (scene) => ({
         ids: { dashboard_id: (await madeShare(scene)).dashboard_id },

@@ -29,7 +29,7 @@ interface Home {
   scene: Scene
   owner: Person
   /** One resource of each kind. */
-  ids: Readonly<Record<string, string | number>>
+  ids: Record<string, string | number>
 }
 const homes: Home[] = []
 
@@ -42,6 +42,9 @@ beforeAll(async () => {
   // Pending erasures and takeouts are completed for the organizations that read everything.
   const { jobs } = world.instance.app.instance
   for (const { index, ids } of homes) for (const job of [ids.takeout_id, ids.erase_id]) if (!isReader(index)) await jobs.cancel(Number(job))
+  await jobs.drain()
+  // An erasure deletes the archives of its site.
+  for (const { ids, scene } of homes.filter(({ index }) => isReader(index))) ids.takeout_id = await THINGS.takeout_id!(scene)
   await jobs.drain()
 }, 60_000)
 
@@ -186,12 +189,12 @@ test("no list, report or document of one organization contains a text of another
     for (const home of homes.filter(({ index }) => isReader(index))) {
       const ids = { ...home.ids, site: home.scene.site, organization: home.scene.organization }
       const hasThings = operation.ids.some((id) => id in home.ids)
-      const { query } = hasThings ? { query: undefined } : await preparedCall(operation, home.scene)
+      const { query, refused } = hasThings ? {} : await preparedCall(operation, home.scene)
       const { status, text } = await seen(operation, home, ids, undefined, query)
       const name = shortName(operation)
       // The sites recognize visitors for a day, so reports over a longer time are refused.
       if (status === 422 && text.includes('"identity_insufficient"')) continue
-      expect({ name, status, text: status < 300 ? "" : text }).toEqual({ name, status: 200, text: "" })
+      if (!refused) expect({ name, status, text: status < 300 ? "" : text }).toEqual({ name, status: 200, text: "" })
       expect({ name, strange: strangeMarkers(text, home) }).toEqual({ name, strange: [] })
       own += [...text.matchAll(MARKER)].length
     }

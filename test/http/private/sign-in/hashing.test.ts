@@ -18,16 +18,16 @@ const unlocking =
     return (await instance.fetch(request, address)).status
   }
 
-test("computes no hash to unlock an unknown shared view, and one for a view with a password", async () => {
+test("computes a hash for each attempt to unlock a shared view, also an unknown one or one without a password", async () => {
   await using instance = await startInstance()
   const editor = await signedIn(instance, { role: "editor" })
   const locked = (await editor.post("/sites/1/shares", { name: "Locked", password: "correct horse" })).body as { slug: string }
   const open = (await editor.post("/sites/1/shares", { name: "Open" })).body as { slug: string }
   endHashing(instance)
   const unlock = unlocking(instance)
-  expect(await unlock("A".repeat(22))).toBe(404)
-  expect(await unlock(open.slug)).toBe(401)
-  expect(await unlocking(instance, "")(locked.slug)).toBe(401)
+  expect(await unlock("A".repeat(22))).toBe(503)
+  expect(await unlock(open.slug)).toBe(503)
+  expect(await unlocking(instance, "")(locked.slug)).toBe(503)
   expect(await unlock(locked.slug)).toBe(503)
 })
 
