@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox"
-import { type Actor, AppError, type Host, type Site } from "#plugin"
+import { type Actor, AppError, type Host, type Site, versionsIn } from "#plugin"
 import type { Chat } from "./chat/chat.ts"
 import type { ChatConnections } from "./chat/connecting.ts"
 import type { Settings } from "./settings.ts"
@@ -24,6 +24,19 @@ export interface Author {
   userId: number
   expected?: readonly number[] | undefined
 }
+
+/** Returns the author of a change from the call of a route. */
+export const authorOf = ({
+  site,
+  actor,
+  user,
+  request,
+}: Pick<Author, "site" | "actor"> & { user: { id: number }; request: Request }): Author => ({
+  site,
+  actor,
+  userId: user.id,
+  expected: versionsIn(request.headers.get("if-match")),
+})
 
 export type Scope = "site" | "organization"
 

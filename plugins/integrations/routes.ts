@@ -1,5 +1,5 @@
 import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, type Site, versionsIn } from "#plugin"
-import type { Area, Author } from "./area.ts"
+import { type Area, authorOf } from "./area.ts"
 import { CHAT_KINDS } from "./chat/chat.ts"
 import type { ChatKind } from "./chat/forms.ts"
 import { ConnectInput, IntegrationPatch } from "./chat/input.ts"
@@ -19,22 +19,6 @@ export function integrationRoutes({ host, chat, chatConnections }: Area) {
     void (await chatConnections.get(site!, id)) // all routes are below a site
   const can = { permission: "integrations:write", find }
 
-  const authorOf = ({
-    site,
-    actor,
-    user,
-    request,
-  }: {
-    site: Site
-    actor: Author["actor"]
-    user: { id: number }
-    request: Request
-  }): Author => ({
-    site,
-    actor,
-    userId: user.id,
-    expected: versionsIn(request.headers.get("if-match")),
-  })
   interface Viewer {
     site: Site
     user: { id: number }

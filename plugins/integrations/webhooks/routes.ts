@@ -12,9 +12,8 @@ import {
   readPlainPaging,
   Sent,
   type Site,
-  versionsIn,
 } from "#plugin"
-import type { Area, Author } from "../area.ts"
+import { type Area, authorOf } from "../area.ts"
 import { WebhookInput, WebhookPatch } from "./input.ts"
 import { DeliveryResponse, DeliveryWithBody, deliveryResponse, WebhookResponse, WebhookWithSecret } from "./responses.ts"
 import { countDeliveries, listDeliveries } from "./rows.ts"
@@ -44,22 +43,6 @@ export function webhookRoutes({ host, webhooks, deliveries }: Area) {
   const can = { permission: "webhooks:write", find }
   const withoutBody = { ...can, read: readNothing }
 
-  const authorOf = ({
-    site,
-    actor,
-    user,
-    request,
-  }: {
-    site: Site
-    actor: Author["actor"]
-    user: { id: number }
-    request: Request
-  }): Author => ({
-    site,
-    actor,
-    userId: user.id,
-    expected: versionsIn(request.headers.get("if-match")),
-  })
   const withSecret = async ({ webhook, secret }: WithSecret): Promise<WebhookWithSecret> => ({ ...(await webhooks.show(webhook)), secret })
 
   return host
