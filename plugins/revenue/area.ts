@@ -6,6 +6,7 @@ import type { Following } from "./transactions/following.ts"
 import type { List } from "./transactions/list.ts"
 import type { Manual } from "./transactions/manual.ts"
 import type { Recompute } from "./transactions/recompute.ts"
+import type { Visibility } from "./transactions/removal.ts"
 import type { Writing } from "./transactions/writing.ts"
 
 /** The parts of the area, each of which has a file. */
@@ -16,6 +17,7 @@ export interface Area {
   writing: Writing
   recompute: Recompute
   following: Following
+  visibility: Visibility
   manual: Manual
   list: List
 }

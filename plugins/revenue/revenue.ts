@@ -23,6 +23,7 @@ import { createList } from "./transactions/list.ts"
 import { createManual } from "./transactions/manual.ts"
 import { createPayments } from "./transactions/payments.ts"
 import { ALL, createRecompute, type Recompute } from "./transactions/recompute.ts"
+import { createVisibility } from "./transactions/removal.ts"
 import { createWriting } from "./transactions/writing.ts"
 import {
   countOverdue,
@@ -102,5 +103,6 @@ function areaOf(host: RevenueHost): Area {
   recompute = createRecompute(host, { writing, attribution })
   const following = createFollowing(host, { folding: createFolding(host, writing), attribution })
   const manual = createManual(host, { writing, written: following.soon })
-  return { host, settings, rates, writing, recompute, following, manual, list: createList(host) }
+  const visibility = createVisibility(host, writing)
+  return { host, settings, rates, writing, recompute, following, visibility, manual, list: createList(host) }
 }

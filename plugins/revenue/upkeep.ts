@@ -1,8 +1,9 @@
-import { dayStart, type ErasedVisits, type Exporter, type PluginJob, parseDay, type Removed, type Site, sql } from "#plugin"
+import { dayStart, type ErasedVisits, type Exporter, type PluginJob, parseDay, type Removed, type SaleEvent, type Site, sql } from "#plugin"
 import type { Area } from "./area.ts"
 import { FOLD_JOB } from "./transactions/following.ts"
 import { RECOMPUTE_JOB } from "./transactions/recompute.ts"
 import { deleteRefund } from "./transactions/refunds.ts"
+import { refoldSale } from "./transactions/removal.ts"
 import { formatDetail } from "./transactions/responses.ts"
 import { deleteSale } from "./transactions/sales.ts"
 import { COLUMNS, NO_VISIT, type TransactionRow } from "./transactions/transaction.ts"
@@ -11,9 +12,13 @@ import { type RevenueWriter, updateRow } from "./transactions/writer.ts"
 /** Number of rows that one transaction of the writer changes. */
 const SLICE = 500
 
-export const jobsOf = ({ rates, recompute, following }: Area): Readonly<Record<string, PluginJob>> => ({
-  [FOLD_JOB]: { interrupted: "resume", attempts: 5, run: ({ signal }) => following.run(signal) },
-  "follow-visits": { interrupted: "resume", schedule: { cron: "*/5 * * * *" }, run: ({ signal }) => following.catchUp(signal) },
+export const jobsOf = ({ rates, recompute, following, visibility }: Area): Readonly<Record<string, PluginJob>> => ({
+  [FOLD_JOB]: { interrupted: "resume", attempts: 5, run: ({ signal }) => inOrder(signal, following.run, visibility.run) },
+  "follow-visits": {
+    interrupted: "resume",
+    schedule: { cron: "*/5 * * * *" },
+    run: ({ signal }) => inOrder(signal, visibility.catchUp, following.catchUp),
+  },
   [RECOMPUTE_JOB]: { interrupted: "resume", attempts: 5, run: recompute.run },
   "fetch-rates": {
     interrupted: "resume",
@@ -23,6 +28,10 @@ export const jobsOf = ({ rates, recompute, following }: Area): Readonly<Record<s
     run: ({ signal }) => rates.fetchEcb(signal),
   },
 })
+
+async function inOrder(signal: AbortSignal, ...steps: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+  for (const step of steps) await step(signal)
+}
 
 /** Deletes all rows of a deleted site. Returns the number of transactions. */
 export async function removeSite(area: Area, siteId: number): Promise<Removed> {
@@ -85,23 +94,36 @@ export async function eraseVisits(area: Area, siteId: number, removed: ErasedVis
   const site = area.host.services.sites.directory.byId(siteId)
   if (!site) return {}
   await area.following.settle(site)
-  const sequences = JSON.stringify(removed.visits.map(({ sequence }) => sequence))
-  const isOfVisit = sql`visit_sequence in (select value from json_each(${sequences}))`
+  const sequences = new Set(removed.visits.map(({ sequence }) => sequence))
+  const isOfVisit = sql`visit_sequence in (select value from json_each(${JSON.stringify([...sequences])}))`
   const isTracked = ({ provider }: TransactionRow) => provider === "tracker" || provider === "import"
-  return {
-    transactions: await changeAll(
-      area,
-      siteId,
-      (after) => sql`${isOfVisit} and id > ${after}`,
-      (writer, row) => (isTracked(row) ? remove(writer, row) : clear(writer, row)),
-    ),
-  }
+  const isLeft = (event: SaleEvent) => !sequences.has(event.visit_sequence)
+  const transactions = await changeAll(
+    area,
+    siteId,
+    (after) => sql`${isOfVisit} and id > ${after}`,
+    (writer, row) => (isTracked(row) ? removeReports(area, writer, row, isLeft) : clear(writer, row)),
+  )
+  if (transactions > 0) area.following.soon(siteId)
+  return { transactions }
 }
 
 /** Removes the transactions of an import that was undone. */
-export const undoImport = (area: Area, siteId: number, importId: number): Promise<number> =>
-  changeAll(area, siteId, (after) => sql`import_id = ${importId} and import_id > 0 and id > ${after}`, remove)
+export async function undoImport(area: Area, siteId: number, importId: number): Promise<number> {
+  const isLeft = (event: SaleEvent) => event.import_id !== importId
+  const removed = await changeAll(
+    area,
+    siteId,
+    (after) => sql`import_id = ${importId} and import_id > 0 and id > ${after}`,
+    (writer, row) => removeReports(area, writer, row, isLeft),
+  )
+  if (removed > 0) area.following.soon(siteId)
+  return removed
+}
 
+/** Removes a transaction. A sale stays if some of its events are left. */
+const removeReports = ({ host }: Area, writer: RevenueWriter, row: TransactionRow, isLeft: (event: SaleEvent) => boolean): void =>
+  row.type === "sale" ? refoldSale(writer, host.sales, row, isLeft) : deleteRefund(writer, row)
 const remove = (writer: RevenueWriter, row: TransactionRow): void =>
   row.type === "sale" ? deleteSale(writer, row.id) : deleteRefund(writer, row)
 const clear = (writer: RevenueWriter, { id }: TransactionRow): void => updateRow(writer, id, NO_VISIT)

@@ -63,11 +63,11 @@ describe("a manual transaction", () => {
   })
 
   test("confirms an order that only a browser has reported", async () => {
-    await shop.browse({ order: "C-1", revenue: { amount: "1", currency: "EUR" } })
+    await shop.browse({ order: "LATE-1", revenue: { amount: "1", currency: "EUR" } })
     await shop.sell([])
-    expect(await shop.transactions("&q=c-1")).toMatchObject([{ trust: "client", provider: "tracker" }])
-    expect(await add(sale({ order_id: "C-1", amount: "2" }))).toMatchObject({ status: 201 })
-    expect(await shop.transactions("&q=c-1")).toMatchObject([{ trust: "server", provider: "manual", amount: { amount: "2.00" } }])
+    expect(await shop.transactions("&q=late-1")).toMatchObject([{ trust: "client", provider: "tracker" }])
+    expect(await add(sale({ order_id: "LATE-1", amount: "2" }))).toMatchObject({ status: 201 })
+    expect(await shop.transactions("&q=late-1")).toMatchObject([{ trust: "server", provider: "manual", amount: { amount: "2.00" } }])
   })
 
   test.each([

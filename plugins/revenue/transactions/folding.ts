@@ -50,7 +50,8 @@ function fold(writer: RevenueWriter, event: SaleEvent): void {
   else recordSale(writer, saleOf(event))
 }
 
-const saleOf = (event: SaleEvent): Claim => ({
+/** Returns what a sale event with a positive amount says. */
+export const saleOf = (event: SaleEvent): Claim => ({
   ...claimOf(event),
   type: "sale",
   external_id: event.order_id === null ? eventId(event) : `order:${event.order_id}`,

@@ -5,8 +5,9 @@ import { LIMITS, type RevenueHost } from "../host.ts"
 import { type Claim, NO_DETAILS_OF_REFUND } from "./claim.ts"
 import { type NewTransaction, readRefund } from "./input.ts"
 import { deleteRefund, recordRefund } from "./refunds.ts"
+import { refoldSale } from "./removal.ts"
 import { formatTransaction, type Sight } from "./responses.ts"
-import { deleteSale, recordSale, saleByOrder } from "./sales.ts"
+import { recordSale, saleByOrder } from "./sales.ts"
 import type { TransactionRow } from "./transaction.ts"
 import { linkedTo, type RevenueWriter, rowById, rowByKey } from "./writer.ts"
 import type { Writing } from "./writing.ts"
@@ -27,7 +28,7 @@ interface ManualParts {
 }
 
 export function createManual(host: RevenueHost, { writing, written }: ManualParts) {
-  const { audit, db, rows, now } = host
+  const { audit, db, rows, sales, now } = host
 
   /** Returns the rows of a site by id, or throws `transaction_not_found`. */
   async function get(site: Site, id: number): Promise<TransactionRow> {
@@ -95,7 +96,7 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
       return (await add(site, [{ ...refund, occurred_at: occurredAt, note }], author, id))[0]! // one was added
     },
 
-    /** Deletes a manual transaction. Throws `not_manual`. */
+    /** Deletes a manual transaction. A tracked sale of which it took over the order counts again. Throws `not_manual`. */
     async remove(site: Site, id: number, actor: Actor): Promise<void> {
       const row = await get(site, id)
       if (row.provider !== "manual")
@@ -106,7 +107,13 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
         siteId: site.id,
         organizationId: site.organization_id,
       })
-      await writing.writeInTurn(site, (writer) => (row.type === "sale" ? deleteSale(writer, id) : deleteRefund(writer, row)))
+      await writing.writeInTurn(site, (writer) => {
+        const current = rowById(writer.rows, site.id, id)
+        if (current?.provider !== "manual") return // taken over or deleted since
+        if (current.type === "sale") refoldSale(writer, sales, current, () => true)
+        else deleteRefund(writer, current)
+      })
+      written(site.id)
     },
   }
 }

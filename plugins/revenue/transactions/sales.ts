@@ -10,6 +10,9 @@ import { deleteRow, insertRow, isMarked, linkedTo, mark, type RevenueWriter, row
 
 /** Provider of aliases that are order IDs: those of a row with several. */
 const ORDER = "order"
+/** Provider of aliases that are sequences of further sale events of the order, so that one remains when another report is removed. */
+const EVENT = "event"
+type AliasOwner = Provider | typeof ORDER | typeof EVENT
 
 /** Result of a claim. */
 export interface Recorded {
@@ -17,12 +20,12 @@ export interface Recorded {
   isNew: boolean
 }
 
-/** Records a sale. Returns undefined if the provider has voided it. */
-export function recordSale(writer: RevenueWriter, claim: Claim): Recorded | undefined {
+/** Records a sale, a new one with the given ID if there is one. Returns undefined if the provider has voided it. */
+export function recordSale(writer: RevenueWriter, claim: Claim, newId?: number): Recorded | undefined {
   const { rows, site } = writer
   if ([claim.external_id, ...claim.aliases].some((id) => isMarked(rows, site.id, claim.provider, id, "sale"))) return undefined
   const [known, ...others] = knownSales(rows, site.id, claim)
-  if (!known) return { id: insertSale(writer, claim), isNew: true }
+  if (!known) return { id: insertSale(writer, claim, newId), isNew: true }
   const merged = others.reduce((row, other) => merge(writer, row, other), known)
   apply(writer, merged, claim)
   return { id: merged.id, isNew: false }
@@ -60,7 +63,7 @@ export const saleByOrder = (rows: RowStatements, siteId: number, orderId: string
   rows.get<TransactionRow>(sql`select ${COLUMNS} from revenue_transactions
     where site_id = ${siteId} and order_id = ${orderId} and type = 'sale' order by id limit 1`) ?? saleByAlias(rows, siteId, ORDER, orderId)
 
-function saleByAlias(rows: RowStatements, siteId: number, provider: Provider | typeof ORDER, alias: string): TransactionRow | undefined {
+function saleByAlias(rows: RowStatements, siteId: number, provider: AliasOwner, alias: string): TransactionRow | undefined {
   const found = rows.get<{ id: number }>(sql`select transaction_id as id from revenue_aliases
     where site_id = ${siteId} and provider = ${provider} and alias = ${alias}`)
   return found && rowById(rows, siteId, found.id)
@@ -74,9 +77,10 @@ function knownSales(rows: RowStatements, siteId: number, { provider, external_id
   return [...byId.values()].sort((a, b) => a.id - b.id)
 }
 
-function insertSale(writer: RevenueWriter, claim: Claim): number {
+function insertSale(writer: RevenueWriter, claim: Claim, newId?: number): number {
   const { rows, site, now } = writer
   const id = insertRow(writer, {
+    ...(newId !== undefined && { id: newId }),
     ...{ site_id: site.id, received_at: now, created_by: claim.created_by, note: claim.note },
     is_announced: claim.import_id === 0 ? 0 : 1,
     ...{ provider: claim.provider, external_id: claim.external_id, type: "sale", order_id: claim.order_id },
@@ -124,6 +128,7 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
   for (const id of ids) addAlias(rows, site.id, claim.provider, id, claim.external_id, row.id)
   removeOwnAlias(rows, next)
   if (claim.order_id !== null && claim.order_id !== next.order_id) addAlias(rows, site.id, ORDER, claim.order_id, claim.order_id, row.id)
+  if (claim.sale_sequence !== next.sale_sequence) addEvent(writer, row.id, claim)
   const changesAmount = next.amount_minor !== row.amount_minor || next.currency !== row.currency || next.occurred_at !== row.occurred_at
   if (changesAmount) {
     convertRow(writer, next)
@@ -133,9 +138,9 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
   settle(writer, row.id)
 }
 
-/** Order of precedence: trust first, then what the site itself has seen before what was imported. */
+/** Order of precedence: what the site itself has seen before what was imported and can be hidden, then trust. */
 const strength = ({ trust, import_id }: Pick<TransactionRow, "trust" | "import_id">): number =>
-  2 * TRUSTS.indexOf(trust) + (import_id === 0 ? 1 : 0)
+  (import_id === 0 ? TRUSTS.length : 0) + TRUSTS.indexOf(trust)
 
 /** Returns the columns of the visit. The visit of a tracked sale stays, and replaces one that was found by the person. */
 function visitOf(row: TransactionRow, claim: Claim): Values {
@@ -194,7 +199,7 @@ const frozenOf = ({
 const addAlias = (
   rows: RowStatements,
   siteId: number,
-  provider: Provider | typeof ORDER,
+  provider: AliasOwner,
   alias: string,
   externalId: string,
   transactionId: number,
@@ -202,13 +207,27 @@ const addAlias = (
   rows.run(sql`insert into revenue_aliases (site_id, provider, alias, external_id, transaction_id)
     values (${siteId}, ${provider}, ${alias}, ${externalId}, ${transactionId}) on conflict do nothing`)
 
+/** Remembers that a sale event is about a known sale. */
+export function addEvent({ rows, site }: RevenueWriter, id: number, { sale_sequence, external_id }: Claim): void {
+  if (sale_sequence !== null) addAlias(rows, site.id, EVENT, String(sale_sequence), external_id, id)
+}
+
 /** A row is found by its own ID, so no alias repeats it. */
 const removeOwnAlias = (rows: RowStatements, { site_id, provider, external_id }: TransactionRow): void =>
   rows.run(sql`delete from revenue_aliases where site_id = ${site_id} and provider = ${provider} and alias = ${external_id}`)
 
 /** Returns the aliases of a sale: its other IDs by provider. */
 export const aliasesOf = (rows: RowStatements, id: number): { provider: Provider | typeof ORDER; alias: string }[] =>
-  rows.all(sql`select provider, alias from revenue_aliases where transaction_id = ${id} order by provider, alias`)
+  rows.all(sql`select provider, alias from revenue_aliases
+    where transaction_id = ${id} and provider <> ${EVENT} order by provider, alias`)
+
+/** Returns the sequences of the sale events that report a sale, in storage order. */
+export const eventsOf = (rows: RowStatements, { id, sale_sequence }: Pick<TransactionRow, "id" | "sale_sequence">): number[] =>
+  rows
+    .all<{ alias: string }>(sql`select alias from revenue_aliases where transaction_id = ${id} and provider = ${EVENT}`)
+    .map(({ alias }) => Number(alias))
+    .concat(sale_sequence ?? [])
+    .sort((a, b) => a - b)
 
 /** Returns whether a text is the name of a provider. */
 export const isProvider = (text: string): text is Provider => (PROVIDERS as readonly string[]).includes(text)

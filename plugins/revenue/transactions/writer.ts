@@ -48,8 +48,8 @@ export const linkedTo = (rows: RowStatements, saleId: number): TransactionRow[] 
 /** Values of columns to write. */
 export type Values = Partial<Omit<TransactionRow, "id">>
 
-/** Inserts a row and returns its id. */
-export function insertRow({ rows, written }: RevenueWriter, values: Values): number {
+/** Inserts a row, which gets an id unless it has one, and returns the id. */
+export function insertRow({ rows, written }: RevenueWriter, values: Values & { id?: number }): number {
   const names = Object.keys(values)
   const holes = names.map((name) => (name === "base_minor" ? "cast(? as integer)" : "?"))
   const statement = `insert into revenue_transactions (${names.join(", ")}) values (${holes.join(", ")}) returning id`
