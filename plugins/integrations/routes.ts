@@ -1,4 +1,4 @@
-import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, type Site, versionsIn } from "#plugin"
+import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, type Site } from "#plugin"
 import { type Area, authorOf } from "./area.ts"
 import { CHAT_KINDS } from "./chat/chat.ts"
 import type { ChatKind } from "./chat/forms.ts"
