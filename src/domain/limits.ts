@@ -135,6 +135,8 @@ export const JOBS = {
 /** Product events (areas/00 section 13). */
 export const OUTBOX = {
   slice: 100,
+  /** Time after which a consumer's position is stored during a delivery. After a crash, so much is delivered again. */
+  storeMs: 100,
   keptDays: 30,
   longestPauseMs: 5 * 60_000,
   stopMs: 1_000,

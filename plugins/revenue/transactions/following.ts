@@ -51,9 +51,7 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
           where site_id = ${site.id} and is_announced = 0 order by id limit ${EVENTS_PER_TRANSACTION}`),
       )
       if (found.length === 0) return
-      await host.db.transaction(async (statements) => {
-        for (const transaction of found) await outbox.write(statements, eventOf(site, transaction))
-      })
+      await host.db.transaction((statements) => outbox.write(statements, ...found.map((transaction) => eventOf(site, transaction))))
       const ids = JSON.stringify(found.map(({ id }) => id))
       await rows.write(({ run }) => {
         run(sql`update revenue_transactions set is_announced = 1 where id in (select value from json_each(${ids}))`)

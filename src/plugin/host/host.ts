@@ -204,8 +204,8 @@ export type PublishedEvent = OutboxRow
 
 /** Product events, the only connection between plugins. Events that begin with `internal.` never leave the process. */
 export interface PluginOutbox {
-  /** Publishes an event in the transaction of the change. Consumers run after its commit. */
-  write(statements: OwnStatements | Statements, event: ProductEvent): Promise<void>
+  /** Publishes events in the transaction of the change. Consumers run after its commit. */
+  write(statements: OwnStatements | Statements, ...events: readonly ProductEvent[]): Promise<void>
   /** Returns a published event, while it is stored. Internal ones are not returned. */
   get(id: number): Promise<PublishedEvent | undefined>
   /** Publishes an event after a change of row tables. */
@@ -227,7 +227,7 @@ export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
 }
 
 export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
-  write: (statements, event) => outbox.write(statementsBehind(statements), event),
+  write: (statements, ...events) => outbox.write(statementsBehind(statements), ...events),
   writeAlone: outbox.writeAlone,
   async get(eventId) {
     const row = await outbox.get(eventId)

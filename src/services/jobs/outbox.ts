@@ -5,7 +5,7 @@ import type { ProductEvent } from "../../domain/product-event.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   deleteOutbox,
-  insertOutboxRow,
+  insertOutboxRows,
   lastOutboxId,
   listOutbox,
   moveCursor,
@@ -26,8 +26,8 @@ export interface Consumer {
 
 /** The queue of product events, by which areas communicate and from which webhooks, alerts and emails are sent. */
 export interface Outbox {
-  /** Writes an event in the transaction of the change. Consumers are called after its commit. */
-  write(statements: Statements, event: ProductEvent): Promise<void>
+  /** Writes events in the transaction of the change. Consumers are called after its commit. */
+  write(statements: Statements, ...events: readonly ProductEvent[]): Promise<void>
   /** Writes an event in its own transaction, after a change in row tables. */
   writeAlone(event: ProductEvent): Promise<void>
   /** Returns a published event, while it is stored. Events are kept for 30 days. */
@@ -53,6 +53,9 @@ interface OutboxOptions {
 interface Reader {
   consumer: Consumer
   lastId: number
+  /** The position that is stored, at most `OUTBOX.storeMs` of deliveries behind `lastId`, and the monotonic time at which it was. */
+  storedId: number
+  storedAt: number
   /** After a failure, the consumer is not called before this monotonic time. */
   pausedUntil: number
   failures: number
@@ -88,12 +91,12 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
   }
   async function readAll(reader: Reader): Promise<void> {
     const { consumer } = reader
+    reader.storedAt = clock.monotonic()
     try {
       for (let more = true; more && !abort.signal.aborted; ) {
         const rows = await listOutbox(catalog, { after: reader.lastId, limit: OUTBOX.slice })
         for (const row of rows) if (wants(consumer, row) && !(await deliverOne(reader, row))) return
-        const last = rows.at(-1)
-        if (last && last.id > reader.lastId) await moveTo(reader, last.id)
+        reader.lastId = rows.at(-1)?.id ?? reader.lastId
         more = rows.length === OUTBOX.slice
       }
     } catch (error) {
@@ -101,6 +104,10 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
       reader.failures++
       reader.pausedUntil = clock.monotonic() + Math.min(OUTBOX.longestPauseMs, 1_000 * 2 ** (reader.failures - 1))
       log.error("a product event could not be delivered", { consumer: consumer.name, after: reader.lastId, error })
+    } finally {
+      await storePosition(reader).catch((error) =>
+        log.warn("some product events may be delivered twice", { consumer: consumer.name, error }),
+      )
     }
   }
   /** Delivers an event. Returns false if the consumer was disabled meanwhile or the process is stopping. */
@@ -108,19 +115,28 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     const { consumer } = reader
     if (abort.signal.aborted || !(consumer.isOn?.() ?? true)) return false
     await consumer.consume(row, abort.signal)
-    await moveTo(reader, row.id)
+    reader.lastId = row.id
+    reader.failures = 0
+    if (clock.monotonic() - reader.storedAt >= OUTBOX.storeMs) await storePosition(reader)
     return true
   }
-  /** Stores that a consumer has received everything up to an event. Events that it does not want are passed over in one step. */
-  async function moveTo(reader: Reader, id: number): Promise<void> {
-    await moveCursor(catalog, reader.consumer.name, id)
-    reader.lastId = id
-    reader.failures = 0
+  /** Stores the position. Not after each event, because that waits for the disk. After a crash, the events since then are delivered again. */
+  async function storePosition(reader: Reader): Promise<void> {
+    reader.storedAt = clock.monotonic()
+    if (reader.lastId === reader.storedId) return
+    const { lastId } = reader
+    await moveCursor(catalog, reader.consumer.name, lastId)
+    reader.storedId = lastId
   }
 
-  async function write(statements: Statements, { event, organizationId, siteId, payload = {} }: ProductEvent): Promise<void> {
-    const row = { event, organization_id: organizationId, site_id: siteId ?? null, payload, at: clock.now() }
-    await insertOutboxRow(statements, row)
+  async function write(statements: Statements, ...events: readonly ProductEvent[]): Promise<void> {
+    const at = clock.now()
+    await insertOutboxRows(
+      statements,
+      events.map(({ event, organizationId, siteId, payload = {} }) => ({
+        ...{ event, organization_id: organizationId, site_id: siteId ?? null, payload, at },
+      })),
+    )
     wake()
   }
 
@@ -130,10 +146,13 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     get: (id) => outboxRowById(catalog, id),
     register(consumer) {
       if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers have the name ${consumer.name}`)
-      readers.push({ consumer, lastId: 0, pausedUntil: 0, failures: 0, busy: undefined })
+      readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, pausedUntil: 0, failures: 0, busy: undefined })
     },
     async start() {
-      for (const reader of readers) reader.lastId = await openCursor(catalog, reader.consumer.name)
+      for (const reader of readers) {
+        reader.lastId = await openCursor(catalog, reader.consumer.name)
+        reader.storedId = reader.lastId
+      }
       isStarted = true
     },
     deliver,

@@ -15,12 +15,13 @@ export interface OutboxRow {
 
 type StoredEvent = Omit<OutboxRow, "payload"> & { payload_json: string }
 
-export async function insertOutboxRow(catalog: Statements, row: Omit<OutboxRow, "id">): Promise<number> {
-  const made = await catalog.get<{ id: number }>(sql`
+/** Inserts events in one statement, in order. */
+export function insertOutboxRows(catalog: Statements, rows: readonly Omit<OutboxRow, "id">[]): Promise<void> {
+  const stored = rows.map(({ payload, ...row }) => ({ ...row, payload_json: JSON.stringify(payload) }))
+  return catalog.run(sql`
     insert into outbox (event, organization_id, site_id, payload_json, at)
-    values (${row.event}, ${row.organization_id}, ${row.site_id}, ${JSON.stringify(row.payload)}, ${row.at})
-    returning id`)
-  return made!.id // an insert that returns has a row
+    select value ->> 'event', value ->> 'organization_id', value ->> 'site_id', value ->> 'payload_json', value ->> 'at'
+    from json_each(${JSON.stringify(stored)}) order by key`)
 }
 
 /** Lists the events after an id, by id ascending. */

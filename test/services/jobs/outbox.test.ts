@@ -115,6 +115,24 @@ test("after a crash a consumer continues at its position and receives each event
   expect(seen.slice(-2)).toEqual([{ n: 250 }, { n: 251 }])
 })
 
+test("stores the position of a consumer once per delivery, up to an event that failed", async () => {
+  await using store = await openOutbox()
+  const positions: (number | undefined)[] = []
+  const position = async () => (await store.catalog.get<{ last_id: number }>(sql`select last_id from outbox_cursors`))?.last_id
+  const outbox = store.open({
+    name: "a",
+    events: ["*"],
+    consume: async (row) => {
+      positions.push(await position())
+      if ((row.payload as { n: number }).n === 4) throw new Error("not yet")
+    },
+  })
+  await outbox.start()
+  await store.catalog.transaction((statements) => outbox.write(statements, ...[1, 2, 3, 4, 5].map((n) => event("goal.met", n))))
+  await outbox.deliver()
+  expect([positions.slice(0, 4), await position()]).toEqual([[0, 0, 0, 0], 3])
+})
+
 test("a disabled consumer receives nothing, and the waiting events once it is enabled", async () => {
   await using store = await openOutbox()
   const seen: unknown[] = []
