@@ -7,11 +7,13 @@ import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { COLUMNS, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
-import { rowById, updateRow, type Values } from "./writer.ts"
+import { changeRow, rowsById, type Values } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */
-const SLICE = 1_000
+const SLICE = 2_000
+/** Number of transactions per transaction of the writer. Incoming events wait for it, some milliseconds. */
+const WRITTEN_SLICE = 250
 /** Number of touches other than direct ones that a transaction keeps: the first and the latest. */
 const MAX_TOUCHES = 100
 const DAY_MS = 86_400_000
@@ -27,25 +29,27 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
   /** Looks up the visits and touches of some rows and stores them. In its turn, because an erasure must not come in between. */
   async function freeze(site: Site, found: readonly TransactionRow[], signal?: AbortSignal): Promise<void> {
     const current = await settings.of(site)
-    const tracked = found.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
-    const visits = await sales.visits(site, tracked, signal)
+    const visits = await sales.visits(site, sequencesOf(found), signal)
     const byPerson = found.filter(({ sale_sequence, person }) => sale_sequence === null && person !== null)
     const visitors = new Set([...[...visits.values()].map(({ visitor }) => visitor), ...byPerson.map(({ person }) => person!)])
     const led = await pathsOf(site, [...visitors], found, current, signal)
     const personVisits = await visitsOfPersons(site, byPerson, led, current, signal)
     const isTouch = touchTest(site, current)
-    await writing.write(site, (writer) => {
-      const left = new Set(sales.bySequence(site.id, tracked).map(({ sequence }) => sequence))
-      for (const { id } of found) {
-        const row = rowById(writer.rows, site.id, id)
-        if (!row) continue
-        const visit = row.sale_sequence === null ? personVisits.get(id) : visits.get(row.sale_sequence)
-        if (visit) updateRow(writer, id, frozen(row, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays }))
-        else if (row.sale_sequence !== null && !left.has(row.sale_sequence))
-          updateRow(writer, id, NO_VISIT) // its event was erased
-        else if (row.is_open > 0) updateRow(writer, id, { is_open: 0 })
-      }
-    })
+    for (let at = 0; at < found.length; at += WRITTEN_SLICE) {
+      const ids = found.slice(at, at + WRITTEN_SLICE).map(({ id }) => id)
+      await writing.write(site, (writer) => {
+        const rows = rowsById(writer.rows, site.id, ids)
+        const left = new Set(sales.bySequence(site.id, sequencesOf(rows)).map(({ sequence }) => sequence))
+        for (const row of rows) {
+          const visit = row.sale_sequence === null ? personVisits.get(row.id) : visits.get(row.sale_sequence)
+          if (visit) changeRow(writer, row, frozen(row, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays }))
+          else if (row.sale_sequence !== null && !left.has(row.sale_sequence))
+            changeRow(writer, row, NO_VISIT) // its event was erased
+          else changeRow(writer, row, { is_open: 0 })
+        }
+      })
+      await Bun.sleep(0)
+    }
   }
 
   /** Returns the visit starts and clicks of visitors before the transactions, by visitor. */
@@ -150,6 +154,9 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
     touches_json: JSON.stringify(limited(touches).map(frozenTouch)),
   }
 }
+
+const sequencesOf = (rows: readonly TransactionRow[]): number[] =>
+  rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
 
 const withoutMissing = (texts: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""))

@@ -10,8 +10,8 @@ import type { Writing } from "./writing.ts"
 
 export const RECOMPUTE_JOB = "recompute-transactions"
 
-/** Number of transactions per transaction of the writer. Incoming events wait for it, a few milliseconds. */
-const SLICE = 250
+/** Number of transactions per transaction of the writer. Most keep their conversion, so that incoming events wait some milliseconds. */
+const SLICE = 1_000
 
 /** What has to be recomputed. */
 export interface RecomputeRequest {
@@ -132,7 +132,7 @@ export function createRecompute(host: RevenueHost, { writing, attribution }: { w
 export type Recompute = ReturnType<typeof createRecompute>
 
 const START: Progress = { at: Number.MIN_SAFE_INTEGER, id: 0, done: 0 }
-const SLICES_PER_SAVE = 20
+const SLICES_PER_SAVE = 5
 
 async function requestOf(statements: OwnStatements, siteId: number): Promise<RecomputeRequest | undefined> {
   const row = await statements.get<{ json: string | null }>(

@@ -6,7 +6,19 @@ import { type RowStatements, sql } from "#plugin"
 import type { Claim } from "./claim.ts"
 import { conversionOf, convertRow, linkWaiting, relink, settle } from "./links.ts"
 import { COLUMNS, NEW, PROVIDERS, type Provider, TRUSTS, type TransactionRow } from "./transaction.ts"
-import { deleteRow, insertRow, isMarked, linkedTo, mark, type RevenueWriter, rowById, rowByKey, updateRow, type Values } from "./writer.ts"
+import {
+  changeRow,
+  deleteRow,
+  insertRow,
+  isMarked,
+  linkedTo,
+  mark,
+  type RevenueWriter,
+  rowById,
+  rowByKey,
+  updateRow,
+  type Values,
+} from "./writer.ts"
 
 /** Provider of aliases that are order IDs: those of a row with several. */
 const ORDER = "order"
@@ -121,7 +133,7 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
     occurred_at: Math.min(row.occurred_at, claim.occurred_at),
     ...visitOf(row, claim),
   }
-  updateRow(writer, row.id, values)
+  changeRow(writer, row, values)
   const next = { ...row, ...values }
   const ids = [claim.external_id, ...claim.aliases]
   if (isStronger) addAlias(rows, site.id, row.provider, row.external_id, row.external_id, row.id)

@@ -33,6 +33,10 @@ export function createDayOf(timezone: string): (at: number) => string {
 export const rowById = (rows: RowStatements, siteId: number, id: number): TransactionRow | undefined =>
   rows.get(sql`select ${COLUMNS} from revenue_transactions where id = ${id} and site_id = ${siteId}`)
 
+export const rowsById = (rows: RowStatements, siteId: number, ids: readonly number[]): TransactionRow[] =>
+  rows.all(sql`select ${COLUMNS} from revenue_transactions
+    where id in (select value from json_each(${JSON.stringify(ids)})) and site_id = ${siteId} order by id`)
+
 export const rowByKey = (
   rows: RowStatements,
   siteId: number,
@@ -64,6 +68,12 @@ export function updateRow({ rows, written }: RevenueWriter, id: number, values: 
   const sets = names.map((name) => (name === "base_minor" ? `${name} = cast(? as integer)` : `${name} = ?`))
   rows.run(new Sql(`update revenue_transactions set ${sets.join(", ")} where id = ?`, [...Object.values(values), id]))
   written.add(id)
+}
+
+/** Updates a row unless it has the values already. */
+export function changeRow(writer: RevenueWriter, row: TransactionRow, values: Values): void {
+  const names = Object.keys(values) as (keyof Values)[]
+  if (names.some((name) => values[name] !== row[name])) updateRow(writer, row.id, values)
 }
 
 /** Stores the converted amount of a row. The row does not count as written, because reports convert by themselves. */
