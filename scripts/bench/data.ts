@@ -139,7 +139,7 @@ function eventOf(event: TrafficEvent, after: number): NewEvent {
   }
 }
 
-const NO_TRAITS = Object.fromEntries(TRAITS.map((name) => [name, ""])) as unknown as VisitTraits // every trait is listed in TRAITS
+export const NO_TRAITS = Object.fromEntries(TRAITS.map((name) => [name, ""])) as unknown as VisitTraits // every trait is listed in TRAITS
 
 /** Computes ingestion's results once per distinct input, because the benchmark measures only the stores. */
 function traitsOf({ client, referrer, url }: TrafficEvent): VisitTraits {

@@ -1,5 +1,5 @@
 /**
- * Benchmarks: `bun run bench [--events 100000,1000000] [PART...]`, such as `bun run bench imports`. Without parts, all are measured.
+ * Benchmarks: `bun run bench [--events 100000,1000000] [--sales 1000000] [PART...]`, such as `bun run bench imports`. Without parts, all are measured.
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
@@ -16,6 +16,7 @@ import { measurePeopleMemory } from "./people-memory.ts"
 import { measurePeopleWrites } from "./people-writes.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
+import { measureRevenueWrites } from "./revenue-writes.ts"
 import { measureSales } from "./sales.ts"
 import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
@@ -49,6 +50,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     await measurePeopleMemory()
     await measurePeopleWrites(largest)
   },
+  revenue: () => measureRevenueWrites({ ...year, sales: Number(values.sales) }),
   imports: () => measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events }),
 }
 
@@ -56,6 +58,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
+    sales: { type: "string", default: "1000000" },
     seed: { type: "string", default: "7" },
   },
 })

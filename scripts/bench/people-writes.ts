@@ -13,8 +13,8 @@ const FIRST_SEEN_DAYS = 190
 const LOAD_SECONDS = 5
 const IDLE_ROUNDS = 4
 
-interface Client {
-  send<Answer>(method: "GET" | "POST", path: string, body?: object): Promise<Answer>
+export interface Client {
+  send<Answer>(method: "GET" | "POST" | "PUT", path: string, body?: object): Promise<Answer>
 }
 
 export async function measurePeopleWrites(options: DataOptions): Promise<void> {
@@ -50,7 +50,7 @@ export async function measurePeopleWrites(options: DataOptions): Promise<void> {
   console.log(table(["What", "Figure", "Bar", "Bar met"], rows))
 }
 
-async function signedIn(address: string, siteId: number): Promise<Client> {
+export async function signedIn(address: string, siteId: number): Promise<Client> {
   const headers = { "content-type": "application/json" }
   const login = await fetch(`${address}/api/private/auth/login`, { method: "POST", headers, body: JSON.stringify(USER) })
   const cookie = login.headers
