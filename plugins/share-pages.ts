@@ -4,4 +4,4 @@
  */
 import type { SharePage } from "../src/ui/router/share-screens.tsx"
 
-export const sharePages: readonly SharePage[] = []
+export const sharePages: readonly SharePage[] = [{ path: "/share/d", load: () => import("./dashboards/ui/public/shared-board.tsx") }]

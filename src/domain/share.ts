@@ -175,6 +175,9 @@ export const SHARE_RESPONSE = {
   version: t.Integer({ description: "Version of the share, which increases with each change." }),
 }
 
+/** A share of any kind as its managers receive it. */
+export type SharedTerms = Static<TObject<typeof SHARE_RESPONSE>> & { id: number }
+
 /** Returns these fields of a share with its slug. */
 export const formatShare = (share: ShareTerms & ShareState & { slug: string }, url: string) => ({
   name: share.name,

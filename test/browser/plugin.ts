@@ -3,6 +3,6 @@
 export { noBrowser, openBrowser } from "./browser.ts"
 export { tabTo } from "./people/access-stand.ts"
 export { HOSTILE } from "./report/dashboard-data.ts"
-export { openDashboard, settled } from "./report/dashboard-stand.ts"
+export { type DashboardStand, openDashboard, settled } from "./report/dashboard-stand.ts"
 export { pluginScreens } from "./screens/plugin-screens.ts"
 export { overflow, violations } from "./screens/screens.ts"

@@ -267,11 +267,11 @@ const isAllowed = (links: PublicLinks, hasPassword: boolean): boolean =>
 function refuseForbidden(links: PublicLinks, hasPassword: boolean): void {
   if (isAllowed(links, hasPassword)) return
   if (links === "off") throw new AppError("sharing_disabled", "The organization or the instance does not allow shares.")
-  throw new AppError("password_required", "The organization or the instance allows shares only with a password.")
+  throw new AppError("password_required", "The organization or the instance allows shares only with a password.", { pointer: "/password" })
 }
 
 /** Refuses embedding of a share with a password, because browsers do not send the cookie of an unlocked share in frames. */
 function refuseEmbedded({ embed_origins }: ShareTerms, hasPassword: boolean): void {
   if (hasPassword && embed_origins.length > 0)
-    throw new AppError("embed_needs_no_password", "A share with a password cannot be embedded in other pages.")
+    throw new AppError("embed_needs_no_password", "A share with a password cannot be embedded in other pages.", { pointer: "/embed_origins" })
 }

@@ -1,4 +1,4 @@
-/** Drawings and dialogs of the core's own reports that plugins show as well. Each is loaded when it is first drawn. */
+/** Drawings, lists and dialogs of the core's own reports that plugins show as well. Each is loaded when it is first drawn. */
 import { lazyPart } from "../parts/loading.ts"
 
 export const WorldMap = lazyPart(() => import("../report/cards/world-map.tsx"))
@@ -6,3 +6,5 @@ export const FunnelBars = lazyPart(() => import("../screens/funnels/funnel-bars.
 export const MinuteChart = lazyPart(() => import("../screens/realtime/minute-bars.tsx"), "Bars")
 export const ChartTable = lazyPart(() => import("../report/chart/chart-table.tsx"))
 export const FilterEditor = lazyPart(() => import("../report/filters/filter-dialog.tsx"), "FilterEditor")
+export const Drawing = lazyPart(() => import("../report/chart/time-chart.tsx"), "Drawing")
+export const ShareList = lazyPart(() => import("./shares/share-list.tsx"), "ShareList")

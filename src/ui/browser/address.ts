@@ -13,6 +13,8 @@ interface AddressPlace {
   base: string
   /** Key under which the browser stores the last period. */
   key: string
+  /** Further parameters in the URL of the page, which stay when the address changes. */
+  keeps?: readonly string[]
   /** Removes the parts of an address that the page does not support. */
   holds?(address: SiteAddress): SiteAddress
 }
@@ -68,16 +70,26 @@ export function useSiteAddress(): AddressOfSite {
     const read = remembered === undefined ? given : { ...readSiteAddress(`${remembered}&${search}`), namesPeriod: false }
     return place?.holds ? { ...read, address: place.holds(read.address) } : read
   }, [search, key, place])
-  const searchWith = useCallback((changes: Partial<SiteAddress>) => writeSiteAddress({ ...address, ...changes }), [address])
+  const searchWith = useCallback(
+    (changes: Partial<SiteAddress>) => withParameters(writeSiteAddress({ ...address, ...changes }), search, place?.keeps),
+    [address, search, place],
+  )
   const go = useCallback(
     (changes: Partial<SiteAddress>, { replace = false, path: to = path } = {}) => {
       const next = { ...address, ...changes }
       if (changes.period && !replace) rememberPeriod(key, next)
-      navigate(`${to}${writeSiteAddress(next)}`, { replace })
+      navigate(`${to}${searchWith(changes)}`, { replace })
     },
-    [address, navigate, path, key],
+    [address, navigate, path, key, searchWith],
   )
   return { siteId, base, address, leftOut, namesPeriod, searchWith, go }
+}
+
+/** Returns a query string with some of the parameters of another one. */
+function withParameters(written: string, search: string, names: readonly string[] = []): string {
+  const present = [...new URLSearchParams(search)].filter(([name]) => names.includes(name))
+  if (present.length === 0) return written
+  return `${written === "" ? "?" : `${written}&`}${new URLSearchParams(present)}`
 }
 
 const isSame = (a: Pick<AddressFilter, "dimension" | "property">, b: Pick<AddressFilter, "dimension" | "property">): boolean =>

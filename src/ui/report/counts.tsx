@@ -1,14 +1,15 @@
-/** Charts and lists for counts other than the site's statistics, such as clicks on links. */
+/** Charts for counts other than the site's statistics, such as clicks on links. */
+import { Suspense } from "preact/compat"
 import { useMemo, useState } from "preact/hooks"
 import type { ReportRange, Timeseries } from "../../domain/report.ts"
 import { comparisonArguments, rangeArguments } from "../../domain/site-address.ts"
+import { Drawing } from "../area/report-parts.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { Change } from "../parts/change.tsx"
 import { exact, short } from "../text/format.ts"
-import { RankedList } from "./cards/ranked-list.tsx"
 import ChartTable from "./chart/chart-table.tsx"
+import { IntervalField } from "./chart/interval-field.tsx"
 import { changeOf, comparisonText } from "./chart/points.ts"
-import { Drawing, IntervalField } from "./chart/time-chart.tsx"
 import { asQuery } from "./data/reports.ts"
 import { useNotes } from "./notes.ts"
 
@@ -72,7 +73,9 @@ export function CountChart({ title, counts, series, fixedInterval = false }: Cou
       {asTable ? (
         <ChartTable series={shown} metric={chosen.label} notes={notes} />
       ) : (
-        <Drawing series={shown} metric={chosen.label} notes={notes} />
+        <Suspense fallback={<div class="chart" />}>
+          <Drawing series={shown} metric={chosen.label} notes={notes} />
+        </Suspense>
       )}
       <div class="chart-foot">
         <span class="row">
@@ -104,22 +107,4 @@ function named({ interval, points, comparison, meta }: CountSeries, name: string
     points: own(points),
     ...(comparison && { comparison: { range: comparison.range as ReportRange, points: own(comparison.points) } }),
   } as Timeseries
-}
-
-interface CountRowsProps {
-  /** Header of the first column. */
-  title: string
-  /** Column headers by the name of the number in a row. The first column is also drawn as a bar. */
-  counts: Readonly<Record<string, string>>
-  rows: readonly ({ value: string; label?: string } & Record<string, unknown>)[]
-}
-
-/** List of values with their counts. The bar behind the text repeats the first count. */
-export function CountRows({ title, counts, rows }: CountRowsProps) {
-  const named = rows.map(({ value, label, ...numbers }) => ({
-    value,
-    ...(label !== undefined && { label }),
-    ...Object.fromEntries(Object.entries(counts).map(([name, head]) => [head, numbers[name]])),
-  }))
-  return <RankedList title={title} metrics={Object.values(counts)} rows={named} isChosen={() => false} addressOf={undefined} />
 }

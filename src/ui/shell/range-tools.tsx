@@ -97,7 +97,7 @@ function ComparisonMenu({ short }: { short: boolean }) {
   const { compare, match, compareFrom, compareTo } = address
   return (
     <Popover
-      label={`Comparison: ${COMPARISON_BUTTON[compare]}`}
+      label={`Comparison: ${short && compare === "none" ? "vs nothing" : COMPARISON_BUTTON[compare]}`}
       button={
         <>
           {short ? "vs" : COMPARISON_BUTTON[compare]}

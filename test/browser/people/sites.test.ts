@@ -138,7 +138,7 @@ test.skipIf(noBrowser)("a shared view asks for its password, applies its locked 
   expect(stranger.faults.filter((fault) => !fault.includes("401"))).toEqual([])
 
   await owner.page.reload()
-  await owner.page.getByRole("button", { name: "Revoke the link to For Ann" }).click()
+  await owner.page.getByRole("button", { name: "Revoke link to For Ann" }).click()
   await owner.page.getByRole("button", { name: "Revoke link" }).click()
   await shown(owner.page, "No shared views yet.")
   for (const gone of [path, "/share/s/neverwas"]) {

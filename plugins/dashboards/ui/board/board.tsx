@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useMemo, useRef } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
 import {
   AddressPlaceContext,
@@ -22,14 +22,11 @@ import { boardAddress, boardPath, boardsAddress, editAddress, OVERVIEW, useBoard
 import { BoardMenu } from "../list/board-menu.tsx"
 import { Switcher } from "../list/switcher.tsx"
 import { BoardFilters } from "./board-filters.tsx"
-import { type BoardSource, useBoardData } from "./data.ts"
+import { type BoardSource, REFRESH_MS, useBoardData } from "./data.ts"
 import { EmptyBoard } from "./empty-board.tsx"
 import { useFullScreen } from "./full-screen.ts"
 import { Grid } from "./grid.tsx"
-import { addressOf, questionOf } from "./range.ts"
-
-/** Time after which the figures of an open dashboard are asked again. */
-const REFRESH_MS = 60_000
+import { questionOf, useBoardRange } from "./range.ts"
 
 /** Page of one dashboard. */
 export default function BoardPage() {
@@ -50,15 +47,6 @@ export default function BoardPage() {
       </Page>
     )
   return <OpenBoard key={board.id} siteId={siteId} board={board} />
-}
-
-/** Shows the range of a dashboard in the URL when it names none. Returns whether the URL names one. */
-export function useBoardRange(range: BoardResponse["range"]): boolean {
-  const { namesPeriod, go } = useSiteAddress()
-  useEffect(() => {
-    if (!namesPeriod) go(addressOf(range), { replace: true })
-  }, [namesPeriod])
-  return namesPeriod
 }
 
 function OpenBoard({ siteId, board }: { siteId: number; board: BoardResponse }) {

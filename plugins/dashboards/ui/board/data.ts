@@ -29,6 +29,18 @@ export interface BoardData {
   refresh(widgetIds?: readonly number[]): void
 }
 
+/** Time after which the figures of an open dashboard are asked again. */
+export const REFRESH_MS = 60_000
+
+interface BoardWidgets {
+  /** Version of the dashboard, which changes when its widgets do. */
+  version: number
+  ids: readonly number[]
+  /** Whether the dashboard has more widgets than these. */
+  isPart?: boolean
+  refreshMs: number
+}
+
 interface State extends Pick<BoardData, "results" | "error" | "range" | "generatedAt"> {
   /** Widgets whose answer is on its way; `all` before the first answer. */
   pending: ReadonlySet<number> | "all"
@@ -43,7 +55,7 @@ const NOTHING: State = { results: {}, error: undefined, range: undefined, genera
 export function useBoardData(
   { dataPath, more, onLocked }: BoardSource,
   question: Question | undefined,
-  { version, ids, refreshMs }: { version: number; ids: readonly number[]; refreshMs: number },
+  { version, ids, isPart = false, refreshMs }: BoardWidgets,
 ): BoardData {
   const [state, setState] = useState(NOTHING)
   const running = useRef<AbortController>(undefined)
@@ -56,22 +68,27 @@ export function useBoardData(
     const left = new Set(wanted ?? ids)
     setState((before) => ({ ...before, pending: new Set(left), error: undefined }))
     try {
-      await postLines<Partial<DataResponse>>(dataPath, wanted ? { ...body, widgets: wanted } : body, {
-        signal: controller.signal,
-        onLines: (lines) => {
-          if (controller.signal.aborted) return
-          const found = Object.assign({}, ...lines.map(({ results }) => results)) as Record<string, WidgetResult>
-          for (const id of Object.keys(found)) left.delete(Number(id))
-          const { range, generated_at } = Object.assign({}, ...lines) as Partial<DataResponse>
-          setState((before) => ({
-            ...before,
-            results: { ...before.results, ...found },
-            pending: new Set(left),
-            ...(range && { range }),
-            ...(generated_at && { generatedAt: generated_at }),
-          }))
+      const widgets = wanted ?? (isPart ? ids : undefined)
+      await postLines<Partial<DataResponse>>(
+        dataPath,
+        { ...body, ...(widgets && { widgets }) },
+        {
+          signal: controller.signal,
+          onLines: (lines) => {
+            if (controller.signal.aborted) return
+            const found = Object.assign({}, ...lines.map(({ results }) => results)) as Record<string, WidgetResult>
+            for (const id of Object.keys(found)) left.delete(Number(id))
+            const { range, generated_at } = Object.assign({}, ...lines) as Partial<DataResponse>
+            setState((before) => ({
+              ...before,
+              results: { ...before.results, ...found },
+              pending: new Set(left),
+              ...(range && { range }),
+              ...(generated_at && { generatedAt: generated_at }),
+            }))
+          },
         },
-      })
+      )
     } catch (error) {
       if (controller.signal.aborted) return
       if (error instanceof Problem && error.code === "share_locked") onLocked?.()

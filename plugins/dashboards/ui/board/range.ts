@@ -1,5 +1,6 @@
 /** Between the address of a page and the range, filters and comparison that its dashboard is asked for. */
-import { addDays, addMonths, lengthOf, rangeOf, type SiteAddress, todayIn } from "#plugin/ui"
+import { useEffect } from "preact/hooks"
+import { addDays, addMonths, lengthOf, rangeOf, type SiteAddress, todayIn, useSiteAddress } from "#plugin/ui"
 import type { BoardFilter, BoardRange, Compare } from "../../board.ts"
 
 /** Body of a request for figures. */
@@ -45,4 +46,13 @@ export function addressOf({ period, from, to, compare = "none", interval = "auto
   const past = typeof compare === "string" ? { compare } : { compare: "custom" as const, compareFrom: compare.from, compareTo: compare.to }
   const days = period === undefined && from && to ? { period: "custom" as const, from, to } : { period: (period ?? "28d") as "28d" } // checked when it was saved
   return { ...days, ...past, interval }
+}
+
+/** Shows the range of a dashboard in the URL when it names none. Returns whether the URL names one. */
+export function useBoardRange(range: BoardRange): boolean {
+  const { namesPeriod, go } = useSiteAddress()
+  useEffect(() => {
+    if (!namesPeriod) go(addressOf(range), { replace: true })
+  }, [namesPeriod])
+  return namesPeriod
 }

@@ -6,6 +6,7 @@ import type { BoardRow } from "../../responses.ts"
 import { boardPath, boardsPath, editAddress, OVERVIEW, useRefresh, useRights } from "../answers.ts"
 
 const Duplicate = lazy(() => import("./duplicate.tsx"))
+const ShareDialog = lazy(() => import("../shares/share-dialog.tsx"))
 
 interface BoardMenuProps {
   siteId: number
@@ -20,9 +21,9 @@ type Action = Parameters<typeof ActionMenu>[0]["actions"][number]
 
 /** Menu of the actions on a dashboard. */
 export function BoardMenu({ siteId, board, kind, first = [], onDeleted }: BoardMenuProps) {
-  const { writes } = useRights(siteId)
+  const { writes, shares } = useRights(siteId)
   const [, navigate] = useLocation()
-  const [open, setOpen] = useState<"duplicate">()
+  const [open, setOpen] = useState<"duplicate" | "share">()
   const refresh = useRefresh(siteId)
   const undoable = useUndoable(refresh)
   const { id, is_my_default: isMine, is_site_default: isOfSite, can_edit: canEdit, visibility } = board
@@ -48,6 +49,7 @@ export function BoardMenu({ siteId, board, kind, first = [], onDeleted }: BoardM
   }
   const actions: (Action | false)[] = [
     canEdit && !isBuiltIn && { label: "Edit", run: () => navigate(editAddress(siteId, id)) },
+    shares && !isBuiltIn && { label: "Share", run: () => setOpen("share") },
     { label: "Duplicate", run: () => setOpen("duplicate") },
     isMine
       ? { label: "Remove as your default", run: setDefault("me", null, "You have no default dashboard now") }
@@ -78,6 +80,7 @@ export function BoardMenu({ siteId, board, kind, first = [], onDeleted }: BoardM
       <ActionMenu {...(kind && { kind })} label={`Actions for ${name}`} actions={[...first, ...actions.filter((one) => one !== false)]} />
       <Suspense fallback={<div class="progress-line" />}>
         {open === "duplicate" && <Duplicate siteId={siteId} board={board} onClose={() => setOpen(undefined)} />}
+        {open === "share" && <ShareDialog siteId={siteId} board={board} onClose={() => setOpen(undefined)} />}
       </Suspense>
     </>
   )

@@ -1,8 +1,7 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
-import type { ReportFacts, ReportRange, Timeseries } from "../../../domain/report.ts"
-import type { AddressInterval } from "../../../domain/site-address.ts"
+import type { ReportFacts, Timeseries } from "../../../domain/report.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Icon } from "../../parts/icon.tsx"
 import { lazyPart, useTurns } from "../../parts/loading.ts"
@@ -11,11 +10,11 @@ import { useKeys } from "../../parts/shortcuts.ts"
 import { METRIC_FORMATS, metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
-import { fittingIntervals, lengthOf } from "../data/ranges.ts"
 import { openDialog } from "../dialogs.tsx"
 import { placesOf } from "../notes.ts"
 import { ImportMark, TrustMark } from "../trust.tsx"
 import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
+import { IntervalField } from "./interval-field.tsx"
 import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
 
 const ChartTable = lazyPart(() => import("./chart-table.tsx"))
@@ -175,33 +174,6 @@ const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, v
   const known = values.filter((value) => value !== null).sort((a, b) => a - b)
   const text = (value: number | undefined) => metricText(metric, value, revenue_currency)
   return `${metricLabel(metric)} by ${interval}, ${values.length} points, lowest ${text(known[0])}, highest ${text(known.at(-1))}. Arrow keys move between points, Enter opens the menu of one.`
-}
-
-const WORDS: Readonly<Record<AddressInterval, string>> = {
-  auto: "Automatic",
-  hour: "By hour",
-  day: "By day",
-  week: "By week",
-  month: "By month",
-}
-
-/** Select field for the interval. It offers only intervals that suit the period. */
-export function IntervalField({ range }: { range: ReportRange }) {
-  const { address, go } = useSiteAddress()
-  return (
-    <select
-      class="plain-select"
-      aria-label="Interval"
-      value={address.interval}
-      onChange={(event) => go({ interval: event.currentTarget.value as AddressInterval }, { replace: true })}
-    >
-      {fittingIntervals(lengthOf(range)).map((interval) => (
-        <option key={interval} value={interval} selected={interval === address.interval}>
-          {WORDS[interval]}
-        </option>
-      ))}
-    </select>
-  )
 }
 
 const Items = lazyPart(() => import("../menu-items.tsx"), "ExportItems")

@@ -1,6 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { createContext } from "preact"
 import { useContext, useEffect } from "preact/hooks"
+import type { Dimension } from "../../../domain/dimension.ts"
 import type { BatchAnswer } from "../../../domain/insight.ts"
 import type { Breakdown, GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
 import type { FlatArguments } from "../../../domain/site-address.ts"
@@ -20,6 +21,8 @@ export interface StatsSource {
   exportAddress: ((report: string, given: FlatArguments) => string) | undefined
   /** Whether the user can change the filters. */
   filters: boolean
+  /** Dimensions by which the user can filter. Absent for all. */
+  filterDimensions?: readonly Dimension[]
   /** Returns whether a panel is shown, by its name in shared views (`sources`, `busy_hours` …). */
   shows(section: string): boolean
   can(permission: string): boolean

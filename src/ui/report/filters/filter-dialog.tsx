@@ -55,8 +55,9 @@ interface FilterEditorProps extends FilterDialogProps {
 
 /** Dialog for one of several filters: dimension, condition and values. Without an index it adds a filter. */
 export function FilterEditor({ filters, index, onFilters, onClose, children }: FilterEditorProps) {
+  const { filterDimensions: dimensions = FLAT_DIMENSIONS } = useStatsSource()
   const before = index === undefined ? undefined : filters[index]
-  const [dimension, setDimension] = useState<Dimension>(before?.dimension ?? "page")
+  const [dimension, setDimension] = useState<Dimension>(before?.dimension ?? (dimensions.includes("page") ? "page" : dimensions[0]!))
   const [property, setProperty] = useState(before?.property ?? "")
   const [operator, setOperator] = useState<Operator>(before?.operator ?? "is")
   const [values, setValues] = useState<readonly string[]>(before?.values ?? [])
@@ -92,7 +93,7 @@ export function FilterEditor({ filters, index, onFilters, onClose, children }: F
             label="Filter by"
             value={dimension}
             onValue={(next) => chooseDimension(next as Dimension)}
-            options={FLAT_DIMENSIONS.map((value) => ({ value, label: dimensionLabel(value) }))}
+            options={dimensions.map((value) => ({ value, label: dimensionLabel(value) }))}
             autofocus
           />
           <SelectField

@@ -4,6 +4,9 @@ import { boot } from "../../api/session.ts"
 /** Returns whether a page of a share is embedded in another page, or looks as if. Then it has no frame of its own. */
 export const isEmbedded = (): boolean => window.self !== window.top || new URLSearchParams(location.search).get("embed") === "1"
 
+/** Parameters in the URL of a share that stay when its period or filters change. */
+export const SHARE_PARAMETERS: readonly string[] = ["embed", "theme"]
+
 const THEMES = ["auto", "light", "dark"]
 
 /** Returns the theme that the URL asks for, undefined without one. */

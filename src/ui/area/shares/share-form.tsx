@@ -1,38 +1,56 @@
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
-import type { ShareResponse } from "../../../domain/share.ts"
+import type { SharedTerms } from "../../../domain/share.ts"
 import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
-import { ConditionRows } from "./condition-rows.tsx"
-import { linesOf } from "./settings.ts"
-import { bodyOf, SECTION_LABELS, type ShareDraft, textOf, useShareDraft } from "./share-draft.ts"
+import { ConditionRows } from "../../screens/site-settings/condition-rows.tsx"
+import { linesOf } from "../../screens/site-settings/settings.ts"
+import { bodyOf, type ShareDraft, shareDraft, textOf } from "./share-draft.ts"
 
-interface ShareFormProps {
-  /** API path of the site's shared views. */
+/** The fields that only one kind of share has. */
+export interface OwnFields<Own extends object> {
+  /** Returns them of a share, or those of a new one. */
+  of(share: object | undefined): Own
+  /** Returns them in words, to compare two versions. */
+  textOf(own: Own): readonly (readonly [label: string, text: string])[]
+  /** Returns what is sent of them. Default: all. */
+  sent?(own: Own, before: Own): object
+  /** Their fields in the form. */
+  fields(own: Own, set: (changes: Partial<Own>) => void, errorOf: Sent["errorOf"]): ComponentChildren
+}
+
+interface ShareFormProps<Own extends object> {
+  /** What the share is called, such as `shared view`. */
+  noun: string
+  /** API path of the shares. */
   path: string
-  /** View to edit, or undefined for a new one. */
-  share: ShareResponse | undefined
-  /** Whether the organization requires a password on every view. */
+  /** Share to edit, or undefined for a new one. */
+  share: SharedTerms | undefined
+  own: OwnFields<Own>
+  /** Whether the organization requires a password on every share. */
   needsPassword: boolean
   onDone(): Promise<unknown>
   onClose(): void
 }
 
-/** Creates or edits a shared view. */
-export function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
-  const { draft, set } = useShareDraft(share)
-  const body = () => bodyOf(draft, share)
-  const [theirs, setTheirs] = useState<ShareResponse>()
+/** Dialog that creates or edits a share of any kind. */
+export function ShareForm<Own extends object>({ noun, path, share, own, needsPassword, onDone, onClose }: ShareFormProps<Own>) {
+  const [draft, setDraft] = useState(() => shareDraft(share, needsPassword))
+  const [values, setValues] = useState(() => own.of(share))
+  const body = () => ({ ...bodyOf(draft, share), ...(own.sent?.(values, own.of(share)) ?? values) })
+  const [theirs, setTheirs] = useState<SharedTerms>()
+  const set = (changes: Partial<ShareDraft>) => setDraft((now) => ({ ...now, ...changes }))
   const done = async () => {
     await onDone()
     onClose()
   }
   const change = async (version: number) => {
-    await patch(`${path}/${share!.id}`, { ...body(), version }) // `change` is called for an existing view only
+    await patch(`${path}/${share!.id}`, { ...body(), version }) // `change` is called for an existing share only
     await done()
   }
   const submit = async () => {
@@ -41,27 +59,23 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
       await post(path, body())
       await done()
     } catch (error) {
-      const current = currentVersion<ShareResponse>(error)
+      const current = currentVersion<SharedTerms>(error)
       if (!current) throw error
       setTheirs(current)
     }
   }
   return (
-    <Dialog title={share ? "Edit shared view" : "New shared view"} onClose={onClose}>
+    <Dialog title={share ? `Edit ${noun}` : `New ${noun}`} onClose={onClose}>
       <Form submit={submit}>
         {({ busy, errorOf }) => (
           <>
-            <ShareFields
-              draft={draft}
-              set={set}
-              errorOf={errorOf}
-              needsPassword={needsPassword}
-              hasPassword={share?.has_password ?? false}
-            />
+            <ShareFields draft={draft} set={set} errorOf={errorOf} needsPassword={needsPassword} hasPassword={share?.has_password ?? false}>
+              {own.fields(values, (changes) => setValues((now) => ({ ...now, ...changes })), errorOf)}
+            </ShareFields>
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                {share ? "Save changes" : "Create shared view"}
+                {share ? "Save changes" : `Create ${noun}`}
               </Button>
             </div>
           </>
@@ -69,8 +83,8 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
       </Form>
       {theirs && (
         <VersionConflict
-          mine={textOf({ ...body(), has_password: draft.hasPassword })}
-          theirs={textOf(theirs)}
+          mine={[...textOf({ ...body(), has_password: draft.hasPassword }), ...own.textOf(values)]}
+          theirs={[...textOf(theirs), ...own.textOf(own.of(theirs))]}
           onMine={() => change(theirs.version)}
           onTheirs={done}
           onClose={() => setTheirs(undefined)}
@@ -86,17 +100,14 @@ interface DraftProps {
   draft: ShareDraft
   set(changes: Partial<ShareDraft>): void
   errorOf: Sent["errorOf"]
-}
-
-interface PasswordProps extends DraftProps {
-  /** Whether the organization requires a password on every view. */
+  /** Whether the organization requires a password on every share. */
   needsPassword: boolean
-  /** Whether the view already has a password. */
+  /** Whether the share already has a password. */
   hasPassword: boolean
 }
 
-/** Renders the fields of a shared view: access, content and what viewers can do. */
-function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
+/** Renders the fields of a share: access, content and what viewers can do. */
+function ShareFields({ children, ...fields }: DraftProps & { children: ComponentChildren }) {
   const { draft, set, errorOf } = fields
   return (
     <>
@@ -109,7 +120,7 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
         autofocus
         required
       />
-      <PasswordFields {...fields} needsPassword={needsPassword} hasPassword={hasPassword} />
+      <PasswordFields {...fields} />
       <TextField
         label="Expires"
         type="datetime-local"
@@ -127,7 +138,7 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
         onDrafts={(filters) => set({ filters })}
         error={errorOf("/locked_filters") ?? errorOf("/locked_filters/0/values")}
       />
-      <SectionChoices {...fields} />
+      {children}
       <fieldset class="switches">
         <legend>Viewers can</legend>
         <Checkbox label="Change the period" checked={draft.range} onChange={(range) => set({ range })} />
@@ -139,19 +150,19 @@ function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
         note="One origin per line, e.g. https://www.example.com. Views with a password can't be embedded."
         value={draft.origins}
         onValue={(origins) => set({ origins })}
-        error={linesOf(draft.origins).flatMap((_, index) => errorOf(`/embed_origins/${index}`) ?? [])[0]}
+        error={errorOf("/embed_origins") ?? linesOf(draft.origins).flatMap((_, index) => errorOf(`/embed_origins/${index}`) ?? [])[0]}
         rows={2}
       />
     </>
   )
 }
 
-function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: PasswordProps) {
+function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: DraftProps) {
   return (
     <>
       <Checkbox
         label="Require a password"
-        note={needsPassword ? "Your organization requires a password." : undefined}
+        note={(!draft.hasPassword && errorOf("/password")) || (needsPassword ? "Your organization requires a password." : undefined)}
         checked={draft.hasPassword}
         onChange={(wanted) => set({ hasPassword: wanted })}
       />
@@ -167,19 +178,5 @@ function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: Pas
         />
       )}
     </>
-  )
-}
-
-function SectionChoices({ draft, set, errorOf }: DraftProps) {
-  const toggle = (section: string, checked: boolean) =>
-    set({ sections: Object.keys(SECTION_LABELS).filter((one) => (one === section ? checked : draft.sections.includes(one))) })
-  return (
-    <fieldset class="switches">
-      <legend>Sections</legend>
-      {errorOf("/sections") && <span class="field-error">{errorOf("/sections")}</span>}
-      {Object.entries(SECTION_LABELS).map(([section, label]) => (
-        <Checkbox key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />
-      ))}
-    </fieldset>
   )
 }

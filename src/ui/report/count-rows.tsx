@@ -1,0 +1,19 @@
+import { RankedList } from "./cards/ranked-list.tsx"
+
+interface CountRowsProps {
+  /** Header of the first column. */
+  title: string
+  /** Column headers by the name of the number in a row. The first column is also drawn as a bar. */
+  counts: Readonly<Record<string, string>>
+  rows: readonly ({ value: string; label?: string } & Record<string, unknown>)[]
+}
+
+/** List of values with their counts. The bar behind the text repeats the first count. */
+export function CountRows({ title, counts, rows }: CountRowsProps) {
+  const named = rows.map(({ value, label, ...numbers }) => ({
+    value,
+    ...(label !== undefined && { label }),
+    ...Object.fromEntries(Object.entries(counts).map(([name, head]) => [head, numbers[name]])),
+  }))
+  return <RankedList title={title} metrics={Object.values(counts)} rows={named} isChosen={() => false} addressOf={undefined} />
+}
