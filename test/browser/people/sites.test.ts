@@ -139,7 +139,7 @@ test.skipIf(noBrowser)("a shared view asks for its password, applies its locked 
 
   await owner.page.reload()
   await owner.page.getByRole("button", { name: "Revoke link to For Ann" }).click()
-  await owner.page.getByRole("button", { name: "Revoke link" }).click()
+  await owner.page.getByRole("button", { name: "Revoke link", exact: true }).click()
   await shown(owner.page, "No shared views yet.")
   for (const gone of [path, "/share/s/neverwas"]) {
     await page.goto(stand.origin + gone)
