@@ -273,5 +273,7 @@ function refuseForbidden(links: PublicLinks, hasPassword: boolean): void {
 /** Refuses embedding of a share with a password, because browsers do not send the cookie of an unlocked share in frames. */
 function refuseEmbedded({ embed_origins }: ShareTerms, hasPassword: boolean): void {
   if (hasPassword && embed_origins.length > 0)
-    throw new AppError("embed_needs_no_password", "A share with a password cannot be embedded in other pages.", { pointer: "/embed_origins" })
+    throw new AppError("embed_needs_no_password", "A share with a password cannot be embedded in other pages.", {
+      pointer: "/embed_origins",
+    })
 }

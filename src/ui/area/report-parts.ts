@@ -1,10 +1,11 @@
 /** Drawings, lists and dialogs of the core's own reports that plugins show as well. Each is loaded when it is first drawn. */
 import { lazyPart } from "../parts/loading.ts"
 
+export { Drawing } from "../report/chart/drawing.ts"
+
 export const WorldMap = lazyPart(() => import("../report/cards/world-map.tsx"))
 export const FunnelBars = lazyPart(() => import("../screens/funnels/funnel-bars.tsx"), "FunnelBars")
 export const MinuteChart = lazyPart(() => import("../screens/realtime/minute-bars.tsx"), "Bars")
 export const ChartTable = lazyPart(() => import("../report/chart/chart-table.tsx"))
 export const FilterEditor = lazyPart(() => import("../report/filters/filter-dialog.tsx"), "FilterEditor")
-export const Drawing = lazyPart(() => import("../report/chart/time-chart.tsx"), "Drawing")
 export const ShareList = lazyPart(() => import("./shares/share-list.tsx"), "ShareList")

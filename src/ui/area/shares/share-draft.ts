@@ -1,7 +1,7 @@
 import type { SharedTerms, ShareTerms } from "../../../domain/share.ts"
-import { conditionsOf, conditionsText, type DraftCondition, draftsOf } from "../../screens/site-settings/condition-rows.tsx"
-import { linesOf } from "../../screens/site-settings/settings.ts"
+import { linesOf } from "../../parts/form/fields.tsx"
 import { timeText } from "../../text/format.ts"
+import { conditionsOf, conditionsText, type DraftCondition, draftsOf } from "../condition-rows.tsx"
 
 /** The fields that every kind of share has, as its managers receive them. */
 export type SharedFields = Pick<SharedTerms, "has_password" | "expires_at"> & Omit<ShareTerms, "expires_at">

@@ -6,10 +6,9 @@ import { patch, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, linesOf, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { Form, type Sent } from "../../parts/form/form.tsx"
-import { ConditionRows } from "../../screens/site-settings/condition-rows.tsx"
-import { linesOf } from "../../screens/site-settings/settings.ts"
+import { ConditionRows } from "../condition-rows.tsx"
 import { bodyOf, type ShareDraft, shareDraft, textOf } from "./share-draft.ts"
 
 /** The fields that only one kind of share has. */

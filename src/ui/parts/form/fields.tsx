@@ -168,3 +168,10 @@ export const FilterRow = ({ label, children }: { label: string; children: Compon
     {children}
   </div>
 )
+
+/** Returns the trimmed, non-empty lines of a text. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")

@@ -17,10 +17,3 @@ export function useRefreshSite(siteId: number): () => Promise<void> {
   const client = useQueryClient()
   return () => client.invalidateQueries({ queryKey: ["site", siteId] })
 }
-
-/** Returns the trimmed, non-empty lines of a text. */
-export const linesOf = (text: string): string[] =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "")

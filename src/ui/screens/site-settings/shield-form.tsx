@@ -3,12 +3,12 @@ import type { SavedFilter } from "../../../domain/segment.ts"
 import { RULE_DIMENSIONS, type ShieldKind } from "../../../domain/shield.ts"
 import type { ShieldResponse } from "../../../domain/site-response.ts"
 import { patch, post } from "../../api/api.ts"
+import { ConditionRows, conditionsOf, conditionsText, draftsOf } from "../../area/condition-rows.tsx"
 import { Button } from "../../parts/button.tsx"
 import { currentVersion, VersionConflict } from "../../parts/confirm.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
-import { ConditionRows, conditionsOf, conditionsText, draftsOf } from "./condition-rows.tsx"
 
 export const KIND_LABELS: Readonly<Record<ShieldKind, { label: string; value: string; note: string }>> = {
   ip: { label: "IP address", value: "IP address or range", note: "203.0.113.7 or 203.0.113.0/24. IPv6 works, too." },

@@ -1,8 +1,8 @@
 import type { SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
-import { Checkbox, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { Checkbox, linesOf, TextArea, TextField } from "../../parts/form/fields.tsx"
 import { SectionForm } from "../../parts/form/section-form.tsx"
-import { linesOf, sitePath, useRefreshSite } from "./settings.ts"
+import { sitePath, useRefreshSite } from "./settings.ts"
 
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 

@@ -1,11 +1,11 @@
-import type { Dimension } from "../../../domain/dimension.ts"
-import { OPERATORS, type Operator } from "../../../domain/filter.ts"
-import type { SavedFilter } from "../../../domain/segment.ts"
-import type { AddressFilter } from "../../../domain/site-address.ts"
-import { Button, IconButton } from "../../parts/button.tsx"
-import { SelectField, TextField } from "../../parts/form/fields.tsx"
-import { dimensionLabel, operatorText } from "../../text/labels.ts"
-import { visible } from "../../text/safe-text.tsx"
+import type { Dimension } from "../../domain/dimension.ts"
+import { OPERATORS, type Operator } from "../../domain/filter.ts"
+import type { SavedFilter } from "../../domain/segment.ts"
+import type { AddressFilter } from "../../domain/site-address.ts"
+import { Button, IconButton } from "../parts/button.tsx"
+import { SelectField, TextField } from "../parts/form/fields.tsx"
+import { dimensionLabel, operatorText } from "../text/labels.ts"
+import { visible } from "../text/safe-text.tsx"
 
 /** Condition as entered in the form, with its values as one text. */
 export interface DraftCondition {
