@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { operationsOf } from "#plugin"
+import { failures, operationsOf } from "#plugin"
 import type { Area } from "./area.ts"
 import { Catalogue, type CatalogueRow } from "./responses.ts"
 
@@ -31,5 +31,10 @@ export const catalogueRoutes = ({ host }: Area) =>
       )
       return { data }
     },
-    { signedIn: true, query: CatalogueQuery, response: { 200: Catalogue }, detail: operation("List the types of widgets") },
+    {
+      signedIn: true,
+      query: CatalogueQuery,
+      response: { 200: Catalogue },
+      detail: { ...operation("List the types of widgets"), ...failures("site_not_found") },
+    },
   )

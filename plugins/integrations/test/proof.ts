@@ -12,19 +12,28 @@ const URL_INSIDE = "https://127.0.0.1/hook"
 export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   /** An address that is refused when it is called, without a look-up. */
   const newWebhook = () => ({ url: `https://10.0.0.9/${fresh("hook")}`, events: ["*"] })
-  const webhook_id = (scene: Scene) => made(scene, `/sites/${scene.site}/webhooks`, newWebhook())
+  /** The last webhook by site: a path names a webhook and one of its deliveries. */
+  const webhooks = new Map<number, string | number>()
+  async function webhook_id(scene: Scene) {
+    const id = await made(scene, `/sites/${scene.site}/webhooks`, newWebhook())
+    webhooks.set(scene.site, id)
+    return id
+  }
 
   const newHook = () => ({ kind: "stripe", signing_secret: fresh("whsec") })
   const hook_id = (scene: Scene) => made(scene, `/sites/${scene.site}/integrations/hooks`, newHook())
 
   /** Creates a webhook with a delivery, and returns the ids of both. */
   async function ids(scene: Scene) {
-    const { catalog } = scene.world.instance.app.instance
     const id = await webhook_id(scene)
+    return { webhook_id: id, delivery: await deliveryOf(scene, id) }
+  }
+  async function deliveryOf(scene: Scene, id: string | number): Promise<number> {
+    const { catalog } = scene.world.instance.app.instance
     const row = await catalog.get<{ id: number }>(sql`
       insert into integrations_deliveries (webhook_id, event, message_id, sequence, created_at)
       values (${Number(id)}, 'ping', ${fresh("msg")}, 1, 0) returning id`)
-    return { webhook_id: id, delivery: row!.id }
+    return row!.id
   }
   async function integration_id(scene: Scene): Promise<number> {
     const { catalog, sites } = scene.world.instance.app.instance
@@ -38,7 +47,7 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   const byUrl = connect({ url: URL_INSIDE })
 
   return {
-    things: { webhook_id, hook_id, integration_id, delivery: async (scene) => (await ids(scene)).delivery },
+    things: { webhook_id, hook_id, integration_id, delivery: (scene) => deliveryOf(scene, webhooks.get(scene.site) ?? 0) },
     recipes: {
       "POST /sites/{site}/integrations/slack/connect": byUrl,
       "POST /sites/{site}/integrations/discord/connect": byUrl,

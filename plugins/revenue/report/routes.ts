@@ -61,7 +61,11 @@ export function reportRoutes(host: RevenueHost, report: Report, products: Return
       {
         can: READ,
         query: query(REPORT),
-        detail: { ...operation("Download all groups of the revenue report as CSV"), ...FAILURES },
+        detail: {
+          ...operation("Download all groups of the revenue report as CSV"),
+          ...FAILURES,
+          responses: { 200: { description: "All groups of the report.", content: { "text/csv": { schema: { type: "string" } } } } },
+        },
       },
     )
     .get("/revenue/products", ({ site, query: given, ...call }) => products(site, given, optionsOf(call)), {
