@@ -13,7 +13,8 @@ export {
   type SiteAddress,
 } from "../domain/site-address.ts"
 export { shellQuoted } from "../domain/text.ts"
-export { get, getAll, Problem, patch, post, postLines, put, remove, send } from "./api/api.ts"
+export { get, getAll, Problem, patch, post, put, remove, send } from "./api/api.ts"
+export { postLines } from "./api/lines.ts"
 export {
   areaQueries,
   confirmIdentity,
@@ -52,6 +53,7 @@ export { toast } from "./parts/toasts.tsx"
 export { DescriptionList, Sparkline, TimeAgo } from "./parts/values.tsx"
 export { CardResult } from "./report/cards/card-answer.tsx"
 export { RankedList, type RankedRow } from "./report/cards/ranked-list.tsx"
+export { furtherSeries } from "./report/chart/further-series.ts"
 export { CountRows } from "./report/count-rows.tsx"
 export { CountChart, type CountSeries, useRangeQuery } from "./report/counts.tsx"
 export { filtersAfter, isRowChosen, pageAddress } from "./report/data/card-tabs.ts"

@@ -1,5 +1,5 @@
-/** Panels of the area's widgets on dashboards. */
+/** Panels of the area's widgets on dashboards, loaded together. */
 export default {
-  retention: () => import("./retention-panel.tsx"),
-  power_users: () => import("./active-days-panel.tsx"),
+  retention: async () => ({ default: (await import("./panels.tsx")).RetentionPanel }),
+  power_users: async () => ({ default: (await import("./panels.tsx")).ActiveDaysPanel }),
 }

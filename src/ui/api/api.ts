@@ -17,7 +17,7 @@ export class Problem extends Error {
   }
 }
 
-interface Sending {
+export interface Sending {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** A `Blob` is sent as it is, with the `content-type` in `headers`; anything else as JSON. */
   body?: unknown
@@ -39,31 +39,8 @@ export async function send<Result>(path: string, sending: Sending = {}): Promise
   })
 }
 
-/** Posts a body and passes each line of the response (`application/x-ndjson`) to `onLines` as soon as it arrives, with those that came with it. */
-export async function postLines<Line>(
-  path: string,
-  body: unknown,
-  { onLines, ...sending }: Pick<Sending, "signal"> & { onLines(lines: Line[]): void },
-): Promise<void> {
-  const headers = { accept: "application/x-ndjson" }
-  const response = await withIdentity(sending, () => respond(path, { ...sending, method: "POST", body, headers }))
-  const decoder = new TextDecoder()
-  let rest = ""
-  const reader = response.body!.getReader() // a response to POST has a body
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n")
-      rest = lines.pop() ?? ""
-      if (lines.length > 0) onLines(lines.map((line) => JSON.parse(line) as Line)) // as `send`
-    }
-  } catch (error) {
-    if (sending.signal?.aborted) throw error
-    throw new Problem(0, "offline", "Can't reach the server.")
-  }
-}
-
 /** Sends a request again after the user has signed in or confirmed their identity, if the server asks for that. */
-async function withIdentity<Result>({ isSignIn }: Sending, request: () => Promise<Result>): Promise<Result> {
+export async function withIdentity<Result>({ isSignIn }: Sending, request: () => Promise<Result>): Promise<Result> {
   try {
     return await request()
   } catch (error) {
@@ -77,7 +54,7 @@ async function withIdentity<Result>({ isSignIn }: Sending, request: () => Promis
 }
 
 /** Returns a successful response, or throws the problem of another one. */
-async function respond(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Response> {
+export async function respond(path: string, { method = "GET", body, headers, signal }: Sending): Promise<Response> {
   const isJson = body !== undefined && !(body instanceof Blob)
   const response = await fetch(path, {
     method,

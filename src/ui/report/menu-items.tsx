@@ -1,5 +1,3 @@
-import type { RefObject } from "preact"
-import { useEffect, useRef } from "preact/hooks"
 import type { FlatMetric } from "../../domain/metric.ts"
 import type { Timeseries } from "../../domain/report.ts"
 import { rangeArguments, type SiteAddress, summaryArguments, timeseriesArguments } from "../../domain/site-address.ts"
@@ -8,6 +6,7 @@ import { useMe, useSite } from "../api/session.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { saveFile } from "../browser/files.ts"
 import { copyText } from "../parts/copy.tsx"
+import { useFirstItem } from "../parts/first-item.ts"
 import { MenuItem } from "../parts/menu.tsx"
 import { toast } from "../parts/toasts.tsx"
 import { metricLabel, rangeText } from "../text/format.ts"
@@ -18,13 +17,6 @@ import { stripMetrics } from "./data/figures.ts"
 import { addDays, addMonths, rangeOf, todayIn } from "./data/ranges.ts"
 import { asQuery, useStatsSource } from "./data/reports.ts"
 import { openDialog } from "./dialogs.tsx"
-
-/** Focuses the first item of a menu whose items were loaded after it was opened. */
-function useFirstItem(): RefObject<HTMLDivElement | null> {
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.querySelector<HTMLElement>("[role^=menuitem]")?.focus(), [])
-  return box
-}
 
 export function RowMenuItems({ tab, value, close }: RowMenuProps & { close(): void }) {
   const { siteId, base, address, go } = useSiteAddress()

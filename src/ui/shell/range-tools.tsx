@@ -3,14 +3,16 @@ import { useSiteAddress } from "../browser/address.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { lazyPart } from "../parts/loading.ts"
-import { MenuItem, Popover } from "../parts/menu.tsx"
-import { COMPARISON_LABELS, PERIOD_LABELS, periodLabel, stepped, todayIn } from "../report/data/ranges.ts"
+import { Popover } from "../parts/menu.tsx"
+import { periodLabel, stepped, todayIn } from "../report/data/ranges.ts"
 import { useStatsSource } from "../report/data/reports.ts"
 import { openDialog, RangeDialogs } from "../report/dialogs.tsx"
 import { rangeText } from "../text/format.ts"
 
 // Lazy, and rendered only with the wide tools, so that the shortcuts are bound once.
 const RangeKeys = lazyPart(() => import("./range-keys.tsx"), "RangeKeys")
+const PeriodItems = lazyPart(() => import("./range-keys.tsx"), "PeriodItems")
+const ComparisonItems = lazyPart(() => import("./range-keys.tsx"), "ComparisonItems")
 
 /** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
 export function RangeTools({ place }: { place: "wide" | "narrow" }) {
@@ -53,32 +55,9 @@ function PeriodMenu() {
         }
       >
         {(close) => (
-          <>
-            {PERIOD_LABELS.map((one) => (
-              <MenuItem
-                key={one.period}
-                checked={one.period === period}
-                hint={one.key}
-                onSelect={() => {
-                  go({ period: one.period })
-                  close()
-                }}
-              >
-                {one.label}
-              </MenuItem>
-            ))}
-            <MenuItem
-              checked={period === "custom"}
-              hint="C"
-              onSelect={() => {
-                close()
-                openDialog.set({ name: "range" })
-              }}
-            >
-              Custom range
-            </MenuItem>
-            <p class="menu-head">Time zone: {timezone}</p>
-          </>
+          <Suspense fallback={null}>
+            <PeriodItems close={close} />
+          </Suspense>
         )}
       </Popover>
       <span class="stepper">
@@ -93,8 +72,8 @@ function PeriodMenu() {
 }
 
 function ComparisonMenu({ short }: { short: boolean }) {
-  const { address, go } = useSiteAddress()
-  const { compare, match, compareFrom, compareTo } = address
+  const { address } = useSiteAddress()
+  const { compare } = address
   return (
     <Popover
       label={`Comparison: ${short && compare === "none" ? "vs nothing" : COMPARISON_BUTTON[compare]}`}
@@ -106,35 +85,9 @@ function ComparisonMenu({ short }: { short: boolean }) {
       }
     >
       {(close) => (
-        <>
-          {COMPARISON_LABELS.map((one) => (
-            <MenuItem
-              key={one.compare}
-              checked={one.compare === compare}
-              hint={one.compare === "none" ? "X" : undefined}
-              onSelect={() => {
-                go({ compare: one.compare })
-                close()
-              }}
-            >
-              {one.label}
-            </MenuItem>
-          ))}
-          <MenuItem
-            checked={compare === "custom"}
-            onSelect={() => {
-              close()
-              openDialog.set({ name: "comparison" })
-            }}
-          >
-            {compare === "custom" && compareFrom && compareTo ? rangeText(compareFrom, compareTo) : "Custom range"}
-          </MenuItem>
-          <hr class="menu-line" />
-          <MenuItem checked={match === "weekday"} toggles onSelect={() => go({ match: match === "weekday" ? "date" : "weekday" })}>
-            Match day of week
-          </MenuItem>
-          <p class="menu-head">Today is compared with a full day</p>
-        </>
+        <Suspense fallback={null}>
+          <ComparisonItems close={close} />
+        </Suspense>
       )}
     </Popover>
   )

@@ -7,7 +7,7 @@ import { useMe, useSite } from "../api/session.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { Icon } from "../parts/icon.tsx"
 import { lazyPart } from "../parts/loading.ts"
-import { MenuItem, Popover } from "../parts/menu.tsx"
+import { Popover } from "../parts/menu.tsx"
 import { NotFound } from "../parts/states.tsx"
 import { asFileQuery, createBatch, type StatsSource, StatsSourceContext, useReport, useStatsSource } from "../report/data/reports.ts"
 import { FreshnessBar } from "../report/trust.tsx"
@@ -17,6 +17,7 @@ import { SiteBottomBar, SiteRail } from "./rail.tsx"
 import { RangeTools } from "./range-tools.tsx"
 import { TopBar } from "./top-bar.tsx"
 
+const SiteItems = lazyPart(() => import("./shell-menus.tsx"), "SiteItems")
 const SiteKeys = lazyPart(() => import("./site-keys.tsx"), "SiteKeys")
 
 interface SiteShellProps {
@@ -91,15 +92,10 @@ function CurrentVisitors() {
   )
 }
 
-/** Number of sites above which a search field is shown. */
-const MANY = 8
-
 /** Renders the name of the site and a menu of the other sites. */
 function SiteSwitcher({ siteId, openSignal }: { siteId: number; openSignal?: number }) {
   const sites = useMe()?.sites ?? []
-  const [wanted, setWanted] = useState("")
   const here = sites.find(({ id }) => id === siteId)
-  const shown = sites.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
   return (
     <Popover
       kind="quiet"
@@ -113,26 +109,9 @@ function SiteSwitcher({ siteId, openSignal }: { siteId: number; openSignal?: num
       openSignal={openSignal}
     >
       {() => (
-        <>
-          {sites.length > MANY && (
-            <input
-              class="input"
-              type="search"
-              aria-label="Search sites"
-              placeholder="Search sites"
-              value={wanted}
-              onInput={(event) => setWanted(event.currentTarget.value)}
-              autofocus
-            />
-          )}
-          {shown.map(({ id, name }) => (
-            <MenuItem key={id} href={`/sites/${id}`}>
-              {visible(name)}
-            </MenuItem>
-          ))}
-          <hr class="menu-line" />
-          <MenuItem href="/sites">All sites</MenuItem>
-        </>
+        <Suspense fallback={null}>
+          <SiteItems sites={sites} />
+        </Suspense>
       )}
     </Popover>
   )

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Link } from "wouter"
-import { signOut, useMe } from "../api/session.ts"
+import { useMe } from "../api/session.ts"
 import { Mark } from "../parts/icon.tsx"
 import { lazyPart } from "../parts/loading.ts"
-import { MenuItem, Popover } from "../parts/menu.tsx"
-import { canOpen, sections } from "./plugin-pages.ts"
+import { Popover } from "../parts/menu.tsx"
 
+const AccountItems = lazyPart(() => import("./shell-menus.tsx"), "AccountItems")
 const StateBar = lazyPart(() => import("./status-bars.tsx"), "StateBar")
 
 /** Shows the state of the instance to instance admins. */
@@ -45,28 +45,12 @@ function AccountMenu() {
     .slice(0, 2)
     .map((word) => word.charAt(0).toUpperCase())
     .join("")
-  const ofPlugins = sections().filter(({ plugin, section }) => me.features.includes(plugin) && canOpen(me, section))
   return (
     <Popover button={initials || "?"} label={`${initials || "?"}: account of ${me.user.name}`} kind="quiet">
       {() => (
-        <>
-          <p class="menu-head">{me.user.email}</p>
-          <MenuItem href="/sites">All sites</MenuItem>
-          <MenuItem href="/account">Account</MenuItem>
-          {me.organizations.map(({ id, name }) => (
-            <MenuItem key={id} href={`/org/${id}`}>
-              {name}
-            </MenuItem>
-          ))}
-          {ofPlugins.map(({ section: { path, title } }) => (
-            <MenuItem key={path} href={path}>
-              {title}
-            </MenuItem>
-          ))}
-          <MenuItem href="/help">Help</MenuItem>
-          <hr class="menu-line" />
-          <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
-        </>
+        <Suspense fallback={null}>
+          <AccountItems me={me} />
+        </Suspense>
       )}
     </Popover>
   )

@@ -17,7 +17,7 @@ interface ConflictDialogProps {
 }
 
 /** Dialog for two people who edited the same dashboard: both versions side by side. Nothing is lost, whichever is chosen. */
-export function ConflictDialog({ siteId, mine, theirs, onCopied, onOverwrite, onTheirs, onClose }: ConflictDialogProps) {
+export default function ConflictDialog({ siteId, mine, theirs, onCopied, onOverwrite, onTheirs, onClose }: ConflictDialogProps) {
   const refresh = useRefresh(siteId)
   /** Keeps the user's version as a private dashboard, which also widgets of plugins that are off become part of. */
   const copy = async (): Promise<BoardResponse> => {

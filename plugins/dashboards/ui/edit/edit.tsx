@@ -1,3 +1,4 @@
+import { Suspense } from "preact/compat"
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { useLocation, useParams, useSearch } from "wouter"
 import {
@@ -5,6 +6,7 @@ import {
   currentVersion,
   ErrorState,
   errorText,
+  lazyPart,
   NotFound,
   Page,
   Problem,
@@ -23,7 +25,6 @@ import { titleOf } from "../labels.ts"
 import { LIMITS } from "../limits.ts"
 import { BoardSettings } from "./board-settings.tsx"
 import { CatalogueDrawer, useCatalogue } from "./catalogue-drawer.tsx"
-import { ConflictDialog } from "./conflict-dialog.tsx"
 import { bodyOf, type DraftWidget, draftOf, isSameDraft, useDraft } from "./draft.ts"
 import { EditGrid } from "./edit-grid.tsx"
 import { freePlace, withoutGaps } from "./layout.ts"
@@ -52,6 +53,8 @@ export default function EditPage() {
   if (board.id === OVERVIEW || !board.can_edit) return <NotFound />
   return <Editor key={board.id} siteId={siteId} first={board} catalogue={catalogue.data.data} />
 }
+
+const ConflictDialog = lazyPart(() => import("./conflict-dialog.tsx"))
 
 interface EditorProps {
   siteId: number
@@ -195,23 +198,25 @@ function Editor({ siteId, first, catalogue }: EditorProps) {
         />
       )}
       {theirs && (
-        <ConflictDialog
-          siteId={siteId}
-          mine={draft}
-          theirs={theirs}
-          onCopied={(copy) => setLeaveTo(boardAddress(siteId, copy.id))}
-          onOverwrite={() => {
-            setTheirs(undefined)
-            return save(theirs.version)
-          }}
-          onTheirs={async () => {
-            await refresh()
-            setStored(theirs)
-            reset(draftOf(theirs))
-            setTheirs(undefined)
-          }}
-          onClose={() => setTheirs(undefined)}
-        />
+        <Suspense fallback={<div class="progress-line" />}>
+          <ConflictDialog
+            siteId={siteId}
+            mine={draft}
+            theirs={theirs}
+            onCopied={(copy) => setLeaveTo(boardAddress(siteId, copy.id))}
+            onOverwrite={() => {
+              setTheirs(undefined)
+              return save(theirs.version)
+            }}
+            onTheirs={async () => {
+              await refresh()
+              setStored(theirs)
+              reset(draftOf(theirs))
+              setTheirs(undefined)
+            }}
+            onClose={() => setTheirs(undefined)}
+          />
+        </Suspense>
       )}
     </Page>
   )

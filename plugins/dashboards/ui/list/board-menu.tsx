@@ -4,8 +4,8 @@ import { useLocation } from "wouter"
 import { ActionMenu, errorText, get, post, put, remove, saveFile, toast, useUndoable, visible } from "#plugin/ui"
 import type { BoardRow } from "../../responses.ts"
 import { boardPath, boardsPath, editAddress, OVERVIEW, useRefresh, useRights } from "../answers.ts"
+import { Duplicate } from "./duplicate.tsx"
 
-const Duplicate = lazy(() => import("./duplicate.tsx"))
 const ShareDialog = lazy(() => import("../shares/share-dialog.tsx"))
 
 interface BoardMenuProps {
@@ -78,8 +78,8 @@ export function BoardMenu({ siteId, board, kind, first = [], onDeleted }: BoardM
   return (
     <>
       <ActionMenu {...(kind && { kind })} label={`Actions for ${name}`} actions={[...first, ...actions.filter((one) => one !== false)]} />
+      {open === "duplicate" && <Duplicate siteId={siteId} board={board} onClose={() => setOpen(undefined)} />}
       <Suspense fallback={<div class="progress-line" />}>
-        {open === "duplicate" && <Duplicate siteId={siteId} board={board} onClose={() => setOpen(undefined)} />}
         {open === "share" && <ShareDialog siteId={siteId} board={board} onClose={() => setOpen(undefined)} />}
       </Suspense>
     </>

@@ -1,4 +1,3 @@
-import { lazy, Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
 import {
@@ -21,10 +20,9 @@ import type { BoardRow } from "../../responses.ts"
 import { boardAddress, OVERVIEW, useBoards, useRights } from "../answers.ts"
 import { type TemplateName, Templates } from "../sketch/templates.tsx"
 import { BoardMenu } from "./board-menu.tsx"
+import { ImportBoard } from "./import-board.tsx"
+import { NewBoard } from "./new-board.tsx"
 import { useOrder } from "./order.ts"
-
-const NewBoard = lazy(() => import("./new-board.tsx"))
-const ImportBoard = lazy(() => import("./import-board.tsx"))
 
 /** List of the dashboards of a site, Overview first, then in the user's order. */
 export default function Boards() {
@@ -89,10 +87,8 @@ export default function Boards() {
           </>
         )}
       </QueryResult>
-      <Suspense fallback={<div class="progress-line" />}>
-        {creating && <NewBoard siteId={siteId} writes={writes} {...creating} onCreated={open} onClose={() => setCreating(undefined)} />}
-        {isImporting && <ImportBoard siteId={siteId} onImported={open} onClose={() => setImporting(false)} />}
-      </Suspense>
+      {creating && <NewBoard siteId={siteId} writes={writes} {...creating} onCreated={open} onClose={() => setCreating(undefined)} />}
+      {isImporting && <ImportBoard siteId={siteId} onImported={open} onClose={() => setImporting(false)} />}
     </Page>
   )
 }

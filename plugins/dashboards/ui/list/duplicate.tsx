@@ -13,7 +13,7 @@ interface DuplicateProps {
 const MAX_NAME = 100
 
 /** Dialog that copies a dashboard to this site and to others, and says what the others do not have. */
-export default function Duplicate({ siteId, board, onClose }: DuplicateProps) {
+export function Duplicate({ siteId, board, onClose }: DuplicateProps) {
   const sites = (useMe()?.sites ?? []).filter(({ permissions }) => permissions.includes("dashboards:read"))
   const [name, setName] = useState(`${board.name} copy`.slice(0, MAX_NAME))
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set([siteId]))

@@ -13,7 +13,7 @@ interface ImportBoardProps {
 const MAX_BYTES = 1_000_000
 
 /** Dialog that creates a private dashboard from an exported document, and lists what the site does not have. */
-export default function ImportBoard({ siteId, onImported, onClose }: ImportBoardProps) {
+export function ImportBoard({ siteId, onImported, onClose }: ImportBoardProps) {
   const [file, setFile] = useState<File>()
   const [imported, setImported] = useState<ImportResponse>()
   const refresh = useRefresh(siteId)

@@ -15,7 +15,7 @@ interface NewBoardProps {
 }
 
 /** Dialog that creates a dashboard, from a template or empty. */
-export default function NewBoard({ siteId, writes, template: first, onCreated, onClose }: NewBoardProps) {
+export function NewBoard({ siteId, writes, template: first, onCreated, onClose }: NewBoardProps) {
   const [name, setName] = useState("")
   const [visibility, setVisibility] = useState("private")
   const [template, setTemplate] = useState<TemplateName | undefined>(first)

@@ -1,12 +1,13 @@
 /** Panels of charts: figures over time, the last minutes, and funnels. */
 import { Suspense } from "preact/compat"
-import { useState } from "preact/hooks"
+import { useMemo, useState } from "preact/hooks"
 import {
   ChartTable,
   Drawing,
   exact,
   FunnelBars,
   type FunnelInsight,
+  furtherSeries,
   MinuteChart,
   metricLabel,
   type RealtimePanel as RealtimeReport,
@@ -36,6 +37,7 @@ export function TimeseriesPanel({ data, config }: PanelProps) {
   const [metric, ...more] = metricsOf(config, series)
   const { comparison, ...plain } = series
   const shown = more.length > 0 ? plain : series
+  const further = useMemo(() => (more.length > 0 ? furtherSeries(series, metric, more) : undefined), [series, config])
   return (
     <div class="tile-chart">
       {asTable ? (
@@ -43,7 +45,14 @@ export function TimeseriesPanel({ data, config }: PanelProps) {
           <ChartTable series={series} metric={metric} more={more} notes={NO_NOTES} />
         </Suspense>
       ) : (
-        <Drawing series={shown} metric={metric} more={more} form={config.chart === "bars" ? "bars" : "line"} notes={NO_NOTES} />
+        <Drawing
+          series={shown}
+          metric={metric}
+          more={more}
+          further={further}
+          form={config.chart === "bars" ? "bars" : "line"}
+          notes={NO_NOTES}
+        />
       )}
       <div class="chart-foot">
         <span class="row">

@@ -2,15 +2,11 @@
  * Markdown without raw HTML, images and external resources. The library only splits the text into tokens; everything is drawn as elements
  * with text in them, so nothing of the text can become code.
  */
-import { lexer, type Token, type Tokens } from "marked"
+import type { Token, Tokens } from "marked"
 import type { ComponentChildren } from "preact"
-import { useMemo } from "preact/hooks"
 import { visible, webAddress } from "#plugin/ui"
 
-export function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => lexer(text, { gfm: true }), [text])
-  return <div class="markdown">{tokens.map(Block)}</div>
-}
+export const Markdown = ({ tokens }: { tokens: readonly Token[] }) => <div class="markdown">{tokens.map(Block)}</div>
 
 /** Draws all tokens; they are known by their place. */
 const inline = (tokens: readonly Token[] | undefined): ComponentChildren => tokens?.map((token, index) => <Inline key={index} of={token} />)

@@ -5,24 +5,10 @@ import { lazyPart, Skeleton, visible, widgetPanel } from "#plugin/ui"
 import type { WidgetResult } from "../../responses.ts"
 import { titleOf } from "../labels.ts"
 import type { PanelProps, ShownWidget } from "./panel.ts"
-import { TileFault, Unavailable } from "./tile-fault.tsx"
+import { TileFault } from "./tile-fault.tsx"
 
-/** Panels of the core's own widgets, by type. Each family is loaded when it is first drawn. */
-const PANELS = {
-  metric: lazyPart(() => import("./figures.tsx"), "MetricPanel"),
-  comparison: lazyPart(() => import("./figures.tsx"), "ComparisonPanel"),
-  web_vitals: lazyPart(() => import("./figures.tsx"), "VitalsPanel"),
-  breakdown: lazyPart(() => import("./lists.tsx"), "BreakdownPanel"),
-  map: lazyPart(() => import("./lists.tsx"), "MapPanel"),
-  goals: lazyPart(() => import("./lists.tsx"), "GoalsPanel"),
-  annotations: lazyPart(() => import("./lists.tsx"), "AnnotationsPanel"),
-  timeseries: lazyPart(() => import("./charts.tsx"), "TimeseriesPanel"),
-  realtime: lazyPart(() => import("./charts.tsx"), "RealtimePanel"),
-  funnel: lazyPart(() => import("./charts.tsx"), "FunnelPanel"),
-  text: lazyPart(() => import("./text.tsx")),
-} as const
-
-const panelOf = (type: string) => (Object.hasOwn(PANELS, type) ? PANELS[type as keyof typeof PANELS] : widgetPanel(type))
+/** The panels of the core's own widgets are one part, loaded while the figures are on their way. */
+const CorePanel = lazyPart(() => import("./core-panels.tsx"))
 
 /** Widgets without a frame of their own for figures: their text says what they are. */
 const isPlain = ({ type, title }: ShownWidget): boolean => type === "text" && title === ""
@@ -80,11 +66,6 @@ export const Tile = memo(function Tile({ widget, result, isPending, error, siteI
 
 /** The figures of a widget. What draws them is loaded when it is first needed. */
 export function Figures({ type, props }: { type: string; props: PanelProps }) {
-  const Panel = panelOf(type)
-  if (!Panel) return <Unavailable />
-  return (
-    <Suspense fallback={<Skeleton rows={4} />}>
-      <Panel {...props} />
-    </Suspense>
-  )
+  const Panel = widgetPanel(type)
+  return <Suspense fallback={<Skeleton rows={4} />}>{Panel ? <Panel {...props} /> : <CorePanel type={type} props={props} />}</Suspense>
 }

@@ -1,5 +1,12 @@
 import uPlot from "uplot"
 
+/** Further metrics of a chart, and the axis of those with other units. */
+export interface FurtherSeries {
+  values: (number | null)[][]
+  series(colour: (name: string) => string): uPlot.Series[]
+  axes(axis: uPlot.Axis): uPlot.Axis[]
+}
+
 export interface ChartContent {
   /** Values of the buckets that have started. Null, which leaves a gap in the line, means no value. */
   values: readonly (number | null)[]
@@ -7,8 +14,8 @@ export interface ChartContent {
   count: number
   /** Values of the comparison, aligned by index and drawn dashed. */
   earlier: readonly (number | null)[] | undefined
-  /** Further metrics, drawn as lines. One with its own scale has other units than the first. */
-  more?: readonly { values: readonly (number | null)[]; ownScale: boolean; text(value: number): string }[]
+  /** Further metrics, see `further-series.ts`. */
+  further?: FurtherSeries | undefined
   /** Form of the first metric. Default: bars for a few buckets, a line for more. */
   form?: "line" | "bars" | undefined
   /** Whether the last bucket is still in progress. */
@@ -34,11 +41,6 @@ export interface ChartDrawing {
 const FEW = 24
 /** Maximum length of a note's text next to its line. */
 const NOTE_CHARACTERS = 22
-/** Colours and dashes of further metrics. Ochre is left to the comparison. */
-const MORE_SERIES = [
-  { colour: 4, dash: [7, 3] },
-  { colour: 5, dash: [2, 3] },
-] as const
 const FONT = "12px 'Hanken Grotesk', system-ui, sans-serif"
 
 /** Draws the chart into the element, and redraws it when the size or the theme changes. Colours come from the style sheet. */
@@ -60,7 +62,7 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
   for (const one of media) one.addEventListener("change", again)
   return {
     update(next) {
-      const isSameKind = next.count === content.count && next.form === content.form && next.more?.length === content.more?.length
+      const isSameKind = next.count === content.count && next.form === content.form && next.further === content.further
       content = next
       if (isSameKind) plot.setData(dataOf(content))
       else again()
@@ -101,7 +103,7 @@ const isWhole = ({ values }: ChartContent): boolean => values.every((value) => N
  * the comparison.
  */
 function dataOf(content: ChartContent): uPlot.AlignedData {
-  const { values, count, earlier, partial, more = [] } = content
+  const { values, count, earlier, partial, further } = content
   const last = values.length - 1
   const joins = isFew(content) ? last : last - 1
   const isRunning = partial && values[last] !== null
@@ -111,7 +113,7 @@ function dataOf(content: ChartContent): uPlot.AlignedData {
     places.map((index) => (partial && index === last ? null : values[index])),
     places.map((index) => (isRunning && index >= joins ? values[index] : null)),
     places.map((index) => earlier?.[index]),
-    ...more.map((one) => places.map((index) => one.values[index])),
+    ...(further?.values ?? []),
   ] as uPlot.AlignedData
 }
 
@@ -119,8 +121,7 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
   const style = getComputedStyle(element)
   const colour = (name: string): string => style.getPropertyValue(name).trim()
   const few = isFew(content())
-  const { count, more = [] } = content()
-  const other = more.find(({ ownScale }) => ownScale)
+  const { count, further } = content()
   const accent = colour("--series-1")
   const faint = `color-mix(in srgb, ${accent} 6%, transparent)`
   const axis = { stroke: colour("--ink-2"), font: FONT, ticks: { show: false } }
@@ -138,7 +139,6 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
       scales: {
         x: { time: false, ...(few && { range: [-0.5, count - 0.5] as [number, number] }) },
         y: { range: (_, __, high) => [0, niceTop(high, isWhole(content()))] },
-        other: { range: (_, __, high) => [0, niceTop(high, false)] },
       },
       axes: [
         {
@@ -155,29 +155,14 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
           splits: (_, __, ___, top) => [0, 0.25, 0.5, 0.75, 1].map((part) => part * top),
           values: (_, at) => at.map((value) => content().text(value)),
         },
-        ...(other
-          ? [
-              {
-                ...axis,
-                scale: "other",
-                side: 1 as const,
-                grid: { show: false },
-                size: 52,
-                splits: (_: uPlot, __: number, ___: number, top: number) => [0, 0.25, 0.5, 0.75, 1].map((part) => part * top),
-                values: (_: uPlot, at: number[]) => at.map((value) => other.text(value)),
-              },
-            ]
-          : []),
+        ...(further?.axes(axis) ?? []),
       ],
       series: [
         {},
         bar ? { ...bar, width: 0, fill: accent } : { ...line, fill: faint },
         bar ? { ...bar, dash: [4, 4], fill: faint } : { ...line, dash: [4, 4] },
         { stroke: colour("--comparison"), width: 1.25, dash: [4, 4], points: dots(colour("--comparison")) },
-        ...more.map(({ ownScale }, index) => {
-          const stroke = colour(`--series-${MORE_SERIES[index]!.colour}`)
-          return { stroke, width: 1.75, dash: [...MORE_SERIES[index]!.dash], points: dots(stroke), ...(ownScale && { scale: "other" }) }
-        }),
+        ...(further?.series(colour) ?? []),
       ],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7, fill: accent } },
       hooks: {

@@ -7,13 +7,13 @@ import { Icon } from "../../parts/icon.tsx"
 import { lazyPart, useTurns } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
-import { METRIC_FORMATS, metricLabel, metricText } from "../../text/format.ts"
+import { metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
 import { openDialog } from "../dialogs.tsx"
 import { placesOf } from "../notes.ts"
 import { ImportMark, TrustMark } from "../trust.tsx"
-import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
+import { type ChartContent, type ChartDrawing, drawChart, type FurtherSeries } from "./draw-chart.ts"
 import { IntervalField } from "./interval-field.tsx"
 import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
 
@@ -26,6 +26,8 @@ interface TimeChartProps {
   notes: readonly ScopedAnnotationResponse[]
   /** Further metrics of the series, at most two. */
   more?: readonly string[]
+  /** How these metrics are drawn, from `furtherSeries`. */
+  further?: FurtherSeries | undefined
   /** Form of the first metric. Default: by the number of points. */
   form?: "line" | "bars" | undefined
 }
@@ -97,13 +99,13 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
 const importsText = ({ imports }: ReportFacts): string => JSON.stringify([imports?.included, imports?.reason, imports?.import_ids])
 
 /** The drawn chart. Arrow keys move between its points, Enter opens the menu of the point. */
-export function Drawing({ series, metric, notes, more = NONE, form }: TimeChartProps) {
+export function Drawing({ series, metric, notes, more = NONE, further, form }: TimeChartProps) {
   const canvas = useRef<HTMLDivElement>(null)
   const drawing = useRef<ChartDrawing>(undefined)
   const [point, setPoint] = useState<number>()
   const [byKey, setByKey] = useState(false)
   const [menu, setMenu] = useState(0)
-  const { values, content } = useContent({ series, metric, notes, more, form }, setPoint)
+  const { values, content } = useContent({ series, metric, notes, further, form }, setPoint)
   const isDue = useTurns(1) === 1
   useLayoutEffect(() => {
     if (!isDue) return
@@ -140,13 +142,11 @@ export function Drawing({ series, metric, notes, more = NONE, form }: TimeChartP
 
 const NONE: never[] = []
 
-function useContent({ series, metric, notes, more = NONE, form }: TimeChartProps, onPoint: (index: number | undefined) => void) {
+function useContent({ series, metric, notes, further, form }: TimeChartProps, onPoint: (index: number | undefined) => void) {
   return useMemo(() => {
     // A missing value means 0 for revenue; for any other metric it means unknown.
-    const numberOf = (one: Record<string, unknown>, name: string): number | null => figureOf(one, name) ?? (name === "revenue" ? 0 : null)
-    const numberAt = (one: Record<string, unknown>) => numberOf(one, metric)
-    const started = series.points.slice(0, startedPoints(series))
-    const values = started.map(numberAt)
+    const numberAt = (one: Record<string, unknown>): number | null => figureOf(one, metric) ?? (metric === "revenue" ? 0 : null)
+    const values = series.points.slice(0, startedPoints(series)).map(numberAt)
     const places = placesOf(series.points, notes)
     const content: ChartContent = {
       values,
@@ -154,11 +154,7 @@ function useContent({ series, metric, notes, more = NONE, form }: TimeChartProps
       earlier: series.comparison?.points.map(numberAt),
       partial: series.points[values.length - 1]?.partial === true,
       form,
-      more: more.map((name) => ({
-        values: started.map((one) => numberOf(one, name)),
-        ownScale: METRIC_FORMATS[name]?.shape !== METRIC_FORMATS[metric]?.shape,
-        text: (value) => metricText(name, value, series.revenue_currency),
-      })),
+      further,
       imported: series.points.map((point) => point.imported === true),
       notes: notes.flatMap(({ text }, index) => (places[index] === undefined ? [] : [{ at: places[index], text: visible(text) }])),
       label: (index) => bucketText(series.points[index]?.time ?? "", series.interval, "short"),
@@ -167,7 +163,7 @@ function useContent({ series, metric, notes, more = NONE, form }: TimeChartProps
       onPoint: (index) => index !== undefined && index < values.length && onPoint(index),
     }
     return { values, content }
-  }, [series, metric, notes, more, form])
+  }, [series, metric, notes, further, form])
 }
 
 const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, values: ChartContent["values"]): string => {
