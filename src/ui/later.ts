@@ -1,4 +1,4 @@
-/** Features that are loaded after the first view: focus, menu keys and scroll restoration. */
+/** Features that are loaded after the first view: focus, menu keys, scroll restoration and printing. */
 import { focusHeading, keepFocus } from "./browser/focus.ts"
 import { restoreScroll } from "./browser/scroll-positions.ts"
 
@@ -6,6 +6,7 @@ keepFocus()
 focusHeading()
 handleMenuKeys()
 restoreScroll()
+printInLight()
 
 const ITEM = "[role^=menuitem]"
 const FIELDS = "input, select, textarea"
@@ -50,4 +51,17 @@ function itemTyped({ key, timeStamp }: KeyboardEvent, items: readonly HTMLElemen
   // A second letter may match the item that the first one selected.
   const from = text.length > 1 ? Math.max(0, here) : here + 1
   return [...items.slice(from), ...items.slice(0, from)].find((item) => item.textContent?.trim().toLowerCase().startsWith(text))
+}
+
+/** Switches the page to the light theme while it is printed, because the canvas of a chart does not follow the print style sheet. */
+function printInLight(): void {
+  const { dataset } = document.documentElement
+  let { theme } = dataset
+  addEventListener("beforeprint", () => {
+    theme = dataset.theme
+    dataset.theme = "light"
+  })
+  addEventListener("afterprint", () => {
+    if (theme !== undefined) dataset.theme = theme
+  })
 }

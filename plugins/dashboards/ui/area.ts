@@ -1,7 +1,7 @@
 import type { PluginPages } from "#plugin/ui"
 
 /** Tiles of different sizes, as an SVG path. */
-const ICON = "M2.5 2.5h6v4h-6zM11 2.5h2.5v4H11zM2.5 9H5v4.5H2.5zM7.5 9h6v4.5h-6z"
+const ICON = "M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z"
 
 /** Saved dashboards: an entry in the rail of a site, its pages loaded when one is opened. */
 export default {

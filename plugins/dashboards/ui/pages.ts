@@ -2,7 +2,7 @@
 import type { SitePage } from "#plugin/ui"
 
 export default [
-  { path: "", load: () => import("./list/opening.tsx") },
+  { path: "", load: () => import("./list/boards.tsx") },
   { path: "/all", load: () => import("./list/boards.tsx") },
   { path: "/:dashboard", load: () => import("./board/board.tsx"), ranged: true },
   { path: "/:dashboard/edit", load: () => import("./edit/edit.tsx") },

@@ -10,9 +10,9 @@ import { openDialog, RangeDialogs } from "../report/dialogs.tsx"
 import { rangeText } from "../text/format.ts"
 
 // Lazy, and rendered only with the wide tools, so that the shortcuts are bound once.
-const RangeKeys = lazyPart(() => import("./range-keys.tsx"), "RangeKeys")
-const PeriodItems = lazyPart(() => import("./range-keys.tsx"), "PeriodItems")
-const ComparisonItems = lazyPart(() => import("./range-keys.tsx"), "ComparisonItems")
+const RangeKeys = lazyPart(() => import("./shell-menus.tsx"), "RangeKeys")
+const PeriodItems = lazyPart(() => import("./shell-menus.tsx"), "PeriodItems")
+const ComparisonItems = lazyPart(() => import("./shell-menus.tsx"), "ComparisonItems")
 
 /** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
 export function RangeTools({ place }: { place: "wide" | "narrow" }) {

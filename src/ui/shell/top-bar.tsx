@@ -5,6 +5,7 @@ import { useMe } from "../api/session.ts"
 import { Mark } from "../parts/icon.tsx"
 import { lazyPart } from "../parts/loading.ts"
 import { Popover } from "../parts/menu.tsx"
+import { canOpen, sections } from "./plugin-pages.ts"
 
 const AccountItems = lazyPart(() => import("./shell-menus.tsx"), "AccountItems")
 const StateBar = lazyPart(() => import("./status-bars.tsx"), "StateBar")
@@ -45,11 +46,12 @@ function AccountMenu() {
     .slice(0, 2)
     .map((word) => word.charAt(0).toUpperCase())
     .join("")
+  const ofPlugins = sections().filter(({ plugin, section }) => me.features.includes(plugin) && canOpen(me, section))
   return (
     <Popover button={initials || "?"} label={`${initials || "?"}: account of ${me.user.name}`} kind="quiet">
       {() => (
         <Suspense fallback={null}>
-          <AccountItems me={me} />
+          <AccountItems me={me} ofPlugins={ofPlugins} />
         </Suspense>
       )}
     </Popover>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Link, useLocation } from "wouter"
+import { Link, Redirect, useLocation } from "wouter"
 import {
   Badges,
   Button,
@@ -17,15 +17,27 @@ import {
   visible,
 } from "#plugin/ui"
 import type { BoardRow } from "../../responses.ts"
-import { boardAddress, OVERVIEW, useBoards, useRights } from "../answers.ts"
+import { boardAddress, boardsAddress, OVERVIEW, useBoards, useRights } from "../answers.ts"
 import { type TemplateName, Templates } from "../sketch/templates.tsx"
 import { BoardMenu } from "./board-menu.tsx"
 import { ImportBoard } from "./import-board.tsx"
 import { NewBoard } from "./new-board.tsx"
 import { useOrder } from "./order.ts"
 
+/** First page of the area: the dashboard that opens first, for the user or for the site. Without one, and below `/all`, the list of all. */
+export default function Opening() {
+  const siteId = useSiteId()
+  const [path] = useLocation()
+  const { data } = useBoards(siteId)
+  if (path === boardsAddress(siteId)) return <Boards />
+  const rows = data?.data
+  const first = rows?.find(({ is_my_default }) => is_my_default) ?? rows?.find(({ is_site_default }) => is_site_default)
+  if (!rows) return <Page title="Dashboards">{null}</Page>
+  return <Redirect to={first ? boardAddress(siteId, first.id) : boardsAddress(siteId)} replace />
+}
+
 /** List of the dashboards of a site, Overview first, then in the user's order. */
-export default function Boards() {
+function Boards() {
   const siteId = useSiteId()
   const [, navigate] = useLocation()
   const [filters, setFilters] = useFilters(["q", "visibility"])

@@ -39,14 +39,14 @@ export interface ChartDrawing {
 
 /** Up to this number of buckets, bars are easier to read than a line. */
 const FEW = 24
-/** Maximum length of a note's text next to its line. */
-const NOTE_CHARACTERS = 22
 const FONT = "12px 'Hanken Grotesk', system-ui, sans-serif"
 
 /** Draws the chart into the element, and redraws it when the size or the theme changes. Colours come from the style sheet. */
 export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawing {
   let content = first
   let plot = make(element, () => content)
+  const mark = () => void loadMarks(content, () => element.isConnected && plot.redraw())
+  mark()
   const again = () => {
     plot.destroy()
     plot = make(element, () => content)
@@ -57,19 +57,18 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
   resized.observe(element)
   const themed = new MutationObserver(again)
   themed.observe(document.documentElement, { attributeFilter: ["data-theme"] })
-  const leavePaper = printInLight()
   const media = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")]
   for (const one of media) one.addEventListener("change", again)
   return {
     update(next) {
       const isSameKind = next.count === content.count && next.form === content.form && next.further === content.further
       content = next
+      mark()
       if (isSameKind) plot.setData(dataOf(content))
       else again()
     },
     pointAt: (index) => plot.setCursor({ left: plot.valToPos(index, "x"), top: 0 }),
     remove() {
-      leavePaper()
       resized.disconnect()
       themed.disconnect()
       for (const one of media) one.removeEventListener("change", again)
@@ -78,21 +77,14 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
   }
 }
 
-/** Switches the page to the light theme while it is printed, because a canvas does not follow the print style sheet. */
-function printInLight(): () => void {
-  const { dataset } = document.documentElement
-  const ends = new AbortController()
-  let { theme } = dataset
-  const begin = () => {
-    theme = dataset.theme
-    dataset.theme = "light"
-  }
-  const end = () => {
-    if (theme !== undefined) dataset.theme = theme
-  }
-  addEventListener("beforeprint", begin, { signal: ends.signal })
-  addEventListener("afterprint", end, { signal: ends.signal })
-  return () => ends.abort()
+/** What draws notes and imported days, loaded when a chart has some. */
+let marks: Pick<typeof import("./chart-parts.ts"), "drawImported" | "drawNotes"> | undefined
+
+async function loadMarks({ notes, imported }: ChartContent, draw: () => void): Promise<void> {
+  if (marks || (notes.length === 0 && !imported.includes(true))) return
+  // Without the script, the chart is shown without marks.
+  marks = await import("./chart-parts.ts").catch(() => undefined)
+  draw()
 }
 
 const isFew = ({ count, form }: ChartContent): boolean => (form ? form === "bars" : count <= FEW)
@@ -167,8 +159,8 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7, fill: accent } },
       hooks: {
         setCursor: [(plot) => content().onPoint(plot.cursor.idx ?? undefined)],
-        drawClear: [(plot) => drawImported(plot, content().imported, colour("--bar"))],
-        draw: [(plot) => drawNotes(plot, content().notes, colour("--ink-2"))],
+        drawClear: [(plot) => marks?.drawImported(plot, content().imported, colour("--bar"))],
+        draw: [(plot) => marks?.drawNotes(plot, content().notes, FONT, colour("--ink-2"))],
       },
     },
     dataOf(content()),
@@ -186,48 +178,6 @@ const dots = (fill: string): uPlot.Series.Points => ({
     return [...values.keys()].filter((at) => values[at] != null && values[at - 1] == null && values[at + 1] == null)
   },
 })
-
-/** Fills the background of buckets with imported days, below the grid and the line. */
-function drawImported({ ctx, bbox, valToPos }: uPlot, imported: readonly boolean[], fill: string): void {
-  const { left, width } = bbox
-  const edge = (at: number) => Math.min(left + width, Math.max(left, Math.round(valToPos(at - 0.5, "x", true))))
-  ctx.save()
-  ctx.fillStyle = fill
-  ctx.globalAlpha = 0.4
-  for (const [index, isImported] of imported.entries())
-    if (isImported) ctx.fillRect(edge(index), bbox.top, edge(index + 1) - edge(index), bbox.height)
-  ctx.restore()
-}
-
-/** Draws a dotted line at each note, with the start of its text if it does not overlap the previous one. */
-function drawNotes(plot: uPlot, notes: ChartContent["notes"], ink: string): void {
-  const { ctx, bbox } = plot
-  const scale = devicePixelRatio
-  ctx.save()
-  ctx.strokeStyle = ink
-  ctx.fillStyle = ink
-  ctx.font = FONT.replace("12px", `${12 * scale}px`)
-  ctx.textBaseline = "top"
-  ctx.textAlign = "left"
-  ctx.setLineDash([2 * scale, 3 * scale])
-  ctx.lineWidth = scale
-  let freeFrom = bbox.left
-  for (const { at, text } of notes) {
-    const x = Math.round(plot.valToPos(at, "x", true))
-    ctx.beginPath()
-    ctx.moveTo(x, bbox.top)
-    ctx.lineTo(x, bbox.top + bbox.height)
-    ctx.stroke()
-    const shown = text.length > NOTE_CHARACTERS ? `${text.slice(0, NOTE_CHARACTERS - 1)}…` : text
-    const width = ctx.measureText(shown).width
-    const isAtEnd = x + width + 8 * scale > bbox.left + bbox.width
-    const left = isAtEnd ? x - width - 4 * scale : x + 4 * scale
-    if (left < freeFrom) continue
-    ctx.fillText(shown, left, bbox.top + 2 * scale)
-    freeFrom = left + width + 8 * scale
-  }
-  ctx.restore()
-}
 
 /** Returns an upper bound slightly above the highest value, so that its quarters are round, and whole for whole numbers. */
 function niceTop(high: number | null, isWhole: boolean): number {

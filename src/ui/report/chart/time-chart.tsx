@@ -17,8 +17,8 @@ import { type ChartContent, type ChartDrawing, drawChart, type FurtherSeries } f
 import { IntervalField } from "./interval-field.tsx"
 import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
 
-const ChartTable = lazyPart(() => import("./chart-table.tsx"))
-const ReadOut = lazyPart(() => import("./read-out.tsx"))
+const ChartTable = lazyPart(() => import("./chart-parts.ts"), "ChartTable")
+const ReadOut = lazyPart(() => import("./chart-parts.ts"), "ReadOut")
 
 interface TimeChartProps {
   series: Timeseries
