@@ -53,8 +53,9 @@ export function start(Router: ComponentType): void {
 /** Cancels the request to confirm the identity if its dialog cannot be loaded, because a newer build runs. The page keeps its input. */
 function DialogMissing() {
   useEffect(() => {
-    identityRequest.get()?.cancel()
-    toast("A new version of Footfall is available. Copy anything you've typed, then reload the page.")
+    const text = "A new version of Footfall is available. Copy anything you've typed, then reload the page."
+    identityRequest.get()?.cancel(text)
+    toast(text)
   }, [])
   return null
 }

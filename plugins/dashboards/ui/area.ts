@@ -1,7 +1,7 @@
 import type { PluginPages } from "#plugin/ui"
 
-/** Tiles of different sizes, as an SVG path. */
-const ICON = "M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z"
+/** Four tiles, as an SVG path. */
+const ICON = "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z"
 
 /** Saved dashboards: an entry in the rail of a site, its pages loaded when one is opened. */
 export default {

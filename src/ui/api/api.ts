@@ -113,7 +113,8 @@ export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<
 export interface IdentityRequest {
   reason: "signed-out" | "proof" | "provider"
   done(): void
-  cancel(): void
+  /** Ends the request with a message for the user. */
+  cancel(message: string): void
 }
 
 /** Thrown when the user cancels the dialog. */
@@ -136,7 +137,7 @@ function openDialog(reason: IdentityRequest["reason"]): Promise<void> {
     identityRequest.set({
       reason,
       done: resolve,
-      cancel: () => reject(new Cancelled("Nothing was changed, because you did not confirm your identity.")),
+      cancel: (message) => reject(new Cancelled(message)),
     })
   }).finally(() => {
     waiting = undefined

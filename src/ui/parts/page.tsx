@@ -24,14 +24,8 @@ export function Page({ title, beside, actions, hideTitle = false, children }: Pa
         <h1 class="visually-hidden">{title}</h1>
       ) : (
         <div class="page-head">
-          {beside ? (
-            <div class="row">
-              <h1>{title}</h1>
-              {beside}
-            </div>
-          ) : (
-            <h1>{title}</h1>
-          )}
+          <h1>{title}</h1>
+          {beside}
           {actions && <div class="row">{actions}</div>}
         </div>
       )}

@@ -13,6 +13,8 @@ const WORDS = {
   dropped: "Events blocked by your rules. They are not counted. See the list.",
   imported: "The figures include imported history.",
   "left out": "The figures do not include imported history.",
+  running: "This period isn't over yet.",
+  "running, compared": "This period isn't over yet, so the comparison will look low until it is.",
   estimated:
     "Imported history has visitors per day only. Over several days they are added up, so someone who came on two days counts twice.",
 }

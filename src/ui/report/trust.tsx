@@ -25,7 +25,7 @@ export const VISITOR_WINDOWS: Readonly<Record<string, string>> = {
 
 const TrustText = lazyPart(() => import("./explanations.tsx"), "TrustText")
 
-const words = (props: TrustTextProps) => (
+export const words = (props: TrustTextProps) => (
   <Suspense fallback={null}>
     <TrustText {...props} />
   </Suspense>

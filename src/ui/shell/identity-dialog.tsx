@@ -19,12 +19,14 @@ const TITLES: Readonly<Record<IdentityRequest["reason"], string>> = {
   provider: "Sign in with your identity provider",
 }
 
+const CANCELLED = "Nothing was changed, because you did not confirm your identity."
+
 /** Asks the user to sign in again or to confirm their identity, in a dialog over the page so that its input is kept. */
 export function IdentityDialog() {
   const request = identityRequest.use()
   if (!request) return null
   return (
-    <Dialog title={TITLES[request.reason]} onClose={request.cancel} small>
+    <Dialog title={TITLES[request.reason]} onClose={() => request.cancel(CANCELLED)} small>
       <IdentityForms request={request} />
     </Dialog>
   )
@@ -34,7 +36,7 @@ function IdentityForms({ request: { reason, done, cancel } }: { request: Identit
   const me = useMe()
   // Without a signed-in user there is no one to ask.
   useEffect(() => {
-    if (!me) cancel()
+    if (!me) cancel(CANCELLED)
   }, [me])
   if (!me) return null
   if (reason === "proof")

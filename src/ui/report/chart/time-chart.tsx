@@ -12,7 +12,7 @@ import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
 import { openDialog } from "../dialogs.tsx"
 import { placesOf } from "../notes.ts"
-import { ImportMark, TrustMark } from "../trust.tsx"
+import { ImportMark, TrustMark, words } from "../trust.tsx"
 import { type ChartContent, type ChartDrawing, drawChart, type FurtherSeries } from "./draw-chart.ts"
 import { IntervalField } from "./interval-field.tsx"
 import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
@@ -68,11 +68,7 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
           {part && (
             <span class="key-of-series" data-running>
               {part === "in progress" ? (
-                <TrustMark mark={part}>
-                  {series.comparison
-                    ? "This period isn't over yet, so the comparison will look low until it is."
-                    : "This period isn't over yet."}
-                </TrustMark>
+                <TrustMark mark={part}>{words({ of: series.comparison ? "running, compared" : "running" })}</TrustMark>
               ) : (
                 part
               )}

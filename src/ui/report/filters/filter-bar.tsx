@@ -1,10 +1,8 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
 import { type AddressOfSite, isFiltered, useSiteAddress } from "../../browser/address.ts"
-import { IconButton } from "../../parts/button.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { toast } from "../../parts/toasts.tsx"
-import { visible } from "../../text/safe-text.tsx"
 import { unknownCards } from "../data/card-tabs.ts"
 
 const loadPills = () => import("./filter-pills.tsx")
@@ -39,16 +37,17 @@ export function clearFilters({ address: { filters, segment, cohort }, go }: Pick
   toast("Filters cleared", () => go({ filters, segment, cohort }))
 }
 
+const IgnoredParts = lazyPart(loadPills, "IgnoredParts")
+
 /** Notice about parts of the URL that were not recognized. With `ownCards` the page has cards of its own, so unknown card names are not reported. */
 export function IgnoredAddressParts({ ownCards = false }: { ownCards?: boolean }) {
   const { address, leftOut } = useSiteAddress()
-  const [seen, setSeen] = useState<string>()
-  const text = [...leftOut, ...(ownCards ? [] : unknownCards(address.cards))].map(visible).join(", ")
-  if (text === "" || seen === text) return null
+  const parts = [...leftOut, ...(ownCards ? [] : unknownCards(address.cards))]
   return (
-    <div class="notice" data-kind="warn" role="status">
-      <span>Some parts of this link were not recognized and were ignored: {text}</span>
-      <IconButton icon="close" label="Dismiss" onClick={() => setSeen(text)} />
-    </div>
+    parts.length > 0 && (
+      <Suspense fallback={null}>
+        <IgnoredParts parts={parts} />
+      </Suspense>
+    )
   )
 }

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { areaQueries } from "../../api/plugin-requests.ts"
 import { useMe } from "../../api/session.ts"
@@ -101,5 +101,18 @@ function CohortPill({ id }: { id: number }) {
       <span class="pill-text">In cohort {name}</span>
       <IconButton icon="close" label={`Remove cohort ${name}`} onClick={() => go({ cohort: undefined })} />
     </span>
+  )
+}
+
+/** Says which parts of the URL were not recognized, until the notice is dismissed. */
+export function IgnoredParts({ parts }: { parts: readonly string[] }) {
+  const [seen, setSeen] = useState<string>()
+  const text = parts.map(visible).join(", ")
+  if (seen === text) return null
+  return (
+    <div class="notice" data-kind="warn" role="status">
+      <span>Some parts of this link were not recognized and were ignored: {text}</span>
+      <IconButton icon="close" label="Dismiss" onClick={() => setSeen(text)} />
+    </div>
   )
 }
