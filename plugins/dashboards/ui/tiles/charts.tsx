@@ -46,6 +46,7 @@ export function TimeseriesPanel({ data, config }: PanelProps) {
         </Suspense>
       ) : (
         <Drawing
+          key={`${metric} ${more.join(" ")} ${config.chart}`}
           series={shown}
           metric={metric}
           more={more}

@@ -61,7 +61,7 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
   for (const one of media) one.addEventListener("change", again)
   return {
     update(next) {
-      const isSameKind = next.count === content.count && next.further === content.further
+      const isSameKind = next.count === content.count
       content = next
       mark()
       if (isSameKind) plot.setData(dataOf(content))
