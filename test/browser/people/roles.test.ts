@@ -57,8 +57,12 @@ const PEOPLE = {
 type Person = keyof typeof PEOPLE
 const EVERYONE = Object.keys(PEOPLE) as Person[]
 
-/** Everyone who may read a site may read its plugin pages. */
-const AREAS = pages.flatMap(({ areas = [] }) => areas.map(({ label }) => label))
+const GROUPS = ["traffic", "behaviour", "tools"]
+/** The plugin pages of a site in the order of the rail. Everyone who may read a site may read them. */
+const AREAS = pages
+  .flatMap(({ areas = [] }) => areas)
+  .toSorted((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group))
+  .map(({ label }) => label)
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
