@@ -132,7 +132,7 @@ describe("a widget fails alone", () => {
     expect(hidden).toMatchObject({ status: "error", error: { code: "site_not_found" } })
     await sites.remove(other)
     expect((await stage.dataOf(id))[0]).toEqual(hidden!)
-    // Saving the unchanged widget is possible for people who don't see the site, using it anew is not.
+    // Saving the unchanged widget is possible for people who don't see the site, using it again is not.
     expect(
       refusal(
         await stage.post("/dashboards", { name: "a", widgets: [widget("text", { markdown: "a" }, { source_site_id: other })] }, guest),

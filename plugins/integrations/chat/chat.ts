@@ -1,5 +1,6 @@
 import { failureCode, type OwnStatements, type PublishedEvent } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
+import { ONLY_BY_NAME } from "../events.ts"
 import { fail } from "../health.ts"
 import type { Integration, KindFacts } from "../integration.ts"
 import { integrationById, listIntegrations, noteSuccess } from "../rows.ts"
@@ -40,8 +41,6 @@ export const CHAT_EVENTS: readonly string[] = [
   "import.undone",
   "backup.failed",
 ]
-/** Events that a chat receives only if it names them. */
-const ONLY_BY_NAME: readonly string[] = ["goal.completed"]
 
 /** Result of sending a message. `code` names the failure, and `isFinal` says that repeating it can't help. */
 export interface Sending {

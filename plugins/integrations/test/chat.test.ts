@@ -263,7 +263,7 @@ describe("the routes", () => {
     ["no token", "telegram", { config: { chat_id: "1" } }, "validation_failed"],
     ["a token that would change the URL", "telegram", { api_key: `${TOKEN}/../x`, config: { chat_id: "1" } }, "validation_failed"],
     ["no chat", "telegram", { api_key: TOKEN }, "validation_failed"],
-    ["a chat that is none", "telegram", { api_key: TOKEN, config: { chat_id: "the team" } }, "validation_failed"],
+    ["an invalid chat id", "telegram", { api_key: TOKEN, config: { chat_id: "the team" } }, "validation_failed"],
     ["a chat id for another kind", "slack", { url: "https://hooks.example/", config: { chat_id: "1" } }, "validation_failed"],
     ["an unknown setting", "slack", { url: "https://hooks.example/", config: { template: "x" } }, "validation_failed"],
     [

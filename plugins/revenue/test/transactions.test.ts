@@ -122,7 +122,7 @@ describe("a list of transactions", () => {
   test.each([
     ["that is empty", { transactions: [] }, "/transactions", "too_few"],
     ["of 101", { transactions: Array.from({ length: 101 }, () => sale()) }, "/transactions", "too_many"],
-    ["that is none", { transactions: 1 }, "/transactions", "invalid_type"],
+    ["that is not a list", { transactions: 1 }, "/transactions", "invalid_type"],
     ["with a fault", { transactions: [sale(), sale({ amount: "1.005" })] }, "/transactions/1/amount", "too_many_decimals"],
     ["with something else", { transactions: [sale()], colour: 1 }, "/colour", "unknown_field"],
   ])("%s is rejected", async (_, body, pointer, code) => {

@@ -88,7 +88,7 @@ describe("revenue by first purchase", () => {
       { at: "2026-10-20T10:00:00Z", amount: 100, visitor: 0, kind: "user", type: "refund" },
       { at: "2026-10-07T10:05:00Z", amount: 500, visitor: 1, kind: "user" },
       { at: "2026-10-14T10:05:00Z", amount: 200, visitor: 2, kind: "user" },
-      // Nobody knows whether these are first purchases.
+      // It is not known whether these are first purchases.
       { at: "2026-10-14T10:05:00Z", amount: 9_900, visitor: 2, kind: "rotating" },
       { at: "2026-10-14T10:05:00Z", amount: 9_900 },
     ])

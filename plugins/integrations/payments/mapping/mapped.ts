@@ -16,7 +16,7 @@ export interface MappedPayment {
 /** Payments of an event, or why it has none. */
 export type Mapped = { payments: readonly MappedPayment[] } | { ignored: string }
 
-/** Payments of a provider through which money always passes: an invoice or order of 0, as for a trial, is none. */
+/** Payments of a provider through which money always passes. An invoice or order of 0, as for a trial, is left out. */
 export const paid = (mapped: MappedPayment): Mapped =>
   mapped.payment.amount_minor === 0 ? { ignored: "Nothing was paid." } : { payments: [mapped] }
 

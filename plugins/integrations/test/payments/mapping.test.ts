@@ -445,12 +445,7 @@ test.each([
     stripeEvent("refund.created", { ...REFUND, id: "r".repeat(201) }),
     "external_id must have at most 200 characters.",
   ],
-  [
-    "a time that is none",
-    "paddle",
-    { ...(paddleTransaction({}) as object), occurred_at: "yesterday" },
-    "The field occurred_at is not a time.",
-  ],
+  ["an invalid time", "paddle", { ...(paddleTransaction({}) as object), occurred_at: "yesterday" }, "The field occurred_at is not a time."],
   ["more decimals than the currency has", "woocommerce", wooOrder({ total: "10.005" }), "The field total is not an amount in USD."],
   [
     "refunds in several currencies",
