@@ -59,18 +59,49 @@ async function bundle(entry: string): Promise<BuildArtifact[]> {
     minify: true,
     splitting: true,
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [withoutMutations],
+    plugins: [leanLibraries],
   })
   return outputs
 }
 
-/** Removes the mutation cache of the query library, 5 kB of every first view. The dashboard sends its writes itself. */
-const withoutMutations: BunPlugin = {
-  name: "without-mutations",
+/** A text of a library that is replaced, and its replacement. */
+type Edit = readonly [from: string, to: string]
+
+/**
+ * Parts of libraries that no screen uses, 7 kB of every first view: the cache of writes of the query library, because the dashboard sends
+ * its writes itself, and functions that the chart library attaches to itself, so that the bundler cannot tell which are used.
+ */
+const LEAN: readonly (readonly [file: RegExp, edits: readonly Edit[] | string])[] = [
+  [
+    /query-core\/build\/modern\/mutationCache\.js$/,
+    "export class MutationCache { clear() {} resumePausedMutations() { return Promise.resolve() } }",
+  ],
+  [
+    /uplot\/dist\/uPlot\.esm\.js$/,
+    [
+      ...["assign", "fmtNum", "rangeNum", "rangeLog", "rangeAsinh", "orient  ", "join", "fmtDate", "tzDate ", "addGap", "clipGaps"].map(
+        (name): Edit => [`uPlot.${name} = ${name.trim()};`, ""],
+      ),
+      ["(paths.linear  = linear);", ""],
+      ["(paths.stepped = stepped);", ""],
+      ["(paths.spline  = monotoneCubic);", ""],
+    ],
+  ],
+]
+
+const leanLibraries: BunPlugin = {
+  name: "lean-libraries",
   setup(build) {
-    build.onLoad({ filter: /query-core\/build\/modern\/mutationCache\.js$/ }, () => ({
-      contents: "export class MutationCache { clear() {} resumePausedMutations() { return Promise.resolve() } }",
-      loader: "js",
-    }))
+    for (const [filter, edits] of LEAN)
+      build.onLoad({ filter }, async ({ path }) => ({
+        contents: typeof edits === "string" ? edits : edits.reduce((text, edit) => edited(text, edit, path), await Bun.file(path).text()),
+        loader: "js",
+      }))
   },
+}
+
+/** Replaces a text wherever it occurs. Throws if the library has changed. */
+function edited(text: string, [from, to]: Edit, path: string): string {
+  if (!text.includes(from)) throw new Error(`${path} does not contain ${JSON.stringify(from)}. Adapt LEAN in bundle.ts to the new version.`)
+  return text.replaceAll(from, to)
 }
