@@ -7,12 +7,13 @@ import type { DashboardsHost, StoredWidget } from "../board.ts"
 import { widgetNotFound } from "../errors.ts"
 import { winningRange } from "../ranges.ts"
 import type { DataResponse, WidgetResult } from "../responses.ts"
-import type { CoreQuestion, Reports } from "../widgets/core.ts"
+import type { Reports } from "../widgets/core.ts"
 import { splitFilters, withLocked } from "../widgets/core.ts"
 import { CORE_WIDGETS } from "../widgets/widgets.ts"
 import { type Budget, type BudgetLimits, createBudget, keyOf } from "./budget.ts"
 import { csvOf } from "./csv.ts"
 import { createQuestions, type Question, resolvedDays, type Shown, UnsupportedWidget } from "./question.ts"
+import { reportsOf } from "./reports.ts"
 
 /** A dashboard as it is shown to a viewer, with the widgets to compute. */
 export interface ShownBoard extends Shown {
@@ -24,18 +25,24 @@ export type Data = ReturnType<typeof createData>
 export function createData(host: DashboardsHost, limits: BudgetLimits = {}) {
   const questionOf = createQuestions(host)
 
-  async function answerOf(shown: Shown, widget: StoredWidget, budget: Budget): Promise<WidgetAnswer | undefined> {
+  /** Returns the answers of widgets within one budget. Equal reports of them run once. */
+  function answers(shown: Shown) {
+    const budget = createBudget(shown.viewer.signal, limits)
+    const reports = reportsOf(host, budget)
+    return (widget: StoredWidget) => answerOf(shown, widget, budget, reports)
+  }
+
+  async function answerOf(shown: Shown, widget: StoredWidget, budget: Budget, reports: Reports): Promise<WidgetAnswer | undefined> {
     const question = await questionOf(shown, widget)
     if (!question) return undefined
-    const answer = await (CORE_WIDGETS[widget.type]?.run(reportsOf(host, budget), question, question.config) ??
-      foreignAnswer(question, budget))
+    const answer = await (CORE_WIDGETS[widget.type]?.run(reports, question, question.config) ?? foreignAnswer(question, budget))
     // The plugin may have been turned off meanwhile.
     return question.known.isAvailable() ? answer : undefined
   }
 
-  async function resultOf(shown: Shown, widget: StoredWidget, budget: Budget): Promise<WidgetResult> {
+  async function resultOf(widget: StoredWidget, answerOf: ReturnType<typeof answers>): Promise<WidgetResult> {
     try {
-      const answer = await answerOf(shown, widget, budget)
+      const answer = await answerOf(widget)
       return answer ? { status: "ok", data: answer.data, meta: answer.meta ?? {} } : { status: "unavailable" }
     } catch (error) {
       return { status: "error", error: errorOf(host, widget, error) }
@@ -44,12 +51,12 @@ export function createData(host: DashboardsHost, limits: BudgetLimits = {}) {
 
   /** Yields the result of each widget when it is known. Throws `validation_failed` before the first one for unknown ids. */
   async function* results(shown: ShownBoard): AsyncGenerator<[id: number, WidgetResult]> {
-    const budget = createBudget(shown.viewer.signal, limits)
+    const answerOf = answers(shown)
     // Widgets that differ only in place and title ask the same.
     const known = new Map<string, Promise<WidgetResult>>()
     const resultOnce = (widget: StoredWidget): Promise<WidgetResult> => {
       const key = keyOf([widget.type, widget.source_site_id, widget.source_site_name, widget.config])
-      if (!known.has(key)) known.set(key, resultOf(shown, widget, budget))
+      if (!known.has(key)) known.set(key, resultOf(widget, answerOf))
       return known.get(key)! // set above
     }
     const pending = new Map(chosen(shown).map((widget) => [widget.id, resultOnce(widget).then((result) => [widget.id, result] as const)]))
@@ -93,7 +100,7 @@ export function createData(host: DashboardsHost, limits: BudgetLimits = {}) {
       const widget = shown.widgets.find((each) => each.id === id)
       if (!widget) throw widgetNotFound()
       try {
-        const answer = await answerOf(shown, widget, createBudget(shown.viewer.signal, limits))
+        const answer = await answers(shown)(widget)
         if (answer) return csvOf(widget.type, answer.data)
       } catch (error) {
         if (error instanceof UnsupportedWidget)
@@ -119,33 +126,6 @@ function foreignAnswer({ known, site, config, given, filters: all, asking }: Que
     known.resolve({ site, given: arguments_, asking: { ...options, signal } }, config),
   )
 }
-
-/** Returns the reports of core widgets, each of which runs once for equal arguments. */
-function reportsOf({ services }: DashboardsHost, budget: Budget): Reports {
-  const { stats, insights, annotations, goals } = services
-  type Report<Answer> = (site: CoreQuestion["site"], given: Record<string, unknown>, options?: CoreQuestion["asking"]) => Promise<Answer>
-  const once =
-    <Answer>(name: string, report: Report<Answer>): Report<Answer> =>
-    (site, given, options = {}) =>
-      budget.once(keyOf([name, site.id, given, options.lockedFilters]), (signal) => report(site, given, { ...options, signal }))
-  return {
-    summary: once("summary", stats.summary),
-    timeseries: once("timeseries", stats.timeseries),
-    breakdown: once("breakdown", stats.breakdown),
-    goals: once("goals", stats.goals),
-    realtime: once("realtime", insights.realtime),
-    funnel: once("funnel", insights.funnel),
-    webVitals: once("webVitals", insights.webVitals),
-    goalName: (site, id) => goals.rules(site.id).find((goal) => goal.id === id)?.name,
-    annotations: (site, days, userId) =>
-      budget.once(keyOf(["annotations", site.id, days]), () =>
-        annotations.of({ userId: userId ?? null, permissions: new Set() }).listWithin(site, days, { after: 0, limit: MAX_ANNOTATIONS }),
-      ),
-  }
-}
-
-/** A site has at most as many annotations. */
-const MAX_ANNOTATIONS = 10_000
 
 /** Codes that results of widgets have, by the codes of reports. */
 const CODES: Readonly<Record<string, string>> = {
