@@ -1,5 +1,5 @@
 import { type TObject, Type as t } from "@sinclair/typebox"
-import { field, type ProductEventForm } from "#plugin"
+import { field, type ProductEventForm, type PublishedEvent } from "#plugin"
 
 /** The product events of this area. */
 export const EVENTS = {
@@ -47,3 +47,17 @@ export const messageSchema = (type: string, { title, payload }: ProductEventForm
     },
     { title },
   )
+
+/** Returns the events that a receiver wants. Looks up the receivers of a site once, however many events it has. */
+export async function wantedEvents<Receiver>(
+  events: readonly PublishedEvent[],
+  receiversOf: (place: Pick<PublishedEvent, "organization_id" | "site_id">) => Promise<readonly Receiver[]>,
+  wants: (receiver: Receiver, event: string) => boolean,
+): Promise<PublishedEvent[]> {
+  const wanted: PublishedEvent[] = []
+  for (const ofSite of Map.groupBy(events, ({ organization_id, site_id }) => `${organization_id} ${site_id}`).values()) {
+    const receivers = await receiversOf(ofSite[0]!) // a group has an event
+    wanted.push(...ofSite.filter(({ event }) => receivers.some((receiver) => wants(receiver, event))))
+  }
+  return wanted.sort((a, b) => a.id - b.id)
+}

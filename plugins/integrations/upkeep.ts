@@ -31,9 +31,15 @@ export const jobsOf = ({ host, deliveries, chat }: Area) => ({
 export const consumersOf = ({ webhooks: _, deliveries, chat }: Area) => ({
   webhooks: {
     events: ["*"],
-    consume: async (event: PublishedEvent) => (event.event.startsWith("internal.") ? undefined : deliveries.accept(event)),
+    concerned: async (events: readonly PublishedEvent[]) =>
+      deliveries.concerned(events.filter(({ event }) => !event.startsWith("internal."))),
+    consume: (event: PublishedEvent) => deliveries.accept(event),
   },
-  chats: { events: CHAT_EVENTS, consume: (event: PublishedEvent) => chat.accept(event) },
+  chats: {
+    events: CHAT_EVENTS,
+    concerned: (events: readonly PublishedEvent[]) => chat.concerned(events),
+    consume: (event: PublishedEvent) => chat.accept(event),
+  },
 })
 
 /** Deletes deliveries after 30 days, and finished ones beyond the newest 10,000 of each webhook. */

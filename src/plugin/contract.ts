@@ -93,7 +93,7 @@ export interface Contribution {
   /** Pages for strangers who have the URL of a share. Their components are listed in `plugins/share-pages.ts`. */
   sharePages?: readonly SharePages[]
   /** Consumers of product events, by name. */
-  consumers?: Readonly<Record<string, Pick<Consumer, "events" | "consume">>>
+  consumers?: Readonly<Record<string, Pick<Consumer, "events" | "concerned" | "consume">>>
   // The data hooks also run while the plugin is disabled. They return the number of deleted rows by kind. Each can run twice for the same data.
   /** Deletes all rows, files and secrets of a site. */
   onSiteDelete?(siteId: number): Promise<Removed>

@@ -1,6 +1,6 @@
 import { failureCode, type OwnStatements, type PublishedEvent } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
-import { ONLY_BY_NAME } from "../events.ts"
+import { ONLY_BY_NAME, wantedEvents } from "../events.ts"
 import { fail } from "../health.ts"
 import type { Integration, KindFacts } from "../integration.ts"
 import { integrationById, listIntegrations, noteSuccess } from "../rows.ts"
@@ -57,6 +57,8 @@ export interface Chat {
   eventsOf(config: Integration["config"]): string[]
   /** Sends the test message. */
   test(target: ChatTarget): Promise<Sending>
+  /** Returns the events of which a chat receives a message. */
+  concerned(events: readonly PublishedEvent[]): Promise<PublishedEvent[]>
   /** Queues the messages of an event. Called again for the same event, it adds none. */
   accept(event: PublishedEvent): Promise<void>
   /** Queues the message of an event for one chat, in the caller's transaction: for alerts, which name their channels. */
@@ -73,6 +75,8 @@ export function createChat(host: IntegrationsHost): Chat {
 
   const eventsOf: Chat["eventsOf"] = ({ events }) =>
     Array.isArray(events) ? events.map(String) : known().filter((event) => !ONLY_BY_NAME.includes(event))
+
+  const receives = ({ kind, config }: Integration, event: string): boolean => isChatKind(kind) && eventsOf(config).includes(event)
 
   async function deliver(target: ChatTarget, message: ChatMessage): Promise<Sending> {
     const { url, body, byOperator } = requestOf(target, message, host.settings.telegram_api_base)
@@ -102,9 +106,9 @@ export function createChat(host: IntegrationsHost): Chat {
     eventsOf,
     enqueue,
     test: (target) => deliver(target, TEST_MESSAGE),
+    concerned: (events) => wantedEvents(events, (place) => listIntegrations(db, place), receives),
     async accept({ id, event, organization_id, site_id }) {
-      const all = await listIntegrations(db, { organization_id, site_id })
-      const chats = all.filter(({ kind, config }) => isChatKind(kind) && eventsOf(config).includes(event))
+      const chats = (await listIntegrations(db, { organization_id, site_id })).filter((chat) => receives(chat, event))
       if (chats.length === 0) return
       await db.transaction(async (statements) => {
         for (const chat of chats) await enqueue(statements, chat.id, id)

@@ -1,5 +1,6 @@
 import { AppError, excerptOf, failureCode, type OwnStatements, type PublishedEvent } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
+import { wantedEvents } from "../events.ts"
 import { disable, recipientsOf } from "./disabling.ts"
 import { type Endpoint, openEndpoint } from "./endpoint.ts"
 import { type MessageEvent, messageBody, newMessageId, signedHeaders } from "./message.ts"
@@ -23,6 +24,8 @@ export const DELIVER = "deliver-webhooks"
 
 /** Sends product events to webhooks: at least once, one at a time per webhook, and no receiver delays another. */
 export interface Deliveries {
+  /** Returns the events that a webhook wants. */
+  concerned(events: readonly PublishedEvent[]): Promise<PublishedEvent[]>
   /** Stores a delivery for each webhook that wants an event. Called again for the same event, it adds none. */
   accept(event: PublishedEvent): Promise<void>
   /** Lets the job run soon, in the transaction that adds a delivery. Call `arrived` when it is committed. */
@@ -212,6 +215,7 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
   return {
     enqueue,
     arrived,
+    concerned: (events) => wantedEvents(events, (place) => listReceivers(db, place), wants),
     async accept({ id, event, organization_id, site_id }) {
       const receivers = (await listReceivers(db, { organization_id, site_id })).filter((webhook) => wants(webhook, event))
       if (receivers.length === 0) return

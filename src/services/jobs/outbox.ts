@@ -19,6 +19,11 @@ export interface Consumer {
   name: string
   /** Names of the events to consume. A `*` at the end matches any ending. */
   events: readonly string[]
+  /**
+   * Returns the events of a slice that have to be consumed; the others are skipped. For consumers that would otherwise query the catalog
+   * for each event. Default: all.
+   */
+  concerned?(rows: readonly OutboxRow[]): Promise<readonly OutboxRow[]>
   /** Consumes an event. Called for one event at a time in the order of their ids, and again until it resolves. */
   consume(row: OutboxRow, signal: AbortSignal): Promise<unknown>
   isOn?(): boolean
@@ -95,7 +100,9 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     try {
       for (let more = true; more && !abort.signal.aborted; ) {
         const rows = await listOutbox(catalog, { after: reader.lastId, limit: OUTBOX.slice })
-        for (const row of rows) if (wants(consumer, row) && !(await deliverOne(reader, row))) return
+        const wanted = rows.filter((row) => wants(consumer, row))
+        const concerned = consumer.concerned && wanted.length > 0 ? await consumer.concerned(wanted) : wanted
+        for (const row of concerned) if (!(await deliverOne(reader, row))) return
         reader.lastId = rows.at(-1)?.id ?? reader.lastId
         more = rows.length === OUTBOX.slice
       }

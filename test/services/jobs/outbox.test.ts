@@ -168,3 +168,33 @@ test("rejects two consumers with the same name", async () => {
   await using store = await openOutbox()
   expect(() => store.open(recorder([]), recorder([]))).toThrow("Two consumers have the name a")
 })
+
+test("a consumer that decides about many events at once receives only those it is concerned with, also after a failure", async () => {
+  await using store = await openOutbox()
+  const [seen, slices]: unknown[][] = [[], []]
+  let failures = 1
+  const consumer: Consumer = {
+    ...{ name: "choosy", events: ["goal.*"] },
+    async concerned(rows) {
+      slices!.push(rows.length)
+      return rows.filter(({ payload }) => (payload as { n: number }).n % 100 === 7)
+    },
+    async consume({ payload }) {
+      const { n } = payload as { n: number }
+      if (n === 107 && failures-- > 0) throw new Error("made up")
+      seen!.push(n)
+    },
+  }
+  const outbox = store.open(consumer)
+  await outbox.start()
+  await store.catalog.transaction((statements) =>
+    outbox.write(statements, ...Array.from({ length: 250 }, (_, n) => event("goal.met", n)), event("link.created", 7)),
+  )
+  await outbox.deliver()
+  expect(seen).toEqual([7])
+  store.clock.advance(1_000)
+  await outbox.deliver()
+  expect(seen).toEqual([7, 107, 207])
+  expect(slices!.length).toBeLessThanOrEqual(6)
+  await outbox.stop()
+})
