@@ -27,6 +27,12 @@ export default definePlugin({
     instance: ["integrations"],
     open: ["api/hooks", "unsubscribe"],
   },
+  pages: [
+    "/sites/:site/integrations",
+    "/sites/:site/integrations/connections/:integration",
+    "/sites/:site/integrations/webhooks",
+    "/sites/:site/integrations/webhooks/:webhook",
+  ],
   permissions: { "integrations:read": "editor", "integrations:write": "admin", "webhooks:write": "admin" },
   migrations: [
     { name: "0001_integrations", sql: createTables },

@@ -50,7 +50,13 @@ const KindResponse = t.Object({
 export const IntegrationList = t.Object({
   data: t.Array(IntegrationResponse, { description: "Integrations of the site and of its organization." }),
   available: t.Array(KindResponse, { description: "Kinds that can be connected." }),
+  organization_permissions: field.texts(
+    "Permissions of this area that you hold for the organization as a whole: `integrations:write` and `webhooks:write`.",
+  ),
+  outbound_enabled: field.flag("Whether the instance sends requests to other servers (FOOTFALL_OUTBOUND). If not, no integration works."),
 })
+
+export type IntegrationList = Static<typeof IntegrationList>
 
 export const TestResponse = t.Object(
   {
@@ -68,17 +74,22 @@ export const TestResponse = t.Object(
   { title: "IntegrationTest" },
 )
 
+export type TestResponse = Static<typeof TestResponse>
+
 export const EventsResponse = t.Object({
   data: t.Array(
     t.Object({
       event: field.text("Name of the event."),
       title: field.text("What happened."),
       only_by_name: field.flag("Whether `*` leaves the event out."),
+      chats: field.flag("Whether chat services can receive the event."),
       schema: t.Any({ description: "JSON Schema of the message that a webhook receives." }),
     }),
     { description: "Events that webhooks can receive." },
   ),
 })
+
+export type EventsResponse = Static<typeof EventsResponse>
 
 export const integrationResponse = (
   integration: Integration,

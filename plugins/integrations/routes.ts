@@ -1,6 +1,6 @@
 import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, type Site } from "#plugin"
 import { type Area, authorOf } from "./area.ts"
-import { CHAT_KINDS } from "./chat/chat.ts"
+import { CHAT_EVENTS, CHAT_KINDS } from "./chat/chat.ts"
 import type { ChatKind } from "./chat/forms.ts"
 import { ConnectInput, IntegrationPatch } from "./chat/input.ts"
 import { messageSchema, ONLY_BY_NAME, PING } from "./events.ts"
@@ -41,7 +41,10 @@ export function integrationRoutes({ host, chat, chatConnections }: Area) {
       async ({ site, user, permissions }) => {
         const all = await listOfSite(site, host.db)
         const data = await Promise.all(all.map((integration) => show(integration, { site, user, permissions })))
-        return { data, available: KINDS.map((facts) => ({ ...facts, connect_by: [...facts.connect_by] })) }
+        const available = KINDS.map((facts) => ({ ...facts, connect_by: [...facts.connect_by] }))
+        const byRole = await host.services.access.byRole(user.id, site.organization_id)
+        const organization_permissions = ["integrations:write", "webhooks:write"].filter((permission) => byRole.has(permission))
+        return { data, available, organization_permissions, outbound_enabled: host.outbound.enabled }
       },
       {
         can: "integrations:read",
@@ -156,6 +159,7 @@ export const eventRoutes = ({ host }: Area) =>
         event,
         title: form.title,
         only_by_name: ONLY_BY_NAME.includes(event) || event === PING.name,
+        chats: CHAT_EVENTS.includes(event),
         schema: messageSchema(event, form),
       })),
     }),

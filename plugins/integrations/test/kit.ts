@@ -4,7 +4,7 @@ import { type Answer, openMailbox, type SignInAs, type StartOptions, startInstan
 import integrations from "../integrations.ts"
 
 /** A plugin that publishes events of other areas. */
-const publisher = definePlugin({
+export const publisher = definePlugin({
   id: "publisher",
   title: "Publisher",
   events: {

@@ -58,14 +58,14 @@ type Person = keyof typeof PEOPLE
 const EVERYONE = Object.keys(PEOPLE) as Person[]
 
 const GROUPS = ["traffic", "behaviour", "tools"]
-/** The plugin pages of a site in the order of the rail. Everyone who may read a site may read them. */
-const AREAS = pages
-  .flatMap(({ areas = [] }) => areas)
-  .toSorted((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group))
-  .map(({ label }) => label)
+/** The plugin pages of a site in the order of the rail, with the permission that each requires. */
+const AREAS = pages.flatMap(({ areas = [] }) => areas).toSorted((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group))
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
+/** Returns the plugin pages that someone may read. All who may read a site may read them, except for the state of its integrations. */
+const areasOf = (person: Person): string[] =>
+  AREAS.filter(({ permission }) => permission !== "integrations:read" || WRITERS.includes(person)).map(({ label }) => label)
 const MANAGERS: readonly Person[] = ["owner", "admin"]
 const MEMBERS: readonly Person[] = ["owner", "admin", "editor", "viewer"]
 const OF_ORGANIZATION = EVERYONE.filter((person) => person !== "user without a role")
@@ -228,7 +228,7 @@ test.skipIf(noBrowser).each(WALKERS.filter((person) => ["admin", "editor", "view
     expect(offered).toEqual(Object.fromEntries(WALKED.map((path) => [path, offeredTo(person, path)])))
     const rail = await namesIn(walker.page, "nav.rail a")
     const own = ["Overview", "Realtime", "Campaigns", "Events", "Goals", "Funnels", "Journeys"]
-    expect(rail).toEqual([...own, ...AREAS, ...(MANAGERS.includes(person) ? ["Settings"] : [])])
+    expect(rail).toEqual([...own, ...areasOf(person), ...(MANAGERS.includes(person) ? ["Settings"] : [])])
     expect({ refusals: walker.refusals, faults: walker.faults }).toEqual({ refusals: [], faults: [] })
   },
 )

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import integrations from "../integrations.ts"
+import { publisher, type Receiver, receiver } from "./kit.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+const SITE = "/api/private/sites/1"
+const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
+
+interface Looking {
+  width?: number
+  theme?: "light" | "dark"
+  role?: "owner" | "admin" | "editor" | "viewer"
+  settings?: Record<string, string>
+}
+
+/** Opens a browser on an instance that may call this receiver. */
+async function openStand(target: Receiver, { role = "owner", settings = {}, ...looking }: Looking = {}) {
+  const stand = await openDashboard(browser, {
+    plugins: [integrations, publisher],
+    settings: {
+      allow_http_webhooks: "true",
+      allow_private_webhooks: "127.0.0.0/8",
+      outbound_ports: `80,443,${target.port}`,
+      ...settings,
+    },
+  })
+  const cookie = await stand.signIn({ role })
+  const { instance } = stand
+  // The consumers of product events begin with the first run.
+  await instance.runJobs()
+  const looked = await stand.look({ cookie, ...looking })
+  return {
+    ...looked,
+    stand,
+    instance,
+    ask: (method: string, path: string, body?: unknown) => instance.api.send(method, SITE + path, body, undefined, { cookie }),
+    async [Symbol.asyncDispose]() {
+      await looked[Symbol.asyncDispose]()
+      await stand[Symbol.asyncDispose]()
+    },
+  }
+}
+const dialogClosed = (page: Page) => page.getByRole("dialog").waitFor({ state: "detached" })
+
+test.skipIf(noBrowser)("connects a chat after a test message, repairs it when the service no longer knows it, and deletes it", async () => {
+  using target = receiver()
+  await using stand = await openStand(target)
+  const { page, open, ask, instance } = stand
+  await open("/sites/1/integrations")
+  await shown(page, "No chat service is connected.")
+  await tabTo(page, "Connect Slack")
+  await page.keyboard.press("Enter")
+  await page.getByLabel("Webhook URL").fill(target.url("/services/refused-0001"))
+  target.answers.push(403)
+  await page.keyboard.press("Enter")
+  await shown(page, "The service answered with status 403.")
+  expect(((await ask("GET", "/integrations")).body as { data: unknown[] }).data).toEqual([])
+
+  await page.getByLabel("Webhook URL").fill(target.url("/services/a-long-secret-0001"))
+  await page.getByLabel("Name (optional)").fill("#alerts")
+  await page.getByLabel("Goal completed").check()
+  await page.getByRole("button", { name: "Connect Slack" }).last().click()
+  await dialogClosed(page)
+  const card = page.getByRole("listitem").filter({ hasText: "#alerts" })
+  expect(await card.textContent()).toContain("Connected")
+  const { data } = (await ask("GET", "/integrations")).body as { data: { account_label: string; config: { events: string[] } }[] }
+  expect(data[0]!.config.events).toContain("goal.completed")
+  expect(await card.textContent()).toContain(data[0]!.account_label)
+
+  target.always = 404
+  await instance.app.instance.outbox.writeAlone({ event: "import.failed", organizationId: 1, siteId: 1, payload: {} })
+  await instance.runJobs()
+  await instance.runJobs()
+  await open("/sites/1/integrations")
+  expect(await card.textContent()).toContain("Not working")
+  await shown(page, "The service no longer knows this address or token. Connect it again.")
+  target.always = 200
+  await page.getByRole("button", { name: "Reconnect" }).click()
+  await page.getByLabel("Webhook URL").fill(target.url("/services/a-new-secret-0002"))
+  await page.getByRole("button", { name: "Save changes" }).click()
+  await dialogClosed(page)
+  await settled(page)
+  expect(await card.textContent()).toContain("Connected")
+  expect(target.received.at(-1)!.path).toBe("/services/a-new-secret-0002")
+
+  await page.getByRole("link", { name: "#alerts" }).click()
+  await page.getByRole("heading", { name: "#alerts", level: 1 }).waitFor()
+  target.answers.push(500)
+  await page.getByRole("button", { name: "Send test message" }).click()
+  await shown(page, "The service answered with status 500.")
+  await page.getByRole("button", { name: "Delete" }).click()
+  const confirm = page.getByRole("button", { name: "Delete integration" })
+  expect(await confirm.isDisabled()).toBe(true)
+  await page.getByLabel("Type #alerts to confirm").fill("#alerts")
+  await confirm.click()
+  await shown(page, "No chat service is connected.")
+  expect(stand.faults.filter((fault) => !fault.includes("422"))).toEqual([])
+})
+
+test.skipIf(noBrowser)("creates a webhook, shows its secret once, and its log with the message as it was sent", async () => {
+  using target = receiver()
+  await using stand = await openStand(target)
+  const { page, open, ask, instance } = stand
+  await open("/sites/1/integrations/webhooks")
+  await shown(page, "No webhooks yet.")
+  await page.getByRole("button", { name: "Create your first webhook" }).click()
+  await page.getByLabel("URL", { exact: true }).fill(target.url())
+  await page.getByLabel("Description (optional)").fill("Orders")
+  await page.getByLabel("Selected events").check()
+  await page.getByLabel("Import failed").check()
+  await page.getByRole("button", { name: "Create webhook" }).click()
+  const secret = await page.getByRole("textbox", { name: "Signing secret" }).inputValue()
+  expect(secret).toMatch(/^whsec_/)
+  await page.getByRole("button", { name: "I've saved the secret" }).click()
+  await dialogClosed(page)
+  const [webhook] = ((await ask("GET", "/webhooks")).body as { data: { url: string; events: string[] }[] }).data
+  expect(webhook!.events).toEqual(["import.failed"])
+
+  await page.getByRole("link", { name: webhook!.url }).click()
+  await shown(page, "Nothing was sent yet.")
+  target.answers.push(new Response("Over quota", { status: 500 }))
+  await instance.app.instance.outbox.writeAlone({ event: "import.failed", organizationId: 1, siteId: 1, payload: {} })
+  await instance.runJobs()
+  await instance.runJobs()
+  await open("/sites/1/integrations/webhooks/1")
+  await page.getByRole("row", { name: /Failed, will be retried/ }).waitFor({ timeout: 10_000 })
+  await page.getByRole("button", { name: "Details of delivery 1" }).click()
+  await shown(page, "Over quota")
+  const message = await page.getByRole("dialog").locator("pre").first().textContent()
+  expect(JSON.parse(message!)).toEqual(JSON.parse(target.received[0]!.body))
+  await page.getByRole("button", { name: "Redeliver" }).click()
+  await dialogClosed(page)
+  await instance.runJobs()
+  await page.getByRole("row", { name: /Delivered/ }).waitFor({ timeout: 10_000 })
+  expect(target.received).toHaveLength(2)
+  expect(target.received[1]!.headers["webhook-id"]).toBe(target.received[0]!.headers["webhook-id"]!)
+
+  await page.getByLabel("State").selectOption("dead")
+  await shown(page, "No delivery is in this state.")
+  await page.getByRole("button", { name: "Clear filter" }).click()
+  await page.getByRole("button", { name: "Send test event" }).click()
+  await instance.runJobs()
+  await page.getByRole("row", { name: /ping/ }).filter({ hasText: "Delivered" }).waitFor({ timeout: 10_000 })
+
+  await page.getByRole("button", { name: /^Actions for/ }).click()
+  await page.getByRole("menuitem", { name: "Rotate secret" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click()
+  const rotated = await page.getByRole("textbox", { name: "Signing secret" }).inputValue()
+  expect(rotated).not.toBe(secret)
+  await page.getByRole("button", { name: "I've saved the secret" }).click()
+
+  // A receiver that is gone disables the webhook, and the page says so.
+  target.always = 410
+  await page.getByRole("button", { name: "Send test event" }).click()
+  await instance.runJobs()
+  await open("/sites/1/integrations/webhooks/1")
+  await shown(page, /status 410/)
+  target.always = 200
+  await page.getByRole("button", { name: "Turn on webhook" }).click()
+  await page.getByRole("button", { name: "Turn on webhook" }).waitFor({ state: "detached" })
+  await shown(page, "Active")
+  expect(stand.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("names the setting while outgoing requests are off, and offers nothing to a user who can only read", async () => {
+  using target = receiver()
+  {
+    await using stand = await openStand(target, { settings: { outbound: "off" } })
+    await stand.open("/sites/1/integrations")
+    await shown(stand.page, /FOOTFALL_OUTBOUND/)
+    expect(await stand.page.getByRole("button", { name: "Connect Slack" }).isDisabled()).toBe(true)
+  }
+  await using stand = await openStand(target, { role: "editor" })
+  await stand.open("/sites/1/integrations")
+  await shown(stand.page, "No chat service is connected.")
+  expect(await stand.page.getByRole("button", { name: /^Connect/ }).count()).toBe(0)
+  expect(await stand.page.getByRole("link", { name: "Webhooks" }).count()).toBe(0)
+  await stand.open("/sites/1/integrations/webhooks")
+  await shown(stand.page, /You need the permission to manage webhooks/)
+})
+
+test.skipIf(noBrowser).each([
+  [1280, "light"],
+  [375, "dark"],
+] as const)("%i px, %s: dialogs and states have no accessibility violation and no overflow", async (width, theme) => {
+  using target = receiver()
+  await using stand = await openStand(target, { width, theme })
+  const { page, open, ask } = stand
+  const check = async (what: string) => {
+    const shot = process.env.SHOTS
+    if (shot) await page.screenshot({ path: `${shot}/${what.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: !what.includes("dialog") })
+    expect({ what, found: await violations(page), beside: await overflow(page) }).toEqual({ what, found: [], beside: 0 })
+  }
+  await open("/sites/1/integrations")
+  await check("empty")
+  await page.getByRole("button", { name: "Connect Telegram" }).click()
+  await page.getByLabel("Bot token").waitFor()
+  await check("chat dialog")
+  target.answers.push(200, 404)
+  await ask("POST", "/integrations/slack/connect", { url: target.url("/services/a-long-secret-0001"), name: "#alerts" })
+  await ask("POST", "/integrations/discord/connect", { url: target.url("/discord/a-long-secret-0001"), name: "Discord" })
+  await ask("POST", "/webhooks", { url: target.url(), events: ["*"], description: "Orders" })
+  await ask("POST", "/webhooks", { url: target.url("/gone/a-long-secret-path-0002"), events: ["site.updated"] })
+  await ask("POST", "/webhooks/1/test")
+  await stand.instance.runJobs()
+  target.always = 410
+  await ask("POST", "/webhooks/2/test")
+  await stand.instance.runJobs()
+  target.always = 404
+  await stand.instance.app.instance.outbox.writeAlone({ event: "import.failed", organizationId: 1, siteId: 1, payload: {} })
+  await stand.instance.runJobs()
+  await stand.instance.runJobs()
+  await open("/sites/1/integrations")
+  await check("connected")
+  await open("/sites/1/integrations/connections/1")
+  await page.getByRole("button", { name: "Send test message" }).click()
+  await shown(page, "The test failed")
+  await check("connection with a failed test")
+  await open("/sites/1/integrations/webhooks")
+  await check("webhooks")
+  await page.getByRole("button", { name: "New webhook" }).click()
+  await page.getByLabel("Selected events").check()
+  await check("webhook dialog")
+  await open("/sites/1/integrations/webhooks/1")
+  await check("webhook")
+  await page
+    .getByRole("button", { name: /Details of delivery/ })
+    .first()
+    .click()
+  await page.getByRole("heading", { name: "Message" }).waitFor()
+  await check("delivery dialog")
+  await open("/sites/1/integrations/webhooks/2")
+  await check("disabled webhook")
+})

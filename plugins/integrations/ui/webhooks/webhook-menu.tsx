@@ -1,0 +1,101 @@
+import { lazy, Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import { ActionMenu, Confirm, errorText, patch, post, remove, toast, visible } from "#plugin/ui"
+import type { DeliveryResponse, WebhookResponse, WebhookWithSecret } from "../../webhooks/responses.ts"
+import { useRefresh, webhooksPath } from "./items.tsx"
+import { SecretDialog } from "./secret-dialog.tsx"
+
+const WebhookEditor = lazy(() => import("./editor.tsx"))
+
+interface WebhookMenuProps {
+  siteId: number
+  webhook: WebhookResponse
+  onDeleted?(): void
+}
+
+/** Menu with everything that can be done with a webhook, and the dialogs that it opens. */
+export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
+  const [dialog, setDialog] = useState<"edit" | "rotate" | "delete">()
+  const [secret, setSecret] = useState<string>()
+  const act = useAct(siteId)
+  const refresh = useRefresh(siteId)
+  const path = `${webhooksPath(siteId)}/${webhook.id}`
+  const name = visible(webhook.url)
+  const close = () => setDialog(undefined)
+  return (
+    <>
+      <ActionMenu
+        kind="quiet"
+        label={`Actions for ${name}`}
+        actions={[
+          { label: "Send test event", run: () => act(() => sendTest(siteId, webhook), "Test event sent") },
+          { label: "Edit", run: () => setDialog("edit") },
+          { label: "Rotate secret", run: () => setDialog("rotate") },
+          {
+            label: webhook.enabled ? "Turn off" : "Turn on",
+            run: () =>
+              act(() => setEnabled(siteId, webhook, !webhook.enabled), webhook.enabled ? "Webhook turned off" : "Webhook turned on"),
+          },
+          { label: "Delete", kind: "danger", run: () => setDialog("delete") },
+        ]}
+      />
+      {dialog === "edit" && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <WebhookEditor siteId={siteId} item={webhook} onClose={close} />
+        </Suspense>
+      )}
+      {dialog === "rotate" && (
+        <Confirm
+          title={`Rotate the secret of ${name}?`}
+          act="Rotate secret"
+          onClose={close}
+          onConfirm={async () => {
+            const rotated = await post<WebhookWithSecret>(`${path}/rotate-secret`, undefined)
+            setSecret(rotated.secret)
+            await refresh()
+          }}
+        >
+          <p>A new signing secret is created and shown once. The old one also signs for 24 hours.</p>
+        </Confirm>
+      )}
+      {dialog === "delete" && (
+        <Confirm
+          title={`Delete ${name}?`}
+          act="Delete webhook"
+          name={webhook.url}
+          onClose={close}
+          onConfirm={async () => {
+            await remove(path)
+            onDeleted?.()
+            // The page of what was deleted is left first, so that it isn't fetched again.
+            setTimeout(refresh)
+            toast(`${name} deleted`)
+          }}
+        >
+          <p>No more events are sent to it, and its delivery log is removed. This can't be undone.</p>
+        </Confirm>
+      )}
+      {secret !== undefined && <SecretDialog secret={secret} isRotated onClose={() => setSecret(undefined)} />}
+    </>
+  )
+}
+
+/** Returns a function that runs an action, refetches the webhooks, and says what happened. */
+export function useAct(siteId: number): (run: () => Promise<unknown>, done: string) => Promise<void> {
+  const refresh = useRefresh(siteId)
+  return async (run, done) => {
+    try {
+      await run()
+      await refresh()
+      toast(done)
+    } catch (error) {
+      toast(errorText(error as Error)) // only errors are thrown
+    }
+  }
+}
+
+export const sendTest = (siteId: number, { id }: WebhookResponse): Promise<DeliveryResponse> =>
+  post<DeliveryResponse>(`${webhooksPath(siteId)}/${id}/test`, undefined)
+
+export const setEnabled = (siteId: number, { id, version }: WebhookResponse, enabled: boolean): Promise<WebhookResponse> =>
+  patch<WebhookResponse>(`${webhooksPath(siteId)}/${id}`, { enabled, version })
