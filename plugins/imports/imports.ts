@@ -9,6 +9,7 @@ import { createImports } from "./lifecycle.ts"
 import createTables from "./migrations/0001_imports.sql" with { type: "text" }
 import createRejects from "./migrations/0001_rejects.sql" with { type: "text" }
 import addStreams from "./migrations/0002_streams.sql" with { type: "text" }
+import addRefunds from "./migrations/0003_refunds.sql" with { type: "text" }
 import { createPreviews } from "./preview.ts"
 import { EVENTS } from "./product-events.ts"
 import { importerRoutes, importRoutes } from "./routes.ts"
@@ -30,6 +31,7 @@ export default definePlugin({
   migrations: [
     { name: "0001_imports", sql: createTables },
     { name: "0002_streams", sql: addStreams },
+    { name: "0003_refunds", sql: addRefunds },
   ],
   rowMigrations: [{ name: "0001_rejects", sql: createRejects }],
   errors: ERRORS,

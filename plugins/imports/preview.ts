@@ -1,4 +1,4 @@
-import { currencyDecimals, type Site } from "#plugin"
+import { currencyDecimals, decimalText, PAYMENT_RECEIVED, type Site } from "#plugin"
 import type { ImportsHost } from "./area.ts"
 import { type DayRules, daySkips, localDay, maskedDays, type Overlap, rangesOf, retentionCutoff } from "./days.ts"
 import { importError } from "./errors.ts"
@@ -55,7 +55,7 @@ export interface Previews {
   stage(task: StageTask, signal: AbortSignal, report?: (done: number, total: number) => void): Promise<Staged>
 }
 
-type PreviewHost = Pick<ImportsHost, "db" | "imports" | "runInThread" | "now" | "random" | "geoDb" | "services">
+type PreviewHost = Pick<ImportsHost, "db" | "imports" | "outbox" | "runInThread" | "now" | "random" | "geoDb" | "services">
 
 export function createPreviews(
   host: PreviewHost,
@@ -95,7 +95,7 @@ export function createPreviews(
     const overlap = grown?.row.overlap ?? (options.overlap as Overlap | undefined) ?? "native_wins" // validated by the caller
     const fixed = await rules(site, overlap, signal)
     const { importFolder } = input
-    const task = { ...stageInput({ ...input, site }), rules: fixed, geoDb: host.geoDb }
+    const task = { ...stageInput(host, { ...input, site }), rules: fixed, geoDb: host.geoDb }
     // What a run of a stream leaves out depends on the runs before it.
     const staged =
       importFolder !== undefined && !isTooLarge(input) && options.stream === undefined
@@ -213,12 +213,13 @@ const limitsOf = (input: PreviewInput): typeof PREVIEW_LIMITS =>
   input.importFolder !== undefined && isTooLarge(input) ? { ...PREVIEW_LIMITS, bytes: CHECK_BYTES } : PREVIEW_LIMITS
 
 /** Returns the parts of a task that a preview and a run share. */
-export const stageInput = ({ site, source, options, files, isInline }: PreviewInput) => ({
+export const stageInput = ({ outbox }: Pick<ImportsHost, "outbox">, { site, source, options, files, isInline }: PreviewInput) => ({
   files,
   isInline,
   source,
   options,
   linksUsers: linksUsers(site, options),
+  takesRefunds: outbox.hasConsumer(PAYMENT_RECEIVED),
   site: {
     timezone: site.timezone,
     hosts: site.hosts,
@@ -235,15 +236,12 @@ export const linksUsers = ({ settings }: Site, options: Readonly<Record<string, 
 /** Returns totals with amounts of money in both forms. */
 export const shownTotals = ({ totals: { revenue, ...counts } }: Pick<Staged, "totals">): PreviewResponse["totals"] => ({
   ...counts,
-  revenue: revenue.map(({ currency, amount_minor }) => ({ currency, amount_minor, amount: decimalText(amount_minor, currency) })),
+  revenue: revenue.map(({ currency, amount_minor }) => ({
+    currency,
+    amount_minor,
+    amount: decimalText(amount_minor, currencyDecimals(currency) ?? 0),
+  })),
 })
-
-function decimalText(minor: number, currency: string): string {
-  const decimals = currencyDecimals(currency) ?? 0
-  if (decimals === 0) return String(minor)
-  const digits = String(Math.abs(minor)).padStart(decimals + 1, "0")
-  return `${minor < 0 ? "-" : ""}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}
 
 const REJECTS: Readonly<Record<string, string>> = {
   bad_date: "is not a date or time that can be read",

@@ -42,6 +42,12 @@ interface Called {
 }
 const authorOf = ({ site, actor, user, permissions }: Called): Author => ({ site, actor, userId: user.id, permissions })
 
+/** The part of a call that names the thing and sets the status of the answer. */
+interface Changing {
+  params: { id: string }
+  status(code: 202, body: ImportResponse): unknown
+}
+
 /** A call whose answer has a version. */
 interface Tagging {
   set: { headers: Record<string, unknown> }
@@ -70,7 +76,15 @@ export function importRoutes(area: Area) {
     return format.seenBy(permissions).response(row)
   }
 
-  /** The options of a route that changes the state of an import. */
+  /** Creates the handler of a route that changes the state of an import. Its answer comes before the work is done. */
+  const changes =
+    (change: "cancel" | "undo" | "retry") =>
+    async ({ params, status, ...call }: Called & Changing) => {
+      const row = await imports[change](authorOf(call), params.id)
+      return status(202, await format.seenBy(call.permissions).response(row))
+    }
+
+  /** The options of such a route. */
   const verb = (summary: string, ...codes: Parameters<typeof failures>) => ({
     can: { permission: WRITE, find, read: readNothing },
     query: NoQuery,
@@ -149,30 +163,9 @@ export function importRoutes(area: Area) {
         }),
       },
     )
-    .post(
-      "/imports/:id/cancel",
-      async ({ site, actor, user, permissions, params, status }) =>
-        status(
-          202,
-          await format.seenBy(permissions).response(await imports.cancel(authorOf({ site, actor, user, permissions }), params.id)),
-        ),
-      verb("Cancel an import", "invalid_state"),
-    )
-    .post(
-      "/imports/:id/undo",
-      async ({ site, actor, user, permissions, params, status }) =>
-        status(202, await format.seenBy(permissions).response(await imports.undo(authorOf({ site, actor, user, permissions }), params.id))),
-      verb("Undo an import", "invalid_state"),
-    )
-    .post(
-      "/imports/:id/retry",
-      async ({ site, actor, user, permissions, params, status }) =>
-        status(
-          202,
-          await format.seenBy(permissions).response(await imports.retry(authorOf({ site, actor, user, permissions }), params.id)),
-        ),
-      verb("Retry a failed import", "invalid_state", "source_missing"),
-    )
+    .post("/imports/:id/cancel", changes("cancel"), verb("Cancel an import", "invalid_state"))
+    .post("/imports/:id/undo", changes("undo"), verb("Undo an import", "invalid_state"))
+    .post("/imports/:id/retry", changes("retry"), verb("Retry a failed import", "invalid_state", "source_missing"))
     .get(
       "/imports/:id/events",
       async ({ site, params, request, server, permissions }) =>

@@ -44,6 +44,8 @@ export interface ImportRow {
   folder: string | null
   folder_expires_at: number | null
   rules_json: string | null
+  /** Refunds of the import as JSON, see `Refunds`. Null without any. */
+  refunds_json: string | null
   job_id: number | null
   forced: number
   version: number
@@ -63,7 +65,19 @@ const NAMES = [
     "finished_at",
     "undone_by",
   ],
-  ...["undone_at", "error_code", "error_message", "timezone", "folder", "folder_expires_at", "rules_json", "job_id", "forced", "version"],
+  ...[
+    "undone_at",
+    "error_code",
+    "error_message",
+    "timezone",
+    "folder",
+    "folder_expires_at",
+    "rules_json",
+    "refunds_json",
+    "job_id",
+    "forced",
+    "version",
+  ],
 ]
 const COLUMNS = raw(NAMES.join(", "))
 
@@ -115,6 +129,16 @@ export function updateImport(
     update imports_imports set ${sets} version = version + 1
     where id = ${id} and state in (select value from json_each(${JSON.stringify(states)})) returning ${COLUMNS}`)
 }
+
+/** Notes how many refunds of a completed import are published. Its version stays. Returns undefined if it is no longer completed. */
+export const setRefundsPublished = (statements: OwnStatements, id: number, published: number): Promise<Pick<ImportRow, "id"> | undefined> =>
+  statements.get(sql`
+    update imports_imports set refunds_json = json_set(refunds_json, '$.published', ${published})
+    where id = ${id} and state = 'completed' returning id`)
+
+/** Forgets the staged files of an import, which are deleted. Its version stays. */
+export const forgetFolder = (statements: OwnStatements, id: number): Promise<void> =>
+  statements.run(sql`update imports_imports set folder = null where id = ${id}`)
 
 export const importById = (statements: OwnStatements, id: number): Promise<ImportRow | undefined> =>
   statements.get(sql`select ${COLUMNS} from imports_imports where id = ${id}`)
@@ -178,7 +202,7 @@ export const listUnsettled = (statements: OwnStatements, after: number): Promise
     select ${COLUMNS} from imports_imports
     where id > ${after} and (
       state in ('pending', 'running', 'undoing') or (state = 'cancelled' and folder is not null) or (
-        state = 'completed' and id in (select import_id from imports_streams where pending_json is not null)))
+        state = 'completed' and (folder is not null or id in (select import_id from imports_streams where pending_json is not null))))
     order by id limit ${SLICE}`)
 
 export async function deleteImportsOf(statements: OwnStatements, siteId: number): Promise<number> {

@@ -90,6 +90,8 @@ export interface LineCoverage {
 export interface Sink {
   event(event: SourceEvent): void
   totals(kind: ImportedKind, row: ImportedRow & { file: string; line: number }): void
+  /** Hands on a refund that is no event of a visit. */
+  refund(refund: SourceRefund): void
   /** Refuses a line. `excerpt` is the faulty value, never the line, and never an address. */
   reject(file: string, line: number, code: RejectCode, excerpt: string): void
   skip(reason: SkipReason, rows?: number): void
@@ -151,6 +153,22 @@ export interface SourceEvent {
   page?: string
   /** For `vitals` only. `cls` has no unit, the others are milliseconds. */
   vitals?: { lcp?: number; inp?: number; fcp?: number; ttfb?: number; cls?: number }
+}
+
+/** A refund of an order. Texts are as the source has them. */
+export interface SourceRefund {
+  file: string
+  line: number
+  /** UTC epoch milliseconds. */
+  at: number
+  /** Id of the refund, unique within the source. */
+  id: string
+  /** Id of the order that is refunded; "" if the source does not name it. */
+  order: string
+  hostname: string
+  /** Amount as decimal text, which is not negative. */
+  amount: string
+  currency: string
 }
 
 export type RejectCode = "bad_date" | "bad_number" | "negative_count" | "bad_url" | "too_long" | "wrong_column_count"

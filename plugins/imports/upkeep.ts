@@ -1,5 +1,7 @@
 import { type Contribution, type Removed, sql } from "#plugin"
 import type { Area } from "./area.ts"
+import { localDay } from "./days.ts"
+import { eventOf } from "./product-events.ts"
 import {
   daysOf,
   deleteDays,
@@ -13,6 +15,7 @@ import {
   putDays,
   updateImport,
 } from "./rows.ts"
+import { refundTimes } from "./run/refunds.ts"
 import { pendingOf, pendingStreams, streamOfImport } from "./streams/rows.ts"
 
 /** Returns the background jobs of imports. */
@@ -110,6 +113,9 @@ export async function endImports({ host, holders, runs, streams }: Area, siteId:
         const cancelled = await updateImport(statements, id, { state: "cancelled", finished_at: host.now() }, ["pending", "running"])
         const undone = await updateImport(statements, id, { state: "undone", undone_at: host.now() }, ["completed", "undoing"])
         rows.push(...[cancelled, undone].filter((row) => row !== undefined))
+        const site = host.services.sites.directory.byId(siteId)
+        // Other areas remove what the import has reported to them, also what they have yet to receive.
+        if (undone && site) await host.outbox.write(statements, eventOf("import.undone", site, undone))
         await streams.forget(statements, id)
       }
       return { rows, show: await holders.recompute(statements, siteId) }
@@ -131,15 +137,16 @@ export async function endImports({ host, holders, runs, streams }: Area, siteId:
  */
 async function followZones({ host, holders }: Omit<Area, "runs">, signal: AbortSignal): Promise<void> {
   for (let after = 0; ; ) {
-    const rows = await host.db.all<Pick<ImportRow, "id" | "site_id" | "timezone">>(sql`
-      select id, site_id, timezone from imports_imports where state = 'completed' and kind = 'rows' and id > ${after} order by id limit 500`)
-    for (const { id, site_id, timezone } of rows) {
+    const rows = await host.db.all<Pick<ImportRow, "id" | "site_id" | "timezone" | "refunds_json">>(sql`
+      select id, site_id, timezone, refunds_json from imports_imports where state = 'completed' and kind = 'rows' and id > ${after} order by id limit 500`)
+    for (const { id, site_id, timezone, refunds_json } of rows) {
       after = id
       const site = host.services.sites.directory.byId(site_id)
       if (!site || site.timezone === timezone) continue
       // A run that extends a stream ends in the zone in which it began.
       if (pendingOf(await streamOfImport(host.db, id))) continue
-      const days = await host.imports.visitDays(site_id, site.timezone, signal, id)
+      const refundDays = refundTimes({ refunds_json }).map((at) => localDay(at, site.timezone))
+      const days = new Set([...(await host.imports.visitDays(site_id, site.timezone, signal, id)), ...refundDays])
       await host.db.transaction(
         async (statements) => {
           const skipped = (await daysOf(statements, id)).filter(({ day, state }) => state === "skipped" && !days.has(day))

@@ -66,16 +66,15 @@ export default definePlugin({
       widgets: widgetsOf(report),
       jobs: jobsOf(area),
       consumers: {
+        // One consumer, because the refunds of an import are received before its undoing.
         "record-payments": {
-          events: [PAYMENT_RECEIVED],
-          async consume(event) {
-            await payments.consume(event)
-            if (event.site_id !== null) area.following.soon(event.site_id)
+          events: [PAYMENT_RECEIVED, "import.undone"],
+          async consume({ event, site_id: siteId, payload }) {
+            if (siteId === null) return
+            if (event !== PAYMENT_RECEIVED) return undoImport(area, siteId, importOf(payload))
+            await payments.record(siteId, payload)
+            area.following.soon(siteId)
           },
-        },
-        "remove-undone": {
-          events: ["import.undone"],
-          consume: async ({ site_id: siteId, payload }) => siteId !== null && undoImport(area, siteId, importOf(payload)),
         },
       },
       exporters: {

@@ -126,7 +126,7 @@ async function measure(
   const files = generated.map((file) => inputFile(source, file))
   let events = 0
   const sink = { event: () => void events++, totals: () => {}, reject: () => {}, skip: () => {}, read: () => {}, warn: () => {} }
-  const unused = { unsupported: () => {}, choices: () => {}, mapping: () => {}, check: () => {} }
+  const unused = { refund: () => {}, unsupported: () => {}, choices: () => {}, mapping: () => {}, check: () => {} }
   const options = {
     timezone: "Europe/Berlin",
     siteTimezone: "Europe/Berlin",

@@ -10,7 +10,7 @@ const MAX_WARNINGS = 100
 const MAX_DEFINITIONS = 1_000
 
 /** What is found while the files of an import are read, in addition to their rows. */
-export class Findings implements Omit<Sink, "event" | "totals" | "check"> {
+export class Findings implements Omit<Sink, "event" | "totals" | "refund" | "check"> {
   protected readonly rows = { read: 0, rejected: 0, skipped: 0 }
   readonly #maxRejects: number
   readonly #rejects: Reject[] = []

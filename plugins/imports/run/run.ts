@@ -13,6 +13,7 @@ import {
   deleteDays,
   deleteRejects,
   duplicateOf,
+  forgetFolder,
   type ImportChange,
   type ImportRow,
   importById,
@@ -25,6 +26,7 @@ import { type PendingRun, pendingOf, type StreamRow, streamOfImport, updateStrea
 import type { Streams } from "../streams/streams.ts"
 import { createDefinitions, removeDefinitions } from "./definitions.ts"
 import { addedDays, dayRows, extendedFigures, runFigures } from "./figures.ts"
+import { publishRefunds, REFUNDS_FILE, type Refunds } from "./refunds.ts"
 import { beginSorting, keepSorted, readSorted, removeSorted, rowsIn, saltIn } from "./sorted.ts"
 import { MAX_REJECTS, type Staged, type StagedFile } from "./task.ts"
 import { type WriteOptions, writeStaged } from "./write.ts"
@@ -89,20 +91,23 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     const found = await importById(db, importId)
     const site = found && host.services.sites.directory.byId(found.site_id)
     if (!found || !site) return
+    const isOnlyRun = folder === undefined
+    if (found.state === "completed" && isOnlyRun) return finish(found.id, site, signal)
     const own = new AbortController()
     running.set(importId, own)
     try {
-      const started = folder === undefined ? await begun(found, site, signal) : await extending(found, site, folder, signal)
+      const started = isOnlyRun ? await begun(found, site, signal) : await extending(found, site, folder, signal)
       if (!started) return await purge(found, site, payload)
       await complete({ ...started, site, actor, progress, signal: AbortSignal.any([signal, own.signal]) })
     } catch (error) {
       if (own.signal.aborted) return await purge(found, site, payload)
       // The end of the process only interrupts the run.
       if (signal.aborted) throw error
-      await fail(found, site, payload, error)
+      return await fail(found, site, payload, error)
     } finally {
       running.delete(importId)
     }
+    if (isOnlyRun) await finish(importId, site, signal)
   }
 
   /** Returns the import as running, with rules that stay the same after an interruption. Undefined if it was cancelled meanwhile. */
@@ -177,10 +182,20 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       },
       (show) => show(),
     )
-    if (source.folder !== null) staging.remove(source.folder)
+    if (number > 1 && source.folder !== null) staging.remove(source.folder)
     if (!stream) return
     streams.tidy(row.id, number)
     await imports.joinRuns(row.id, number)
+  }
+
+  /** Does what follows the completion of an import: publishes its refunds, and deletes its staged files. Idempotent. */
+  async function finish(importId: number, site: Site, signal?: AbortSignal): Promise<void> {
+    const row = await importById(db, importId)
+    if (!row || row.folder === null) return
+    const path = join(rowsIn(staging.path(row.folder)), REFUNDS_FILE)
+    await publishRefunds(host, row, { site, path, ...(signal && { signal }) })
+    staging.remove(row.folder)
+    await forgetFolder(db, row.id)
   }
 
   /** Returns the change with which a run becomes part of its import. */
@@ -188,8 +203,9 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     number > 1
       ? extendedFigures(row, staged, newVisitors, source.files)
       : {
-          ...({ state: "completed", finished_at: host.now(), folder: null, folder_expires_at: null } as const),
+          ...({ state: "completed", finished_at: host.now(), folder_expires_at: null } as const),
           rows_imported: staged.rows.accepted,
+          refunds_json: staged.refunds ? JSON.stringify({ ...staged.refunds, published: 0 } satisfies Refunds) : null,
         }
 
   /** Sorts the rows, or returns what was sorted when the import was created or by an earlier attempt of this run. */
@@ -204,7 +220,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       {
         do: "stage",
         folder: rowsIn(folder),
-        ...stageInput({
+        ...stageInput(host, {
           site: { ...site, timezone: row.timezone },
           source: row.source,
           options: source.options,
@@ -325,6 +341,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     if (!job || !host.jobs.isFinished(job) || !site) return
     const payload = job.payload as RunPayload // the jobs of imports
     if (row.state === "undoing") return undo({ payload, progress: () => {} })
+    if (row.state === "completed" && row.folder !== null) return finish(row.id, site)
     if (row.state === "cancelled") return purge(row, site, payload)
     await fail(row, site, payload, new Error(`The job of the import has ended: ${job.error_message ?? job.state}`))
   }

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { ImportsHost } from "../area.ts"
 import type { DayRules } from "../days.ts"
 import { WAITING_FILE } from "../streams/stream-task.ts"
+import { REFUNDS_FILE } from "./refunds.ts"
 import type { Staged } from "./task.ts"
 
 /**
@@ -39,6 +40,7 @@ export function beginSorting(folder: string): void {
 export async function keepSorted(folder: string, sorted: SortedRows): Promise<void> {
   const { staged } = sorted
   const names = staged.staged.map(({ name }) => name)
+  if (staged.refunds) names.push(REFUNDS_FILE)
   if (staged.stream && staged.stream.waiting.rows > 0) names.push(WAITING_FILE)
   for (const name of names) await synced(join(rowsIn(folder), name))
   const draft = `${summaryIn(folder)}.new`

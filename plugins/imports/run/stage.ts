@@ -1,11 +1,12 @@
 import { join } from "node:path"
 import { createEnrichment, type EnrichedEvent, type ImportedKind, type ImportedRow, openPlaces } from "#plugin"
-import { daySkips, localDay } from "../days.ts"
+import { type DaySkip, daySkips, localDay } from "../days.ts"
 import { ownOptions } from "../options.ts"
-import { ImportFault, type Sink, type SourceEvent } from "../source.ts"
+import { ImportFault, type Sink, type SkipReason, type SourceEvent, type SourceRefund } from "../source.ts"
 import { LineWriter } from "./files.ts"
 import { byKey, Findings } from "./findings.ts"
 import { noFiles, type RecognizedFiles, recognizeFiles } from "./reading.ts"
+import { type StagedRefund, StagedRefunds, stagedRefund } from "./refunds.ts"
 import { RepeatedIds } from "./repeated-ids.ts"
 import { ExternalSort } from "./sort.ts"
 import { StreamStage } from "./stream-stage.ts"
@@ -56,6 +57,7 @@ class Stage extends Findings implements Sink {
   /** First event of each file whose events have ids. */
   readonly #fileStarts: { file: string; order: number }[] = []
   readonly #totals: StagedTotals
+  readonly #refunds: StagedRefunds
   readonly #days = new Map<string, number>()
   readonly #dayOf: (at: number) => string
   readonly #hasher: Bun.CryptoHasher
@@ -78,7 +80,9 @@ class Stage extends Findings implements Sink {
     this.#skipOf = daySkips(task.rules)
     this.#events = new ExternalSort(join(task.folder, "events"))
     this.#ids = new RepeatedIds(join(task.folder, "ids"))
-    this.#totals = new StagedTotals(task.do === "stage" ? task.folder : undefined)
+    const folder = task.do === "stage" ? task.folder : undefined
+    this.#totals = new StagedTotals(folder)
+    this.#refunds = new StagedRefunds(folder)
     this.#dayOf = daysBySpan(task.site.timezone)
     this.#hasher = new Bun.CryptoHasher("sha256", task.salt)
     const { hostnames, tables } = this.#options
@@ -102,6 +106,7 @@ class Stage extends Findings implements Sink {
       this.warn("open_visits", `${waiting} rows belong to visits that may go on. They wait for the next run, at most 30 minutes.`)
     staged.push(...this.#totals.close())
     const totals = this.#totals.sums()
+    const refunds = this.#refunds.close()
     return {
       source: files.source.id,
       kind: this.#kind(files),
@@ -127,6 +132,7 @@ class Stage extends Findings implements Sink {
       ...(hash !== undefined && { hash }),
       visitors,
       staged,
+      ...(refunds && { refunds }),
       ...(this.#stream && { stream: this.#stream.result() }),
     }
   }
@@ -204,8 +210,7 @@ class Stage extends Findings implements Sink {
     }
     const { event, isBot } = enriched
     const day = this.#dayOf(event.at)
-    const isForeign = this.#hosts !== undefined && event.hostname !== "" && !this.#hosts.has(event.hostname)
-    if (isBot || isForeign || !this.#isWanted(day)) {
+    if (isBot || this.#isForeign(event.hostname) || !this.#isWanted(day)) {
       this.skip(isBot ? "bot" : "filtered")
       return
     }
@@ -243,6 +248,37 @@ class Stage extends Findings implements Sink {
     this.#totals.add(kind, row)
     if (kind === "imported_custom_events" && row.texts.name) this.addEventName(row.texts.name)
     this.addSample(() => ({ table: kind, day: row.day, ...(row.hour !== undefined && { hour: row.hour }), ...row.texts, ...row.counts }))
+  }
+
+  refund(given: SourceRefund): void {
+    this.#collect(LIGHT_ROW)
+    const day = this.#dayOf(given.at)
+    const refund = stagedRefund(given)
+    const reason = this.#refundSkip(given, refund, day)
+    if (reason !== undefined || !refund) {
+      this.rows.skipped++
+      this.addSkip(reason ?? "revenue_invalid", 1)
+      return
+    }
+    this.countRow(given.file)
+    this.#refunds.add(refund, given.at)
+    this.addRevenue(`${-refund.amount_minor} ${refund.currency}`)
+    const revenue = { amount: -refund.amount_minor, currency: refund.currency }
+    this.addSample(() => ({ at: refund.occurred_at, name: "refund", props: { order_id: given.order }, revenue }))
+  }
+
+  /** Returns why a refund is not imported, if there is a reason. Counts its day, which can be one that is skipped. */
+  #refundSkip({ hostname }: SourceRefund, refund: StagedRefund | undefined, day: string): SkipReason | DaySkip | undefined {
+    if (!this.#task.takesRefunds) return "not_imported_type"
+    if (this.#isForeign(hostname) || !this.#isWanted(day)) return "filtered"
+    if (!refund) return "revenue_invalid"
+    if (this.#refunds.has(refund)) return "repeated_row"
+    this.#days.set(day, (this.#days.get(day) ?? 0) + 1)
+    return this.#skipOf(day)
+  }
+
+  #isForeign(hostname: string): boolean {
+    return this.#hosts !== undefined && hostname !== "" && !this.#hosts.has(hostname)
   }
 
   #isWanted(day: string): boolean {

@@ -29,6 +29,8 @@ export interface StageTask {
   site: StageSite
   /** Whether a user of the source is the visitor that `identify()` names. */
   linksUsers: boolean
+  /** Whether an area takes refunds. Otherwise they are counted as rows of a type that is not imported. */
+  takesRefunds: boolean
   rules: DayRules
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */
@@ -74,7 +76,7 @@ export interface FileReport {
 /** A day with rows. */
 export interface DayReport {
   day: string
-  /** Visits, or rows of totals. */
+  /** Visits and refunds, or rows of totals. */
   rows: number
   skip?: DaySkip
 }
@@ -116,8 +118,17 @@ export interface Staged {
   visitors: number
   /** Lines of each staged file by name: `visits` or a kind of totals. */
   staged: { name: string; lines: number }[]
+  /** Present if there are refunds. */
+  refunds?: RefundSummary
   /** Present if the import is a stream. */
   stream?: StreamResult
+}
+
+/** What an import keeps of its refunds, which lie in the staged file `refunds` until they are published. */
+export interface RefundSummary {
+  count: number
+  /** The quarters of an hour since 1970 that have refunds. In every zone, each lies within one day. */
+  quarters: number[]
 }
 
 export type DefinitionKind = "goals" | "funnels" | "annotations" | "segments"

@@ -15,19 +15,27 @@ export interface StageByHand extends AsyncDisposable {
   headers: { cookie: string }
 }
 
-/** `interrupt` is called in each transaction that writes an audit entry, which it rolls back by throwing. */
-export async function startByHand(interrupt: (action: string) => void = () => {}): Promise<StageByHand> {
+/**
+ * `interrupt` is called in each transaction that writes an audit entry or product events, which it rolls back by throwing. `others` are
+ * further plugins of the instance.
+ */
+export async function startByHand(interrupt: (action: string) => void = () => {}, others: readonly AnyPlugin[] = []): Promise<StageByHand> {
   let host: ImportsHost | undefined
   const setup: AnyPlugin["setup"] = (given) => {
-    const { audit } = given
+    const { audit, outbox } = given
     const write: typeof audit.write = async (statements, actor, entry) => {
       interrupt(entry.action)
       await audit.write(statements, actor, entry)
     }
-    host = { ...given, audit: { ...audit, write } } as ImportsHost // the settings of the plugin
+    const publish: typeof outbox.write = async (statements, ...events) => {
+      interrupt(events[0]!.event)
+      await outbox.write(statements, ...events)
+    }
+    const interrupted = { audit: { ...audit, write }, outbox: { ...outbox, write: publish } }
+    host = { ...given, ...interrupted } as ImportsHost // the settings of the plugin
     return imports.setup(given)
   }
-  const instance = await startInstance({ plugins: [{ ...imports, setup }] })
+  const instance = await startInstance({ plugins: [{ ...imports, setup }, ...others] })
   await instance.signIn({ role: "owner", isInstanceAdmin: true })
   const headers = { cookie: await instance.signIn({ role: "admin" }) }
   const staging = createStaging(host!)

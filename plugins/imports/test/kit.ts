@@ -15,10 +15,13 @@ export interface ImportStage extends AsyncDisposable {
   totals(more?: string): Promise<Record<string, number>>
 }
 
+type ImportStageOptions = Parameters<typeof startInstance>[0] & { isWhole?: boolean }
+
 export const PATH = "/api/private/sites/1/imports"
 
-export async function startImports(options: Parameters<typeof startInstance>[0] = {}): Promise<ImportStage> {
-  const instance = await startInstance({ plugins: [imports], ...options })
+/** Starts an instance with the plugin alone, or with all plugins of the program. */
+export async function startImports({ isWhole = false, ...options }: ImportStageOptions = {}): Promise<ImportStage> {
+  const instance = await startInstance({ ...(!isWhole && { plugins: [imports] }), ...options })
   await instance.signIn({ role: "owner", isInstanceAdmin: true })
   const headers = { cookie: await instance.signIn({ role: "admin" }) }
   const { api } = instance

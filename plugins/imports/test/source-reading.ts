@@ -1,10 +1,11 @@
 import { fileHead } from "../reading/text.ts"
-import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "../source.ts"
+import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent, type SourceRefund } from "../source.ts"
 
 /** Reads files with a source and collects everything that it reports, for tests. */
 export interface Reading {
   events: SourceEvent[]
   totals: Parameters<Sink["totals"]>[]
+  refunds: SourceRefund[]
   rejects: [file: string, line: number, code: string, excerpt: string][]
   skips: Record<string, number>
   warnings: string[]
@@ -41,10 +42,21 @@ export async function readWith(
   options: Partial<ReadOptions> = {},
   more: Pick<Sink, "definitions"> = {},
 ): Promise<Reading> {
-  const reading: Reading = { events: [], totals: [], rejects: [], skips: {}, warnings: [], choices: {}, unsupported: [], read: 0 }
+  const reading: Reading = {
+    events: [],
+    totals: [],
+    refunds: [],
+    rejects: [],
+    skips: {},
+    warnings: [],
+    choices: {},
+    unsupported: [],
+    read: 0,
+  }
   const sink: Sink = {
     event: (event) => void reading.events.push(event),
     totals: (...given) => void reading.totals.push(given),
+    refund: (refund) => void reading.refunds.push(refund),
     reject: (...given) => void reading.rejects.push(given),
     skip(reason, rows = 1) {
       reading.skips[reason] = (reading.skips[reason] ?? 0) + rows

@@ -5,16 +5,10 @@ import { recordRefund, voidRefund } from "./refunds.ts"
 import { recordSale, voidSale } from "./sales.ts"
 import type { Writing } from "./writing.ts"
 
-/** A product event as a consumer receives it. */
-interface ReceivedEvent {
-  site_id: number | null
-  payload: unknown
-}
-
 /** Records payments that providers and imports report. A repeated one changes nothing. */
 export const createPayments = ({ services, log }: RevenueHost, writing: Writing) => ({
-  async consume({ site_id: siteId, payload }: ReceivedEvent): Promise<void> {
-    const site = siteId === null ? undefined : services.sites.directory.byId(siteId)
+  async record(siteId: number, payload: unknown): Promise<void> {
+    const site = services.sites.directory.byId(siteId)
     if (!site) return // deleted since
     const read = readPayment(payload)
     if ("faults" in read) {
@@ -34,7 +28,8 @@ const claimOf = (payment: Payment): Claim => ({
   ...NO_DETAILS,
   type: payment.type,
   provider: payment.provider,
-  external_id: payment.external_id,
+  // Several imports can report a refund. Each keeps a transaction, of which only that of the import that holds the day counts.
+  external_id: payment.import_id === undefined ? payment.external_id : `import:${payment.import_id}:${payment.external_id}`,
   aliases: payment.aliases,
   order_id: payment.order_id ?? null,
   parent_key: payment.parent ?? null,

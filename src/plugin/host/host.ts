@@ -208,6 +208,8 @@ export interface PluginOutbox {
   write(statements: OwnStatements | Statements, ...events: readonly ProductEvent[]): Promise<void>
   /** Returns a published event, while it is stored. Internal ones are not returned. */
   get(id: number): Promise<PublishedEvent | undefined>
+  /** Returns whether an enabled consumer names an event. A pattern such as `*` does not count. */
+  hasConsumer(event: string): boolean
   /** Publishes an event after a change of row tables. */
   writeAlone(event: ProductEvent): Promise<void>
 }
@@ -228,6 +230,7 @@ export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
 
 export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
   write: (statements, ...events) => outbox.write(statementsBehind(statements), ...events),
+  hasConsumer: outbox.hasConsumer,
   writeAlone: outbox.writeAlone,
   async get(eventId) {
     const row = await outbox.get(eventId)

@@ -37,6 +37,8 @@ export interface Outbox {
   writeAlone(event: ProductEvent): Promise<void>
   /** Returns a published event, while it is stored. Events are kept for 30 days. */
   get(id: number): Promise<OutboxRow | undefined>
+  /** Returns whether an enabled consumer names an event. A pattern such as `*` does not count. */
+  hasConsumer(event: string): boolean
   /** Registers a consumer, before `start`. */
   register(consumer: Consumer): void
   /** Starts delivery. New consumers receive only events from now on. */
@@ -151,6 +153,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     write,
     writeAlone: (event) => catalog.transaction((statements) => write(statements, event)),
     get: (id) => outboxRowById(catalog, id),
+    hasConsumer: (event) => readers.some(({ consumer }) => consumer.events.includes(event) && (consumer.isOn?.() ?? true)),
     register(consumer) {
       if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers have the name ${consumer.name}`)
       readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, pausedUntil: 0, failures: 0, busy: undefined })

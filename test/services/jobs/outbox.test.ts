@@ -147,6 +147,16 @@ test("a disabled consumer receives nothing, and the waiting events once it is en
   expect(seen).toEqual([{ n: 1 }])
 })
 
+test("knows whether an enabled consumer names an event", async () => {
+  await using store = await openOutbox()
+  let isOn = true
+  const outbox = store.open(recorder([], "all"), { ...recorder([], "goals", ["goal.met"]), isOn: () => isOn })
+  const known = () => ["goal.met", "site.created"].map((name) => outbox.hasConsumer(name))
+  expect(known()).toEqual([true, false])
+  isOn = false
+  expect(known()).toEqual([false, false])
+})
+
 test("deletes rows after a month, once all enabled consumers have received them", async () => {
   await using store = await openOutbox()
   const slow: Consumer = { name: "slow", events: ["*"], consume: () => Promise.reject(new Error("not yet")) }

@@ -73,11 +73,16 @@ function rowReader({ currency: siteCurrency, hostname }: ReadOptions, sink: Sink
     const at = timeOf(row.event_timestamp)
     if (at === undefined) return sink.reject(file, line, "bad_date", textOf(row.event_timestamp))
     if (name === "") return sink.reject(file, line, "wrong_column_count", "")
-    // A refund belongs to a transaction. The core stores events only.
-    if (name === "refund") return sink.skip("not_imported_type")
     const params = paramsOf(row.event_params)
     const ecommerce = part(row, "ecommerce")
     const transaction = textOf(ecommerce.transaction_id) || (params.get("transaction_id") ?? "")
+    const currency = params.get("currency") || siteCurrency
+    const host = textOf(part(part(row, "device"), "web_info").hostname)
+    if (name === "refund") {
+      const id = textOf(row.event_timestamp)
+      const amount = decimalText(ecommerce.refund_value || params.get("value"))
+      return sink.refund({ file, line, at, id, order: transaction, hostname: host, amount, currency })
+    }
     const engagement = ENGAGEMENT.has(name) ? engagementOf(name, params) : undefined
     if (ENGAGEMENT.has(name) && !engagement) return sink.skip("not_imported_type")
     const event: SourceEvent = {
@@ -86,7 +91,7 @@ function rowReader({ currency: siteCurrency, hostname }: ReadOptions, sink: Sink
       at,
       name: engagement ? "engagement" : name === "page_view" ? "pageview" : name,
       ...visitorOf(row),
-      hostname: textOf(part(part(row, "device"), "web_info").hostname) || (params.has("page_location") ? "" : hostname),
+      hostname: host || (params.has("page_location") ? "" : hostname),
       url: params.get("page_location") ?? "/",
       title: params.get("page_title") ?? "",
       referrer: params.get("page_referrer") ?? "",
@@ -99,7 +104,7 @@ function rowReader({ currency: siteCurrency, hostname }: ReadOptions, sink: Sink
     if (event.name !== "pageview" && !engagement) event.props = propsOf(params, transaction)
     if (PURCHASES.has(name)) {
       const amount = decimalText(ecommerce.purchase_revenue ?? params.get("value"))
-      if (amount !== "") event.revenue = { amount, currency: params.get("currency") || siteCurrency }
+      if (amount !== "") event.revenue = { amount, currency }
     }
     sink.event(event)
   }

@@ -88,6 +88,7 @@ export async function readJoins(
 const joinedSink = (sink: Sink): Sink => ({
   event: (event) => sink.event(event),
   totals: (kind, row) => sink.totals(kind, row),
+  refund: (refund) => sink.refund(refund),
   read: () => {},
   reject(...fault) {
     sink.read(1)

@@ -88,9 +88,12 @@ describe("rows", () => {
     ["NDJSON", ROWS.map((row) => `${JSON.stringify(row)}\n`).join("")],
     ["one array", JSON.stringify(ROWS, null, 2)],
   ])("reads %s", async (_, content) => {
-    const { events, skips, rejects, read } = await readWith(ga4BigQuery, { "events_20240315.json": content })
-    // The two without an effect, and the refund.
-    expect({ skips, rejects, read }).toEqual({ skips: { not_imported_type: 3 }, rejects: [], read: 10 })
+    const { events, refunds, skips, rejects, read } = await readWith(ga4BigQuery, { "events_20240315.json": content })
+    // The two without an effect.
+    expect({ skips, rejects, read }).toEqual({ skips: { not_imported_type: 2 }, rejects: [], read: 10 })
+    const at = Date.parse("2024-03-17T09:01:00Z")
+    const refund = { at, id: `${at}002`, order: "T-1", hostname: "shop.example", amount: "10.5", currency: "USD" }
+    expect(refunds).toMatchObject([{ file: "events_20240315.json", ...refund }])
     expect(countBy(events, (event) => `${utcDay(event)} ${event.name}`)).toEqual({
       "2024-03-15 pageview": 1,
       "2024-03-15 engagement": 2,

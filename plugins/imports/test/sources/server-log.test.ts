@@ -183,7 +183,7 @@ async function readBytes(bytes: Uint8Array): Promise<(string | undefined)[]> {
   const paths: (string | undefined)[] = []
   const ignore = () => {}
   const sink = { event: ({ path }: { path?: string }) => void paths.push(path), totals: ignore, reject: ignore, skip: ignore, read: ignore }
-  const more = { warn: ignore, unsupported: ignore, choices: ignore, mapping: ignore, check: ignore }
+  const more = { refund: ignore, warn: ignore, unsupported: ignore, choices: ignore, mapping: ignore, check: ignore }
   const file = {
     ...fileHead("access.log", bytes),
     recognition: { confidence: 1 },

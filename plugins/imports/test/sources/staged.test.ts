@@ -21,6 +21,7 @@ async function staged(name: string, content: string | Uint8Array, more: Partial<
     options: {},
     site: { timezone: "Europe/Berlin", hosts: ["shop.example"], allowed_query_params: [], hash_routing: false, revenue_currency: "EUR" },
     linksUsers: false,
+    takesRefunds: true,
     rules: { overlap: "native_wins", today: "2026-11-21" },
     geoDb: undefined,
     salt: "00".repeat(32),
