@@ -67,7 +67,7 @@ export async function measureDashboards(options: DataOptions): Promise<void> {
 }
 
 /** Signs in and returns a function that calls routes of the site. Rejects answers that are no success. */
-async function member(address: string, siteId: number) {
+export async function member(address: string, siteId: number) {
   const json = { "content-type": "application/json" }
   const login = await fetch(`${address}/api/private/auth/login`, { method: "POST", headers: json, body: JSON.stringify(USER) })
   const cookie = login.headers

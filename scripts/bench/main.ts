@@ -1,5 +1,6 @@
 /**
- * Benchmarks: `bun run bench [--events 100000,1000000] [--sales 1000000] [PART...]`, such as `bun run bench imports`. Without parts, all are measured.
+ * Benchmarks: `bun run bench [--events 100000,1000000] [--sales 1000000] [--deliveries 100000] [PART...]`, such as `bun run bench imports`.
+ * Without parts, all are measured.
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
@@ -21,6 +22,7 @@ import { measureSales } from "./sales.ts"
 import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
+import { measureWebhooks } from "./webhooks.ts"
 
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   async stores() {
@@ -51,6 +53,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     await measurePeopleWrites(largest)
   },
   revenue: () => measureRevenueWrites({ ...year, sales: Number(values.sales) }),
+  webhooks: () => measureWebhooks(Number(values.deliveries)),
   imports: () => measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events }),
 }
 
@@ -59,6 +62,7 @@ const { values, positionals } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
     sales: { type: "string", default: "1000000" },
+    deliveries: { type: "string", default: "100000" },
     seed: { type: "string", default: "7" },
   },
 })

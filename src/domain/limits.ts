@@ -113,6 +113,8 @@ export const OUTBOUND = {
   timeoutMs: 10_000,
   answerBytes: 1 << 20,
   hops: 3,
+  /** Longest wait that a server can ask for. */
+  longestRetryMs: 86_400_000,
   /** Maximum length of a response body that is shown to people. */
   excerptBytes: 2_048,
 } as const

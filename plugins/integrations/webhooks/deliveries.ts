@@ -320,7 +320,7 @@ function healthAfter(
   const counts = result === "failed" || result === "gone"
   return {
     failing_since: counts ? (failing_since ?? now) : failing_since,
-    paused_until: pause > 0 ? now + Math.min(pause, LIMITS.longestPauseMs) : null,
+    paused_until: pause > 0 ? now + pause : null,
   }
 }
 

@@ -85,13 +85,11 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
       void deliver()
     }, 0)
   }
-  function deliver(): Promise<void> {
-    const ready = readers.filter(({ consumer, pausedUntil }) => (consumer.isOn?.() ?? true) && pausedUntil <= clock.monotonic())
-    return Promise.all(ready.map(read)).then(() => {})
-  }
+  const deliver = (): Promise<void> => Promise.all(readers.map(read)).then(() => {})
   async function read(reader: Reader): Promise<void> {
     // Events that arrived during a delivery need another one.
     while (reader.busy) await reader.busy
+    if (!(reader.consumer.isOn?.() ?? true) || reader.pausedUntil > clock.monotonic()) return
     reader.busy = readAll(reader)
     await reader.busy
     reader.busy = undefined

@@ -40,7 +40,7 @@ export interface OutboundAnswer {
   /** The URL after all redirects. */
   url: string
   ms: number
-  /** How long the server asks to wait before the next request (`Retry-After`), at least 0. Absent if it does not. */
+  /** How long the server asks to wait before the next request (`Retry-After`), from 0 to a day. Absent if it does not. */
   retryAfterMs?: number
 }
 
@@ -132,17 +132,16 @@ export function createOutbound({ settings, clock, version, resolve = resolveName
     async fetch(text, request = {}) {
       const url = destination(text)
       const startedAt = clock.monotonic()
-      const late = AbortSignal.timeout(request.timeoutMs ?? OUTBOUND.timeoutMs)
-      const signal = request.signal ? AbortSignal.any([late, request.signal]) : late
+      using limit = deadline(request.timeoutMs ?? OUTBOUND.timeoutMs, request.signal)
       try {
-        const { response, url: last } = await follow(url, request, signal)
+        const { response, url: last } = await follow(url, request, limit.signal)
         const body = await readAnswer(response, request.maxBytes)
         const { status, headers } = response
         const wait = retryAfter(headers, clock.now())
         const ms = Math.round(clock.monotonic() - startedAt)
         return { status, headers, body, url: last.href, ms, ...(wait !== undefined && { retryAfterMs: wait }) }
       } catch (error) {
-        throw error instanceof AppError ? error : connectionFailure(error, late.aborted, signal.aborted)
+        throw error instanceof AppError ? error : connectionFailure(error, limit.isLate, limit.signal.aborted)
       }
     },
     async transfer(text, request) {
@@ -190,6 +189,30 @@ export async function readAnswer({ body }: Response, maxBytes: number = OUTBOUND
   return bytes
 }
 
+/**
+ * Creates a signal that aborts after a time, or together with another one. `AbortSignal.any` would leave a dependent signal at the other
+ * one for each request, and the signal of a job lives for hundreds of thousands of them.
+ */
+function deadline(ms: number, other: AbortSignal | undefined): { signal: AbortSignal; isLate: boolean } & Disposable {
+  const controller = new AbortController()
+  const cancel = (): void => controller.abort()
+  const timer = setTimeout(() => {
+    own.isLate = true
+    cancel()
+  }, ms)
+  if (other?.aborted) cancel()
+  other?.addEventListener("abort", cancel, { once: true })
+  const own = {
+    signal: controller.signal,
+    isLate: false,
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      other?.removeEventListener("abort", cancel)
+    },
+  }
+  return own
+}
+
 /** Stops waiting for `work` when the signal aborts. A name lookup itself cannot be cancelled. */
 function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
@@ -201,13 +224,12 @@ const unresolved = (): never => {
   throw new OutboundFailure("name_not_resolved")
 }
 
-/** Reads `Retry-After`: a number of seconds, or a date. Anything else is ignored. */
+/** Reads `Retry-After`: a number of seconds, or a date. Anything else is ignored, and more than a day counts as a day. */
 function retryAfter(headers: Headers, now: number): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? ""
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
   // Dates of HTTP name the day of the week. Date.parse alone would read "-1" as a year.
-  const at = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+  const wait = /^\d+$/.test(text) ? Number(text) * 1_000 : /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) - now : Number.NaN
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), OUTBOUND.longestRetryMs)
 }
 
 /** Returns the beginning of a response as text, without control characters. */

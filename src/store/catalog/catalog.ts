@@ -4,7 +4,8 @@
  *
  * There is one connection and one queue for reads, writes and checkpoints. The engine's SQLite can damage its log when a
  * commit of one connection races a checkpoint of another, and the client refuses a statement during an open transaction;
- * the queue prevents both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
+ * the queue prevents both. Statements are short (none scans more than 1,000 rows): they run on the event loop, which the queue gives up
+ * regularly.
  */
 import type { Client, Transaction } from "@libsql/client"
 import { StoreFault } from "../events/fault.ts"
@@ -159,11 +160,28 @@ async function checkpoint(client: Client, mode: "passive" | "truncate"): Promise
 
 type Queue = <T>(work: () => Promise<T>) => Promise<T>
 
+/** Time in milliseconds after which queued work lets the event loop run. */
+const TURN_MS = 5
+
 /** Runs work one at a time. Work that finds the file locked moves to the end of the queue, so that reads are not held up. */
 function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue {
   let last: Promise<unknown> = Promise.resolve()
+  /** When the work of this turn of the event loop began. Undefined if there was none yet. */
+  let turnBegan: number | undefined
+  /**
+   * Lets the event loop run if it has been waiting for long. The statements of a file are synchronous, so a long row of them would hold
+   * up every request, and the memory of each statement, which is released between turns.
+   */
+  const yieldAtTimes = async (): Promise<void> => {
+    if (turnBegan !== undefined && performance.now() - turnBegan > TURN_MS) await new Promise<void>((resolve) => setImmediate(resolve))
+    if (turnBegan !== undefined) return
+    turnBegan = performance.now()
+    setImmediate(() => {
+      turnBegan = undefined
+    })
+  }
   const once: Queue = (work) => {
-    const result = last.then(() => translateErrors(work))
+    const result = last.then(yieldAtTimes).then(() => translateErrors(work))
     last = result.catch(() => {})
     return result
   }

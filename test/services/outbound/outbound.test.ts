@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc"
 import { expect, test } from "bun:test"
 import { mayReach } from "../../../src/services/outbound/addresses.ts"
 import { failureCode } from "../../../src/services/outbound/failure.ts"
@@ -438,7 +439,10 @@ test.each([
   ["1.5", undefined],
   ["soon", undefined],
   ["", undefined],
-  ["99999999999999", undefined],
+  ["99999999", 86_400_000],
+  ["9".repeat(20), 86_400_000],
+  ["Tue, 21 Nov 2096 12:05:00 GMT", 86_400_000],
+  ["Sat, 99 Foo 2026 12:05:00 GMT", undefined],
 ])("reports the header Retry-After: %p", async (value, expected) => {
   using server = canary(() => new Response(null, { status: 429, headers: { "retry-after": value } }))
   const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
@@ -475,6 +479,23 @@ test("names a request that its caller cancelled, and no cause for other errors",
   const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
   const failure = await fetch(`http://a.example:${server.port}/`, { signal: AbortSignal.timeout(50) }).catch((error: unknown) => error)
   expect([failureCode(failure), failureCode(new Error("bug"))]).toEqual(["aborted", undefined])
+})
+
+test("keeps nothing of a request at the signal of a run that sends thousands", async () => {
+  using server = canary()
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const run = new AbortController()
+  const signals = () => {
+    Bun.gc(true)
+    return heapStats().objectTypeCounts.AbortSignal ?? 0
+  }
+  const before = signals()
+  for (let i = 0; i < 200; i++) await fetch(`http://a.example:${server.port}/`, { signal: run.signal })
+  await Bun.sleep(0)
+  expect(signals() - before).toBeLessThan(50)
+  run.abort()
+  const failure = await fetch(`http://a.example:${server.port}/`, { signal: run.signal }).catch((error: unknown) => error)
+  expect(failureCode(failure)).toBe("aborted")
 })
 
 test("shortens an excerpt and removes control characters", () => {

@@ -74,6 +74,27 @@ test("runs transactions atomically and one after another", async () => {
   expect(await catalog.all(sql`select n from t order by n`)).toEqual([{ n: 2 }, { n: 3 }])
 })
 
+test("lets the event loop run during a long row of statements, whose order stays", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  await catalog.script("create table t (n integer) strict")
+  let turns = 0
+  const timer = setInterval(() => turns++, 0)
+  const one = async (n: number) => {
+    await catalog.transaction(async (statements) => {
+      for (let i = 0; i < 20; i++) await statements.run(sql`insert into t (n) values (${n})`)
+    })
+  }
+  for (let n = 0; n < 50; n++) await one(n)
+  const inLoop = turns
+  await Promise.all(Array.from({ length: 50 }, (_, n) => one(n + 50)))
+  clearInterval(timer)
+  expect(inLoop).toBeGreaterThan(2)
+  expect(turns - inLoop).toBeGreaterThan(2)
+  const rows = await catalog.all<{ n: number }>(sql`select n from t order by rowid`)
+  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 2_000 }, (_, i) => Math.floor(i / 20)))
+})
+
 test("writes a complete copy and empties the log", async () => {
   using folder = temporaryFolder()
   const copy = join(folder.path, "copy.db")
