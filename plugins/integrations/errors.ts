@@ -23,6 +23,16 @@ export const ERRORS = {
     meaning:
       "There is no payment hook with this id or at this address. It may have been disabled or deleted. Create a new one, and enter its URL at the provider.",
   },
+  report_not_found: {
+    status: 404,
+    title: "The report was not found",
+    meaning: "The site has no report with this id, or you may not see it. It may have been deleted.",
+  },
+  too_many_recipients: {
+    status: 422,
+    title: "The report has too many recipients",
+    meaning: "A report can have at most 50 recipients. Create another report for the others.",
+  },
   invalid_signature: {
     status: 400,
     title: "The signature is not valid",

@@ -1,8 +1,10 @@
 import { type TObject, Type as t } from "@sinclair/typebox"
 import { field, type ProductEventForm, type PublishedEvent } from "#plugin"
+import { REPORT_EVENTS } from "./reports/events.ts"
 
 /** The product events of this area. */
 export const EVENTS = {
+  ...REPORT_EVENTS,
   "webhook.disabled": {
     title: "Webhook disabled",
     payload: t.Object(

@@ -11,7 +11,9 @@ import { ERRORS } from "./errors.ts"
 import { EVENTS } from "./events.ts"
 import createTables from "./migrations/0001_integrations.sql" with { type: "text" }
 import createPaymentHooks from "./migrations/0002_payment_hooks.sql" with { type: "text" }
+import createReports from "./migrations/0010_reports.sql" with { type: "text" }
 import { paymentsOf } from "./payments/payments.ts"
+import { reportingOf } from "./reports/reporting.ts"
 import { connectRoute, eventRoutes, integrationRoutes } from "./routes.ts"
 import { Settings } from "./settings.ts"
 import { consumersOf, jobsOf, removeAll, removeSite } from "./upkeep.ts"
@@ -37,6 +39,7 @@ export default definePlugin({
   migrations: [
     { name: "0001_integrations", sql: createTables },
     { name: "0002_payment_hooks", sql: createPaymentHooks },
+    { name: "0010_reports", sql: createReports },
   ],
   errors: ERRORS,
   events: EVENTS,
@@ -44,16 +47,26 @@ export default definePlugin({
   setup(host: IntegrationsHost) {
     const area = areaOf(host)
     const payments = paymentsOf(host)
+    const reporting = reportingOf(host)
     const connections = KINDS.map((kind) => connectRoute(area, kind))
     return {
-      routes: [integrationRoutes(area), ...connections, webhookRoutes(area), eventRoutes(area), ...payments.routes],
-      openRoutes: payments.openRoutes,
-      jobs: { ...jobsOf(area), ...payments.jobs },
-      consumers: consumersOf(area),
-      exporters: payments.exporters,
-      onSiteDelete: async (siteId) => ({ ...(await removeSite(area, siteId)), ...(await payments.onSiteDelete(siteId)) }),
+      routes: [integrationRoutes(area), ...connections, webhookRoutes(area), eventRoutes(area), ...payments.routes, ...reporting.routes],
+      openRoutes: [...payments.openRoutes, ...reporting.openRoutes],
+      jobs: { ...jobsOf(area), ...payments.jobs, ...reporting.jobs },
+      consumers: { ...consumersOf(area), ...reporting.consumers },
+      exporters: { ...payments.exporters, ...reporting.exporters },
+      onSiteDelete: async (siteId) => ({
+        ...(await removeSite(area, siteId)),
+        ...(await payments.onSiteDelete(siteId)),
+        ...(await reporting.onSiteDelete(siteId)),
+      }),
       // URLs and tokens belong to the organization that entered them. Payment hooks stay, because the shop of the site is still the same.
-      onSiteTransfer: async (statements, { siteId }) => void (await removeAll(host, statements, { siteId })),
+      async onSiteTransfer(statements, transfer) {
+        await removeAll(host, statements, { siteId: transfer.siteId })
+        await reporting.onSiteTransfer(statements, transfer)
+      },
+      onMemberLeave: reporting.onMemberLeave,
+      onEmailOutcome: reporting.onEmailOutcome,
       onOrganizationDelete: async (statements, organizationId) => void (await removeAll(host, statements, { organizationId })),
     }
   },

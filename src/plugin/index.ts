@@ -97,6 +97,7 @@ export {
 } from "../domain/share.ts"
 export type { Site } from "../domain/site.ts"
 export { caseKey, isClean, normalizeUnicode } from "../domain/text.ts"
+export { isEmail } from "../domain/user.ts"
 export { bodyVersion, etagOf, refuseOtherVersion, refuseStaleBody, type Versioned, versionsIn } from "../domain/version.ts"
 export { TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS, type VisitorKind, type VisitTraits } from "../domain/visit.ts"
 export type { SenderFacts } from "../ingest/collect/records.ts"

@@ -1,12 +1,13 @@
-import { failureCode, type OwnStatements, type PublishedEvent } from "#plugin"
+import { failureCode, isObject, type OwnStatements, type PublishedEvent } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import { ONLY_BY_NAME, wantedEvents } from "../events.ts"
 import { fail } from "../health.ts"
 import type { Integration, KindFacts } from "../integration.ts"
+import { REPORT_READY } from "../reports/events.ts"
 import { integrationById, listIntegrations, noteSuccess } from "../rows.ts"
+import type { ChatMessage } from "../text.ts"
 import { type ChatKind, type ChatTarget, isChatKind, requestOf } from "./forms.ts"
 import { messageOf, TEST_MESSAGE } from "./messages.ts"
-import type { ChatMessage } from "./text.ts"
 
 /** The job that sends one message to one chat. */
 export const SEND = "send-chat"
@@ -67,6 +68,10 @@ export interface Chat {
   send(payload: SendPayload, isLastAttempt: boolean): Promise<void>
 }
 
+/** Whether an event is for chats at all: the reports that people receive by email are not. */
+const isForChats = ({ event, payload }: PublishedEvent): boolean =>
+  event !== REPORT_READY || (isObject(payload) && payload.channel === "chat")
+
 const STATUS_REMOVED: ReadonlySet<number> = new Set([401, 403, 404, 410])
 
 export function createChat(host: IntegrationsHost): Chat {
@@ -106,8 +111,10 @@ export function createChat(host: IntegrationsHost): Chat {
     eventsOf,
     enqueue,
     test: (target) => deliver(target, TEST_MESSAGE),
-    concerned: (events) => wantedEvents(events, (place) => listIntegrations(db, place), receives),
-    async accept({ id, event, organization_id, site_id }) {
+    concerned: (events) => wantedEvents(events.filter(isForChats), (place) => listIntegrations(db, place), receives),
+    async accept(published) {
+      const { id, event, organization_id, site_id } = published
+      if (!isForChats(published)) return
       const chats = (await listIntegrations(db, { organization_id, site_id })).filter((chat) => receives(chat, event))
       if (chats.length === 0) return
       await db.transaction(async (statements) => {

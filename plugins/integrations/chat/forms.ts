@@ -1,4 +1,4 @@
-import type { ChatMessage } from "./text.ts"
+import type { ChatMessage } from "../text.ts"
 
 export const KINDS = ["slack", "discord", "teams", "mattermost", "ntfy", "telegram"] as const
 export type ChatKind = (typeof KINDS)[number]
@@ -55,16 +55,26 @@ const markdownText = (text: string): string =>
     .replaceAll("@", "@\u200b")
     .replaceAll("<", "&lt;")
 
+/** A list begins on a line of its own. */
+const separator = (value: string): string => (value.includes("\n") ? "\n" : " ")
+
 const htmlText = (text: string): string => slackText(text)
 
+/** Slack accepts ten fields per section. */
+const SLACK_FIELDS = 10
+
 const slack: Form = ({ title, facts, link }) => {
-  const fields = facts.map(({ label, value }) => `*${slackText(label)}*\n${slackText(value)}`)
+  const fields = facts.map(({ label, value }) => ({ type: "mrkdwn", text: `*${slackText(label)}*\n${slackText(value)}` }))
   const text = { type: "mrkdwn", text: `*${slackText(title)}*` }
+  const further = Array.from({ length: Math.ceil(fields.length / SLACK_FIELDS) }, (_, i) =>
+    fields.slice(i * SLACK_FIELDS, (i + 1) * SLACK_FIELDS),
+  )
   return {
     // Notifications show this text, the channel shows the blocks.
     text: slackText([title, ...facts.map(({ label, value }) => `${label}: ${value}`)].join(" · ")),
     blocks: [
-      { type: "section", text, ...(fields.length > 0 && { fields: fields.map((field) => ({ type: "mrkdwn", text: field })) }) },
+      { type: "section", text, ...(further[0] && { fields: further[0] }) },
+      ...further.slice(1).map((rest) => ({ type: "section", fields: rest })),
       ...(link === undefined ? [] : [{ type: "context", elements: [{ type: "mrkdwn", text: `<${slackText(link)}|Open Footfall>` }] }]),
     ],
     unfurl_links: false,
@@ -74,7 +84,7 @@ const slack: Form = ({ title, facts, link }) => {
 const mattermost: Form = ({ title, facts, link }) => ({
   text: [
     `**${markdownText(title)}**`,
-    ...facts.map(({ label, value }) => `${markdownText(label)}: ${markdownText(value)}`),
+    ...facts.map(({ label, value }) => `${markdownText(label)}:${separator(value)}${markdownText(value)}`),
     ...(link === undefined ? [] : [`[Open Footfall](${link})`]),
   ].join("\n"),
 })
@@ -100,7 +110,11 @@ const teams: Form = ({ title, facts, link }) => {
     version: "1.4",
     body: [
       line([{ ...run(title, true), size: "Medium" }]),
-      ...facts.map(({ label, value }) => line([run(`${label}: `, true), run(value, false)], { spacing: "Small" })),
+      ...facts.flatMap(({ label, value }) => {
+        const [first = "", ...rest] = value.split("\n")
+        if (rest.length === 0) return [line([run(`${label}: `, true), run(first, false)], { spacing: "Small" })]
+        return [line([run(label, true)]), ...[first, ...rest].map((text) => line([run(text, false)], { spacing: "None" }))]
+      }),
     ],
     ...(link !== undefined && { actions: [{ type: "Action.OpenUrl", title: "Open Footfall", url: link }] }),
   }
@@ -109,14 +123,14 @@ const teams: Form = ({ title, facts, link }) => {
 
 const ntfy: Form = ({ title, facts, link }) => ({
   title,
-  message: facts.map(({ label, value }) => `${label}: ${value}`).join("\n") || title,
+  message: facts.map(({ label, value }) => `${label}:${separator(value)}${value}`).join("\n") || title,
   ...(link !== undefined && { click: link }),
 })
 
 const telegram: Form = ({ title, facts, link }) => ({
   text: [
     `<b>${htmlText(title)}</b>`,
-    ...facts.map(({ label, value }) => `${htmlText(label)}: ${htmlText(value)}`),
+    ...facts.map(({ label, value }) => `${htmlText(label)}:${separator(value)}${htmlText(value)}`),
     ...(link === undefined ? [] : [htmlText(link)]),
   ].join("\n"),
   parse_mode: "HTML",

@@ -1,5 +1,8 @@
 import { isObject, type PublishedEvent } from "#plugin"
-import { type ChatMessage, plain } from "./text.ts"
+import { factsOf } from "../reports/chat.ts"
+import type { ReportContent } from "../reports/content.ts"
+import { REPORT_READY } from "../reports/events.ts"
+import { type ChatMessage, plain } from "../text.ts"
 
 export const TEST_MESSAGE: ChatMessage = {
   title: "Footfall is connected",
@@ -14,7 +17,7 @@ interface MessageContext {
 }
 
 type Payload = Readonly<Record<string, unknown>>
-type Template = (payload: Payload) => { label: string; value: unknown }[]
+type Template = (payload: Payload) => readonly { label: string; value: unknown }[]
 
 const IMPORT: Template = ({ label, source, date_start, date_end, error }) => [
   { label: "Import", value: label },
@@ -32,13 +35,14 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
   "import.completed": IMPORT,
   "import.failed": IMPORT,
   "import.undone": IMPORT,
+  [REPORT_READY]: (payload) => factsOf(payload as unknown as ReportContent), // its payload is its content
   "backup.failed": ({ step, cause }) => [
     { label: "Step", value: step },
     { label: "Cause", value: cause },
   ],
 }
 
-const MAX_FACTS = 10
+const MAX_FACTS = 20
 
 /** Ids, urls and lists are of no use in a chat. */
 const FIELDS: Template = (payload) =>
@@ -53,9 +57,10 @@ export function messageOf({ event, site_id, payload }: PublishedEvent, { siteNam
   const facts = (TEMPLATES[event] ?? FIELDS)(isObject(payload) ? payload : {})
     .filter(({ value }) => value !== undefined && value !== null && value !== "")
     .slice(0, MAX_FACTS)
-    .map(({ label, value }) => ({ label: plain(label), value: plain(value) }))
+    .map(({ label, value }) => ({ label: plain(label), value: Array.isArray(value) ? value.map(plain).join("\n") : plain(value) }))
   return {
-    title: plain(siteName === undefined ? title : `${title}: ${siteName}`),
+    // A report has a title of its own, with the name of the site.
+    title: plain(event === REPORT_READY && isObject(payload) ? payload.title : siteName === undefined ? title : `${title}: ${siteName}`),
     facts,
     link: site_id === null ? baseUrl : `${baseUrl}/sites/${site_id}`,
   }

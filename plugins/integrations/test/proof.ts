@@ -3,6 +3,7 @@ import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
 
 const webhook = (verb: string) => ({ auditEntry: { action: `integrations.webhook.${verb}`, target: ["webhook"] } }) as const
 const hook = (verb: string) => ({ auditEntry: { action: `integrations.hook.${verb}`, target: ["payment_hook"] } }) as const
+const report = (verb: string) => ({ auditEntry: { action: `integrations.report.${verb}`, target: ["report"] } }) as const
 const integration = (verb: string) => ({ auditEntry: { action: `integrations.integration.${verb}`, target: ["integration"] } }) as const
 /** The instances in these proofs may not call loopback, so no test message arrives. */
 const UNREACHABLE = { refused: { status: 422, code: "blocked_address" } } as const
@@ -22,6 +23,14 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
 
   const newHook = () => ({ kind: "stripe", signing_secret: fresh("whsec") })
   const hook_id = (scene: Scene) => made(scene, `/sites/${scene.site}/integrations/hooks`, newHook())
+
+  /** A report that every member may keep: its sole recipient is the caller. */
+  async function ownReport(scene: Scene) {
+    const { id, email } = await scene.caller()
+    await scene.world.instance.app.instance.catalog.run(sql`update users set email_verified_at = 1 where id = ${id}`)
+    return { kind: "weekly", recipients: [email] }
+  }
+  const report_id = async (scene: Scene) => made(scene, `/sites/${scene.site}/reports`, await ownReport(scene))
 
   /** Creates a webhook with a delivery, and returns the ids of both. */
   async function ids(scene: Scene) {
@@ -47,7 +56,7 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   const byUrl = connect({ url: URL_INSIDE })
 
   return {
-    things: { webhook_id, hook_id, integration_id, delivery: (scene) => deliveryOf(scene, webhooks.get(scene.site) ?? 0) },
+    things: { webhook_id, hook_id, report_id, integration_id, delivery: (scene) => deliveryOf(scene, webhooks.get(scene.site) ?? 0) },
     recipes: {
       "POST /sites/{site}/integrations/slack/connect": byUrl,
       "POST /sites/{site}/integrations/discord/connect": byUrl,
@@ -69,6 +78,10 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
         body: { signing_secret: fresh("whsec") },
         ...hook("rotate-secret"),
       }),
+      "POST /sites/{site}/reports": async (scene) => ({ body: await ownReport(scene), ...report("create") }),
+      "PATCH /sites/{site}/reports/{report_id}": () => ({ body: { hour: 9 }, ...report("update") }),
+      "DELETE /sites/{site}/reports/{report_id}": () => report("delete"),
+      "POST /sites/{site}/reports/{report_id}/send-now": () => report("send"),
       "POST /sites/{site}/webhooks": () => ({ body: newWebhook(), ...webhook("create") }),
       "PATCH /sites/{site}/webhooks/{webhook_id}": () => ({ body: { description: fresh("Note") }, ...webhook("update") }),
       "DELETE /sites/{site}/webhooks/{webhook_id}": () => webhook("delete"),

@@ -1,6 +1,7 @@
 /** A message in the fixed form of all chat services. Its texts are plain: each service escapes them in its own way. */
 export interface ChatMessage {
   title: string
+  /** The value of a list has one line per row. */
   facts: readonly { label: string; value: string }[]
   /** Page of the dashboard. Absent if there is none. */
   link?: string

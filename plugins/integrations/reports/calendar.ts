@@ -1,0 +1,78 @@
+import type { ReportKind, Run } from "./report.ts"
+
+/** Days that a report covers, both inclusive, and those it is compared with. */
+export interface ReportPeriod {
+  from: string
+  to: string
+  before: { from: string; to: string }
+}
+
+/** When a report is sent, and what it covers. */
+export interface Due {
+  /** Epoch milliseconds. */
+  at: number
+  period: ReportPeriod
+}
+
+interface Rhythm {
+  kind: ReportKind
+  hour: number
+}
+
+/** Returns the last time up to `now` at which a report is due. */
+export function lastDue(rhythm: Rhythm, timezone: string, now: number): Due {
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).toPlainDate()
+  const day = dueDay(rhythm.kind, today)
+  const due = dueOn(rhythm, timezone, day)
+  return due.at <= now ? due : dueOn(rhythm, timezone, dueDay(rhythm.kind, day.subtract({ days: 1 })))
+}
+
+/** Returns the first time after a moment at which a report is due. */
+export function nextDue(rhythm: Rhythm, timezone: string, after: number): number {
+  const today = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timezone).toPlainDate()
+  for (let day = dueDay(rhythm.kind, today); ; day = following(rhythm.kind, day)) {
+    const { at } = dueOn(rhythm, timezone, day)
+    if (at > after) return at
+  }
+}
+
+/** Returns the last day up to a day on which a report of a kind is due: every day, on Mondays, or on the first of a month. */
+function dueDay(kind: ReportKind, day: Temporal.PlainDate): Temporal.PlainDate {
+  if (kind === "daily") return day
+  return kind === "weekly" ? day.subtract({ days: day.dayOfWeek - 1 }) : day.with({ day: 1 })
+}
+
+const following = (kind: ReportKind, day: Temporal.PlainDate): Temporal.PlainDate => day.add(LENGTHS[kind])
+
+const LENGTHS = { daily: { days: 1 }, weekly: { days: 7 }, monthly: { months: 1 } } as const
+
+function dueOn({ kind, hour }: Rhythm, timezone: string, day: Temporal.PlainDate): Due {
+  // A time that a clock change skips is moved to the next one that exists; of two equal times the first one is taken.
+  const at = day.toPlainDateTime({ hour }).toZonedDateTime(timezone, { disambiguation: "compatible" }).epochMilliseconds
+  return { at, period: periodBefore(kind, day) }
+}
+
+/** Returns the whole period that ends before a day on which a report is due. */
+function periodBefore(kind: ReportKind, day: Temporal.PlainDate): ReportPeriod {
+  const from = day.subtract(LENGTHS[kind])
+  const lastDayBefore = (end: Temporal.PlainDate) => end.subtract({ days: 1 }).toString()
+  return {
+    ...{ from: from.toString(), to: lastDayBefore(day) },
+    before: { from: from.subtract(LENGTHS[kind]).toString(), to: lastDayBefore(from) },
+  }
+}
+
+/** Runs that are kept. There is more than one only after missed periods and clock changes. */
+const MAX_RUNS = 50
+
+/** Returns whether a period was sent. */
+export const wasSent = (runs: readonly Run[], { to }: Pick<ReportPeriod, "to">): boolean =>
+  runs.some(([first, last]) => first <= to && to <= last)
+
+/** Adds a period to the runs of those that were sent. The last run is that of the latest sending. */
+export function withSent(runs: readonly Run[], { from, to }: Pick<ReportPeriod, "from" | "to">): Run[] {
+  const dayBefore = Temporal.PlainDate.from(from).subtract({ days: 1 }).toString()
+  const grown = runs.find(([first, last]) => first <= dayBefore && dayBefore <= last)
+  const others = runs.filter((run) => run !== grown)
+  return [...others, [grown?.[0] ?? to, to] as const].slice(-MAX_RUNS)
+}

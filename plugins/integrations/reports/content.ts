@@ -1,0 +1,145 @@
+import { dayNumber, isRevenueOpen, type Site } from "#plugin"
+import type { IntegrationsHost } from "../area.ts"
+import { plain } from "../text.ts"
+import type { ReportPeriod } from "./calendar.ts"
+import { LIMITS, type Report, type Section } from "./report.ts"
+
+export const METRICS = ["visitors", "visits", "pageviews", "bounce_rate", "visit_duration", "revenue"] as const
+export type ReportMetric = (typeof METRICS)[number]
+
+/** A figure of a report. `change` is the relative change to the period before in percent; null if that had none. */
+export interface ReportFigure {
+  metric: ReportMetric
+  value: number
+  change: number | null
+}
+
+/** The top rows of a section. Their names come from visitors, and are cleaned and cut. */
+export interface ReportList {
+  section: Exclude<Section, "figures" | "revenue">
+  rows: { name: string; value: number }[]
+}
+
+/** What a report says. Text, HTML and chat messages are written from the same content, and the product event carries it. */
+export interface ReportContent {
+  kind: Report["kind"]
+  from: string
+  to: string
+  currency: string
+  figures: ReportFigure[]
+  lists: ReportList[]
+}
+
+/** A name as reports show it: on one line, without invisible characters, and cut. */
+export function shortened(name: string): string {
+  const characters = [...plain(name)]
+  return characters.length > LIMITS.nameChars ? `${characters.slice(0, LIMITS.nameChars - 1).join("")}…` : characters.join("")
+}
+
+const FIGURES = ["visitors", "visits", "pageviews", "bounce_rate", "visit_duration"] as const
+/** Dimension of the rows of a section. */
+const DIMENSIONS = { pages: "page", sources: "source", places: "country" } as const
+
+/** Computes the content of a report. Revenue is left out unless every viewer of the site may see it. */
+export async function contentOf(
+  host: IntegrationsHost,
+  site: Site,
+  { kind, sections }: Pick<Report, "kind" | "sections">,
+  { from, to, before }: ReportPeriod,
+  signal?: AbortSignal,
+): Promise<ReportContent> {
+  const { stats } = host.services
+  const options = signal ? { signal } : {}
+  const range = { from, to }
+  const shows = (section: Section): boolean => sections.includes(section) && (section !== "revenue" || isRevenueOpen(site))
+
+  async function figures(): Promise<ReportFigure[]> {
+    const metrics: ReportMetric[] = [...(shows("figures") ? FIGURES : []), ...(shows("revenue") ? (["revenue"] as const) : [])]
+    if (metrics.length === 0) return []
+    const compared = { compare: "custom", compare_from: before.from, compare_to: before.to }
+    const { metrics: values, comparison } = await stats.summary(site, { ...range, ...compared, metrics }, options)
+    return metrics
+      .map((metric) => ({ metric, value: values[metric] ?? 0, change: comparison?.change_percent[metric] ?? null }))
+      .filter(({ metric, value }) => metric !== "revenue" || value !== 0 || (comparison?.metrics.revenue ?? 0) !== 0)
+  }
+  async function top(section: keyof typeof DIMENSIONS): Promise<ReportList> {
+    const given = { ...range, dimension: DIMENSIONS[section], metrics: ["visitors"], limit: LIMITS.rows }
+    const { rows } = await stats.breakdown(site, given, options)
+    const nameOf = ({ value, label = value }: { value: string; label?: string }) => (label === "(none)" ? "Unknown" : label)
+    return { section, rows: rows.map((row) => ({ name: shortened(nameOf(row)), value: row.visitors ?? 0 })) }
+  }
+  async function goals(): Promise<ReportList> {
+    const report = await stats.goals(site, range, options)
+    const best = report.goals.filter(({ conversions }) => conversions > 0).toSorted((a, b) => b.conversions - a.conversions)
+    const rows = best.slice(0, LIMITS.rows).map(({ name, conversions }) => ({ name: shortened(name), value: conversions }))
+    return { section: "goals", rows }
+  }
+
+  // One query after the other, so that a report never takes more than one of the query workers from people.
+  const content: ReportContent = { kind, from, to, currency: site.revenue_currency, figures: await figures(), lists: [] }
+  for (const section of ["pages", "sources", "places"] as const) if (shows(section)) content.lists.push(await top(section))
+  if (shows("goals") && host.services.goals.rules(site.id).length > 0) content.lists.push(await goals())
+  return content
+}
+
+export const FIGURE_LABELS: Readonly<Record<ReportMetric, string>> = {
+  visitors: "Visitors",
+  visits: "Visits",
+  pageviews: "Pageviews",
+  bounce_rate: "Bounce rate",
+  visit_duration: "Visit duration",
+  revenue: "Revenue",
+}
+
+export const LIST_LABELS: Readonly<Record<ReportList["section"], { title: string; unit: string }>> = {
+  pages: { title: "Top pages", unit: "Visitors" },
+  sources: { title: "Sources", unit: "Visitors" },
+  places: { title: "Countries", unit: "Visitors" },
+  goals: { title: "Goals", unit: "Conversions" },
+}
+
+const NUMBER = new Intl.NumberFormat("en-US")
+export const numberText = (value: number): string => NUMBER.format(value)
+
+export function figureText({ metric, value }: ReportFigure, currency: string): string {
+  if (metric === "bounce_rate") return `${Math.round(value)}%`
+  if (metric === "visit_duration") return durationText(Math.round(value))
+  if (metric === "revenue") return new Intl.NumberFormat("en-US", { style: "currency", currency }).format(value)
+  return numberText(value)
+}
+
+function durationText(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  if (hours > 0) return `${hours}h ${minutes}m`
+  return minutes > 0 ? `${minutes}m ${seconds % 60}s` : `${seconds}s`
+}
+
+/** Returns the change of a figure, such as `+12%`. Undefined without a period to compare with. */
+export function changeText({ change }: ReportFigure): string | undefined {
+  if (change === null) return undefined
+  const rounded = Math.round(change)
+  return rounded === 0 ? "±0%" : `${rounded > 0 ? "+" : "−"}${numberText(Math.abs(rounded))}%`
+}
+
+const NAMES = { daily: "Daily report", weekly: "Weekly report", monthly: "Monthly report" } as const
+
+/** Returns the title of a report, such as `Weekly report for Shop`. */
+export const titleOf = (kind: Report["kind"], siteName: string): string => `${NAMES[kind]} for ${plain(siteName)}`
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const
+const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const
+
+/** Returns the days of a report in words, such as `16 – 22 Nov 2026`. */
+export function daysText({ kind, from, to }: Pick<ReportContent, "kind" | "from" | "to">): string {
+  const [first, last] = [Temporal.PlainDate.from(from), Temporal.PlainDate.from(to)]
+  const month = (day: Temporal.PlainDate) => MONTHS[day.month - 1]
+  if (dayNumber(from) === dayNumber(to)) return `${WEEKDAYS[last.dayOfWeek - 1]}, ${last.day} ${month(last)} ${last.year}`
+  if (kind === "monthly") return `${month(first)} ${first.year}`
+  const begin =
+    first.year !== last.year
+      ? `${first.day} ${month(first)} ${first.year}`
+      : first.month !== last.month
+        ? `${first.day} ${month(first)}`
+        : `${first.day}`
+  return `${begin} – ${last.day} ${month(last)} ${last.year}`
+}
