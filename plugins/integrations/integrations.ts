@@ -34,6 +34,7 @@ export default definePlugin({
     "/sites/:site/integrations/connections/:integration",
     "/sites/:site/integrations/webhooks",
     "/sites/:site/integrations/webhooks/:webhook",
+    "/sites/:site/integrations/payments",
   ],
   permissions: { "integrations:read": "editor", "integrations:write": "admin", "webhooks:write": "admin" },
   migrations: [

@@ -8,7 +8,7 @@ export interface PaymentHook {
   kind: HookKind
   /** SHA-256 of the token in its URL, in hex. The token itself is shown once and stored nowhere. */
   token_hash: string
-  /** Signing secrets, newest first. The second one is valid until its end. */
+  /** Signing secrets, newest first. The second one is valid until its end. Empty until the provider has shown its secret. */
   secrets: readonly HookSecret[]
   enabled: boolean
   last_event_at: number | null

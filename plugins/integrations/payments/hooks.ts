@@ -81,11 +81,11 @@ export function createPaymentHooks(host: IntegrationsHost): PaymentHooks {
         await refuseFull(statements, site)
         const fields = { site_id: site.id, kind, token_hash: tokenHash(token), created_by: userId }
         const id = await insertHook(statements, fields, now())
-        await setHookSecrets(statements, id, [await seal(statements, id, signing_secret)])
+        if (signing_secret !== undefined) await setHookSecrets(statements, id, [await seal(statements, id, signing_secret)])
         const hook = (await hookById(statements, id))! // inserted above
         await audit(statements, author, "create", hook, { kind: [null, kind] })
         // Secrets can't be read within the transaction that stores them, but this one is known.
-        const shown = hookResponse(hook, { secret: { set: true }, last: undefined, now: now() })
+        const shown = hookResponse(hook, { secret: { set: signing_secret !== undefined }, last: undefined, now: now() })
         const created = { ...shown, url: `${host.baseUrl()}/api/hooks/${kind}/${token}` }
         await alongside(statements, created)
         return created
@@ -127,7 +127,7 @@ export function createPaymentHooks(host: IntegrationsHost): PaymentHooks {
         for (const { id: old } of older) await secrets.remove(statements, old)
         const kept = current ? [{ ...current, valid_until: now() + LIMITS.rotationMs }] : []
         const after = await updateHook(statements, hook.id, { ...hook, secrets: [fresh, ...kept] }, now())
-        await audit(statements, author, "rotate-secret", after, { secret: ["(redacted)", "(redacted)"] })
+        await audit(statements, author, "rotate-secret", after, { secret: [current ? "(redacted)" : null, "(redacted)"] })
         return after
       })
     },

@@ -17,7 +17,10 @@ export const HookInput = t.Object(
       HOOK_KINDS.map((kind) => t.Literal(kind)),
       { description: "Payment provider, or `payments-generic` for senders that follow the Standard Webhooks specification." },
     ),
-    signing_secret,
+    signing_secret: t.Optional({
+      ...signing_secret,
+      description: `${signing_secret.description} Most providers show it only after the URL was entered there. Until it is sent with \`rotate-secret\`, every event is refused.`,
+    }),
   },
   { ...closed, title: "PaymentHookInput" },
 )
@@ -45,7 +48,7 @@ export function readNewHook(body: unknown): HookInput {
   const { fields, faults } = inspect(HookInput, body)
   refuseFaults(faults)
   const input = fields as HookInput // it is valid
-  refuseUnusable(input.kind, input.signing_secret)
+  if (input.signing_secret !== undefined) refuseUnusable(input.kind, input.signing_secret)
   return input
 }
 

@@ -42,7 +42,7 @@ const MAX_TEST_BYTES = 30
 
 export function createReceiving(host: IntegrationsHost): Receive {
   const { db, now, random, services } = host
-  // Requests to unknown addresses are verified with this secret, so that they take as long as others.
+  // Requests to unknown addresses, and to hooks without a secret, are verified with this one, so that they take as long as others.
   const decoy = Buffer.from(random(32)).toString("base64")
 
   async function targetOf(kind: string, token: string): Promise<Target | undefined> {
@@ -51,7 +51,8 @@ export function createReceiving(host: IntegrationsHost): Receive {
     const isReceiving = hook?.kind === kind && hook.enabled && site !== undefined
     const stored = isReceiving ? hook.secrets.filter(({ valid_until }) => valid_until === null || valid_until > now()) : [{ id: 0 }]
     const opened = await Promise.all(stored.map(({ id }) => host.secrets.open(id)))
-    return isReceiving ? { hook, site, secrets: opened.filter((secret) => secret !== undefined) } : undefined
+    if (!isReceiving) return undefined
+    return { hook, site, secrets: hook.secrets.length === 0 ? [decoy] : opened.filter((secret) => secret !== undefined) }
   }
 
   /** Reads an event and finds out what it reports. Nothing is stored yet. */

@@ -129,7 +129,7 @@ export function paymentHookRoutes(host: IntegrationsHost, hooks: PaymentHooks) {
         body: Sent,
         response: { 200: HookResponse },
         detail: {
-          ...operation("Enter a new signing secret of the provider. The old one stays valid for 24 hours", HookRotation),
+          ...operation("Enter the first or a new signing secret of the provider. The old one stays valid for 24 hours", HookRotation),
           ...failures("hook_not_found"),
         },
       },

@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
 import integrations from "../integrations.ts"
 import { publisher, type Receiver, receiver } from "./kit.ts"
+import { PAYMENT_INTENT, SECRETS, signatureOf, stripeEvent } from "./payments/providers.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -172,6 +173,41 @@ test.skipIf(noBrowser)("creates a webhook, shows its secret once, and its log wi
   expect(stand.faults).toEqual([])
 })
 
+test.skipIf(noBrowser)("creates a payment hook before its secret is known, and shows the event that the provider sent", async () => {
+  using target = receiver()
+  await using stand = await openStand(target)
+  const { page, open, ask, instance } = stand
+  await open("/sites/1/integrations/payments")
+  await page.getByRole("button", { name: "Create your first payment hook" }).click()
+  await tabTo(page, "Create URL")
+  await page.keyboard.press("Enter")
+  const url = await page.getByRole("textbox", { name: "URL" }).inputValue()
+  await shown(page, "charge.dispute.closed")
+  await page.getByRole("button", { name: "Enter it later" }).click()
+  await page.getByRole("row", { name: /Signing secret missing/ }).waitFor()
+
+  await page.getByRole("button", { name: "Actions for Stripe" }).click()
+  await page.getByRole("menuitem", { name: "Enter signing secret" }).click()
+  await page.getByRole("textbox", { name: "Signing secret" }).fill(SECRETS.stripe)
+  await page.getByRole("button", { name: "Save secret" }).click()
+  await dialogClosed(page)
+  await page.getByRole("row", { name: /Waiting for the first event/ }).waitFor()
+  const body = JSON.stringify(stripeEvent("payment_intent.succeeded", PAYMENT_INTENT))
+  const signature = signatureOf("stripe", body, { at: instance.clock.now() })
+  expect((await instance.api.post(new URL(url).pathname, body, undefined, signature)).status).toBe(200)
+  await open("/sites/1/integrations/payments")
+  const [hook] = ((await ask("GET", "/integrations/hooks")).body as { data: { last_event: { result: string } }[] }).data
+  expect(hook!.last_event.result).toBe("published")
+  await page.getByRole("row", { name: /Receiving.*recorded/ }).waitFor()
+
+  await page.getByRole("button", { name: "Actions for Stripe" }).click()
+  await page.getByRole("menuitem", { name: "Delete" }).click()
+  await page.getByLabel("Type Stripe to confirm").fill("Stripe")
+  await page.getByRole("button", { name: "Delete payment hook" }).click()
+  await shown(page, "No payment hooks yet.")
+  expect(stand.faults).toEqual([])
+})
+
 test.skipIf(noBrowser)("names the setting while outgoing requests are off, and offers nothing to a user who can only read", async () => {
   using target = receiver()
   {
@@ -226,6 +262,15 @@ test.skipIf(noBrowser).each([
   await page.getByRole("button", { name: "Send test message" }).click()
   await shown(page, "The test failed")
   await check("connection with a failed test")
+  await ask("POST", "/integrations/hooks", { kind: "shopify" })
+  await ask("POST", "/integrations/hooks", { kind: "paddle", signing_secret: SECRETS.paddle })
+  await open("/sites/1/integrations/payments")
+  await check("payment hooks")
+  await page.getByRole("button", { name: "New payment hook" }).click()
+  await check("provider dialog")
+  await page.getByRole("button", { name: "Create URL" }).click()
+  await page.getByRole("textbox", { name: "URL" }).waitFor()
+  await check("payment URL dialog")
   await open("/sites/1/integrations/webhooks")
   await check("webhooks")
   await page.getByRole("button", { name: "New webhook" }).click()

@@ -6,4 +6,5 @@ export default [
   { path: "/connections/:integration", load: () => import("./overview/connection.tsx") },
   { path: "/webhooks", load: () => import("./webhooks/webhooks.tsx") },
   { path: "/webhooks/:webhook", load: () => import("./webhooks/webhook.tsx") },
+  { path: "/payments", load: () => import("./payments/payments.tsx") },
 ] satisfies SitePage[]

@@ -37,7 +37,6 @@ describe("the hooks of a site", () => {
 
   test.each([
     ["an unknown kind", { kind: "bank", signing_secret: "a-long-secret" }, "/kind", "invalid_choice"],
-    ["no secret", { kind: "stripe" }, "/signing_secret", "required"],
     ["a short secret", { kind: "stripe", signing_secret: "abc" }, "/signing_secret", "too_short"],
     ["a long secret", { kind: "stripe", signing_secret: "a".repeat(501) }, "/signing_secret", "too_long"],
     ["a secret that is not base64", { kind: "payments-generic", signing_secret: "not a key!" }, "/signing_secret", "invalid_characters"],
@@ -46,6 +45,18 @@ describe("the hooks of a site", () => {
     const answer = await shop.ask("POST", "/integrations/hooks", body)
     expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed", errors: [{ pointer, code }] } })
     expect(JSON.stringify(answer.body)).not.toContain("a-long-secret")
+  })
+
+  test("can be created before the provider has shown a secret, and refuse every event until it is entered", async () => {
+    const { body } = await shop.ask("POST", "/integrations/hooks", { kind: "stripe" })
+    expect(body.secret).toEqual({ set: false })
+    const send = (secret: string) => shop.send({ ...body, path: new URL(body.url).pathname }, SALE, { secret })
+    expect((await send(NEW_SECRET)).body).toMatchObject({ code: "invalid_signature" })
+    expect((await send("")).body).toMatchObject({ code: "invalid_signature" })
+    const entered = await shop.ask("POST", `/integrations/hooks/${body.id}/rotate-secret`, { signing_secret: NEW_SECRET })
+    expect(entered.body).toMatchObject({ secret: { set: true }, previous_secret_until: null })
+    expect((await send(NEW_SECRET)).status).toBe(200)
+    expect((await shop.ask("DELETE", `/integrations/hooks/${body.id}`)).status).toBe(204)
   })
 
   test("can be read by editors and changed by admins", async () => {

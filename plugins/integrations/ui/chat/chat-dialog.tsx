@@ -56,7 +56,7 @@ interface Draft {
 function Editor({ siteId, kind, item, events, onClose }: ChatDialogProps & { events: readonly EventFacts[] }) {
   const managesOrganization = useManagesOrganization(siteId, "integrations:write")
   const refresh = useRefresh(siteId)
-  const [initial] = useState(() => draftOf(kind, item, events))
+  const [initial] = useState(() => draftOf(item, events))
   const [draft, setDraft] = useState(initial)
   const [theirs, setTheirs] = useState<IntegrationResponse>()
   const set = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes })
@@ -88,7 +88,7 @@ function Editor({ siteId, kind, item, events, onClose }: ChatDialogProps & { eve
     return (
       <VersionConflict
         mine={textsOf(draft, events)}
-        theirs={textsOf(draftOf(kind, theirs, events), events)}
+        theirs={textsOf(draftOf(theirs, events), events)}
         onMine={() => save(theirs.version)}
         onTheirs={async () => {
           await refresh()
@@ -174,7 +174,7 @@ function FailedTest({ problem }: { problem: Error | undefined }) {
   return Array.isArray(steps) ? <TestSteps of={steps as TestResponse["steps"]} /> : null
 }
 
-const draftOf = (kind: Kind, item: IntegrationResponse | undefined, events: readonly EventFacts[]): Draft => ({
+const draftOf = (item: IntegrationResponse | undefined, events: readonly EventFacts[]): Draft => ({
   name: item?.name ?? "",
   secret: "",
   chatId: typeof item?.config.chat_id === "string" ? item.config.chat_id : "",

@@ -7,7 +7,7 @@ import { useIntegrations, useRights } from "../answers.ts"
 import type { Kind } from "../chat/chat-dialog.tsx"
 import { IntegrationsPage } from "../frame.tsx"
 import { IntegrationCard } from "./integration-card.tsx"
-import { WebhookSummary } from "./summaries.tsx"
+import { PaymentSummary, WebhookSummary } from "./summaries.tsx"
 
 const ChatDialog = lazy(() => import("../chat/chat-dialog.tsx"))
 
@@ -69,6 +69,9 @@ function Categories({ siteId, list: { data, available, outbound_enabled } }: { s
           <WebhookSummary siteId={siteId} />
         </Group>
       )}
+      <Group title="Payments" about="Sales and refunds reported by payment providers and shops.">
+        <PaymentSummary siteId={siteId} />
+      </Group>
       {open && (
         <Suspense fallback={<div class="progress-line" />}>
           <ChatDialog siteId={siteId} {...open} onClose={() => setOpen(undefined)} />

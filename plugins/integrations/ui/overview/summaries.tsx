@@ -1,10 +1,12 @@
 /** Cards about things that have a page of their own: how many there are, and whether one needs attention. Each loads and fails alone. */
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
-import { areaQueries, counted, type PrivatePage, QueryResult } from "#plugin/ui"
+import { areaQueries, counted, type PrivatePage, QueryResult, TimeAgo } from "#plugin/ui"
+import type { HookResponse } from "../../payments/responses.ts"
 import type { WebhookResponse } from "../../webhooks/responses.ts"
-import { integrationsAddress, type Tone } from "../answers.ts"
+import { integrationsAddress, type Tone, useSiteQuery } from "../answers.ts"
 import { StateText } from "../frame.tsx"
+import { PROVIDERS, stateOf } from "../payments/providers.ts"
 
 interface SummaryProps {
   href: string
@@ -45,6 +47,35 @@ export function WebhookSummary({ siteId }: { siteId: number }) {
                 : (["quiet", "None yet"] as const)
         return (
           <Summary href={`${integrationsAddress(siteId)}/webhooks`} title={counted(data.length, "webhook")} tone={tone} state={state} />
+        )
+      }}
+    </QueryResult>
+  )
+}
+
+export function PaymentSummary({ siteId }: { siteId: number }) {
+  const list = useSiteQuery<PrivatePage<HookResponse>>(siteId, "integrations/hooks?limit=200")
+  return (
+    <QueryResult of={list} rows={2}>
+      {({ data }) => {
+        const lacking = data.find((hook) => stateOf(hook)[0] === "warn")
+        const [tone, state] = lacking
+          ? (["warn", `${PROVIDERS[lacking.kind].label}: ${stateOf(lacking)[1].toLowerCase()}`] as const)
+          : data.length > 0
+            ? (["good", "No problem"] as const)
+            : (["quiet", "None yet"] as const)
+        const last = data
+          .flatMap(({ last_event }) => (last_event ? [last_event.at] : []))
+          .toSorted()
+          .at(-1)
+        return (
+          <Summary href={`${integrationsAddress(siteId)}/payments`} title={counted(data.length, "payment hook")} tone={tone} state={state}>
+            {last && (
+              <>
+                Last event <TimeAgo at={last} />
+              </>
+            )}
+          </Summary>
         )
       }}
     </QueryResult>

@@ -1,0 +1,172 @@
+import { lazy, Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import {
+  ActionMenu,
+  Button,
+  type Column,
+  Confirm,
+  errorText,
+  PagedTable,
+  patch,
+  remove,
+  TimeAgo,
+  timeText,
+  toast,
+  useRows,
+  useSiteId,
+  visible,
+} from "#plugin/ui"
+import type { HookResponse } from "../../payments/responses.ts"
+import { integrationsPath, useRefresh, useRights } from "../answers.ts"
+import { IntegrationsPage, StateText } from "../frame.tsx"
+import { PROVIDERS, stateOf } from "./providers.ts"
+
+const HookDialog = lazy(() => import("./hook-dialog.tsx"))
+const SecretDialog = lazy(() => import("./secret-form.tsx"))
+
+/** Page with the payment hooks of a site. */
+export default function Payments() {
+  const siteId = useSiteId()
+  const { writes } = useRights(siteId)
+  const list = useRows<HookResponse>(["integrations", siteId, "hooks"], `${integrationsPath(siteId)}/hooks`)
+  const [isCreating, setCreating] = useState(false)
+  const create = (label: string) =>
+    writes && (
+      <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+        {label}
+      </Button>
+    )
+  return (
+    <IntegrationsPage siteId={siteId} title="Payment hooks" actions={list.rows?.length !== 0 && create("New payment hook")}>
+      <PagedTable
+        of={list}
+        caption="Payment hooks"
+        stacks
+        columns={columnsOf(siteId, writes)}
+        keyOf={({ id }) => id}
+        empty="No payment hooks yet. A payment hook is an address at which a payment provider reports sales and refunds, so that revenue no longer depends on browsers."
+        step={create("Create your first payment hook")}
+      />
+      {isCreating && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <HookDialog siteId={siteId} onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
+    </IntegrationsPage>
+  )
+}
+
+const RESULTS: Readonly<Record<NonNullable<HookResponse["last_event"]>["result"], string>> = {
+  published: "recorded",
+  ignored: "ignored",
+  failed: "not understood",
+}
+
+const columnsOf = (siteId: number, writes: boolean): Column<HookResponse>[] => [
+  {
+    id: "kind",
+    label: "Provider",
+    cell: ({ kind, created_at }) => (
+      <div class="goal-name">
+        <span>{PROVIDERS[kind].label}</span>
+        <span class="small quiet">
+          Created <TimeAgo at={created_at} />
+        </span>
+      </div>
+    ),
+  },
+  {
+    id: "state",
+    label: "State",
+    cell: (hook) => {
+      const [tone, text] = stateOf(hook)
+      return <StateText tone={tone}>{text}</StateText>
+    },
+  },
+  {
+    id: "last",
+    label: "Last event",
+    cell: ({ last_event }) =>
+      last_event === null ? (
+        "–"
+      ) : (
+        <div class="wide">
+          <TimeAgo at={last_event.at} />, {RESULTS[last_event.result]}
+          {last_event.detail !== "" && <p class="small quiet">{visible(last_event.detail)}</p>}
+        </div>
+      ),
+  },
+  {
+    id: "secret",
+    label: "Signing secret",
+    cell: ({ secret, previous_secret_until }) => (
+      <div>
+        {secret.set ? (secret.hint ?? "Set") : "–"}
+        {previous_secret_until && <p class="small quiet">The old one is valid until {timeText(previous_secret_until)}</p>}
+      </div>
+    ),
+  },
+  ...(writes
+    ? [
+        {
+          id: "actions",
+          label: "Actions",
+          cell: (hook: HookResponse) => (
+            <div class="goal-acts">
+              <HookMenu siteId={siteId} hook={hook} />
+            </div>
+          ),
+        },
+      ]
+    : []),
+]
+
+function HookMenu({ siteId, hook }: { siteId: number; hook: HookResponse }) {
+  const [dialog, setDialog] = useState<"secret" | "delete">()
+  const refresh = useRefresh(siteId)
+  const path = `${integrationsPath(siteId)}/hooks/${hook.id}`
+  const { label } = PROVIDERS[hook.kind]
+  const close = () => setDialog(undefined)
+  const setEnabled = async (enabled: boolean) => {
+    try {
+      await patch(path, { enabled, version: hook.version })
+      await refresh()
+      toast(`${label} turned ${enabled ? "on" : "off"}`)
+    } catch (error) {
+      toast(errorText(error as Error)) // only errors are thrown
+    }
+  }
+  return (
+    <>
+      <ActionMenu
+        kind="quiet"
+        label={`Actions for ${label}`}
+        actions={[
+          { label: hook.secret.set ? "Rotate secret" : "Enter signing secret", run: () => setDialog("secret") },
+          { label: hook.enabled ? "Turn off" : "Turn on", run: () => setEnabled(!hook.enabled) },
+          { label: "Delete", kind: "danger", run: () => setDialog("delete") },
+        ]}
+      />
+      {dialog === "secret" && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <SecretDialog siteId={siteId} hook={hook} onClose={close} />
+        </Suspense>
+      )}
+      {dialog === "delete" && (
+        <Confirm
+          title={`Delete the payment hook of ${label}?`}
+          act="Delete payment hook"
+          name={label}
+          onClose={close}
+          onConfirm={async () => {
+            await remove(path)
+            await refresh()
+            toast(`Payment hook of ${label} deleted`)
+          }}
+        >
+          <p>Its URL stops working, and the stored events are removed. Recorded payments remain. This can't be undone.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
