@@ -3,7 +3,16 @@ import { type Actor, AppError, type OwnStatements, refuseOtherVersion, refuseSta
 import { type Board, type BoardFields, type DashboardsHost, LIMITS, type NewWidget, type WholeBoard } from "./board.ts"
 import { type Boards, isVisible, type Person, refuseReader, refuseVisibility } from "./boards.ts"
 import { boardNotFound, readOnlyBoard } from "./errors.ts"
-import { BoardInput, BoardPatch, BoardReplacement, completeFields, type ReadBody, readBody, type SentWidget } from "./input.ts"
+import {
+  BoardInput,
+  BoardPatch,
+  BoardReplacement,
+  completeFields,
+  PreviewInput,
+  type ReadBody,
+  readBody,
+  type SentWidget,
+} from "./input.ts"
 import { todayOf } from "./ranges.ts"
 import { lookupOn } from "./references.ts"
 import { countBoards, insertBoard, labelOf, listWidgets, updateBoard, writeWidgets } from "./rows.ts"
@@ -153,6 +162,17 @@ export function createBoardWrites(host: DashboardsHost, { boards, trash }: { boa
 
     update: (site: Site, id: string | undefined, body: unknown, author: Author) =>
       change(site, id, readBody(BoardPatch, body, todayOf(site, now())), author),
+
+    /**
+     * Returns a dashboard with widgets that are not saved, after the checks of a save. Their ids are their positions, from 1. Only those who
+     * may save the widgets see their figures.
+     */
+    async preview(site: Site, id: string | undefined, body: unknown, author: Author): Promise<WholeBoard> {
+      const board = await findEditable(db, site, id, author)
+      const { widgets = [] } = readBody(PreviewInput, body, todayOf(site, now()))
+      const next = await checked(widgets, board, { site, author, kept: board })
+      return { ...board, widgets: next.map((widget, i) => ({ ...widget, id: i + 1 })) }
+    },
 
     async remove(site: Site, id: string | undefined, author: Author): Promise<void> {
       await db.transaction(async (statements) => {

@@ -34,6 +34,13 @@ export const BoardDocument = t.Object(
 export type BoardDocument = Static<typeof BoardDocument>
 
 type Stored = { fields: BoardFields; widgets: NewWidget[] }
+type Unmapped = DuplicateResponse["results"][number]["unmapped"]
+
+/** Returns the result for a site that gets no copy. Throws errors that are no refusals. */
+function refusalFor(siteId: number, error: unknown) {
+  if (!(error instanceof AppError)) throw error
+  return { site_id: siteId, unmapped: [], error: { code: error.code, detail: error.message } }
+}
 export type Copies = ReturnType<typeof createCopies>
 
 export function createCopies(host: DashboardsHost, { boards, writes }: { boards: Boards; writes: BoardWrites }) {
@@ -41,14 +48,9 @@ export function createCopies(host: DashboardsHost, { boards, writes }: { boards:
   const lookup = (site: Site, { user }: Pick<Author, "user">): Lookup => lookupOn(host, site, user.id)
 
   /** Maps a dashboard to another site by the names of what it refers to. Widgets of other sites keep theirs. */
-  async function mapped(
-    board: WholeBoard,
-    from: Site,
-    to: Site,
-    author: Author,
-  ): Promise<Stored & { unmapped: DuplicateResponse["results"][number]["unmapped"] }> {
+  async function mapped(board: WholeBoard, from: Site, to: Site, author: Author): Promise<Stored & { unmapped: Unmapped }> {
     const [own, target] = [lookup(from, author), lookup(to, author)]
-    const unmapped: DuplicateResponse["results"][number]["unmapped"] = []
+    const unmapped: Unmapped = []
     const move = async <Value extends WholeBoard["filters"] | NewWidget["config"]>(value: Value, widget: number | null): Promise<Value> => {
       const moved = await withIds(await withNames(value, own), target)
       for (const { kind, name, found } of moved.mapped) if (!found) unmapped.push({ widget, kind, name })
@@ -63,20 +65,30 @@ export function createCopies(host: DashboardsHost, { boards, writes }: { boards:
     return { fields: { ...board, filters }, widgets, unmapped }
   }
 
-  /** Copies a dashboard to one site. Reports why that is not possible instead of throwing. */
-  async function copyTo(board: WholeBoard, from: Site, siteId: number, name: string | undefined, author: Author) {
+  /** Returns the copy for one site, or why it is not possible. */
+  async function copyFor(board: WholeBoard, from: Site, siteId: number, name: string | undefined, author: Author) {
     try {
       const access = await accessOn(host, author, siteId)
       if (!access.permissions.has("dashboards:read")) throw missingPermission("dashboards:read")
       const to = access.site
       const { fields, widgets, unmapped } =
         to.id === from.id ? { fields: board, widgets: board.widgets, unmapped: [] } : await mapped(board, from, to, author)
-      const copy: BoardFields = { ...fields, name: name ?? fields.name, visibility: "private" }
-      const whole = await db.transaction((statements) => writes.insert(statements, to, { fields: copy, widgets }, author))
-      return { site_id: siteId, dashboard: boards.showNew(whole, author), unmapped }
+      return { to, fields: { ...fields, name: name ?? fields.name, visibility: "private" as const }, widgets, unmapped }
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      return { site_id: siteId, unmapped: [], error: { code: error.code, detail: error.message } }
+      return refusalFor(siteId, error)
+    }
+  }
+
+  async function storeCopy(
+    statements: OwnStatements,
+    { to, unmapped, ...copy }: Stored & { to: Site; unmapped: Unmapped },
+    author: Author,
+  ) {
+    try {
+      return { site_id: to.id, dashboard: boards.showNew(await writes.insert(statements, to, copy, author), author), unmapped }
+    } catch (error) {
+      // A full site is refused before anything is written, so the other copies of the transaction are not affected.
+      return refusalFor(to.id, error)
     }
   }
 
@@ -87,12 +99,24 @@ export function createCopies(host: DashboardsHost, { boards, writes }: { boards:
   }
 
   return {
-    async duplicate(site: Site, id: string | undefined, body: unknown, author: Author): Promise<DuplicateResponse> {
+    /** Copies a dashboard to sites. All copies are stored at once, so that a repeated request finds all of them or none. */
+    async duplicate(
+      site: Site,
+      id: string | undefined,
+      body: unknown,
+      author: Author,
+      alongside: (statements: OwnStatements, copied: DuplicateResponse) => Promise<void>,
+    ): Promise<DuplicateResponse> {
       const { name, target_site_ids = [site.id] } = readWhole(DuplicateInput, body)
       const board = await boards.whole(db, await boards.find(db, site, id, author), site)
-      const results: DuplicateResponse["results"] = []
-      for (const target of target_site_ids) results.push(await copyTo(board, site, target, name, author))
-      return { results }
+      const copies: Awaited<ReturnType<typeof copyFor>>[] = []
+      for (const target of target_site_ids) copies.push(await copyFor(board, site, target, name, author))
+      return db.transaction(async (statements) => {
+        const results: DuplicateResponse["results"] = []
+        for (const copy of copies) results.push("error" in copy ? copy : await storeCopy(statements, copy, author))
+        await alongside(statements, { results })
+        return { results }
+      })
     },
 
     async export(site: Site, id: string | undefined, author: Author): Promise<BoardDocument> {

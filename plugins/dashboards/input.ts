@@ -66,6 +66,7 @@ export const BoardReplacement = t.Object(
   { ...closed, title: "DashboardReplacement" },
 )
 export const BoardPatch = t.Object(t.Partial(t.Object({ ...FIELDS, version: Version })).properties, { ...closed, title: "DashboardPatch" })
+export const PreviewInput = t.Object({ widgets: WidgetsInput }, { ...closed, title: "DashboardPreview" })
 
 /** Set by the server, and ignored so that the body of a GET can be sent back. */
 const READ_ONLY = ["owner", "is_site_default", "is_my_default", "widget_count", "can_edit", "shared"]
@@ -85,9 +86,13 @@ export interface ReadBody {
 }
 
 /** Reads a body by its schema. The configurations of widgets, and what filters refer to, are checked later. */
-export function readBody(schema: typeof BoardInput | typeof BoardReplacement | typeof BoardPatch, body: unknown, today: Today): ReadBody {
+export function readBody(
+  schema: typeof BoardInput | typeof BoardReplacement | typeof BoardPatch | typeof PreviewInput,
+  body: unknown,
+  today: Today,
+): ReadBody {
   const sent = isObject(body) ? without(body, READ_ONLY) : body
-  const properties = schema.properties as Record<string, TSchema> // the three schemas have different fields
+  const properties = schema.properties as Record<string, TSchema> // the schemas have different fields
   const isRequired = (name: string) => (schema.required as readonly string[] | undefined)?.includes(name) === true
   const anything = (name: string): TSchema => (isRequired(name) ? t.Any() : t.Optional(t.Any()))
   const loose = Object.fromEntries(

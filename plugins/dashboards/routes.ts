@@ -20,7 +20,7 @@ import { refuseReader } from "./boards.ts"
 import { BoardDocument } from "./copies.ts"
 import type { ShownBoard } from "./data/data.ts"
 import { memberViewer } from "./data/viewer.ts"
-import { BoardInput, BoardPatch, BoardReplacement, DefaultInput, DuplicateInput, OrderInput } from "./input.ts"
+import { BoardInput, BoardPatch, BoardReplacement, DefaultInput, DuplicateInput, OrderInput, PreviewInput } from "./input.ts"
 import { readDataQuery, readDataRequest } from "./requests.ts"
 import {
   BoardList,
@@ -253,11 +253,8 @@ export function dashboardRoutes(area: Area) {
         const author = authorOf(call)
         return host.create(
           call,
-          async (body, alongside) => {
-            const copied = await copies.duplicate(site, params.id, body, author)
-            await host.db.transaction((statements) => alongside(statements, { after: copied }))
-            return copied
-          },
+          (body, alongside) =>
+            copies.duplicate(site, params.id, body, author, (statements, copied) => alongside(statements, { after: copied })),
           (copied: DuplicateResponse) => ({
             status: copied.results.every(({ error }) => error) ? (200 as const) : (201 as const),
             body: copied,
@@ -295,6 +292,25 @@ export function dashboardRoutes(area: Area) {
         body: Sent,
         response: { 200: DataResponse },
         detail: { ...operation("Get the data of all widgets in one call", DataInput), ...failures("dashboard_not_found") },
+      },
+    )
+    .post(
+      "/dashboards/:id/preview",
+      async ({ site, params, body, user, session, request, ...call }) => {
+        const author = authorOf({ user, session, request, ...call })
+        const board = await writes.preview(site, params.id, body.value, author)
+        const viewer = memberViewer(host.services.access, { user, session }, request.signal)
+        return data.collect({ board, widgets: board.widgets, site, viewer, request: {} })
+      },
+      {
+        can: { ...change, reads: true },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: DataResponse },
+        detail: {
+          ...operation("Get the data of widgets that are not saved, by their position in the list, from 1", PreviewInput),
+          ...failures(...CONTENT, "dashboard_not_found", "read_only_dashboard"),
+        },
       },
     )
     .get(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { raw, sql } from "#plugin"
 import { refusal, SITE, type Stage, startStage, text, widget } from "./kit.ts"
 
 let stage: Stage
@@ -110,6 +111,35 @@ describe("a copy on another site", () => {
         { site_id: blog, error: { code: "site_not_found" } },
       ],
     })
+  })
+})
+
+describe("a repeated request with the same key", () => {
+  const send = (id: number, key: string, targets = [1, blog]) =>
+    stage.send("POST", `/dashboards/${id}/duplicate`, { name: key, target_site_ids: targets }, undefined, { "idempotency-key": key })
+  const copiesOf = async (name: string): Promise<number> => {
+    const lists = [await stage.get("/dashboards?limit=200"), await stage.get(`${at(blog)}/dashboards?limit=200`)]
+    return lists.flatMap(({ body }) => (body as { data: { name: string }[] }).data).filter((board) => board.name === name).length
+  }
+
+  test("copies the dashboard once", async () => {
+    const id = await stage.make({ name: "Original" })
+    const [one, two] = [await send(id, "twice"), await send(id, "twice")]
+    expect([one.status, two.status, two.headers.get("idempotency-replayed")]).toEqual([201, 201, "true"])
+    expect(two.body).toEqual(one.body)
+    expect(await copiesOf("twice")).toBe(2)
+  })
+
+  test("finds no copies of a request that failed at its end", async () => {
+    const id = await stage.make({ name: "Original" })
+    const { catalog } = stage.instance.app.instance
+    const failing = raw("create trigger no_answers before insert on idempotent_answers begin select raise(abort, 'full'); end")
+    await catalog.run(sql`${failing}`)
+    expect((await send(id, "failing")).status).toBe(500)
+    await catalog.run(sql`drop trigger no_answers`)
+    expect(await copiesOf("failing")).toBe(0)
+    expect((await send(id, "failing")).status).toBe(201)
+    expect(await copiesOf("failing")).toBe(2)
   })
 })
 

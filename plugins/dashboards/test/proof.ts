@@ -54,6 +54,7 @@ export default function proof({ fresh }: AreaProofKit): AreaProof {
       }),
       "POST /sites/{site}/dashboards/{dashboard_id}/duplicate": () => ({ body: {}, ...copy }),
       "POST /sites/{site}/dashboards/{dashboard_id}/data": () => ({ body: {}, silent: READS }),
+      "POST /sites/{site}/dashboards/{dashboard_id}/preview": () => ({ body: { widgets: [note] }, silent: READS }),
       "GET /sites/{site}/dashboards/{dashboard_id}/widgets/{file}": async (scene) => {
         const { id, file } = await made(scene)
         return { ids: { dashboard_id: id, file } }

@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import { areaQueries, canOnSite, queryOf, useMe } from "#plugin/ui"
 import type { BoardResponse, BoardRow } from "../responses.ts"
 
-export const { useSiteQuery, useRefresh } = areaQueries("dashboards")
+export const { useSiteQuery, useSiteAnswer, useRefresh } = areaQueries("dashboards")
 
 export const boardsPath = (siteId: number): string => `/api/private/sites/${siteId}/dashboards`
 export const boardPath = (siteId: number, id: number | string): string => `${boardsPath(siteId)}/${id}`

@@ -1,30 +1,35 @@
-import { useMemo, useRef } from "preact/hooks"
+import type { RefObject } from "preact"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
 import {
   AddressPlaceContext,
+  addressFilters,
   Button,
   ButtonLink,
   clockText,
   ErrorState,
   FilterBar,
+  filterText,
+  Icon,
   IgnoredAddressParts,
+  MenuItem,
   NotFound,
   Page,
+  Popover,
   Problem,
   Skeleton,
+  toast,
   useSiteAddress,
   useSiteId,
   useStatsSource,
   visible,
 } from "#plugin/ui"
+import type { BoardFilter } from "../../board.ts"
 import type { BoardResponse } from "../../responses.ts"
-import { boardAddress, boardPath, boardsAddress, editAddress, OVERVIEW, useBoard, useRights } from "../answers.ts"
+import { boardAddress, boardPath, boardsAddress, editAddress, OVERVIEW, useBoard, useBoards, useRights } from "../answers.ts"
 import { BoardMenu } from "../list/board-menu.tsx"
-import { Switcher } from "../list/switcher.tsx"
-import { BoardFilters } from "./board-filters.tsx"
 import { type BoardSource, REFRESH_MS, useBoardData } from "./data.ts"
 import { EmptyBoard } from "./empty-board.tsx"
-import { useFullScreen } from "./full-screen.ts"
 import { Grid } from "./grid.tsx"
 import { questionOf, useBoardRange } from "./range.ts"
 
@@ -130,4 +135,50 @@ function Content({ siteId, board }: { siteId: number; board: BoardResponse }) {
       </div>
     </Page>
   )
+}
+
+/** Menu of the other dashboards of the site, in the user's order. */
+function Switcher({ siteId, current }: { siteId: number; current: number }) {
+  const { data } = useBoards(siteId)
+  return (
+    <Popover kind="quiet" iconOnly label="Other dashboards" button={<Icon name="down" />}>
+      {() => (
+        <>
+          {data?.data.map(({ id, name }) => (
+            <MenuItem key={id} href={boardAddress(siteId, id)}>
+              {id === current ? <strong>{visible(name)}</strong> : visible(name)}
+            </MenuItem>
+          ))}
+          <hr class="menu-line" />
+          <MenuItem href={boardsAddress(siteId)}>All dashboards</MenuItem>
+        </>
+      )}
+    </Popover>
+  )
+}
+
+/** The filters of the dashboard itself, which always apply. Those in the URL are added to them. */
+function BoardFilters({ filters }: { filters: readonly BoardFilter[] }) {
+  if (filters.length === 0) return null
+  const texts = addressFilters([...filters] as Parameters<typeof addressFilters>[0]).map((filter) => filterText(filter)) // checked when they were saved
+  return (
+    <p class="small quiet board-note">
+      Always filtered: <strong>{texts.join(" · ")}</strong>
+    </p>
+  )
+}
+
+/** Shows an element on the whole screen. Escape leaves it, as everywhere in the browser. */
+function useFullScreen(element: RefObject<HTMLElement | null>): { isFull: boolean; toggle(): void } {
+  const [isFull, setFull] = useState(false)
+  useEffect(() => {
+    const onChange = () => setFull(document.fullscreenElement !== null && document.fullscreenElement === element.current)
+    document.addEventListener("fullscreenchange", onChange)
+    return () => document.removeEventListener("fullscreenchange", onChange)
+  }, [])
+  const toggle = () => {
+    const done = document.fullscreenElement ? document.exitFullscreen() : element.current?.requestFullscreen()
+    done?.catch(() => toast("The browser doesn't allow full screen here."))
+  }
+  return { isFull, toggle }
 }

@@ -30,10 +30,13 @@ export const draftOf = ({ name, description, visibility, range, filters, refresh
 /** Returns the fields and widgets as the API takes them. `isNew` leaves out the ids, for a copy. */
 export const bodyOf = ({ widgets, ...fields }: Draft, { isNew = false } = {}) => ({
   ...fields,
-  widgets: widgets.map(({ id, type, title, x, y, w, h, source_site_id, config }) => ({
-    ...(id !== undefined && !isNew && { id }),
-    ...{ type, title, x, y, w, h, source_site_id, config },
-  })),
+  widgets: widgets.map(sentWidget).map(({ id, ...widget }) => (id === undefined || isNew ? widget : { id, ...widget })),
+})
+
+/** Returns a widget as the API takes it. */
+export const sentWidget = ({ id, type, title, x, y, w, h, source_site_id, config }: DraftWidget) => ({
+  ...(id !== undefined && { id }),
+  ...{ type, title, x, y, w, h, source_site_id, config },
 })
 
 export const isSameDraft = (a: Draft, b: Draft): boolean => JSON.stringify(bodyOf(a)) === JSON.stringify(bodyOf(b))

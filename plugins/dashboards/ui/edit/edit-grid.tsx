@@ -8,6 +8,7 @@ import { fitted, type MinSize, type Place, placed, placeText } from "./layout.ts
 
 interface EditGridProps extends Omit<TileActions, "onGrab" | "onPlace"> {
   siteId: number
+  boardId: number
   widgets: readonly DraftWidget[]
   /** Widgets as they are stored, to know whose figures are still right. */
   stored: readonly DraftWidget[]
@@ -27,7 +28,7 @@ interface Drag {
 }
 
 /** The grid in edit mode. Widgets are dragged by their head and resized at their corner; arrow keys on the handle do the same. */
-export function EditGrid({ siteId, widgets, stored, data, minSizeOf, faults, onLayout, nameOf, ...actions }: EditGridProps) {
+export function EditGrid({ siteId, boardId, widgets, stored, data, minSizeOf, faults, onLayout, nameOf, ...actions }: EditGridProps) {
   const grid = useRef<HTMLDivElement>(null)
   const [drag, setDrag] = useState<Drag>()
   const [spoken, setSpoken] = useState("")
@@ -90,6 +91,7 @@ export function EditGrid({ siteId, widgets, stored, data, minSizeOf, faults, onL
               key={key}
               widget={own}
               siteId={siteId}
+              boardId={boardId}
               result={widget.id === undefined ? undefined : data.results[widget.id]}
               isChanged={
                 !before || JSON.stringify([before.config, before.source_site_id]) !== JSON.stringify([widget.config, widget.source_site_id])

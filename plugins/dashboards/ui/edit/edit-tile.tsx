@@ -4,9 +4,10 @@ import { ActionMenu, Icon, IconButton, visible } from "#plugin/ui"
 import type { WidgetResult } from "../../responses.ts"
 import { titleOf } from "../labels.ts"
 import { Overrides } from "../tiles/overrides.tsx"
-import { Figures } from "../tiles/tile.tsx"
+import { Unavailable } from "../tiles/tile-fault.tsx"
 import type { DraftWidget } from "./draft.ts"
 import { type Place, placeAfterKey, placeText } from "./layout.ts"
+import { DrawnResult, Preview } from "./preview.tsx"
 
 export interface TileActions {
   /** Gives a widget another place. `isLast` ends a series of moves that are undone together. */
@@ -21,17 +22,18 @@ interface EditTileProps extends TileActions {
   widget: DraftWidget
   /** Figures of the stored widget. */
   result: WidgetResult | undefined
-  /** Whether the configuration differs from the stored one, so that the figures are not those that will be shown. */
+  /** Whether the configuration differs from the stored one, so that the figures are asked for anew. */
   isChanged: boolean
   isGrabbed: boolean
   /** What the server said about the widget when the dashboard was saved. */
   fault: string | undefined
   siteId: number
+  boardId: number
 }
 
 /** A widget in edit mode: a handle to move it, a corner to resize it, and a menu that does the same by buttons. */
 export const EditTile = memo(function EditTile(props: EditTileProps) {
-  const { widget, result, isChanged, isGrabbed, fault, siteId, onPlace, onGrab, onConfigure, onDuplicate, onRemove } = props
+  const { widget, result, isChanged, isGrabbed, fault, siteId, boardId, onPlace, onGrab, onConfigure, onDuplicate, onRemove } = props
   const tile = useRef<HTMLElement>(null)
   const { key, type, config, x, y, w, h } = widget
   const title = visible(titleOf(widget))
@@ -97,12 +99,12 @@ export const EditTile = memo(function EditTile(props: EditTileProps) {
       <div class="tile-body" inert>
         {fault !== undefined ? (
           <p class="field-error">{fault}</p>
-        ) : type === "text" ? (
-          <Figures type={type} props={{ data: { markdown: String(config.markdown ?? "") }, meta: {}, config, title, siteId }} />
-        ) : result?.status === "ok" && !isChanged ? (
-          <Figures type={type} props={{ data: result.data, meta: result.meta, config, title, siteId }} />
+        ) : !widget.available ? (
+          <Unavailable />
+        ) : isChanged ? (
+          <Preview siteId={siteId} boardId={boardId} widget={widget} />
         ) : (
-          <p class="quiet small">{widget.available ? "Figures appear after you save." : "Unavailable: its plugin is off."}</p>
+          <DrawnResult siteId={siteId} widget={widget} result={result} />
         )}
       </div>
       <span

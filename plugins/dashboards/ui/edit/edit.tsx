@@ -28,6 +28,7 @@ import { CatalogueDrawer, useCatalogue } from "./catalogue-drawer.tsx"
 import { bodyOf, type DraftWidget, draftOf, isSameDraft, useDraft } from "./draft.ts"
 import { EditGrid } from "./edit-grid.tsx"
 import { freePlace, withoutGaps } from "./layout.ts"
+import { faultText } from "./preview.tsx"
 import { WidgetDrawer } from "./widget-drawer.tsx"
 
 /** Page on which a dashboard is edited. */
@@ -164,6 +165,7 @@ function Editor({ siteId, first, catalogue }: EditorProps) {
       )}
       <EditGrid
         siteId={siteId}
+        boardId={stored.id}
         widgets={draft.widgets}
         stored={before.widgets}
         data={data}
@@ -191,6 +193,7 @@ function Editor({ siteId, first, catalogue }: EditorProps) {
         <WidgetDrawer
           key={open.key}
           siteId={siteId}
+          boardId={stored.id}
           widget={open}
           type={typeOf(open.type)}
           onWidget={(widget) => setWidgets(draft.widgets.map((one) => (one.key === widget.key ? widget : one)))}
@@ -227,9 +230,9 @@ function faultsOf(problem: Error | undefined, widgets: readonly DraftWidget[]): 
   const faults = problem instanceof Problem ? (problem.members.errors ?? []) : []
   const found: Record<string, string> = {}
   for (const { pointer, detail } of faults) {
-    const [, index, ...rest] = /^\/widgets\/(\d+)(.*)$/.exec(pointer) ?? []
+    const [, index, rest = ""] = /^\/widgets\/(\d+)(.*)$/.exec(pointer) ?? []
     const key = index === undefined ? undefined : widgets[Number(index)]?.key
-    if (key !== undefined) found[key] ??= `${(rest[0] ?? "").split("/").at(-1)?.replaceAll("_", " ") ?? ""} ${detail}`.trim()
+    if (key !== undefined) found[key] ??= faultText({ pointer: rest, detail })
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Link, Redirect, useLocation } from "wouter"
 import {
@@ -5,24 +6,26 @@ import {
   Button,
   type Column,
   DataTable,
+  errorText,
   FilterRow,
   IconButton,
   Page,
+  put,
   QueryResult,
   SearchField,
   SelectField,
   TimeAgo,
+  toast,
   useFilters,
   useSiteId,
   visible,
 } from "#plugin/ui"
 import type { BoardRow } from "../../responses.ts"
-import { boardAddress, boardsAddress, OVERVIEW, useBoards, useRights } from "../answers.ts"
+import { boardAddress, boardsAddress, boardsPath, OVERVIEW, useBoards, useRefresh, useRights } from "../answers.ts"
 import { type TemplateName, Templates } from "../sketch/templates.tsx"
 import { BoardMenu } from "./board-menu.tsx"
 import { ImportBoard } from "./import-board.tsx"
 import { NewBoard } from "./new-board.tsx"
-import { useOrder } from "./order.ts"
 
 /** First page of the area: the dashboard that opens first, for the user or for the site. Without one, and below `/all`, the list of all. */
 export default function Opening() {
@@ -161,3 +164,24 @@ const badgesOf = ({ is_my_default, is_site_default, shared }: BoardRow): string[
   ...(is_site_default ? ["site default"] : []),
   ...(shared ? ["shared by link"] : []),
 ]
+
+/** Returns a function that moves a dashboard in the user's own order. The list shows the new order at once. */
+function useOrder(siteId: number): (all: readonly BoardRow[], id: number, step: number) => Promise<void> {
+  const client = useQueryClient()
+  const refresh = useRefresh(siteId)
+  return async (all, id, step) => {
+    const from = all.findIndex((board) => board.id === id)
+    const to = from + step
+    if (from < 0 || to < 0 || to >= all.length) return
+    const moved = all.toSpliced(from, 1).toSpliced(to, 0, all[from]!)
+    client.setQueriesData<{ data: BoardRow[] }>({ queryKey: ["dashboards", siteId] }, (before) =>
+      before && Array.isArray(before.data) && before.data.length === all.length ? { ...before, data: moved } : before,
+    )
+    try {
+      await put(`${boardsPath(siteId)}/order`, { ids: moved.map((board) => board.id) })
+    } catch (error) {
+      toast(errorText(error as Error)) // only errors are thrown
+    }
+    await refresh()
+  }
+}

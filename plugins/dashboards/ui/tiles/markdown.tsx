@@ -6,18 +6,43 @@ import type { Token, Tokens } from "marked"
 import type { ComponentChildren } from "preact"
 import { visible, webAddress } from "#plugin/ui"
 
-export const Markdown = ({ tokens }: { tokens: readonly Token[] }) => <div class="markdown">{tokens.map(Block)}</div>
+export const Markdown = ({ tokens }: { tokens: readonly Token[] }) => {
+  setLevels(tokens)
+  return <div class="markdown">{tokens.map(Block)}</div>
+}
 
 /** Draws all tokens; they are known by their place. */
 const inline = (tokens: readonly Token[] | undefined): ComponentChildren => tokens?.map((token, index) => <Inline key={index} of={token} />)
 
-/** Headings begin below that of the widget. */
+/** Level of the widget's own heading. */
+const TITLE_LEVEL = 2
 const HEADINGS = ["h3", "h4", "h5", "h6"] as const
+
+const headingsIn = (tokens: readonly Token[]): Token[] =>
+  tokens.flatMap((token) => {
+    if (token.type === "heading") return [token]
+    if (token.type === "list") return headingsIn((token as Tokens.List).items)
+    return "tokens" in token ? headingsIn(token.tokens ?? []) : []
+  })
+
+/**
+ * Sets the depth of headings so that they begin below that of the widget and skip no level, whatever level the text begins with: people
+ * who use a screen reader go through a page by its headings.
+ */
+function setLevels(tokens: readonly Token[]): void {
+  const headings = headingsIn(tokens) as Tokens.Heading[]
+  const shift = TITLE_LEVEL + 1 - Math.min(...headings.map(({ depth }) => depth))
+  let before = TITLE_LEVEL
+  for (const heading of headings) {
+    heading.depth = Math.min(heading.depth + shift, before + 1)
+    before = heading.depth
+  }
+}
 
 function Block(token: Token, key: number): ComponentChildren {
   switch (token.type) {
     case "heading": {
-      const Heading = HEADINGS[Math.min(token.depth, HEADINGS.length) - 1]!
+      const Heading = HEADINGS[Math.min(token.depth - TITLE_LEVEL, HEADINGS.length) - 1]!
       return <Heading key={key}>{inline(token.tokens)}</Heading>
     }
     case "paragraph":
