@@ -22,7 +22,7 @@ interface EditTileProps extends TileActions {
   widget: DraftWidget
   /** Figures of the stored widget. */
   result: WidgetResult | undefined
-  /** Whether the configuration differs from the stored one, so that the figures are asked for anew. */
+  /** Whether the configuration differs from the stored one, so that its figures have to be requested. */
   isChanged: boolean
   isGrabbed: boolean
   /** What the server said about the widget when the dashboard was saved. */
