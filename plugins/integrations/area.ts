@@ -1,7 +1,8 @@
 import type { Static } from "@sinclair/typebox"
 import { type Actor, AppError, type Host, type Site, versionsIn } from "#plugin"
 import type { Chat } from "./chat/chat.ts"
-import type { ChatConnections } from "./chat/connecting.ts"
+import type { Integrations } from "./lifecycle.ts"
+import type { Search } from "./search/search.ts"
 import type { Settings } from "./settings.ts"
 import type { Deliveries } from "./webhooks/deliveries.ts"
 import type { Webhooks } from "./webhooks/webhooks.ts"
@@ -14,7 +15,8 @@ export interface Area {
   webhooks: Webhooks
   deliveries: Deliveries
   chat: Chat
-  chatConnections: ChatConnections
+  integrations: Integrations
+  search: Search
 }
 
 /** User who changes something, and the site on whose page. */
@@ -22,6 +24,8 @@ export interface Author {
   site: Site
   actor: Actor
   userId: number
+  /** Session of the user. Present where access is granted on a page of another service. */
+  sessionId?: number
   expected?: readonly number[] | undefined
 }
 

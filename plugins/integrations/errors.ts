@@ -42,7 +42,44 @@ export const ERRORS = {
   connection_failed: {
     status: 422,
     title: "The connection test failed",
-    meaning: "The service did not accept the test message, so nothing was stored. The member steps says what happened.",
+    meaning: "The service did not accept the test, so nothing was stored. The member steps says what happened.",
+  },
+  invalid_oauth_state: {
+    status: 400,
+    title: "The request for access is not valid",
+    meaning:
+      "It was already used, is older than ten minutes, or was started by another session. Nothing was connected. Start again on the Integrations page.",
+  },
+  already_connected: {
+    status: 409,
+    title: "The service is connected already",
+    meaning: "The site has a connection to this service. Change or remove that one; the member existing_id names it.",
+  },
+  not_connected: {
+    status: 409,
+    title: "The service is not connected",
+    meaning: "No account of the service is connected, or the site has no property mapped. Connect it on the Integrations page.",
+  },
+  needs_reauth: {
+    status: 409,
+    title: "The account must be connected again",
+    meaning: "The access was revoked or has expired. Connect the account again. Data that was fetched before stays available.",
+  },
+  scope_not_granted: {
+    status: 422,
+    title: "The access was not granted",
+    meaning: "The account has not granted all access that is needed. Connect it again, and allow all requested access.",
+  },
+  property_not_verified: {
+    status: 422,
+    title: "The property is not verified",
+    meaning:
+      "The account has not verified the property, so its data can't be fetched. Verify it at the service, or ask its owner for access.",
+  },
+  invalid_service_account: {
+    status: 422,
+    title: "The key of the service account is not valid",
+    meaning: "The body does not contain the JSON key of a service account with an RSA key of at least 2,048 bits. Create a new key.",
   },
   unknown_event: {
     status: 422,

@@ -2,11 +2,10 @@ import type { OwnStatements } from "#plugin"
 import type { IntegrationsHost } from "./area.ts"
 import type { Integration, Status } from "./integration.ts"
 import { noteFailure } from "./rows.ts"
+import { searchFaultMessage } from "./search/failure.ts"
 
 const MESSAGES: Readonly<Record<string, string>> = {
   blocked_address: "Requests to this address are not allowed.",
-  outbound_disabled: "Outgoing requests are turned off on this instance (FOOTFALL_OUTBOUND).",
-  secret_unreadable: "The stored secret can't be decrypted. Enter it again.",
   name_not_resolved: "The host name cannot be resolved.",
   not_connected: "The server did not respond.",
   invalid_certificate: "The server's TLS certificate is not valid for this host name.",
@@ -18,18 +17,31 @@ const MESSAGES: Readonly<Record<string, string>> = {
 }
 
 /** Returns the sentence for the code of a failure. */
-export const failureMessage = (code: string): string => MESSAGES[code] ?? "The service could not be used."
+export const failureMessage = (code: string): string => MESSAGES[code] ?? searchFaultMessage(code) ?? "The service could not be used."
+
+interface FailOptions {
+  /** Next attempt. null if only a person can end the failure, or if the kind does not run by itself. */
+  nextRunAt?: number | null
+  /** Whether no one is informed, because the failure of the account was reported already. */
+  isSilent?: boolean
+}
 
 /**
  * Notes a failure of an integration. A change to `error` or `needs_reauth` writes one product event and sends one email to everyone who
  * can repair it.
  */
-export async function fail(host: IntegrationsHost, integration: Integration, status: Status, code: string): Promise<void> {
+export async function fail(
+  host: IntegrationsHost,
+  integration: Integration,
+  status: Status,
+  code: string,
+  { nextRunAt = null, isSilent = false }: FailOptions = {},
+): Promise<void> {
   const { organization_id, site_id } = integration
-  const isSerious = status === "error" || status === "needs_reauth"
+  const isSerious = !isSilent && (status === "error" || status === "needs_reauth")
   const recipients = isSerious ? await host.services.access.holders(organization_id, "integrations:write", site_id ?? undefined) : []
   await host.db.transaction(async (statements) => {
-    const changed = await noteFailure(statements, integration.id, { status, code, now: host.now() })
+    const changed = await noteFailure(statements, integration.id, { status, code, now: host.now(), nextRunAt })
     if (changed && isSerious) await report(host, statements, changed, recipients)
   })
 }

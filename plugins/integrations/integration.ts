@@ -28,11 +28,14 @@ export interface Integration extends Scoped {
   version: number
 }
 
-/** A kind of integration that `GET /integrations` lists. */
+export type Category = "search" | "imports" | "chat"
+export type ConnectBy = "oauth" | "service_account" | "api_key" | "url"
+
+/** A kind of integration, as `GET /integrations` lists it. */
 export interface KindFacts {
   kind: string
   name: string
-  category: "search" | "imports" | "chat"
-  /** What `connect` needs. */
-  connect_by: readonly ("oauth" | "service_account" | "api_key" | "url")[]
+  category: Category
+  /** What `connect` accepts on this instance. */
+  connect_by: readonly ConnectBy[]
 }

@@ -5,16 +5,19 @@
 import { definePlugin } from "#plugin"
 import type { Area, IntegrationsHost } from "./area.ts"
 import { createChat } from "./chat/chat.ts"
-import { createChatConnections } from "./chat/connecting.ts"
-import { KINDS } from "./chat/forms.ts"
+import { chatKindsOf } from "./chat/connecting.ts"
 import { ERRORS } from "./errors.ts"
 import { EVENTS } from "./events.ts"
+import { createIntegrations } from "./lifecycle.ts"
 import createTables from "./migrations/0001_integrations.sql" with { type: "text" }
 import createPaymentHooks from "./migrations/0002_payment_hooks.sql" with { type: "text" }
+import createSearchStates from "./migrations/0003_search.sql" with { type: "text" }
 import createReports from "./migrations/0010_reports.sql" with { type: "text" }
 import { paymentsOf } from "./payments/payments.ts"
 import { reportingOf } from "./reports/reporting.ts"
 import { connectRoute, eventRoutes, integrationRoutes } from "./routes.ts"
+import createSearchRows from "./row-migrations/0001_search.sql" with { type: "text" }
+import { createSearch } from "./search/search.ts"
 import { Settings } from "./settings.ts"
 import { consumersOf, jobsOf, removeAll, removeSite } from "./upkeep.ts"
 import { createDeliveries } from "./webhooks/deliveries.ts"
@@ -40,8 +43,10 @@ export default definePlugin({
   migrations: [
     { name: "0001_integrations", sql: createTables },
     { name: "0002_payment_hooks", sql: createPaymentHooks },
+    { name: "0003_search", sql: createSearchStates },
     { name: "0010_reports", sql: createReports },
   ],
+  rowMigrations: [{ name: "0001_search", sql: createSearchRows }],
   errors: ERRORS,
   events: EVENTS,
   settings: Settings,
@@ -49,26 +54,32 @@ export default definePlugin({
     const area = areaOf(host)
     const payments = paymentsOf(host)
     const reporting = reportingOf(host)
-    const connections = KINDS.map((kind) => connectRoute(area, kind))
+    const search = area.search.contribution(area.integrations)
+    const connections = area.integrations.kinds.map((kind) => connectRoute(area, kind))
     return {
-      routes: [integrationRoutes(area), ...connections, webhookRoutes(area), eventRoutes(area), ...payments.routes, ...reporting.routes],
+      routes: [
+        ...[integrationRoutes(area), ...connections, webhookRoutes(area), eventRoutes(area)],
+        ...[...payments.routes, ...reporting.routes, ...search.routes],
+      ],
       openRoutes: [...payments.openRoutes, ...reporting.openRoutes],
-      jobs: { ...jobsOf(area), ...payments.jobs, ...reporting.jobs },
+      jobs: { ...jobsOf(area), ...payments.jobs, ...reporting.jobs, ...search.jobs },
+      widgets: search.widgets,
       consumers: { ...consumersOf(area), ...reporting.consumers },
-      exporters: { ...payments.exporters, ...reporting.exporters },
+      exporters: { ...payments.exporters, ...reporting.exporters, ...search.exporters },
       onSiteDelete: async (siteId) => ({
         ...(await removeSite(area, siteId)),
         ...(await payments.onSiteDelete(siteId)),
         ...(await reporting.onSiteDelete(siteId)),
+        ...(await search.onSiteDelete(siteId)),
       }),
       // URLs and tokens belong to the organization that entered them. Payment hooks stay, because the shop of the site is still the same.
       async onSiteTransfer(statements, transfer) {
-        await removeAll(host, statements, { siteId: transfer.siteId })
+        await removeAll(area, statements, { siteId: transfer.siteId })
         await reporting.onSiteTransfer(statements, transfer)
       },
       onMemberLeave: reporting.onMemberLeave,
       onEmailOutcome: reporting.onEmailOutcome,
-      onOrganizationDelete: async (statements, organizationId) => void (await removeAll(host, statements, { organizationId })),
+      onOrganizationDelete: async (statements, organizationId) => void (await removeAll(area, statements, { organizationId })),
     }
   },
 })
@@ -77,5 +88,7 @@ export default definePlugin({
 function areaOf(host: IntegrationsHost): Area {
   const deliveries = createDeliveries(host)
   const chat = createChat(host)
-  return { host, deliveries, webhooks: createWebhooks(host, deliveries), chat, chatConnections: createChatConnections(host, chat) }
+  const search = createSearch(host)
+  const integrations = createIntegrations(host, [...search.kinds, ...chatKindsOf(host, chat)])
+  return { host, deliveries, webhooks: createWebhooks(host, deliveries), chat, search, integrations }
 }

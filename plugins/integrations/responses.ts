@@ -1,9 +1,9 @@
 /** Responses of the routes for integrations. The dashboard takes its types from here as well. */
 import { type Static, Type as t } from "@sinclair/typebox"
-import { field, instantOrNull, instantText, orNull, textOf } from "#plugin"
+import { type Connection, field, instantOrNull, instantText, orNull, textOf } from "#plugin"
 import { scopeOf } from "./area.ts"
 import { failureMessage } from "./health.ts"
-import type { Integration, KindFacts, Status } from "./integration.ts"
+import type { Category, Integration, Status } from "./integration.ts"
 import { ShownSecret } from "./webhooks/responses.ts"
 
 export const IntegrationResponse = t.Object(
@@ -11,14 +11,19 @@ export const IntegrationResponse = t.Object(
     id: field.id("Id of the integration."),
     kind: field.text("Kind, such as `slack`."),
     name: field.text("Display name."),
-    category: textOf<KindFacts["category"]>({ description: "Category of the kind: `search`, `imports` or `chat`." }),
+    category: textOf<Category>({ description: "Category of the kind: `search`, `imports` or `chat`." }),
     status: textOf<Status>({
       description:
         "`ok`, `degraded` while attempts fail and are repeated, `needs_reauth` or `error` when a person must act, `connecting` or `disconnected`.",
     }),
     connected: field.flag("Whether it works, or will be tried again by itself."),
     account_label: field.text("Account, or host and last characters of the URL."),
-    config: t.Record(t.String(), t.Any(), { description: "Settings of the kind. `events` is always present for chats." }),
+    connection_id: orNull(field.id("Id of the connection to the account that it uses."), {
+      description: "Id of the connection to the account that it uses. null for kinds with a secret of their own.",
+    }),
+    config: t.Record(t.String(), t.Any(), {
+      description: "Settings of the kind. Chats always have `events`, a site's mapping has `property` and `search_types`.",
+    }),
     secret: ShownSecret,
     last_ok_at: orNull(field.instant("Time of the last success."), { description: "Time of the last success. null before the first." }),
     last_error: orNull(
@@ -40,10 +45,16 @@ export const IntegrationResponse = t.Object(
 )
 export type IntegrationResponse = Static<typeof IntegrationResponse>
 
+export const AuthorizationResponse = t.Object(
+  { authorize_url: field.text("Page of the service on which you grant access. It sends the browser back to Footfall.") },
+  { title: "Authorization" },
+)
+export type AuthorizationResponse = Static<typeof AuthorizationResponse>
+
 const KindResponse = t.Object({
   kind: field.text("Kind, for the path of `connect`."),
   name: field.text("Name of the service."),
-  category: textOf<KindFacts["category"]>({ description: "Category: `search`, `imports` or `chat`." }),
+  category: textOf<Category>({ description: "Category: `search`, `imports` or `chat`." }),
   connect_by: field.texts("What `connect` needs: `oauth`, `service_account`, `api_key` or `url`."),
 })
 
@@ -91,34 +102,45 @@ export const EventsResponse = t.Object({
 
 export type EventsResponse = Static<typeof EventsResponse>
 
+/** What is shown of an integration in addition to its row. */
+interface Shown {
+  category: Category
+  secret: Static<typeof ShownSecret>
+  canManage: boolean
+  config: IntegrationResponse["config"]
+  /** Connection whose account it uses. */
+  connection?: Connection | undefined
+}
+
 export const integrationResponse = (
   integration: Integration,
-  {
-    category,
-    secret,
-    canManage,
-    config,
-  }: { category: KindFacts["category"]; secret: Static<typeof ShownSecret>; canManage: boolean; config: IntegrationResponse["config"] },
+  { category, secret, canManage, config, connection }: Shown,
 ): IntegrationResponse => {
-  const { last_error_code, last_error_at } = integration
+  const { status, code, at, nextRunAt } = healthOf(integration, connection)
   return {
     id: integration.id,
     kind: integration.kind,
     name: integration.name,
     category,
-    status: integration.status,
-    connected: integration.status === "ok" || integration.status === "degraded",
-    account_label: integration.account_label,
+    status,
+    connected: status === "ok" || status === "degraded",
+    account_label: connection?.account_label ?? integration.account_label,
+    connection_id: integration.connection_id,
     config,
     secret,
     last_ok_at: instantOrNull(integration.last_ok_at),
-    last_error:
-      last_error_code === null || last_error_at === null
-        ? null
-        : { code: last_error_code, message: failureMessage(last_error_code), at: instantText(last_error_at) },
-    next_run_at: instantOrNull(integration.next_run_at),
+    last_error: code === null || at === null ? null : { code, message: failureMessage(code), at: instantText(at) },
+    next_run_at: instantOrNull(nextRunAt),
     can_manage: canManage,
     scope: scopeOf(integration),
     version: integration.version,
   }
+}
+
+/** Returns the state of an integration. Without its account it can't work, so that of a failed connection takes precedence. */
+function healthOf({ status, last_error_code, last_error_at, next_run_at }: Integration, connection: Connection | undefined) {
+  if (connection === undefined || connection.status === "ok")
+    return { status, code: last_error_code, at: last_error_at, nextRunAt: next_run_at }
+  const code = connection.error_code === "invalid_grant" ? "needs_reauth" : connection.error_code
+  return { status: connection.status, code, at: connection.error_at, nextRunAt: null }
 }

@@ -1,50 +1,68 @@
-import { etagOf, failures, NoQuery, operationsOf, readNothing, Sent, type Site } from "#plugin"
+import { Type as t } from "@sinclair/typebox"
+import {
+  ArgumentReader,
+  type Created,
+  etagOf,
+  failures,
+  NoQuery,
+  operationsOf,
+  readNothing,
+  refuseArguments,
+  Sent,
+  type Site,
+} from "#plugin"
 import { type Area, authorOf } from "./area.ts"
-import { CHAT_EVENTS, CHAT_KINDS } from "./chat/chat.ts"
-import type { ChatKind } from "./chat/forms.ts"
-import { ConnectInput, IntegrationPatch } from "./chat/input.ts"
+import { CHAT_EVENTS } from "./chat/chat.ts"
+import { IntegrationPatch } from "./chat/input.ts"
 import { messageSchema, ONLY_BY_NAME, PING } from "./events.ts"
-import type { Integration, KindFacts } from "./integration.ts"
-import { EventsResponse, IntegrationList, IntegrationResponse, integrationResponse, TestResponse } from "./responses.ts"
-import { listOfSite } from "./rows.ts"
+import type { Kind } from "./kind.ts"
+import { AuthorizationResponse, EventsResponse, IntegrationList, IntegrationResponse, TestResponse } from "./responses.ts"
 
 const operation = operationsOf("integrations")
-/** Kinds that this version can connect. */
-const KINDS: readonly KindFacts[] = CHAT_KINDS
+/** The handler reads the parameter itself. */
+const FORGET = t.Object(
+  {
+    forget_data: t.Optional(
+      t.String({
+        "x-parameter": {
+          type: "string",
+          enum: ["true", "false"],
+          description: "Whether data that was fetched is deleted too. Default: false.",
+        },
+      }),
+    ),
+  },
+  { additionalProperties: true },
+)
+function readForget(query: Record<string, unknown>): boolean {
+  const reader = new ArgumentReader(query, ["forget_data"])
+  const forget = reader.choice("forget_data", ["true", "false"]) === "true"
+  refuseArguments(reader, "text")
+  return forget
+}
 
-/** Routes for integrations in general. Webhooks have their own. */
-export function integrationRoutes({ host, chat, chatConnections }: Area) {
+/** Routes for integrations of all kinds. Webhooks have their own. */
+export function integrationRoutes({ host, integrations }: Area) {
   type Where = { site?: Site; permissions?: ReadonlySet<string> }
   const find = async ({ id }: Record<string, string | undefined>, { site }: Where): Promise<void> =>
-    void (await chatConnections.get(site!, id)) // all routes are below a site
+    void (await integrations.get(site!, id)) // all routes are below a site
   const can = { permission: "integrations:write", find }
-
-  interface Viewer {
-    site: Site
-    user: { id: number }
-    permissions: ReadonlySet<string>
-  }
-  async function show(integration: Integration, { site, user, permissions }: Viewer): Promise<IntegrationResponse> {
-    const canManage = permissions.has("integrations:write") && (await chatConnections.canManage(site, user.id, integration))
-    return integrationResponse(integration, {
-      category: KINDS.find(({ kind }) => kind === integration.kind)?.category ?? "chat",
-      secret: await host.secrets.shown(integration.secret_id),
-      canManage,
-      config: { ...integration.config, events: chat.eventsOf(integration.config) },
-    })
-  }
 
   return host
     .siteRouter()
     .get(
       "/integrations",
       async ({ site, user, permissions }) => {
-        const all = await listOfSite(site, host.db)
-        const data = await Promise.all(all.map((integration) => show(integration, { site, user, permissions })))
-        const available = KINDS.map((facts) => ({ ...facts, connect_by: [...facts.connect_by] }))
         const byRole = await host.services.access.byRole(user.id, site.organization_id)
-        const organization_permissions = ["integrations:write", "webhooks:write"].filter((permission) => byRole.has(permission))
-        return { data, available, organization_permissions, outbound_enabled: host.outbound.enabled }
+        return {
+          data: await integrations.list({ site, user, permissions }),
+          available: integrations.kinds.map(({ kind, name, category, connectBy }) => ({
+            ...{ kind, name, category },
+            connect_by: [...connectBy()],
+          })),
+          organization_permissions: ["integrations:write", "webhooks:write"].filter((permission) => byRole.has(permission)),
+          outbound_enabled: host.outbound.enabled,
+        }
       },
       {
         can: "integrations:read",
@@ -56,9 +74,9 @@ export function integrationRoutes({ host, chat, chatConnections }: Area) {
     .get(
       "/integrations/:id",
       async ({ site, user, permissions, params, set }) => {
-        const integration = await chatConnections.get(site, params.id)
+        const integration = await integrations.get(site, params.id)
         set.headers.etag = etagOf(integration)
-        return show(integration, { site, user, permissions })
+        return integrations.show(integration, { site, user, permissions })
       },
       {
         can: { permission: "integrations:read", find },
@@ -71,9 +89,11 @@ export function integrationRoutes({ host, chat, chatConnections }: Area) {
       "/integrations/:id",
       async ({ params, body, set, permissions, ...call }) => {
         const viewer = { site: call.site, user: call.user, permissions }
-        const integration = await chatConnections.update(authorOf(call), params.id, body.value, (present) => show(present, viewer))
+        const integration = await integrations.update(authorOf(call), params.id, body.value, (present) =>
+          integrations.show(present, viewer),
+        )
         set.headers.etag = etagOf(integration)
-        return show(integration, viewer)
+        return integrations.show(integration, viewer)
       },
       {
         can,
@@ -95,60 +115,55 @@ export function integrationRoutes({ host, chat, chatConnections }: Area) {
     )
     .delete(
       "/integrations/:id",
-      async ({ params, status, ...call }) => {
-        await chatConnections.remove(authorOf(call), params.id)
+      async ({ params, query, status, ...call }) => {
+        await integrations.remove(authorOf(call), params.id, { forgetData: readForget(query) })
         return status(204, undefined)
       },
       {
         can: { ...can, read: readNothing },
-        query: NoQuery,
+        query: FORGET,
         detail: { ...operation("Remove an integration"), ...failures("integration_not_found", "precondition_failed") },
       },
     )
-    .post("/integrations/:id/test", async ({ params, ...call }) => chatConnections.test(authorOf(call), params.id), {
+    .post("/integrations/:id/test", async ({ params, ...call }) => integrations.test(authorOf(call), params.id), {
       can: { ...can, read: readNothing },
       query: NoQuery,
       response: { 200: TestResponse },
-      detail: { ...operation("Send a test message"), ...failures("integration_not_found") },
+      detail: { ...operation("Test an integration"), ...failures("integration_not_found") },
     })
 }
 
-/** Route that connects one chat service. Each kind has its own path, because kinds of other categories take other bodies. */
-export const connectRoute = ({ host, chat, chatConnections }: Area, kind: ChatKind) => {
-  /** Returns a new integration as its creator sees it. Its secret can't be read within the transaction that stores it. */
-  const created = (integration: Integration): IntegrationResponse => {
-    const config = { ...integration.config, events: chat.eventsOf(integration.config) }
-    return integrationResponse(integration, { category: "chat", secret: { set: true }, canManage: true, config })
-  }
-  return host.siteRouter().post(
+/** Route that connects one kind of service. Each kind has its own path, because they take different bodies. */
+export const connectRoute = ({ host, integrations }: Area, { kind, connect }: Kind) =>
+  host.siteRouter().post(
     `/integrations/${kind}/connect`,
     ({ site, actor, ...call }) =>
       host.create(
         call,
-        async (body, alongside) => {
-          const author = { site, actor, userId: call.user.id }
-          return created(
-            await chatConnections.connect(author, kind, body, (statements, made) => alongside(statements, { after: created(made) })),
+        async (body, alongside): Promise<Answer> => {
+          const author = { site, actor, userId: call.user.id, sessionId: call.session.id }
+          const connected = await connect.run(author, body, (statements, made) =>
+            alongside(statements, { after: { integration: integrations.showNew(made) } }),
           )
+          return "integration" in connected ? { integration: integrations.showNew(connected.integration) } : connected
         },
-        (answer: IntegrationResponse) => ({
-          location: `/api/private/sites/${site.id}/integrations/${answer.id}`,
-          etag: etagOf(answer),
-          body: answer,
-        }),
+        (answer: Answer): Created<IntegrationResponse | AuthorizationResponse> => {
+          if ("authorize_url" in answer) return { status: 200, body: answer }
+          const { integration } = answer
+          const location = `/api/private/sites/${site.id}/integrations/${integration.id}`
+          return { location, etag: etagOf(integration), body: integration }
+        },
       ),
     {
       can: "integrations:write",
       query: NoQuery,
       body: Sent,
-      response: { 201: IntegrationResponse },
-      detail: {
-        ...operation(`Connect ${CHAT_KINDS.find((each) => each.kind === kind)!.name}, after a test message`, ConnectInput), // all are listed
-        ...failures("connection_failed", "blocked_address", "outbound_disabled", "limit_reached"),
-      },
+      response: { 200: AuthorizationResponse, 201: IntegrationResponse },
+      detail: { ...operation(connect.summary, connect.input), ...failures(...connect.failures) },
     },
   )
-}
+
+type Answer = { integration: IntegrationResponse } | AuthorizationResponse
 
 /** Describes the product events, for receivers of webhooks. */
 export const eventRoutes = ({ host }: Area) =>

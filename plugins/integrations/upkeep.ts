@@ -1,7 +1,7 @@
 import { type OwnStatements, type PublishedEvent, sql } from "#plugin"
 import type { Area, IntegrationsHost } from "./area.ts"
 import { CHAT_EVENTS, SEND, type SendPayload } from "./chat/chat.ts"
-import { dropIntegration } from "./chat/connecting.ts"
+import { dropIntegration } from "./lifecycle.ts"
 import { integrationById } from "./rows.ts"
 import { DELIVER } from "./webhooks/deliveries.ts"
 import { deleteFinished, deleteOld, listLanes, webhookById } from "./webhooks/rows.ts"
@@ -57,18 +57,18 @@ async function prune({ db, now }: IntegrationsHost, signal: AbortSignal): Promis
 }
 
 /** Deletes everything of a site. */
-export async function removeSite({ host, deliveries }: Area, siteId: number): Promise<{ integrations: number; webhooks: number }> {
-  const removed = await host.db.transaction((statements) => removeAll(host, statements, { siteId }))
-  for (const id of removed.webhooks) await deliveries.changed(id)
+export async function removeSite(area: Area, siteId: number): Promise<{ integrations: number; webhooks: number }> {
+  const removed = await area.host.db.transaction((statements) => removeAll(area, statements, { siteId }))
+  for (const id of removed.webhooks) await area.deliveries.changed(id)
   return { integrations: removed.integrations, webhooks: removed.webhooks.length }
 }
 
 /**
- * Deletes the webhooks and chats of a site, or those of an organization and all its sites, in the caller's transaction. Their messages end
+ * Deletes the webhooks and integrations of a site, or those of an organization and all its sites, in the caller's transaction. Their messages end
  * as well: what was queued for them finds nothing.
  */
 export async function removeAll(
-  host: IntegrationsHost,
+  { host, search }: Area,
   statements: OwnStatements,
   of: { siteId: number } | { organizationId: number },
 ): Promise<{ integrations: number; webhooks: number[] }> {
@@ -79,5 +79,6 @@ export async function removeAll(
     sql`select id from integrations_integrations where ${condition} order by id limit 1000`,
   )
   for (const { id } of integrations) await dropIntegration(host, statements, (await integrationById(statements, id))!) // as above
+  await search.dropStates(statements, of)
   return { integrations: integrations.length, webhooks: webhooks.map(({ id }) => id) }
 }

@@ -39,8 +39,8 @@ export interface Google extends AsyncDisposable {
   serviceAccount(email?: string): Record<string, string>
   /** Returns the scopes of a valid access token, for the fakes of Google's APIs. */
   scopesOf(request: Request): readonly string[] | undefined
-  /** Answers requests to Google's APIs. */
-  api(answer: (request: Request, url: URL) => Response | Promise<Response> | undefined): void
+  /** Adds one of Google's APIs. It answers undefined for requests to others. */
+  api(answer: (request: Request, url: URL) => Promise<Response | undefined>): void
 }
 
 const CLIENT = { id: "client-1.apps.example", secret: "client secret that no one sees" }
@@ -57,7 +57,7 @@ export async function google({ now }: { now(): number }): Promise<Google> {
   const keys = new Map<string, string>()
   const granted = new Map<string, Set<string>>()
   const idTokenKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
-  let answerApi: Parameters<Google["api"]>[0] = () => undefined
+  const apis: Parameters<Google["api"]>[0][] = []
 
   const server = Bun.serve({
     port: 0,
@@ -68,7 +68,11 @@ export async function google({ now }: { now(): number }): Promise<Google> {
       if (url.pathname === "/token") return token(new URLSearchParams(await request.text()))
       if (url.pathname === "/revoke") return revoke(new URLSearchParams(await request.text()))
       fake.requests.push({ path: url.pathname })
-      return (await answerApi(request, url)) ?? new Response("not found", { status: 404 })
+      for (const answer of apis) {
+        const response = await answer(request, url)
+        if (response) return response
+      }
+      return new Response("not found", { status: 404 })
     },
   })
   const origin = `http://127.0.0.1:${server.port}`
@@ -211,7 +215,7 @@ export async function google({ now }: { now(): number }): Promise<Google> {
       return found && found.expiresAt > now() ? found.scopes : undefined
     },
     api(answer) {
-      answerApi = answer
+      apis.push(answer)
     },
     async [Symbol.asyncDispose]() {
       await server.stop(true)

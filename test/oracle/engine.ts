@@ -60,6 +60,7 @@ export function engineOf(world: World): Engine {
     person: refuse,
     engagement: refuse,
     amounts: refuse,
+    sums: refuse,
     saleVisits: refuse,
     touches: refuse,
     close: async () => {},

@@ -75,7 +75,16 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
       settings,
       outbox,
     }),
-    organizations: createOrganizations({ catalog, clock, settings, sites, outbox, handover: createHandover(), hasInstanceProvider: false }),
+    organizations: createOrganizations({
+      catalog,
+      clock,
+      settings,
+      sites,
+      outbox,
+      handover: createHandover(),
+      connections: { revocationOf: async () => async () => {} },
+      hasInstanceProvider: false,
+    }),
     users: createUsers({
       catalog,
       clock,

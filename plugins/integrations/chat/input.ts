@@ -93,26 +93,9 @@ export interface ReadPatch {
   version?: number
 }
 
-/** Set by the server, and ignored so that the body of a GET can be sent back. */
-const READ_ONLY = [
-  "id",
-  "kind",
-  "category",
-  "status",
-  "connected",
-  "account_label",
-  "secret",
-  "last_ok_at",
-  "last_error",
-  "next_run_at",
-  "can_manage",
-  "scope",
-]
-
 /** Parses a patch of a chat. A patch without a secret keeps the stored one, and settings that it does not name stay. */
 export function readPatch(body: unknown, kind: ChatKind, known: readonly string[], present: ChatConfig): ReadPatch {
-  const given = isObject(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => !READ_ONLY.includes(name))) : body
-  const { fields, faults } = inspect(IntegrationPatch, given)
+  const { fields, faults } = inspect(IntegrationPatch, body)
   const {
     url,
     api_key,

@@ -7,6 +7,8 @@ const report = (verb: string) => ({ auditEntry: { action: `integrations.report.$
 const integration = (verb: string) => ({ auditEntry: { action: `integrations.integration.${verb}`, target: ["integration"] } }) as const
 /** The instances in these proofs may not call loopback, so no test message arrives. */
 const UNREACHABLE = { refused: { status: 422, code: "blocked_address" } } as const
+const INVALID = { refused: { status: 422, code: "validation_failed" } } as const
+const NOT_CONNECTED = { refused: { status: 409, code: "not_connected" } } as const
 const URL_INSIDE = "https://127.0.0.1/hook"
 
 /** Integrations in the proofs of all private routes. */
@@ -68,6 +70,20 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
         body: { api_key: "1", config: { chat_id: "1" } },
         refused: { status: 422, code: "validation_failed" },
       }),
+      // Instances in these proofs have no client at Google, and reach no search engine.
+      "POST /sites/{site}/integrations/search-console/connect": () => ({ body: {}, ...INVALID }),
+      "POST /sites/{site}/integrations/google-analytics/connect": () => ({ body: {}, ...INVALID }),
+      "POST /sites/{site}/integrations/bing-webmaster/connect": () => ({ body: { api_key: "?" }, ...INVALID }),
+      "GET /sites/{site}/integrations/search-console/properties": () => NOT_CONNECTED,
+      "GET /sites/{site}/integrations/google-analytics/properties": () => NOT_CONNECTED,
+      "PUT /sites/{site}/integrations/search-console/mapping": () => ({
+        body: { integration_id: 9_999, property: "sc-domain:shop.example" },
+        ...INVALID,
+      }),
+      "POST /sites/{site}/integrations/search-console/sync": () => NOT_CONNECTED,
+      "GET /sites/{site}/search-console/report": () => NOT_CONNECTED,
+      "GET /sites/{site}/search-console/report.csv": () => NOT_CONNECTED,
+      "GET /integrations/oauth/callback": () => ({ refused: { status: 400, code: "invalid_oauth_state" } }),
       "PATCH /sites/{site}/integrations/{integration_id}": () => ({ body: { name: fresh("Chat") }, ...integration("update") }),
       "DELETE /sites/{site}/integrations/{integration_id}": () => integration("delete"),
       "POST /sites/{site}/integrations/{integration_id}/test": () => integration("test"),

@@ -246,7 +246,7 @@ export interface PluginConnectTerms extends Omit<ConnectTerms, "alongside"> {
 type OwnAlongside<Thing> = (statements: OwnStatements, change: Change<Thing>) => Promise<void>
 
 /** Connections as an area uses them: what it writes alongside goes into its own tables. */
-export interface PluginConnections extends Omit<Connections, "finish" | "connectServiceAccount" | "remove"> {
+export interface PluginConnections extends Omit<Connections, "finish" | "connectServiceAccount" | "remove" | "revocationOf"> {
   finish(provider: string, answer: URL, checks: OAuthChecks, terms: PluginConnectTerms): Promise<Connection>
   connectServiceAccount(provider: string, key: unknown, terms: PluginConnectTerms): Promise<Connection>
   remove(organizationId: number, id: number, alongside?: OwnAlongside<Connection>): Promise<void>

@@ -1,5 +1,6 @@
 import type { AmountsQuery, AmountsResult } from "../../query/amounts/amounts.ts"
 import type { Caller } from "../../query/engine/pool.ts"
+import type { SumsQuery, SumsResult } from "../../query/sums/sums.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
 import { forbiddenTable } from "../../store/own-tables.ts"
@@ -20,14 +21,18 @@ export interface OwnRows {
   read<Row>(statement: Sql, caller: Caller): Promise<Row[]>
   /** Sums amounts over packed rows, by several groupings at once. */
   amounts(query: OwnAmountsQuery, caller: Caller): Promise<AmountsResult>
+  /** Sums columns over packed rows by one of them, and returns a page of the groups. */
+  sums(query: OwnSumsQuery, caller: Caller): Promise<SumsResult>
 }
 
+export type OwnSumsQuery = Omit<SumsQuery, "statement"> & { statement: Sql }
 export type OwnAmountsQuery = Omit<AmountsQuery, "statement"> & { statement: Sql }
 
 /** Query engine for row tables. */
 export interface RowReader {
   rowTables(statement: Sql, most: number, caller: Caller): Promise<object[]>
   amounts(query: AmountsQuery, caller: Caller): Promise<AmountsResult>
+  sums(query: SumsQuery, caller: Caller): Promise<SumsResult>
 }
 
 const MAX_ROWS = 10_000
@@ -56,6 +61,10 @@ export function ownRows(events: Pick<EventStore, "rows">, reader: RowReader, plu
     async amounts(query, caller) {
       const { text, values } = judged(query.statement)
       return reader.amounts({ ...query, statement: { text, values } }, caller)
+    },
+    async sums(query, caller) {
+      const { text, values } = judged(query.statement)
+      return reader.sums({ ...query, statement: { text, values } }, caller)
     },
   }
 }

@@ -25,6 +25,7 @@ import { suggest } from "../rows/suggest.ts"
 import { propertyKeys, tally } from "../rows/tally.ts"
 import { saleVisits } from "../sales/sale-visits.ts"
 import { touches } from "../sales/touches.ts"
+import { sums } from "../sums/sums.ts"
 
 /**
  * Every kind of query and the function that computes it in a worker. Query and result types are inferred from the functions. A
@@ -84,6 +85,8 @@ export const QUERIES = {
   engagement,
   /** Sums of amounts in the row tables of an area. */
   amounts,
+  /** Sums of columns in the row tables of an area, by one column. */
+  sums,
 }
 
 /** Queries that are answered in batches. Each function computes the batch after a cursor, or the first one without a cursor. */

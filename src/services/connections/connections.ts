@@ -62,6 +62,8 @@ export interface Connections {
   accessToken(id: number, scope: string, options?: { rejected?: string }): Promise<string>
   /** Deletes a connection and ends its grant at the provider, as far as it can be reached. */
   remove(organizationId: number, id: number, alongside?: Alongside<Connection>): Promise<void>
+  /** Returns the function that ends all grants of an organization at their providers. Called before the organization is deleted. */
+  revocationOf(organizationId: number): Promise<() => Promise<void>>
 }
 
 interface ConnectionsOptions {
@@ -178,6 +180,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
     tokens.set(keyOf(connection, scope), { ...issued, secretId: secret_id })
   }
 
+  /** Ends a grant at the provider, as far as it can be reached. Keys of service accounts can't be revoked there. */
+  async function revoke({ provider }: Pick<Connection, "provider">, grant: Grant | undefined): Promise<void> {
+    if (grant && "refresh_token" in grant) await clients.get(provider)?.client.revoke(grant.refresh_token)
+  }
+
   async function find(organizationId: number, id: number): Promise<StoredConnection | undefined> {
     const found = await connectionById(catalog, id)
     return found?.organization_id === organizationId ? found : undefined
@@ -256,7 +263,17 @@ export function createConnections(options: ConnectionsOptions): Connections {
         if (connection.secret_id !== null) await secrets.remove(statements, connection.secret_id)
       })
       forget(id)
-      if (grant && "refresh_token" in grant) await clients.get(connection.provider)?.client.revoke(grant.refresh_token)
+      await revoke(connection, grant)
+    },
+    async revocationOf(organizationId) {
+      const connections = await listConnections(catalog, organizationId)
+      const grants = await Promise.all(connections.map(async (connection) => ({ connection, grant: await grantOf(connection) })))
+      return async () => {
+        for (const { connection, grant } of grants) {
+          forget(connection.id)
+          await revoke(connection, grant)
+        }
+      }
     },
   }
 }

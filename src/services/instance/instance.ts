@@ -249,6 +249,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     outbox,
     handover,
   })
+  const connections = createConnections({ ...options, catalog, outbound, outbox, mail: accounts.mail, secrets: ofCore })
   const shareOptions = { ...options, catalog, secrets, settings, passwords: accounts.passwords.lowPriority, visitorSets }
   return {
     lock,
@@ -271,7 +272,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     access: createAccess({ catalog, sites, permissions, sso: accounts.sso }),
     permissions,
     outbound,
-    connections: createConnections({ ...options, catalog, outbound, outbox, mail: accounts.mail, secrets: ofCore }),
+    connections,
     plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
     audit,
     cookieSecrets,
@@ -291,6 +292,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
       sites,
       outbox,
       handover,
+      connections,
       hasInstanceProvider: accounts.hasInstanceProvider,
     }),
     salts: createSalts({ catalog, secrets, clock, random }),

@@ -17,6 +17,7 @@ import {
 } from "../../store/catalog/organizations.ts"
 import { organizationNotFound } from "../access/access.ts"
 import type { Handover } from "../access/handover.ts"
+import type { Connections } from "../connections/connections.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
 import { inSlices } from "../lists/paging.ts"
@@ -64,6 +65,7 @@ interface OrganizationsOptions {
   sites: Pick<Sites, "forget" | "directory">
   outbox: Pick<Outbox, "write">
   handover: Pick<Handover, "organizationEnds">
+  connections: Pick<Connections, "revocationOf">
   hasInstanceProvider: boolean
 }
 
@@ -74,6 +76,7 @@ export function createOrganizations({
   sites,
   outbox,
   handover,
+  connections,
   hasInstanceProvider,
 }: OrganizationsOptions): Organizations {
   /** Returns the policy of a new organization, with the instance's default lifetime of API keys. */
@@ -128,6 +131,7 @@ export function createOrganizations({
         return after
       }),
     async remove(id, body, by, { expected, alongside } = {}) {
+      const revoke = await connections.revocationOf(id)
       await catalog.transaction(async (statements) => {
         const before = await organizationById(statements, id)
         if (!before) throw organizationNotFound()
@@ -142,6 +146,8 @@ export function createOrganizations({
         await alongside?.(statements, { before })
         return hidden
       }, sites.forget)
+      // The providers may be slow or unreachable, and nothing here depends on them.
+      void revoke()
     },
   }
 }
