@@ -57,10 +57,10 @@ export type SearchReport = Static<typeof SearchReport>
 
 export const SyncResponse = t.Object(
   {
-    job: t.Object({
-      id: field.id("Id of the job."),
-      state: textOf<JobState>({ description: "State: `queued` or `running`." }),
-    }),
+    job: t.Object(
+      { id: field.id("Id of the job."), state: textOf<JobState>({ description: "State: `queued` or `running`." }) },
+      { description: "The job that fetches the data." },
+    ),
   },
   { title: "SearchSync" },
 )
