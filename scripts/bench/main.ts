@@ -17,6 +17,7 @@ import { measurePeopleMemory } from "./people-memory.ts"
 import { measurePeopleWrites } from "./people-writes.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
+import { measureRevenueReports } from "./revenue-reports.ts"
 import { measureRevenueWrites } from "./revenue-writes.ts"
 import { measureSales } from "./sales.ts"
 import { measureSignIn } from "./sign-in.ts"
@@ -54,6 +55,10 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   revenue: () => measureRevenueWrites({ ...year, sales: Number(values.sales) }),
   webhooks: () => measureWebhooks(Number(values.deliveries)),
+  async "revenue-reports"() {
+    for (const transactions of [100_000, 1_000_000])
+      if (transactions <= Number(values.sales)) await measureRevenueReports({ transactions, end: year.end })
+  },
   imports: () => measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events }),
 }
 

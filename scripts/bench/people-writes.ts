@@ -15,6 +15,8 @@ const IDLE_ROUNDS = 4
 
 export interface Client {
   send<Answer>(method: "GET" | "POST" | "PUT", path: string, body?: object): Promise<Answer>
+  /** Downloads a file. */
+  fetch(path: string): Promise<Response>
 }
 
 export async function measurePeopleWrites(options: DataOptions): Promise<void> {
@@ -57,16 +59,17 @@ export async function signedIn(address: string, siteId: number): Promise<Client>
     .getSetCookie()
     .map((one) => one.split(";")[0]!)
     .join("; ")
+  async function request(path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(`${address}/api/private/sites/${siteId}${path}`, { ...init, headers: { ...headers, cookie } })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return response
+  }
   return {
     async send<Answer>(method: string, path: string, body?: object) {
-      const response = await fetch(`${address}/api/private/sites/${siteId}${path}`, {
-        method,
-        headers: { ...headers, cookie },
-        ...(body && { body: JSON.stringify(body) }),
-      })
-      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      const response = await request(path, { method, ...(body && { body: JSON.stringify(body) }) })
       return (await response.json()) as Answer // the caller knows the response of the route
     },
+    fetch: (path) => request(path, {}),
   }
 }
 
