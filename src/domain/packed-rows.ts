@@ -16,13 +16,18 @@ export interface PackedTexts {
   /** Distinct values. */
   values: readonly string[]
   /** Index of the value of each row. */
-  codes: ArrayLike<number>
+  codes: NumberArray
 }
+
+export type NumberArray = Uint8Array | Uint16Array | Uint32Array | Float64Array
 
 export interface PackedRows {
   readonly count: number
   isText(column: string): boolean
+  /** Returns the values of a column of numbers. The array is shared between calls. */
   numbers(column: string): Float64Array
+  /** Returns the same as stored: each value is `base` plus its offset. Without offsets, every row has the base. */
+  offsets(column: string): { base: number; offsets?: NumberArray }
   texts(column: string): PackedTexts
 }
 
@@ -86,16 +91,26 @@ export function unpackRows(packed: Uint8Array): PackedRows {
   const { count, numbers, texts } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Header // written by packRows
   const start = bytes.byteOffset + align(4 + length)
   const view = (width: number, offset: number) => new ARRAYS[width as 1](bytes.buffer as ArrayBuffer, start + offset, count)
+  const unpacked = new Map<string, Float64Array>()
+  function numbersOf(column: string): Float64Array {
+    const [width, base, offset] = numbers[column] ?? [0, 0, 0]
+    const values = new Float64Array(count)
+    if (width === 0) return values.fill(base)
+    values.set(view(width, offset))
+    if (width < 8 && base !== 0) for (let i = 0; i < count; i++) values[i]! += base
+    return values
+  }
   return {
     count,
     isText: (column) => Object.hasOwn(texts, column),
     numbers(column) {
+      const known = unpacked.get(column) ?? numbersOf(column)
+      unpacked.set(column, known)
+      return known
+    },
+    offsets(column) {
       const [width, base, offset] = numbers[column] ?? [0, 0, 0]
-      const values = new Float64Array(count)
-      if (width === 0) return values.fill(base)
-      values.set(view(width, offset))
-      if (width < 8 && base !== 0) for (let i = 0; i < count; i++) values[i]! += base
-      return values
+      return width === 0 ? { base } : { base: width === 8 ? 0 : base, offsets: view(width, offset) }
     },
     texts(column) {
       const [width, offset, values] = texts[column] ?? [0, 0, [""]]

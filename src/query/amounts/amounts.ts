@@ -94,10 +94,10 @@ export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => vo
     if (kept.length === 0) return
     const values = amountsOf(rows, kept, query, convert)
     const computed = {
-      bucket: () => kept.map((row) => bucketAt(edges, instants[row]!)),
+      bucket: memoize(() => bucketsAt(edges, kept, (row) => instants[row]!)),
       converted: () => values.converted,
-      rate_day: () => rateDays(rows, kept, conversion!),
-      first: () => kept.map((row) => bucketAt(edges, firstOf(row))),
+      rate_day: memoize(() => rateDays(rows, kept, conversion!)),
+      first: memoize(() => bucketsAt(edges, kept, firstOf)),
     }
     for (const { groups, totals, originals } of sums) {
       const numbers = groups.numbersOf(rows, kept, computed)
@@ -117,8 +117,24 @@ export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => vo
 }
 
 function rateDays(rows: PackedRows, kept: Uint32Array, { column, edges }: Conversion): Uint32Array {
-  const [instants, days] = [rows.numbers(column), Float64Array.from(edges)]
-  return kept.map((row) => bucketAt(days, instants[row]!))
+  const instants = rows.numbers(column)
+  return bucketsAt(Float64Array.from(edges), kept, (row) => instants[row]!)
+}
+
+/** Returns the bucket of each row. Rows that follow each other are often in the same bucket. */
+function bucketsAt(edges: Float64Array, kept: Uint32Array, instantOf: (row: number) => number): Uint32Array {
+  const buckets = new Uint32Array(kept.length)
+  let [bucket, from, to] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (let i = 0; i < kept.length; i++) {
+    const at = instantOf(kept[i]!)
+    if (at < from || at >= to) {
+      bucket = bucketAt(edges, at)
+      from = edges[bucket]!
+      to = edges[bucket + 1]!
+    }
+    buckets[i] = bucket
+  }
+  return buckets
 }
 
 const NONE: ReadonlyMap<number, bigint> = new Map()
@@ -177,6 +193,8 @@ function amountsOf(
   convert: ReturnType<typeof converter> | undefined,
 ): RowAmounts {
   const [amount, weight] = [rows.numbers("amount"), rows.numbers("weight")]
+  if (!convert && !isShared && kept.length === rows.count)
+    return { amounts: amount, originals: new Float64Array(0), large: NONE, weights: weight, converted: new Uint32Array(0) }
   const large = new Map<number, bigint>()
   const values: RowAmounts = {
     amounts: new Float64Array(kept.length),
@@ -189,14 +207,22 @@ function amountsOf(
   const factorOf = conversion && convert?.(rows.texts("currency"), rows.numbers(conversion.column))
   for (let i = 0; i < kept.length; i++) {
     const row = kept[i]!
-    const divide = (value: number | bigint) => (part && parts![row]! > 1 ? dividedAmount(value, part[row]!, parts![row]!) : value)
-    if (convert) values.originals[i] = Number(divide(amount[row]!))
     const multiply = factorOf?.(row)
+    const [original, counted] = [amount[row]!, weight[row]!]
+    const converted = multiply ? multiply(original) : original
     if (multiply) values.converted[i] = 1
-    const value = divide(multiply?.(amount[row]!) ?? amount[row]!)
-    if (typeof value === "bigint") large.set(i, value)
-    else values.amounts[i] = value
-    values.weights[i] = Number(divide(weight[row]!))
+    const isDivided = part !== undefined && parts![row]! > 1
+    const share = isDivided ? dividedAmount(converted, part[row]!, parts![row]!) : converted
+    if (typeof share === "bigint") large.set(i, share)
+    else values.amounts[i] = share
+    if (convert) values.originals[i] = isDivided ? Number(dividedAmount(original, part[row]!, parts![row]!)) : original
+    values.weights[i] = isDivided ? Number(dividedAmount(counted, part[row]!, parts![row]!)) : counted
   }
   return values
+}
+
+/** Returns a function that computes its value once. */
+function memoize<Value>(compute: () => Value): () => Value {
+  let value: Value | undefined
+  return () => (value ??= compute())
 }

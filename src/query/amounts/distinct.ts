@@ -2,7 +2,7 @@ import type { PackedRows } from "../../domain/packed-rows.ts"
 import { PairSet } from "../measure/pair-set.ts"
 import type { RowCondition } from "./amounts.ts"
 import type { ComputedColumns, GroupKey, RowGroups } from "./groups.ts"
-import { keepMatching } from "./row-filter.ts"
+import { rowsMatching } from "./row-filter.ts"
 
 /** Exact numbers of the distinct values of a column by group. */
 export class DistinctCounts {
@@ -46,7 +46,7 @@ export class VisitorList {
     const chosen = rowsMatching(rows, this.among)
     for (const row of kept) {
       const visitor = visitors[row]!
-      if (visitor === 0 || chosen[row] === 0) continue
+      if (visitor === 0 || chosen?.[row] === 0) continue
       if (visitor > this.#seen.length) this.#grow(visitor)
       this.#seen[visitor - 1] = 1
     }
@@ -66,13 +66,4 @@ export class VisitorList {
     grown.set(this.#seen)
     this.#seen = grown
   }
-}
-
-/** Returns 1 for each row that meets a condition. */
-function rowsMatching(rows: PackedRows, condition: RowCondition): Uint8Array {
-  const all = Uint32Array.from({ length: rows.count }, (_, row) => row)
-  const mask = new Uint8Array(rows.count)
-  const count = keepMatching(rows, condition, all, rows.count)
-  for (let i = 0; i < count; i++) mask[all[i]!] = 1
-  return mask
 }

@@ -6,8 +6,9 @@ import type { RowCondition } from "./amounts.ts"
 
 /** Keeps those of the first `count` rows of a list that are native or of a visible import, in place. Returns their number. */
 export function keepVisible(rows: PackedRows, imports: readonly VisibleImport[], list: Uint32Array, count: number): number {
+  const { base, offsets } = rows.offsets("import_id")
+  if (base === 0 && !offsets) return count
   const ids = rows.numbers("import_id")
-  if (ids.every((id) => id === 0)) return count
   const at = rows.numbers("import_at")
   const spans = new Map(imports.map((one) => [one.id, one.spans]))
   let kept = 0
@@ -20,23 +21,38 @@ export function keepVisible(rows: PackedRows, imports: readonly VisibleImport[],
 
 /** Keeps those of the first `count` rows of a list that meet a condition, in place. Returns their number. */
 export function keepMatching(rows: PackedRows, condition: RowCondition, list: Uint32Array, count: number): number {
-  const flags = flagsOf(rows, condition)
+  const meets = rowsMatching(rows, condition)
+  if (meets === undefined) return count
   let kept = 0
-  for (let i = 0; i < count; i++) if (flags(list[i]!)) list[kept++] = list[i]!
+  for (let i = 0; i < count; i++) {
+    const row = list[i]!
+    list[kept] = row
+    kept += meets[row]!
+  }
   return kept
 }
 
-function flagsOf(rows: PackedRows, condition: RowCondition): (row: number) => boolean {
+/** Returns 1 for each row that meets a condition, undefined if all do. */
+export function rowsMatching(rows: PackedRows, condition: RowCondition): Uint8Array | undefined {
   const { column } = condition
   if (!("bits" in condition) && rows.isText(column)) {
     const { values, codes } = rows.texts(column)
-    const matches = values.map((value) => condition.values.includes(value))
-    return (row) => matches[codes[row]!]!
+    const matches = Uint8Array.from(values, (value) => (condition.values.includes(value) ? 1 : 0))
+    return matches.includes(0) ? flagged(rows, (row) => matches[codes[row]!]!) : undefined
   }
+  const { base, offsets } = rows.offsets(column)
+  const wanted = "bits" in condition ? undefined : new Set(condition.values)
+  const bits = "bits" in condition ? condition.bits : 0
+  const isWanted = (value: number) => (wanted ? wanted.has(value) : (value & bits) !== 0)
+  if (!offsets) return isWanted(base) ? undefined : new Uint8Array(rows.count)
   const numbers = rows.numbers(column)
-  if ("bits" in condition) return (row) => (numbers[row]! & condition.bits) !== 0
-  const wanted = new Set(condition.values)
-  return (row) => wanted.has(numbers[row]!)
+  return flagged(rows, wanted ? (row) => (wanted.has(numbers[row]!) ? 1 : 0) : (row) => ((numbers[row]! & bits) === 0 ? 0 : 1))
+}
+
+function flagged({ count }: PackedRows, flag: (row: number) => number): Uint8Array {
+  const flags = new Uint8Array(count)
+  for (let row = 0; row < count; row++) flags[row] = flag(row)
+  return flags
 }
 
 /** State of the people who belong to a set. */
@@ -76,5 +92,5 @@ function conditionMask(rows: PackedRows, condition: Condition): Uint8Array {
   const matches = textTest(condition)
   const { values, codes } = rows.texts(condition.dimension)
   const flags = values.map((value) => ((value === "" ? condition.missing : matches(value)) ? 1 : 0))
-  return Uint8Array.from({ length: rows.count }, (_, row) => flags[codes[row]!]!)
+  return flagged(rows, (row) => flags[codes[row]!]!)
 }
