@@ -8,14 +8,16 @@ import { openDuckdb } from "./duckdb.ts"
 import { openFootfall } from "./footfall.ts"
 import { type Client, signedIn } from "./people-writes.ts"
 import { DAY_MS } from "./reports.ts"
-import { type RevenueRange, visitsOf, writeTransactions } from "./revenue-data.ts"
+import { rangesUntil, visitsOf, writeTransactions } from "./revenue-data.ts"
 import { loadTransactions, type RevenueAnswer, revenueInSql } from "./revenue-sql.ts"
 import { count, ms, table, times } from "./table.ts"
 import { quantile, timed } from "./timing.ts"
 
 export interface RevenueReportOptions {
-  /** Transactions in the range. The range that it is compared with has as many. */
+  /** Transactions in the range. */
   transactions: number
+  /** Transactions in the range that it is compared with. */
+  compared: number
   end: number
 }
 
@@ -26,22 +28,23 @@ const BARS = new Map([
 ])
 const MEMORY_EVERY_MS = 50
 
-export async function measureRevenueReports({ transactions, end }: RevenueReportOptions): Promise<void> {
+export async function measureRevenueReports({ transactions, compared, end }: RevenueReportOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-bench-"))
-  const range: RevenueRange = { from: end - 2 * DAYS * DAY_MS, to: end, count: 2 * transactions }
-  const middle = end - DAYS * DAY_MS
+  const ranges = rangesUntil(end, DAYS, [compared, transactions])
+  const [{ from }, { from: middle }] = ranges
   const duckdb = await openDuckdb(folder, 2)
   try {
     await prepareUser(FROM_SOURCE, folder)
     const { siteId } = await prepareSite(FROM_SOURCE, folder)
-    const store = openFootfall(folder, range.from)
-    for (const visits of visitsOf(range)) {
-      await store.load(visits)
-      await duckdb.load(visits)
-    }
+    const store = openFootfall(folder, from)
+    for (const range of ranges)
+      for (const visits of visitsOf(range)) {
+        await store.load(visits)
+        await duckdb.load(visits)
+      }
     await store.finish()
     await duckdb.finish()
-    await loadTransactions(duckdb.all, writeTransactions(folder, range), [range.from, end])
+    await loadTransactions(duckdb.all, writeTransactions(folder, ranges), [from, end])
     await using server = await serveFootfall({ dataDir: folder, flags: ["--private-rate", "100000"] })
     const client = await signedIn(server.address, siteId)
     const rows: (string | number)[][] = []
@@ -49,7 +52,7 @@ export async function measureRevenueReports({ transactions, end }: RevenueReport
       const ask = () => client.send<ReportResponse>("GET", pathOf(middle, end, currency))
       const inSql = async () => [
         await revenueInSql(duckdb.all, [middle, end], currency !== "each"),
-        await revenueInSql(duckdb.all, [range.from, middle], currency !== "each"),
+        await revenueInSql(duckdb.all, [from, middle], currency !== "each"),
       ]
       compare(await ask(), await inSql(), currency)
       const own = await timed(ask, { budgetMs: 8_000 })
@@ -61,9 +64,9 @@ export async function measureRevenueReports({ transactions, end }: RevenueReport
         bar === undefined ? "–" : own.median <= bar ? "yes" : "no",
       ])
     }
-    console.log(`\n### Revenue report over HTTP, ${count(transactions)} transactions in range and as many in the compared one\n`)
+    console.log(`\n### Revenue report over HTTP, ${count(transactions)} transactions in range, ${count(compared)} in the compared one\n`)
     console.log(table(["Report", "Footfall ms", "p95", "Bar ms", "DuckDB 2 threads", "DuckDB ÷ Footfall", "Bar met"], rows))
-    console.log(`\n${await downloadMemory(server, client, siteId, range.count)}`)
+    console.log(`\n${await downloadMemory(server, client, compared + transactions)}`)
   } finally {
     await duckdb.close()
     rmSync(folder, { recursive: true, force: true })
@@ -105,7 +108,7 @@ function answerOf({ currencies, base, timeseries, breakdown, visitors, conversio
 }
 
 /** Downloads all transactions, and says how much memory the server used meanwhile. */
-async function downloadMemory(server: Served, client: Client, siteId: number, transactions: number): Promise<string> {
+async function downloadMemory(server: Served, client: Client, transactions: number): Promise<string> {
   const before = (await server.memory()).resident
   const samples: number[] = []
   const response = await client.fetch("/revenue/transactions.csv")
@@ -117,7 +120,9 @@ async function downloadMemory(server: Served, client: Client, siteId: number, tr
     samples.push((await server.memory()).resident)
     last = performance.now()
   }
-  const [first, end] = [samples.slice(0, samples.length >> 2), samples.slice(-(samples.length >> 2))].map((part) => quantile(part, 0.5) / 1e6)
+  const [first, end] = [samples.slice(0, samples.length >> 2), samples.slice(-(samples.length >> 2))].map(
+    (part) => quantile(part, 0.5) / 1e6,
+  )
   const took = ((performance.now() - from) / 1_000).toFixed(1)
   return `All ${count(transactions)} transactions as CSV: ${(bytes / 1e6).toFixed(0)} MB in ${took} s. Resident memory was ${(before / 1e6).toFixed(0)} MB before, ${first!.toFixed(0)} MB in the first quarter and ${end!.toFixed(0)} MB in the last.`
 }

@@ -1,6 +1,7 @@
 /** The report on revenue in SQL, over the transactions of `revenue-data.ts`. */
-import { CSV_COLUMNS, priceOf } from "./revenue-data.ts"
+
 import { DAY_MS } from "./reports.ts"
+import { CSV_COLUMNS, priceOf } from "./revenue-data.ts"
 import type { Dialect } from "./sql.ts"
 
 /** The figures of a report that are compared, for each of its ranges. */
@@ -52,7 +53,9 @@ export async function revenueInSql(all: All, [from, to]: readonly [number, numbe
       .filter(([noDay]) => noDay === 0)
       .map((row) => [new Date(Number(row[2]) * DAY_MS).toISOString().slice(0, 10), String(row[4]), ...figures(row)]),
     groups: sums.filter(([, noSource]) => noSource === 0).map((row) => [named(row[3]), String(row[4]), ...figures(row)]),
-    visitors: people.filter(([none]) => none === 0).map(([, key, visitors, buyers]) => [named(key), Number(visitors), rate(buyers, visitors)]),
+    visitors: people
+      .filter(([none]) => none === 0)
+      .map(([, key, visitors, buyers]) => [named(key), Number(visitors), rate(buyers, visitors)]),
     allVisitors: people.filter(([none]) => none === 1).map(([, , visitors, buyers]) => [Number(visitors), rate(buyers, visitors)]),
   }
 }

@@ -17,7 +17,7 @@ export const DrawnConfig = t.Object(
     dimension: shown("Dimension that is listed."),
     property: shown("Key of the property that is listed."),
     level: shown("Areas of a map."),
-    chart: shown("Form of a chart."),
+    chart: t.Optional(t.Union([t.String(), t.Boolean()], { description: "Form of a chart, or whether there is one." })),
     bars: t.Optional(t.Boolean({ description: "Whether a bar is drawn behind each row." })),
     sparkline: t.Optional(t.Boolean({ description: "Whether a metric is drawn over time." })),
     group_by: shown("What revenue is grouped by."),

@@ -113,6 +113,7 @@ async function partOf(asked: Asked, range: LocalRange, like?: readonly GroupSums
   const chosen = like
     ? like.slice(0, request.limit).map((one) => all.find(({ key }) => key === one.key) ?? { ...one, currencies: new Map() })
     : all.slice(0, request.limit)
+  if (group === "link" || group === "cohort") await nameGroups(asked, group, chosen)
   const dimension = dimensionOf(group)
   const values = chosen.map(({ value }) => value).filter((value) => value !== undefined)
   const visitors = await countVisitors(host, site, open, range.range, { customers: sums.visitors, dimension, values })
@@ -199,6 +200,15 @@ async function namedGroups(asked: Asked, range: LocalRange, sums: RangeSums): Pr
       return cohortGroups(asked, range)
     default:
       return { ...nothing, sums: sums.groups }
+  }
+}
+
+/** Labels groups by short link or cohort with their names. Deleted links have none. */
+async function nameGroups({ host, site }: Asked, kind: "link" | "cohort", groups: readonly GroupSums[]): Promise<void> {
+  const things = host.named(kind)
+  for (const group of groups) {
+    if (!/^\d+$/.test(group.key)) continue // no link, or unattributed
+    group.label = (await things?.nameOf(site, Number(group.key))) ?? `Deleted ${kind} ${group.key}`
   }
 }
 

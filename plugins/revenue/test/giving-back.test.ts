@@ -102,3 +102,27 @@ test("an order that the site itself has seen counts as the site has seen it, wha
   await show(shop, id, false)
   expect(await amounts(shop)).toEqual(["A 3.00"])
 })
+
+test("deleting a manual sale gives the report of a shown import back, not that of a hidden one", async () => {
+  await using shop = await startShop({ whole: true })
+  const first = await importSale(shop, "2026-10-01", "1")
+  await importSale(shop, "2026-10-05", "2")
+  await show(shop, first, false)
+  const manual = await shop.send("POST", "/revenue/transactions", { amount: "5", currency: "EUR", occurred_at: at("09:00"), order_id: "A" })
+  expect(await amounts(shop)).toEqual(["2026-10-05 7.00", "A 5.00"])
+  await shop.send("DELETE", `/revenue/transactions/${(manual.body as { id: number }).id}`)
+  expect(await amounts(shop)).toEqual(["2026-10-05 7.00", "A 2.00"])
+  await show(shop, first, true)
+  expect(await amounts(shop)).toEqual(["2026-10-01 7.00", "2026-10-05 7.00", "A 2.00"])
+})
+
+test("deleting a manual sale that only a hidden import reports leaves the order out until the import is shown", async () => {
+  await using shop = await startShop({ whole: true })
+  const id = await importSale(shop, "2026-10-01", "1")
+  await show(shop, id, false)
+  const manual = await shop.send("POST", "/revenue/transactions", { amount: "5", currency: "EUR", occurred_at: at("09:00"), order_id: "A" })
+  await shop.send("DELETE", `/revenue/transactions/${(manual.body as { id: number }).id}`)
+  expect(await amounts(shop)).toEqual([])
+  await show(shop, id, true)
+  expect(await amounts(shop)).toEqual(["2026-10-01 7.00", "A 1.00"])
+})

@@ -13,15 +13,27 @@ const SLICE = 250
 type EventTest = (event: SaleEvent) => boolean
 
 /**
- * Removes a report of a sale, and folds the sale events of the order again that are left. The transaction keeps its id, and is not
- * announced again. Without any it is deleted.
+ * Removes a report of a sale, and folds the sale events of the order again that are left: those that are shown, if there are any. The
+ * transaction keeps its id, and is not announced again. Without any event it is deleted.
  */
-export function refoldSale(writer: RevenueWriter, sales: Pick<SaleReader, "bySequence">, row: TransactionRow, isLeft: EventTest): void {
-  const events = sales.bySequence(row.site_id, eventsOf(writer.rows, row)).filter(isLeft)
+export function refoldSale(
+  writer: RevenueWriter,
+  sales: Pick<SaleReader, "bySequence" | "visibleImports">,
+  row: TransactionRow,
+  isLeft: EventTest,
+): void {
+  const left = sales.bySequence(row.site_id, eventsOf(writer.rows, row)).filter(isLeft)
+  const { true: shown = [], false: hidden = [] } = Object.groupBy(left, (event) => `${isShown(sales, event)}` as const)
+  const [counted, others] = shown.length > 0 ? [shown, hidden] : [hidden, []]
   deleteSale(writer, row.id)
-  for (const event of events) recordSale(writer, saleOf(event), row.id)
-  if (events.length > 0) updateRow(writer, row.id, { is_announced: 1 })
+  for (const event of counted) recordSale(writer, saleOf(event), row.id)
+  for (const event of others) addEvent(writer, row.id, saleOf(event))
+  if (counted.length > 0) updateRow(writer, row.id, { is_announced: 1 })
 }
+
+/** Returns whether an event is the site's own or of an import that is shown. */
+const isShown = (sales: Pick<SaleReader, "visibleImports">, { site_id, import_id }: SaleEvent): boolean =>
+  import_id === 0 || sales.visibleImports(site_id).some(({ id }) => id === import_id)
 
 /** Lets the orders of imports that are hidden be reported by imports that are shown. */
 export function createVisibility({ sales, services }: RevenueHost, writing: Writing) {
@@ -31,20 +43,21 @@ export function createVisibility({ sales, services }: RevenueHost, writing: Writ
   sales.onNew((siteId) => void waiting.add(siteId))
 
   async function adjust(site: Site, signal: AbortSignal): Promise<void> {
-    const visible = new Set(sales.visibleImports(site.id).map(({ id }) => id))
-    const key = [...visible].join()
+    const key = sales
+      .visibleImports(site.id)
+      .map(({ id }) => id)
+      .join()
     if (shown.get(site.id) === key) return
-    const isShown: EventTest = (event) => visible.has(event.import_id)
     for (let after: number | undefined = 0; after !== undefined; ) {
       if (signal.aborted) return
-      after = await writing.writeInTurn(site, (writer) => adjustSlice(writer, after!, isShown))
+      after = await writing.writeInTurn(site, (writer) => adjustSlice(writer, after!))
       await Bun.sleep(0)
     }
     shown.set(site.id, key)
   }
 
   /** Adjusts the next rows with several events. Returns the id after which to continue. */
-  function adjustSlice(writer: RevenueWriter, after: number, isShown: EventTest): number | undefined {
+  function adjustSlice(writer: RevenueWriter, after: number): number | undefined {
     const found = writer.rows.all<TransactionRow>(sql`select ${COLUMNS} from revenue_transactions
       where site_id = ${writer.site.id} and import_id > 0 and type = 'sale' and id > ${after}
         and exists (select 1 from revenue_aliases where transaction_id = revenue_transactions.id and provider = 'event')
@@ -52,9 +65,8 @@ export function createVisibility({ sales, services }: RevenueHost, writing: Writ
     for (const row of found) {
       const events = sales.bySequence(row.site_id, eventsOf(writer.rows, row))
       const own = events.find(({ import_id }) => import_id === row.import_id)
-      if ((own && isShown(own)) || !events.some(isShown)) continue
-      refoldSale(writer, sales, row, isShown)
-      for (const event of events) if (!isShown(event)) addEvent(writer, row.id, saleOf(event))
+      if ((own && isShown(sales, own)) || !events.some((event) => isShown(sales, event))) continue
+      refoldSale(writer, sales, row, () => true)
     }
     return found.at(-1)?.id
   }

@@ -1,6 +1,6 @@
-import { Card, Change, type Column, DataTable, EmptyState, exact, percent, TruncatedText, visible } from "#plugin/ui"
+import { Card, Change, type Column, DataTable, EmptyState, exact, percent, TruncatedText } from "#plugin/ui"
 import type { ReportResponse, Row } from "../report/responses.ts"
-import { moneyText, ordersText, sizeOf } from "./answers.ts"
+import { groupName, moneyText, ordersText, sizeOf } from "./money.ts"
 
 /** Groups of the breakdown, in the order of their buttons. */
 export const GROUPS = [
@@ -77,7 +77,7 @@ function columnsOf(report: ReportResponse, currency: string, label: string, rows
       cell: (row) => (
         <span class="revenue-group">
           <span class="ranked-bar" style={{ width: `${Math.max(0, (100 * sizeOf(figures(row)!.net)) / most)}%` }} />
-          <TruncatedText text={nameOf(report.group_by, row)} />
+          <TruncatedText text={groupName(report.group_by, row)} />
         </span>
       ),
     },
@@ -113,12 +113,4 @@ function columnsOf(report: ReportResponse, currency: string, label: string, rows
         ]
       : []),
   ]
-}
-
-const RECURRING: Readonly<Record<string, string>> = { first: "First payment", renewal: "Renewal", "(none)": "Not a subscription" }
-
-function nameOf(group: string, { key, label }: Row): string {
-  if (group === "recurring") return RECURRING[key] ?? key
-  if (group === "link") return key === "(none)" ? "Without a short link" : `Link ${key}`
-  return visible(label ?? key)
 }

@@ -1,7 +1,7 @@
 import { useId, useState } from "preact/hooks"
 import { dayText, type Money } from "#plugin/ui"
 import type { ReportResponse } from "../report/responses.ts"
-import { moneyText, ordersText, shortMoney, sizeOf } from "./answers.ts"
+import { moneyText, ordersText, shortMoney, sizeOf } from "./money.ts"
 
 /** A bucket of the chart in one currency. */
 export interface Bar {
@@ -16,7 +16,7 @@ export interface Bar {
 }
 
 /** Returns the buckets of a report in one currency. */
-export function barsOf({ timeseries, comparison }: ReportResponse, currency: string): Bar[] {
+export function barsOf({ timeseries, comparison }: Pick<ReportResponse, "timeseries" | "comparison">, currency: string): Bar[] {
   return timeseries.map(({ time, partial = false, by_currency }, i) => {
     const { gross, refunds, net, orders } = by_currency.find((one) => one.currency === currency)!
     const compared = comparison?.timeseries[i]?.by_currency.find((one) => one.currency === currency)
@@ -28,10 +28,12 @@ interface ChartProps {
   bars: readonly Bar[]
   interval: string
   isCompared: boolean
+  /** Leaves out the key and the table, where there is little room. */
+  isCompact?: boolean
 }
 
 /** Sales above the axis and refunds below it, over time, with the net of the compared range. The arrow keys move between the buckets. */
-export function RevenueChart({ bars, interval, isCompared }: ChartProps) {
+export function RevenueChart({ bars, interval, isCompared, isCompact = false }: ChartProps) {
   const [point, setPoint] = useState<number>()
   const [asTable, setAsTable] = useState(false)
   const [byKey, setByKey] = useState(false)
@@ -57,9 +59,13 @@ export function RevenueChart({ bars, interval, isCompared }: ChartProps) {
       {asTable ? (
         <BarTable bars={bars} interval={interval} isCompared={isCompared} />
       ) : (
-        <div class="revenue-chart">
+        <div class="revenue-chart" data-compact={isCompact || undefined}>
           <p class="revenue-read-out small" id={id} aria-live={byKey ? "polite" : "off"}>
-            {chosen ? <ReadOut bar={chosen} interval={interval} /> : <span class="quiet">Point at a bar, or use the arrow keys.</span>}
+            {chosen ? (
+              <ReadOut bar={chosen} interval={interval} />
+            ) : (
+              <span class="quiet">{isCompact ? "Sales and refunds" : "Point at a bar, or use the arrow keys."}</span>
+            )}
           </p>
           <div class="revenue-plot">
             <div class="revenue-scale small quiet" aria-hidden="true">
@@ -109,20 +115,22 @@ export function RevenueChart({ bars, interval, isCompared }: ChartProps) {
           </div>
         </div>
       )}
-      <div class="chart-foot">
-        <span class="row">
-          <span class="key-of-series">Sales</span>
-          <span class="key-of-series revenue-key-refunds">Refunds</span>
-          {isCompared && (
-            <span class="key-of-series" data-other>
-              Net before
-            </span>
-          )}
-        </span>
-        <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-          {asTable ? "Show as chart" : "Show as table"}
-        </button>
-      </div>
+      {!isCompact && (
+        <div class="chart-foot">
+          <span class="row">
+            <span class="key-of-series">Sales</span>
+            <span class="key-of-series revenue-key-refunds">Refunds</span>
+            {isCompared && (
+              <span class="key-of-series" data-other>
+                Net before
+              </span>
+            )}
+          </span>
+          <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {asTable ? "Show as chart" : "Show as table"}
+          </button>
+        </div>
+      )}
     </>
   )
 }

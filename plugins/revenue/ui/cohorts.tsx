@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
 import { Button, Card, dayText, exact, Problem, QueryResult, useRangeQuery } from "#plugin/ui"
 import type { Cohort, ReportResponse } from "../report/responses.ts"
-import { moneyText, useSiteQuery } from "./answers.ts"
+import { useSiteQuery } from "./answers.ts"
+import { moneyText } from "./money.ts"
 
 const INTERVALS = [
   { value: "week", label: "By week" },

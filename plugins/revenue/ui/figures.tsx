@@ -1,6 +1,6 @@
 import { Change, DataTable, exact, type Money, percent } from "#plugin/ui"
 import type { Figures, ReportResponse } from "../report/responses.ts"
-import { moneyText, ordersText, shortMoney, sizeOf } from "./answers.ts"
+import { moneyText, ordersText, shortMoney, sizeOf } from "./money.ts"
 
 type Part = Pick<ReportResponse, "currencies" | "base" | "visitors" | "conversion_rate" | "revenue_per_visitor">
 
@@ -8,7 +8,8 @@ type Part = Pick<ReportResponse, "currencies" | "base" | "visitors" | "conversio
 export const shownFigures = (of: Part, currency: string): Figures | undefined =>
   of.base?.currency === currency ? of.base : of.currencies.find((one) => one.currency === currency)
 
-const changeOf = (now: number, before: number | undefined): number | undefined =>
+/** Returns the change in percent. Undefined without anything before. */
+export const changeOf = (now: number, before: number | undefined): number | undefined =>
   before === undefined || before === 0 ? undefined : ((now - before) / Math.abs(before)) * 100
 
 /** The figures of one currency, with their changes. */

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
 import { Card, DataTable, EmptyState, exact, QueryResult, useRangeQuery, visible } from "#plugin/ui"
 import type { ProductsResponse } from "../report/responses.ts"
-import { moneyText, ordersText, useSiteQuery } from "./answers.ts"
+import { useSiteQuery } from "./answers.ts"
+import { moneyText, ordersText } from "./money.ts"
 
 const GROUPS = [
   { id: "name", label: "Name" },

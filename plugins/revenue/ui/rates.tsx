@@ -21,8 +21,9 @@ import {
 } from "#plugin/ui"
 import type { RateResponse } from "../rates/rates.ts"
 import type { ReportResponse } from "../report/responses.ts"
-import { moneyText, revenuePath, useRefresh, useRights, useSiteQuery } from "./answers.ts"
+import { revenuePath, useRefresh, useRights, useSiteQuery } from "./answers.ts"
 import { RevenuePage } from "./frame.tsx"
+import { moneyText } from "./money.ts"
 
 const UploadDialog = lazy(() => import("./upload-dialog.tsx"))
 

@@ -16,13 +16,14 @@ import {
 } from "#plugin/ui"
 import type { ReportResponse } from "../report/responses.ts"
 import type { SettingsResponse } from "../settings.ts"
-import { moneyText, revenueAddress, revenuePath, useRights, useSiteQuery } from "./answers.ts"
+import { revenueAddress, revenuePath, useRights, useSiteQuery } from "./answers.ts"
 import { BreakdownCard, GROUPS, type GroupId } from "./breakdown.tsx"
 import { barsOf, RevenueChart } from "./chart.tsx"
 import { CohortCard } from "./cohorts.tsx"
 import { NoRevenue } from "./empty.tsx"
 import { CurrencyTable, FigureStrip } from "./figures.tsx"
 import { RevenuePage } from "./frame.tsx"
+import { moneyText } from "./money.ts"
 import { ProductsCard } from "./products.tsx"
 
 const EntryDialog = lazy(() => import("./entry-dialog.tsx"))
@@ -224,21 +225,15 @@ function Marks({ siteId, report }: { siteId: number; report: ReportResponse }) {
           Unverified
         </Link>
       )}
-      {report.trust === "verified" && <span>Only amounts that a server or a payment provider confirmed</span>}
-      {report.recomputing && <span role="status">Attribution is being recomputed</span>}
+      {report.trust === "verified" && <span>Only amounts that a server or a payment provider confirmed are included.</span>}
+      {report.recomputing && <span role="status">Attribution is being recomputed.</span>}
       {first && (
         <span>
-          {moneyText(first.net)} {unattributed.length > 1 ? "and more " : ""}without a known visit
+          {moneyText(first.net)} {unattributed.length > 1 ? "and more " : ""}can’t be attributed to a visit.
         </span>
       )}
-      <span>
-        {lookback.effective === lookback.asked
-          ? `Visits of the last ${lookback.asked} days before a sale are credited`
-          : `Visits of the last ${lookback.effective === 1 ? "day" : `${lookback.effective} days`} before a sale are credited, not ${lookback.asked}: ${
-              lookback.reason === "expiring_device_ids" ? "device IDs expire" : "visitors aren't recognized for longer"
-            }`}
-      </span>
-      {report.refund_basis === "order_date" && <span>Refunds count on the day of their order</span>}
+      <span>{lookbackText(lookback)}</span>
+      {report.refund_basis === "order_date" && <span>Refunds count on the day of their order.</span>}
       {report.meta.notes
         .filter((note) => !note.startsWith("rate_missing"))
         .map((note) => (
@@ -246,6 +241,16 @@ function Marks({ siteId, report }: { siteId: number; report: ReportResponse }) {
         ))}
     </div>
   )
+}
+
+const daysText = (days: number): string => (days === 1 ? "day" : `${days} days`)
+
+/** Says which visits are credited, and why these are fewer than the settings ask for. */
+function lookbackText({ asked, effective, reason }: ReportResponse["attribution"]["lookback"]): string {
+  const text = `Visits in the ${daysText(effective)} before a sale are credited.`
+  if (effective === asked) return text
+  const why = reason === "expiring_device_ids" ? "device IDs expire" : "visitors aren’t recognized for longer"
+  return `${text} The look-back is set to ${daysText(asked)}, but ${why}.`
 }
 
 /** Notice that names the amounts without an exchange rate. */

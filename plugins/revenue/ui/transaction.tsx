@@ -22,18 +22,9 @@ import {
   visible,
 } from "#plugin/ui"
 import type { TransactionDetail } from "../transactions/responses.ts"
-import {
-  moneyText,
-  PROVIDER_LABELS,
-  revenueAddress,
-  revenuePath,
-  TRUST_LABELS,
-  TYPE_LABELS,
-  useRefresh,
-  useRights,
-  useSiteQuery,
-} from "./answers.ts"
+import { PROVIDER_LABELS, revenueAddress, revenuePath, TRUST_LABELS, TYPE_LABELS, useRefresh, useRights, useSiteQuery } from "./answers.ts"
 import { RevenuePage } from "./frame.tsx"
+import { moneyText } from "./money.ts"
 import { signedMoney, TypeText, useColumns } from "./transactions.tsx"
 
 /** A dimension of visits: the names in an answer are among them. */

@@ -20,8 +20,9 @@ import {
   visible,
 } from "#plugin/ui"
 import type { TransactionResponse } from "../transactions/responses.ts"
-import { FLAG_LABELS, moneyText, PROVIDER_LABELS, revenueAddress, revenuePath, TRUST_LABELS, TYPE_LABELS, useRights } from "./answers.ts"
+import { FLAG_LABELS, PROVIDER_LABELS, revenueAddress, revenuePath, TRUST_LABELS, TYPE_LABELS, useRights } from "./answers.ts"
 import { RevenuePage } from "./frame.tsx"
+import { moneyText } from "./money.ts"
 
 const EntryDialog = lazy(() => import("./entry-dialog.tsx"))
 const UploadDialog = lazy(() => import("./upload-dialog.tsx"))

@@ -208,7 +208,8 @@ function amountsOf(
   for (let i = 0; i < kept.length; i++) {
     const row = kept[i]!
     const multiply = factorOf?.(row)
-    const [original, counted] = [amount[row]!, weight[row]!]
+    const original = amount[row]!
+    const counted = weight[row]!
     const converted = multiply ? multiply(original) : original
     if (multiply) values.converted[i] = 1
     const isDivided = part !== undefined && parts![row]! > 1

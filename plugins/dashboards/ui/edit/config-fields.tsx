@@ -83,7 +83,7 @@ interface FieldProps extends FieldsProps {
 
 function ConfigField({ siteId, name, schema, isRequired, config, onChange }: FieldProps) {
   const value = config[name]
-  const label = labelOf(name)
+  const label = name === "chart" && schema.type === "boolean" ? "Show a chart" : labelOf(name)
   const set = (next: unknown) => onChange({ [name]: next })
   const note = schema.description
   if (isReference(name)) return <ReferenceField siteId={siteId} name={name} config={config} onChange={onChange} />
