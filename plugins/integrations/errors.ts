@@ -23,6 +23,11 @@ export const ERRORS = {
     meaning:
       "There is no payment hook with this id or at this address. It may have been disabled or deleted. Create a new one, and enter its URL at the provider.",
   },
+  alert_not_found: {
+    status: 404,
+    title: "The alert was not found",
+    meaning: "The site has no alert with this id. It may have been deleted.",
+  },
   report_not_found: {
     status: 404,
     title: "The report was not found",

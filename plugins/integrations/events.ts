@@ -1,10 +1,12 @@
 import { type TObject, Type as t } from "@sinclair/typebox"
 import { field, type ProductEventForm, type PublishedEvent } from "#plugin"
+import { ALERT_EVENTS } from "./alerts/events.ts"
 import { REPORT_EVENTS } from "./reports/events.ts"
 
 /** The product events of this area. */
 export const EVENTS = {
   ...REPORT_EVENTS,
+  ...ALERT_EVENTS,
   "webhook.disabled": {
     title: "Webhook disabled",
     payload: t.Object(

@@ -1,8 +1,9 @@
 /**
  * Integrations connect a site or an organization to outside services: webhooks receive its product events, and chat services messages
- * about them, and payment providers report sales. Search engines, reports and alerts are further parts.
+ * about them, payment providers report sales, search engines report queries, and people receive reports and alerts.
  */
 import { definePlugin } from "#plugin"
+import { alertingOf } from "./alerts/alerting.ts"
 import type { Area, IntegrationsHost } from "./area.ts"
 import { createChat } from "./chat/chat.ts"
 import { chatKindsOf } from "./chat/connecting.ts"
@@ -13,6 +14,7 @@ import createTables from "./migrations/0001_integrations.sql" with { type: "text
 import createPaymentHooks from "./migrations/0002_payment_hooks.sql" with { type: "text" }
 import createSearchStates from "./migrations/0003_search.sql" with { type: "text" }
 import createReports from "./migrations/0010_reports.sql" with { type: "text" }
+import createAlerts from "./migrations/0011_alerts.sql" with { type: "text" }
 import { paymentsOf } from "./payments/payments.ts"
 import { reportingOf } from "./reports/reporting.ts"
 import { connectRoute, eventRoutes, integrationRoutes } from "./routes.ts"
@@ -45,6 +47,7 @@ export default definePlugin({
     { name: "0002_payment_hooks", sql: createPaymentHooks },
     { name: "0003_search", sql: createSearchStates },
     { name: "0010_reports", sql: createReports },
+    { name: "0011_alerts", sql: createAlerts },
   ],
   rowMigrations: [{ name: "0001_search", sql: createSearchRows }],
   errors: ERRORS,
@@ -54,30 +57,36 @@ export default definePlugin({
     const area = areaOf(host)
     const payments = paymentsOf(host)
     const reporting = reportingOf(host)
+    const alerting = alertingOf(host, area.chat)
     const search = area.search.contribution(area.integrations)
     const connections = area.integrations.kinds.map((kind) => connectRoute(area, kind))
     return {
       routes: [
         ...[integrationRoutes(area), ...connections, webhookRoutes(area), eventRoutes(area)],
-        ...[...payments.routes, ...reporting.routes, ...search.routes],
+        ...[...payments.routes, ...reporting.routes, ...alerting.routes, ...search.routes],
       ],
       openRoutes: [...payments.openRoutes, ...reporting.openRoutes],
-      jobs: { ...jobsOf(area), ...payments.jobs, ...reporting.jobs, ...search.jobs },
+      jobs: { ...jobsOf(area), ...payments.jobs, ...reporting.jobs, ...alerting.jobs, ...search.jobs },
       widgets: search.widgets,
-      consumers: { ...consumersOf(area), ...reporting.consumers },
-      exporters: { ...payments.exporters, ...reporting.exporters, ...search.exporters },
+      consumers: { ...consumersOf(area), ...reporting.consumers, ...alerting.consumers },
+      exporters: { ...payments.exporters, ...reporting.exporters, ...alerting.exporters, ...search.exporters },
       onSiteDelete: async (siteId) => ({
         ...(await removeSite(area, siteId)),
         ...(await payments.onSiteDelete(siteId)),
         ...(await reporting.onSiteDelete(siteId)),
+        ...(await alerting.onSiteDelete(siteId)),
         ...(await search.onSiteDelete(siteId)),
       }),
       // URLs and tokens belong to the organization that entered them. Payment hooks stay, because the shop of the site is still the same.
       async onSiteTransfer(statements, transfer) {
         await removeAll(area, statements, { siteId: transfer.siteId })
         await reporting.onSiteTransfer(statements, transfer)
+        await alerting.onSiteTransfer(statements, transfer)
       },
-      onMemberLeave: reporting.onMemberLeave,
+      async onMemberLeave(statements, leave) {
+        await reporting.onMemberLeave(statements, leave)
+        await alerting.onMemberLeave(statements, leave)
+      },
       onEmailOutcome: reporting.onEmailOutcome,
       onOrganizationDelete: async (statements, organizationId) => void (await removeAll(area, statements, { organizationId })),
     }

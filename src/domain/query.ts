@@ -220,6 +220,32 @@ export interface PulseResult {
   lastAt?: number
 }
 
+/** A number about the traffic of a site, of its own visits only. */
+export type Signal =
+  /** Current visitors, as the realtime report counts them. */
+  | { of: "current" }
+  /** Visitors of pageviews and custom events. */
+  | { of: "visitors"; range: Range }
+  | { of: "conversions"; goal: GoalRule; range: Range }
+  /** Events with a name. */
+  | { of: "events"; name: string; range: Range }
+  /** Mean number of visitors in windows of a length. */
+  | { of: "mean_visitors"; range: Range; windowMs: number }
+  /** Number of windows of a length without any event. */
+  | { of: "empty_windows"; range: Range; windowMs: number }
+
+export interface SignalsQuery {
+  site: { id: number }
+  now: number
+  signals: readonly Signal[]
+}
+export interface SignalsResult {
+  /** In the order of the signals. */
+  values: number[]
+  /** Time of the latest event of any name. Absent when there is none. */
+  lastAt?: number
+}
+
 export interface LastMatchQuery {
   site: { id: number }
   goal: GoalRule

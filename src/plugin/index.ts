@@ -58,9 +58,9 @@ export { PERIODS } from "../domain/period.ts"
 export { isRevenueOpen, revenueProperties } from "../domain/permission.ts"
 export { countryName } from "../domain/place-names.ts"
 export type { ProductEventForm } from "../domain/product-event.ts"
-export type { Interval, Key, Query, Range, RowsQuery, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
+export type { Interval, Key, Query, Range, RowsQuery, Signal, SiteFacts, Table, TallyGroup } from "../domain/query.ts"
 export { GoalReport, ReportImports, ReportRange, Summary, Timeseries } from "../domain/report.ts"
-export { CREATED_AT, field, Instant, Listed as Paged, orNull, type PrivatePage, textOf, UPDATED_AT } from "../domain/response.ts"
+export { anyOf, CREATED_AT, field, Instant, Listed as Paged, orNull, type PrivatePage, textOf, UPDATED_AT } from "../domain/response.ts"
 export {
   averageRates,
   CELL_STATES,

@@ -46,6 +46,7 @@ export function engineOf(world: World): Engine {
     propertyKeys: refuse,
     pulse: refuse,
     lastMatch: refuse,
+    signals: refuse,
     visitsWeight: refuse,
     chosenVisits: refuse,
     tally: refuse,

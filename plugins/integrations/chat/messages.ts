@@ -26,6 +26,8 @@ const IMPORT: Template = ({ label, source, date_start, date_end, error }) => [
   { label: "Error", value: error },
 ]
 
+const TRAFFIC: Template = ({ summary }) => [{ label: "What happened", value: summary }]
+
 /** The figures and texts that the message of an event shows. Any other event shows the fields of its payload. */
 const TEMPLATES: Readonly<Record<string, Template>> = {
   "goal.completed": ({ name, conversions }) => [
@@ -36,6 +38,12 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
   "import.failed": IMPORT,
   "import.undone": IMPORT,
   [REPORT_READY]: (payload) => factsOf(payload as unknown as ReportContent), // its payload is its content
+  "traffic.spike": TRAFFIC,
+  "traffic.drop": TRAFFIC,
+  "traffic.stopped": TRAFFIC,
+  "traffic.goal": TRAFFIC,
+  "traffic.not_found": TRAFFIC,
+  "traffic.resolved": TRAFFIC,
   "backup.failed": ({ step, cause }) => [
     { label: "Step", value: step },
     { label: "Cause", value: cause },

@@ -8,7 +8,6 @@ export const publisher = definePlugin({
   id: "publisher",
   title: "Publisher",
   events: {
-    "goal.completed": { title: "Goal completed", payload: t.Object({}) },
     "import.failed": { title: "Import failed", payload: t.Object({}) },
   },
   setup: () => ({}),

@@ -3,6 +3,7 @@ import type { AreaProof, AreaProofKit, Scene } from "#plugin/test"
 
 const webhook = (verb: string) => ({ auditEntry: { action: `integrations.webhook.${verb}`, target: ["webhook"] } }) as const
 const hook = (verb: string) => ({ auditEntry: { action: `integrations.hook.${verb}`, target: ["payment_hook"] } }) as const
+const alert = (verb: string) => ({ auditEntry: { action: `integrations.alert.${verb}`, target: ["alert"] } }) as const
 const report = (verb: string) => ({ auditEntry: { action: `integrations.report.${verb}`, target: ["report"] } }) as const
 const integration = (verb: string) => ({ auditEntry: { action: `integrations.integration.${verb}`, target: ["integration"] } }) as const
 /** The instances in these proofs may not call loopback, so no test message arrives. */
@@ -34,6 +35,8 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   }
   const report_id = async (scene: Scene) => made(scene, `/sites/${scene.site}/reports`, await ownReport(scene))
 
+  const alert_id = (scene: Scene) => made(scene, `/sites/${scene.site}/alerts`, { type: "drop" })
+
   /** Creates a webhook with a delivery, and returns the ids of both. */
   async function ids(scene: Scene) {
     const id = await webhook_id(scene)
@@ -58,7 +61,14 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
   const byUrl = connect({ url: URL_INSIDE })
 
   return {
-    things: { webhook_id, hook_id, report_id, integration_id, delivery: (scene) => deliveryOf(scene, webhooks.get(scene.site) ?? 0) },
+    things: {
+      webhook_id,
+      hook_id,
+      report_id,
+      alert_id,
+      integration_id,
+      delivery: (scene) => deliveryOf(scene, webhooks.get(scene.site) ?? 0),
+    },
     recipes: {
       "POST /sites/{site}/integrations/slack/connect": byUrl,
       "POST /sites/{site}/integrations/discord/connect": byUrl,
@@ -94,6 +104,10 @@ export default function proof({ fresh, made }: AreaProofKit): AreaProof {
         body: { signing_secret: fresh("whsec") },
         ...hook("rotate-secret"),
       }),
+      "POST /sites/{site}/alerts": () => ({ body: { type: "spike" }, ...alert("create") }),
+      "PATCH /sites/{site}/alerts/{alert_id}": () => ({ body: { threshold: 9 }, ...alert("update") }),
+      "DELETE /sites/{site}/alerts/{alert_id}": () => alert("delete"),
+      "POST /sites/{site}/alerts/{alert_id}/test": () => alert("test"),
       "POST /sites/{site}/reports": async (scene) => ({ body: await ownReport(scene), ...report("create") }),
       "PATCH /sites/{site}/reports/{report_id}": () => ({ body: { hour: 9 }, ...report("update") }),
       "DELETE /sites/{site}/reports/{report_id}": () => report("delete"),

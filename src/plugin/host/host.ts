@@ -62,6 +62,7 @@ export interface HostServices
     | "accounts"
     | "plugins"
   > {
+  maintenance: Pick<Instance["maintenance"], "current">
   backups: Instance["backups"]
   health: Instance["health"]
   /** Console of the whole instance. Only for the plugin of instance admins. */

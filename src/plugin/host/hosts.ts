@@ -175,6 +175,7 @@ const hostServices = ({ instance, console, stats, insights, recordReports, openR
   access: instance.access,
   accounts: instance.accounts,
   plugins: instance.plugins,
+  maintenance: { current: instance.maintenance.current },
   backups: instance.backups,
   health: instance.health,
   console,

@@ -16,6 +16,7 @@ import { peopleList } from "../people/people-list.ts"
 import { person } from "../people/person.ts"
 import { withPeople } from "../people/sets.ts"
 import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
+import { signals } from "../realtime/signals.ts"
 import { retention } from "../retention/retention.ts"
 import { chosenVisits, visitsWeight } from "../rows/choice.ts"
 import type { RowsCursor } from "../rows/cursor.ts"
@@ -56,6 +57,8 @@ export const QUERIES = {
   suggest,
   /** Current visitors and the last event. */
   pulse,
+  /** Numbers about the latest traffic, for alerts. */
+  signals,
   /** Epoch ms of the last completion of a goal; undefined without any. */
   lastMatch,
   /** What an erasure of the chosen visits would remove. */

@@ -82,7 +82,7 @@ POST /sites/{site}/links/{link_id}/restore · POST /sites/{site}/pixels/{pixel_i
 POST /sites/{site}/link-domains/{link_domain_id}/verify · POST /sites/{site}/imports/{import_id}/cancel ·
 POST /sites/{site}/dashboards/{dashboard_id}/restore · POST /sites/{site}/imports/{import_id}/undo · POST /sites/{site}/imports/{import_id}/retry ·
 POST /sites/{site}/revenue/recompute · POST /sites/{site}/integrations/{integration_id}/test · POST /sites/{site}/integrations/search-console/sync · POST /sites/{site}/webhooks/{webhook_id}/test ·
-POST /sites/{site}/reports/{report_id}/send-now · POST /sites/{site}/webhooks/{webhook_id}/rotate-secret · POST /sites/{site}/webhooks/{webhook_id}/deliveries/{delivery}/redeliver ·
+POST /sites/{site}/reports/{report_id}/send-now · POST /sites/{site}/alerts/{alert_id}/test · POST /sites/{site}/webhooks/{webhook_id}/rotate-secret · POST /sites/{site}/webhooks/{webhook_id}/deliveries/{delivery}/redeliver ·
 POST /sites/{site}/settings/host-proofs/{host_proof_id}/verify`
     .split("·")
     .map((name) => name.trim())
