@@ -40,6 +40,7 @@ export default definePlugin({
     "/sites/:site/integrations/webhooks",
     "/sites/:site/integrations/webhooks/:webhook",
     "/sites/:site/integrations/payments",
+    "/sites/:site/email-reports",
   ],
   permissions: { "integrations:read": "editor", "integrations:write": "admin", "webhooks:write": "admin" },
   migrations: [

@@ -1,6 +1,7 @@
 /** The parts from which plugins build their pages (`#plugin/ui`), the same ones as in the rest of the dashboard. */
 
 export type { Dimension } from "../domain/dimension.ts"
+export type { OwnGoalResponse } from "../domain/goal.ts"
 export type { FunnelInsight, RealtimePanel, WebVitals } from "../domain/insight.ts"
 export type { Money } from "../domain/money.ts"
 export type { Breakdown, GoalReport, ReportFacts, Summary, Timeseries } from "../domain/report.ts"

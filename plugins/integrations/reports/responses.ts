@@ -43,6 +43,8 @@ export const SentResponse = t.Object(
   { title: "ReportSent" },
 )
 
+export type SentResponse = Static<typeof SentResponse>
+
 export const PreviewResponse = t.Object(
   {
     subject: field.text("Subject of the email."),

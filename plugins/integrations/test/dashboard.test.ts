@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { sql } from "#plugin"
+import { openMailbox } from "#plugin/test"
 import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
 import integrations from "../integrations.ts"
+import type { ReportResponse } from "../reports/responses.ts"
 import { publisher, type Receiver, receiver } from "./kit.ts"
 import { PAYMENT_INTENT, SECRETS, signatureOf, stripeEvent } from "./payments/providers.ts"
 
@@ -208,6 +211,66 @@ test.skipIf(noBrowser)("creates a payment hook before its secret is known, and s
   expect(stand.faults).toEqual([])
 })
 
+test.skipIf(noBrowser)("edits a report with a preview, sends it, and shows who has unsubscribed", async () => {
+  using target = receiver()
+  await using mailbox = await openMailbox()
+  await using stand = await openStand(target, { settings: mailbox.settings })
+  const { page, open, ask, instance } = stand
+  await open("/sites/1/email-reports")
+  await page.getByRole("button", { name: "New report" }).click()
+  await page.getByLabel("Recipients").fill("ada@reader.example\nnot-an-address")
+  const preview = (await ask("GET", "/reports/preview?kind=weekly")).body as { subject: string }
+  await shown(page, preview.subject)
+  await page.getByRole("button", { name: "Create report" }).click()
+  await shown(page, /^not-an-address: /)
+  await page.getByLabel("Recipients").fill("ada@reader.example\nben@reader.example")
+  await page.getByLabel("Revenue").uncheck()
+  await page.getByRole("button", { name: "Create report" }).click()
+  await dialogClosed(page)
+  const read = async () => ((await ask("GET", "/reports")).body as { data: ReportResponse[] }).data[0]!
+  expect((await read()).recipients).toEqual(["ada@reader.example", "ben@reader.example"])
+  expect((await read()).sections).not.toContain("revenue")
+  const row = page.getByRole("row", { name: /Weekly report/ })
+  expect(await row.textContent()).toContain("Every Monday at 07:00")
+
+  await page.getByRole("button", { name: "Actions for Weekly report 1" }).click()
+  await page.getByRole("menuitem", { name: "Send now" }).click()
+  await shown(page, "2 emails queued")
+  await instance.runJobs()
+  await instance.app.instance.accounts.mail.settled()
+  expect(mailbox.emails.map(({ to }) => to).sort()).toEqual(["ada@reader.example", "ben@reader.example"])
+  const link = /\/unsubscribe\/[\w-]+/.exec(mailbox.emails.find(({ to }) => to === "ben@reader.example")!.text)![0]
+  const form = { "content-type": "application/x-www-form-urlencoded" }
+  await fetch(stand.stand.origin + link, { method: "POST", headers: form, body: "List-Unsubscribe=One-Click" })
+  await open("/sites/1/email-reports")
+  expect((await read()).recipient_states.map(({ state }) => state)).toEqual(["active", "unsubscribed"])
+  expect(await row.textContent()).toContain("ben@reader.example unsubscribed")
+  await page.getByRole("button", { name: "Actions for Weekly report 1" }).click()
+  await page.getByRole("menuitem", { name: "Delete" }).click()
+  await page.getByRole("button", { name: "Delete report" }).click()
+  await shown(page, "No reports yet.")
+  expect(stand.faults.filter((fault) => !fault.includes("422"))).toEqual([])
+})
+
+test.skipIf(noBrowser)("a viewer subscribes to a report and sees only the own subscription", async () => {
+  using target = receiver()
+  await using mailbox = await openMailbox()
+  await using stand = await openStand(target, { role: "viewer", settings: mailbox.settings })
+  const { page, open, ask, instance } = stand
+  await instance.app.instance.catalog.run(sql`update users set email_verified_at = ${instance.clock.now()}`)
+  await open("/sites/1/email-reports")
+  await page.getByRole("button", { name: "Subscribe" }).click()
+  await page.getByLabel("Sent", { exact: true }).selectOption("daily")
+  expect(await page.getByLabel("Recipients").count()).toBe(0)
+  await page.getByRole("button", { name: "Create report" }).click()
+  await dialogClosed(page)
+  await page.getByRole("row", { name: /Daily report/ }).waitFor()
+  const { data } = (await ask("GET", "/reports")).body as { data: ReportResponse[] }
+  expect(data.map(({ kind, recipients }) => ({ kind, count: recipients.length }))).toEqual([{ kind: "daily", count: 1 }])
+  expect(await page.getByRole("row", { name: /Daily report/ }).textContent()).toContain(data[0]!.recipients[0]!)
+  expect(stand.faults).toEqual([])
+})
+
 test.skipIf(noBrowser)("names the setting while outgoing requests are off, and offers nothing to a user who can only read", async () => {
   using target = receiver()
   {
@@ -230,7 +293,8 @@ test.skipIf(noBrowser).each([
   [375, "dark"],
 ] as const)("%i px, %s: dialogs and states have no accessibility violation and no overflow", async (width, theme) => {
   using target = receiver()
-  await using stand = await openStand(target, { width, theme })
+  await using mailbox = await openMailbox()
+  await using stand = await openStand(target, { width, theme, settings: mailbox.settings })
   const { page, open, ask } = stand
   const check = async (what: string) => {
     const shot = process.env.SHOTS
@@ -262,6 +326,19 @@ test.skipIf(noBrowser).each([
   await page.getByRole("button", { name: "Send test message" }).click()
   await shown(page, "The test failed")
   await check("connection with a failed test")
+  await open("/sites/1/email-reports")
+  await check("no reports")
+  await ask("POST", "/reports", {
+    kind: "weekly",
+    recipients: ["ada@reader.example", "ben@reader.example", "cy@reader.example", "di@reader.example"],
+  })
+  await ask("POST", "/reports", { kind: "daily", channel: "chat", enabled: false })
+  await open("/sites/1/email-reports")
+  await check("reports")
+  await page.getByRole("button", { name: "New report" }).click()
+  await page.getByRole("heading", { name: "Preview" }).waitFor()
+  await settled(page)
+  await check("report dialog")
   await ask("POST", "/integrations/hooks", { kind: "shopify" })
   await ask("POST", "/integrations/hooks", { kind: "paddle", signing_secret: SECRETS.paddle })
   await open("/sites/1/integrations/payments")

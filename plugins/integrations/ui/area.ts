@@ -1,9 +1,23 @@
 import type { PluginPages } from "#plugin/ui"
 
-/** Integrations: an entry in the rail of a site, its pages loaded when one is opened. */
+/** An envelope, as an SVG path. */
+const EMAIL = "M2 3.5h12v9H2zM2.5 4.5 8 8.5l5.5-4"
+
+/**
+ * Integrations and email reports: entries in the rail of a site, their pages loaded when one is opened. Reports stand apart, because
+ * every member can subscribe to them.
+ */
 export default {
   id: "integrations",
   areas: [
+    {
+      path: "/email-reports",
+      permission: "site:read",
+      group: "tools",
+      label: "Email reports",
+      icon: { path: EMAIL },
+      load: () => import("./reports/pages.ts"),
+    },
     {
       path: "/integrations",
       permission: "integrations:read",

@@ -7,7 +7,7 @@ import { useIntegrations, useRights } from "../answers.ts"
 import type { Kind } from "../chat/chat-dialog.tsx"
 import { IntegrationsPage } from "../frame.tsx"
 import { IntegrationCard } from "./integration-card.tsx"
-import { PaymentSummary, WebhookSummary } from "./summaries.tsx"
+import { PaymentSummary, ReportSummary, WebhookSummary } from "./summaries.tsx"
 
 const ChatDialog = lazy(() => import("../chat/chat-dialog.tsx"))
 
@@ -64,13 +64,12 @@ function Categories({ siteId, list: { data, available, outbound_enabled } }: { s
           </ul>
         )}
       </Group>
-      {writesWebhooks && (
-        <Group title="Webhooks" about="Signed requests to your own programs when something happens.">
-          <WebhookSummary siteId={siteId} />
-        </Group>
-      )}
-      <Group title="Payments" about="Sales and refunds reported by payment providers and shops.">
-        <PaymentSummary siteId={siteId} />
+      <Group title="Messages and payments" about="What Footfall sends to people and programs, and what it receives.">
+        <ul class="source-gallery">
+          {writesWebhooks && <WebhookSummary siteId={siteId} />}
+          <ReportSummary siteId={siteId} />
+          <PaymentSummary siteId={siteId} />
+        </ul>
       </Group>
       {open && (
         <Suspense fallback={<div class="progress-line" />}>

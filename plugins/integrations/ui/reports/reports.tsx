@@ -1,0 +1,197 @@
+import { lazy, Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import {
+  ActionMenu,
+  Badges,
+  Button,
+  type Column,
+  Confirm,
+  counted,
+  errorText,
+  Page,
+  PagedTable,
+  patch,
+  post,
+  remove,
+  TimeAgo,
+  timeText,
+  toast,
+  useRows,
+  useSite,
+  useSiteId,
+  visible,
+} from "#plugin/ui"
+import type { ReportResponse, SentResponse } from "../../reports/responses.ts"
+import { type Tone, useRights } from "../answers.ts"
+import { StateText } from "../frame.tsx"
+import { hourText, KIND_LABELS, REPORTS, reportsPath, useRefresh } from "./items.ts"
+
+const ReportEditor = lazy(() => import("./editor.tsx"))
+
+/** Page with the reports of a site. Members without further permissions see and keep their own subscriptions. */
+export default function Reports() {
+  const siteId = useSiteId()
+  const { writes } = useRights(siteId)
+  const { data: site } = useSite(siteId)
+  const list = useRows<ReportResponse>(["reports", siteId, "list"], reportsPath(siteId))
+  const [isCreating, setCreating] = useState(false)
+  const label = writes ? "New report" : "Subscribe"
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+      {label}
+    </Button>
+  )
+  return (
+    <Page title="Email reports" actions={list.rows?.length !== 0 && create}>
+      <PagedTable
+        of={list}
+        caption="Reports"
+        stacks
+        columns={columnsOf(siteId, site?.timezone)}
+        keyOf={({ id }) => id}
+        empty="No reports yet. A report sends the figures of the last day, week or month by email, to members and to people without an account."
+        step={create}
+      />
+      {isCreating && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <ReportEditor siteId={siteId} onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
+    </Page>
+  )
+}
+
+const columnsOf = (siteId: number, timezone: string | undefined): Column<ReportResponse>[] => [
+  {
+    id: "kind",
+    label: "Report",
+    cell: (report) => (
+      <div class="goal-name">
+        <span>{REPORTS.nameOf(report)}</span>
+        <span class="small quiet">
+          {KIND_LABELS[report.kind]} at {hourText(report.hour)}
+          {timezone && `, ${timezone}`}
+        </span>
+      </div>
+    ),
+  },
+  { id: "recipients", label: "Recipients", cell: (report) => <Recipients of={report} /> },
+  {
+    id: "state",
+    label: "State",
+    cell: (report) => {
+      const [tone, text] = stateOf(report)
+      return <StateText tone={tone}>{text}</StateText>
+    },
+  },
+  { id: "last_sent_at", label: "Last sent", cell: ({ last_sent_at }) => <TimeAgo at={last_sent_at} /> },
+  {
+    id: "next_at",
+    label: "Next",
+    cell: ({ next_at }) => (next_at ? <time dateTime={next_at}>{timeText(next_at, timezone)}</time> : "–"),
+  },
+  {
+    id: "actions",
+    label: "Actions",
+    cell: (report) =>
+      report.can_manage && (
+        <div class="goal-acts">
+          <ReportMenu siteId={siteId} report={report} />
+        </div>
+      ),
+  },
+]
+
+/** Returns the state of a report in words. */
+export function stateOf({ enabled, channel, recipient_states }: ReportResponse): readonly [tone: Tone, text: string] {
+  if (!enabled) return ["quiet", "Turned off"]
+  if (channel === "chat" || recipient_states.some(({ state }) => state === "active")) return ["good", "Active"]
+  return ["warn", "No one receives it"]
+}
+
+const SHOWN = 3
+const RECIPIENT_BADGES: Readonly<Record<ReportResponse["recipient_states"][number]["state"], readonly string[]>> = {
+  active: [],
+  unsubscribed: ["unsubscribed"],
+  failed: ["failed"],
+}
+
+/** The first recipients with their states, and the number of the others. */
+function Recipients({ of: { channel, recipient_states } }: { of: ReportResponse }) {
+  if (channel === "chat") return <>Chats that receive reports</>
+  const others = recipient_states.length - SHOWN
+  return (
+    <ul>
+      {recipient_states.slice(0, SHOWN).map(({ email, state }) => (
+        <li key={email}>
+          {visible(email)}
+          <Badges of={RECIPIENT_BADGES[state]} />
+        </li>
+      ))}
+      {others > 0 && <li class="small quiet">and {counted(others, "other")}</li>}
+    </ul>
+  )
+}
+
+function ReportMenu({ siteId, report }: { siteId: number; report: ReportResponse }) {
+  const [dialog, setDialog] = useState<"edit" | "delete">()
+  const refresh = useRefresh(siteId)
+  const path = `${reportsPath(siteId)}/${report.id}`
+  const name = REPORTS.nameOf(report)
+  const close = () => setDialog(undefined)
+  const act = async (run: () => Promise<string>) => {
+    try {
+      toast(await run())
+      await refresh()
+    } catch (error) {
+      toast(errorText(error as Error)) // only errors are thrown
+    }
+  }
+  return (
+    <>
+      <ActionMenu
+        kind="quiet"
+        label={`Actions for ${name} ${report.id}`}
+        actions={[
+          { label: "Edit", run: () => setDialog("edit") },
+          {
+            label: "Send now",
+            run: () =>
+              act(async () => {
+                const { queued } = await post<SentResponse>(`${path}/send-now`, undefined)
+                return `${counted(queued, report.channel === "chat" ? "message" : "email")} queued`
+              }),
+          },
+          {
+            label: report.enabled ? "Turn off" : "Turn on",
+            run: () =>
+              act(async () => {
+                await patch(path, { enabled: !report.enabled, version: report.version })
+                return `${name} turned ${report.enabled ? "off" : "on"}`
+              }),
+          },
+          { label: "Delete", kind: "danger", run: () => setDialog("delete") },
+        ]}
+      />
+      {dialog === "edit" && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <ReportEditor siteId={siteId} item={report} onClose={close} />
+        </Suspense>
+      )}
+      {dialog === "delete" && (
+        <Confirm
+          title={`Delete this ${name.toLowerCase()}?`}
+          act="Delete report"
+          onClose={close}
+          onConfirm={async () => {
+            await remove(path)
+            await refresh()
+            toast(`${name} deleted`)
+          }}
+        >
+          <p>It is no longer sent to its {counted(report.recipients.length, "recipient")}. This can't be undone.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
