@@ -240,8 +240,7 @@ test.skipIf(noBrowser)("edits a report with a preview, sends it, and shows who h
   await instance.app.instance.accounts.mail.settled()
   expect(mailbox.emails.map(({ to }) => to).sort()).toEqual(["ada@reader.example", "ben@reader.example"])
   const link = /\/unsubscribe\/[\w-]+/.exec(mailbox.emails.find(({ to }) => to === "ben@reader.example")!.text)![0]
-  const form = { "content-type": "application/x-www-form-urlencoded" }
-  await fetch(stand.stand.origin + link, { method: "POST", headers: form, body: "List-Unsubscribe=One-Click" })
+  await stand.context.request.post(stand.stand.origin + link, { form: { "List-Unsubscribe": "One-Click" } })
   await open("/sites/1/email-reports")
   expect((await read()).recipient_states.map(({ state }) => state)).toEqual(["active", "unsubscribed"])
   expect(await row.textContent()).toContain("ben@reader.example unsubscribed")
