@@ -20,8 +20,8 @@ const FIRST_CONFIGS: Readonly<Record<string, Config>> = {
   comparison: {
     metric: "visitors",
     rows: [
-      { label: "Phones", filters: [{ dimension: "device", operator: "is", values: ["mobile"] }] },
-      { label: "Desktops", filters: [{ dimension: "device", operator: "is", values: ["desktop"] }] },
+      { label: "Phones", filters: [{ dimension: "device", operator: "is", values: ["Mobile"] }] },
+      { label: "Desktops", filters: [{ dimension: "device", operator: "is", values: ["Desktop"] }] },
     ],
   },
   funnel: {

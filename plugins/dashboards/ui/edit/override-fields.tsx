@@ -1,4 +1,4 @@
-import { COMPARISON_LABELS, PERIOD_LABELS, SelectField, visible } from "#plugin/ui"
+import { COMPARISON_LABELS, PERIOD_LABELS, SelectField, useMe, visible } from "#plugin/ui"
 import type { BoardFilter, BoardRange, Config } from "../../board.ts"
 import { useSiteQuery } from "../answers.ts"
 import { FilterList } from "./filter-list.tsx"
@@ -68,7 +68,9 @@ interface ThingFieldProps {
 
 /** Choice of a segment or cohort. Absent on a site that has none, or while the plugin is off. */
 function ThingField({ siteId, label, path, none, value, onValue }: ThingFieldProps) {
-  const rows = useSiteQuery<Named>(siteId, `${path}?limit=200`).data?.data ?? []
+  const features = useMe()?.features ?? []
+  const isOn = path === "segments" || features.includes(path)
+  const rows = useSiteQuery<Named>(siteId, `${path}?limit=200`, isOn).data?.data ?? []
   if (rows.length === 0) return null
   return (
     <SelectField

@@ -127,7 +127,7 @@ export function RankedList({ title, rows, metrics, currency, isChosen, addressOf
                 </td>
               ))}
               {hasChange && (
-                <td class="number small">
+                <td class="number small change-column">
                   <Change metric={metric} change={row.comparison?.change_percent[metric]} value={value} />
                 </td>
               )}

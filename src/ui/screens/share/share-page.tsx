@@ -125,7 +125,8 @@ export function ShareFrame({ name, beside, hasRange, children }: ShareFrameProps
         </header>
       ) : (
         (beside || tools) && (
-          <div class="share-bar row">
+          // The tools of narrow windows are below the bar.
+          <div class={`share-bar row${beside ? "" : " wide-only"}`}>
             {beside}
             {tools}
           </div>
