@@ -21,7 +21,7 @@ import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/d
 import { ExitFault } from "./services/runtime/exit.ts"
 import { jsonLog, lineWriter } from "./services/runtime/log.ts"
 import { pendingIn } from "./services/runtime/stores.ts"
-import { fillDemo, makeDemoUser } from "./wiring/demo.ts"
+import { filledDemo } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
 import { type AppOptions, createBaseUrl, instanceOptions } from "./wiring/settings.ts"
 
@@ -56,8 +56,7 @@ const program: Program = {
     const options = { ...appOptions(settings, process.stdout.fd), clock }
     const app = await createApp(options)
     try {
-      const user = demo && (await makeDemoUser(app, options))
-      const made = demo && user && { ...(await fillDemo(app, options, demo, report)), user }
+      const made = demo && (await filledDemo(app, options, demo, report))
       clock.end()
       return { ...(await listen(app, options)), ...(made && { demo: made }) }
     } catch (error) {

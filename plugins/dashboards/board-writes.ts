@@ -84,7 +84,7 @@ export function createBoardWrites(host: DashboardsHost, { boards, trash }: { boa
     statements: OwnStatements,
     site: Site,
     { fields, widgets }: { fields: BoardFields; widgets: readonly NewWidget[] },
-    author: Pick<Author, "actor" | "user">,
+    author: Pick<Author, "actor"> & { user: { id: number } },
   ): Promise<WholeBoard> {
     await refuseFull(statements, site)
     const board = await insertBoard(statements, { ...fields, siteId: site.id, ownerId: author.user.id, now: now() })

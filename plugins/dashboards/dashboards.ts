@@ -6,6 +6,7 @@ import { definePlugin } from "#plugin"
 import { areaOf } from "./area.ts"
 import type { DashboardsHost } from "./board.ts"
 import { catalogueRoutes } from "./catalogue.ts"
+import { fillDemo } from "./demo.ts"
 import { ERRORS } from "./errors.ts"
 import { createHandover } from "./handover.ts"
 import createTables from "./migrations/0001_dashboards.sql" with { type: "text" }
@@ -50,6 +51,7 @@ export default definePlugin({
         return { dashboards }
       },
       ...createHandover(host),
+      fillDemo: (demo) => fillDemo(area, demo),
       stop: () => area.shares.writeViews(),
     }
   },

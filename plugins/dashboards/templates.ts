@@ -4,14 +4,19 @@ import { type Config, DEFAULT_RANGE, type NewWidget, type WholeBoard } from "./b
 
 export const OVERVIEW_ID = 0
 
-const widget = (type: string, title: string, [x, y, w, h]: readonly [number, number, number, number], config: Config): NewWidget => ({
+export const widget = (
+  type: string,
+  title: string,
+  [x, y, w, h]: readonly [number, number, number, number],
+  config: Config,
+): NewWidget => ({
   ...{ type, title, x, y, w, h, config },
   source_site_id: null,
   source_site_name: null,
 })
-const figure = (metric: string, title: string, x: number, w = 3, config: Config = {}) =>
+export const figure = (metric: string, title: string, x: number, w = 3, config: Config = {}) =>
   widget("metric", title, [x, 0, w, 2], { metric, ...config })
-const list = (dimension: string, title: string, place: readonly [number, number, number, number], more: Config = {}) =>
+export const list = (dimension: string, title: string, place: readonly [number, number, number, number], more: Config = {}) =>
   widget("breakdown", title, place, { dimension, metrics: ["visitors"], limit: 9, ...more })
 
 const OVERVIEW: readonly NewWidget[] = [

@@ -19,7 +19,7 @@ const dimensions = ["page", "entry_page", "exit_page", "source", "referrer", "ch
 const devices = ["country", "city", "device", "browser", "os", "language"]
 const page = (path: string) => [{ dimension: "page", operator: "starts_with", values: [path] }]
 
-const TILES: readonly Tile[] = [
+export const TILES: readonly Tile[] = [
   ...metrics.map((metric) => ({ type: "metric", config: { metric, compare: "previous_period" } })),
   ...["day", "hour"].map((interval) => ({ type: "timeseries", config: { metrics: ["visitors", "pageviews"], interval } })),
   ...[...dimensions, ...devices].map((dimension) => ({ type: "breakdown", config: { dimension, metrics: ["visitors", "pageviews"] } })),

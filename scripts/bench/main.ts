@@ -4,6 +4,8 @@
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
+import { measureBoardFrames } from "./board-frames.ts"
+import { measureBoardViewers } from "./board-viewers.ts"
 import { measureDashboard } from "./dashboard.ts"
 import { measureDashboards } from "./dashboards.ts"
 import { measureImports } from "./imports.ts"
@@ -48,6 +50,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   "link-batches": measureLinkBatches,
   dashboard: () => measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 }),
   dashboards: () => measureDashboards({ ...year, days: 28, events: 1_000_000, sites: 1 }),
+  "board-frames": () => measureBoardFrames({ ...year, days: 28, events: 100_000, sites: 1 }),
+  "board-viewers": () => measureBoardViewers({ ...year, days: 28, events: 1_000_000, sites: 1 }),
   async people() {
     await measurePeople({ ...largest, users: true })
     await measurePeopleMemory()

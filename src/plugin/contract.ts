@@ -125,8 +125,16 @@ export interface Contribution {
   onEmailOutcome?(statements: OwnStatements, report: { key: string; outcome: EmailOutcome }): Promise<void>
   /** Files of the plugin in the archive of a site, also while it is disabled: `<id>_<name>.ndjson` with one object per line. */
   exporters?: Readonly<Record<string, Exporter>>
+  /** Adds examples to the site of a demo, after its traffic. */
+  fillDemo?(demo: DemoSite): Promise<void>
   /** Runs before the stores are closed, for at most one second. */
   stop?(): void | Promise<void>
+}
+
+/** A site of a demo, and the user who owns its organization. */
+export interface DemoSite {
+  site: Site
+  userId: number
 }
 
 /** Objects of one kind, such as links, by name: for references that are copied to another site or instance. */

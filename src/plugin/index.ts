@@ -179,6 +179,7 @@ export {
   type AnyPlugin,
   type CommandCall,
   type Contribution,
+  type DemoSite,
   definePlugin,
   type Exporter,
   type NamedThings,

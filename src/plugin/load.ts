@@ -6,7 +6,7 @@ import type { SharePages } from "../services/sharing/opening.ts"
 import { addressLists } from "./address-lists.ts"
 import { checkPlugins, pluginFault } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
-import type { AnyPlugin, Contribution } from "./contract.ts"
+import type { AnyPlugin, Contribution, DemoSite } from "./contract.ts"
 import { type AnswerAtEndpoint, combineEndpoints } from "./endpoints.ts"
 import { declareErrors } from "./errors.ts"
 import type { Host } from "./host/host.ts"
@@ -33,6 +33,8 @@ export interface LoadedPlugins extends PluginRoutes {
   sharePages: readonly SharePages[]
   /** Periodic tasks for plugins. */
   tasks: readonly Task[]
+  /** Lets the enabled plugins add examples to the site of a demo. */
+  fillDemo(demo: DemoSite): Promise<void>
   stop(): Promise<void>
 }
 
@@ -94,6 +96,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
     pages: () => plugins.filter(({ id }) => instance.plugins.isOn(id)).flatMap(({ pages = [] }) => pages),
     sharePages: registry.plugins.flatMap(({ contribution: { sharePages = [] } }) => sharePages),
+    async fillDemo(demo) {
+      for (const { isOn, contribution } of registry.plugins) if (isOn()) await contribution.fillDemo?.(demo)
+    },
     async stop() {
       for (const { id, contribution } of registry.plugins) {
         const stopped = Promise.try(() => contribution.stop?.()).catch((error) =>

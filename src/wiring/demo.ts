@@ -4,11 +4,20 @@ import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/d
 import type { Report } from "../services/runtime/control.ts"
 import type { AppOptions } from "./settings.ts"
 
+/** Fills a new instance for a demo: a user, a shop with traffic, and examples of the plugins. */
+export async function filledDemo(app: App, options: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
+  const { id, ...user } = await makeDemoUser(app, options)
+  const made = await fillDemo(app, options, shape, report)
+  const site = app.instance.sites.directory.byId(made.site_id)
+  if (site) await app.plugins.fillDemo({ site, userId: id })
+  return { ...made, user }
+}
+
 /** Creates the user of a demo, who owns its organization, with a random password. */
-export async function makeDemoUser({ operations }: App, { random }: Pick<AppOptions, "random">) {
+async function makeDemoUser({ operations }: App, { random }: Pick<AppOptions, "random">) {
   const user = { email: "demo@footfall.example", password: Buffer.from(random(12)).toString("base64url") }
-  await operations.setup({ ...user, name: "Demo", organization: "Demo" })
-  return user
+  const { user: made } = await operations.setup({ ...user, name: "Demo", organization: "Demo" })
+  return { ...user, id: made.id }
 }
 
 /** Fills a new instance with the traffic of shops up to now. Afterwards the clock stands at the end of the traffic. */

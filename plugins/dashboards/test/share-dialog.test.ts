@@ -98,6 +98,23 @@ test.skipIf(noBrowser).each([
   expect(await seen()).toEqual({ found: [], beside: 0 })
 })
 
+test.skipIf(noBrowser)("the preview of a link shows the figures that its viewers see", async () => {
+  const { name } = await newShare({ name: "Narrow", locked_filters: [{ dimension: "page", values: ["/pricing"] }] })
+  const { name: locked } = await newShare({ name: "With password", password: "correct horse" })
+  await using member = await stand.look({ cookie })
+  const { page } = member
+  await member.open(`/sites/1/dashboards/${board}`)
+  await openDialog(page)
+  const entry = (title: string) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title, exact: true }) })
+  await entry(name).getByText("Preview").click()
+  await settled(page)
+  expect(await entry(name).locator(".figure-value").textContent()).toBe("1")
+  await entry(locked).getByText("Preview").click()
+  await entry(locked).getByText("This link asks for its password first.").waitFor()
+  expect(await violations(page)).toEqual([])
+  expect(member.faults).toEqual([])
+})
+
 test.skipIf(noBrowser)("an edited link shows the change to the stranger who has it, and a revoked one leads nowhere", async () => {
   const { slug } = await newShare({ name: "Changing" })
   await using stranger = await stand.look()

@@ -70,6 +70,7 @@ export function EditGrid({ siteId, boardId, widgets, stored, data, minSizeOf, fa
       },
     })
   }
+  const handlers = useStable({ ...actions, onPlace: place, onGrab: grab })
   return (
     <>
       <p id="how-to-move" class="visually-hidden">
@@ -98,9 +99,7 @@ export function EditGrid({ siteId, boardId, widgets, stored, data, minSizeOf, fa
               }
               isGrabbed={isGrabbed}
               fault={faults[key]}
-              onPlace={place}
-              onGrab={grab}
-              {...actions}
+              {...handlers}
             />
           )
         })}
@@ -109,6 +108,22 @@ export function EditGrid({ siteId, boardId, widgets, stored, data, minSizeOf, fa
         )}
       </div>
     </>
+  )
+}
+
+/** Returns functions that stay the same and call the latest ones, so that a drag draws only the widgets that move. */
+function useStable(actions: TileActions): TileActions {
+  const latest = useRef(actions)
+  latest.current = actions
+  return useMemo(
+    () => ({
+      onPlace: (key, place) => latest.current.onPlace(key, place),
+      onGrab: (key, event, tile, isResizing) => latest.current.onGrab(key, event, tile, isResizing),
+      onConfigure: (key) => latest.current.onConfigure(key),
+      onDuplicate: (key) => latest.current.onDuplicate(key),
+      onRemove: (key) => latest.current.onRemove(key),
+    }),
+    [],
   )
 }
 

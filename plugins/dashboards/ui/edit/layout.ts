@@ -41,7 +41,8 @@ export function placed<Widget extends Placed>(widgets: readonly Widget[], key: s
   for (const widget of others) {
     let y = widget.y
     for (let hit = inWay(settled, { ...widget, y }); hit; hit = inWay(settled, { ...widget, y })) y = hit.y + hit.h
-    settled.push({ ...widget, y })
+    // The same object if nothing changes, so that it is not drawn again.
+    settled.push(y === widget.y ? widget : { ...widget, y })
   }
   return widgets.map(({ key: one }) => settled.find((widget) => widget.key === one)!) // all of them are settled
 }

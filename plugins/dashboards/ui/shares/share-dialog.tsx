@@ -3,6 +3,7 @@ import { Checkbox, Dialog, exact, type OwnFields, SelectField, ShareList, Skelet
 import type { BoardRow } from "../../responses.ts"
 import type { ShareResponse, Theme } from "../../shares/share.ts"
 import { boardPath } from "../answers.ts"
+import { SharePreview } from "./share-preview.tsx"
 
 interface ShareDialogProps {
   siteId: number
@@ -23,6 +24,7 @@ export default function ShareDialog({ siteId, board, onClose }: ShareDialogProps
             path={`${boardPath(siteId, board.id)}/shares`}
             empty="No public links yet. Public links let people without an account see this dashboard."
             own={own}
+            more={({ slug }) => <SharePreview slug={slug} />}
             heading={<h3>Public links</h3>}
             facts={({ site_ids, views, last_viewed_at }) => [
               ...(site_ids.length > 0 ? [`${site_ids.length + 1} sites`] : []),

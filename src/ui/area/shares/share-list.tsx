@@ -26,13 +26,15 @@ interface ShareListProps<Share extends SharedTerms, Own extends object> {
   heading: ComponentChildren
   /** Returns what else is special about a share. */
   facts(share: Share): string[]
+  /** Further content of the entry of a share. */
+  more?(share: Share): ComponentChildren
   /** Whether a share is revoked by other means. */
   isFixed?(share: Share): boolean
 }
 
 /** The shares of a site or dashboard, and the dialogs that create, edit and revoke them. */
 export function ShareList<Share extends SharedTerms, Own extends object>(props: ShareListProps<Share, Own>) {
-  const { siteId, noun, path, empty, own, heading, facts, isFixed } = props
+  const { siteId, noun, path, empty, own, heading, facts, more, isFixed } = props
   const client = useQueryClient()
   const policy = useLinkPolicy(siteId)
   const { queryKey, shares } = useShares<Share>(path)
@@ -64,6 +66,7 @@ export function ShareList<Share extends SharedTerms, Own extends object>(props: 
                   key={share.id}
                   share={share}
                   facts={[...factsOf(share), ...facts(share)]}
+                  more={more?.(share)}
                   onEdit={() => setEdited({ share })}
                   onRemove={isFixed?.(share) ? undefined : () => setRemoved(share)}
                 />
@@ -115,11 +118,12 @@ function useLinkPolicy(siteId: number): { links: PublicLinks | undefined; organi
 interface ShareEntryProps {
   share: SharedTerms
   facts: readonly string[]
+  more: ComponentChildren
   onEdit(): void
   onRemove: (() => void) | undefined
 }
 
-function ShareEntry({ share: { name, url, embed_origins }, facts, onEdit, onRemove }: ShareEntryProps) {
+function ShareEntry({ share: { name, url, embed_origins }, facts, more, onEdit, onRemove }: ShareEntryProps) {
   return (
     <li class="stack share-entry">
       <div class="row spread">
@@ -148,6 +152,7 @@ function ShareEntry({ share: { name, url, embed_origins }, facts, onEdit, onRemo
           <CopyButton text={embedSnippet(url, name)} label="Copy embed code" />
         </div>
       )}
+      {more}
     </li>
   )
 }
