@@ -118,6 +118,9 @@ test.skipIf(noBrowser).each([
       expect(found).toEqual({ name, found: [], beside: 0 })
       expect(await figure(page, "Visitors").textContent()).toBe("7")
       expect(await page.locator(".top-bar").count()).toBe(name === "board" ? 1 : 0)
+      // Nothing empty stands above an embedded page.
+      const first = page.locator(name === "embedded" && width < 768 ? ".range-tools.narrow-only" : ".tile").first()
+      if (name !== "board" && width < 768) expect((await first.boundingBox())!.y).toBeLessThanOrEqual(24)
       expect(await page.locator("html").getAttribute("data-theme")).toBe(theme)
     }
     expect(await page.locator(".tile").count()).toBe(1)
