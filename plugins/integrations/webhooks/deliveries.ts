@@ -7,14 +7,14 @@ import { type MessageEvent, messageBody, newMessageId, signedHeaders } from "./m
 import {
   type Attempted,
   endWaiting,
-  insertDelivery,
+  insertDeliveries,
   listDue,
   listLanes,
   listReceivers,
   nextDueAt,
   noteHealth,
   resumeStopped,
-  updateDelivery,
+  updateDeliveries,
   webhookById,
 } from "./rows.ts"
 import { type Delivery, LIMITS, type Webhook, wants } from "./webhook.ts"
@@ -156,7 +156,7 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     const reason = last.result === "gone" ? "gone" : isOver(health.failing_since, now()) ? "failing" : undefined
     const recipients = reason ? await recipientsOf(host, webhook) : []
     await db.transaction(async (statements) => {
-      for (const row of done) await updateDelivery(statements, row)
+      await updateDeliveries(statements, done)
       if (health.failing_since !== webhook.failing_since || health.paused_until !== webhook.paused_until)
         await noteHealth(statements, webhook.id, health)
       if (reason) await disable(host, statements, { ...webhook, ...health }, { reason, recipients })
@@ -219,16 +219,15 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     async accept({ id, event, organization_id, site_id }) {
       const receivers = (await listReceivers(db, { organization_id, site_id })).filter((webhook) => wants(webhook, event))
       if (receivers.length === 0) return
-      const insertAll = async (statements: OwnStatements): Promise<number[]> => {
-        const added: number[] = []
-        for (const webhook of receivers) {
-          const fields = { outbox_id: id, event, message_id: newMessageId(random), now: now() }
-          if (await insertDelivery(statements, webhook.id, fields)) added.push(webhook.id)
-        }
+      const messages = receivers.map((webhook) => ({ webhook_id: webhook.id, message_id: newMessageId(random) }))
+      const insertAll = async (statements: OwnStatements): Promise<Delivery[]> => {
+        const added = await insertDeliveries(statements, { outbox_id: id, event, now: now() }, messages)
         if (added.length > 0) await enqueue(statements)
         return added
       }
-      await db.transaction(insertAll, (added) => added.forEach(arrived))
+      await db.transaction(insertAll, (added) => {
+        for (const { webhook_id } of added) arrived(webhook_id)
+      })
     },
     async changed(webhookId, { hasNewUrl } = { hasNewUrl: false }) {
       endpoints.delete(webhookId)

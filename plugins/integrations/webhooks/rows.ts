@@ -108,17 +108,21 @@ export async function listLanes(statements: OwnStatements, after: number): Promi
 const DELIVERY = sql`
   id, webhook_id, outbox_id, event, message_id, sequence, attempt, state, status, code, ms, response_excerpt, next_at, created_at`
 
-/** Adds a delivery with the next sequence number. Returns undefined if the webhook has one for this event already. */
-export async function insertDelivery(
+/** Adds a delivery of one event to each webhook, with its next sequence number. Leaves out webhooks that have one for this event already. */
+export async function insertDeliveries(
   statements: OwnStatements,
-  webhookId: number,
-  { outbox_id, event, message_id, now }: Pick<Delivery, "outbox_id" | "event" | "message_id"> & { now: number },
-): Promise<Delivery | undefined> {
-  const made = await statements.get<Delivery>(sql`
+  { outbox_id, event, now }: Pick<Delivery, "outbox_id" | "event"> & { now: number },
+  messages: readonly Pick<Delivery, "webhook_id" | "message_id">[],
+): Promise<Delivery[]> {
+  const made = await statements.all<Delivery>(sql`
     insert into integrations_deliveries (webhook_id, outbox_id, event, message_id, sequence, next_at, created_at)
-    select id, ${outbox_id}, ${event}, ${message_id}, sequence + 1, ${now}, ${now} from integrations_webhooks where id = ${webhookId}
-    on conflict do nothing returning ${DELIVERY}`)
-  if (made) await statements.run(sql`update integrations_webhooks set sequence = ${made.sequence} where id = ${webhookId}`)
+    select w.id, ${outbox_id}, ${event}, m.value ->> 'message_id', w.sequence + 1, ${now}, ${now}
+    from json_each(${JSON.stringify(messages)}) m join integrations_webhooks w on w.id = m.value ->> 'webhook_id'
+    where true on conflict do nothing returning ${DELIVERY}`)
+  const ids = JSON.stringify(made.map(({ webhook_id }) => webhook_id))
+  if (made.length > 0)
+    await statements.run(sql`
+      update integrations_webhooks set sequence = sequence + 1 where id in (select value from json_each(${ids}))`)
   return made
 }
 
@@ -158,11 +162,11 @@ export async function nextDueAt(statements: OwnStatements, webhookId: number): P
 
 export type Attempted = Pick<Delivery, "id" | "attempt" | "state" | "status" | "code" | "ms" | "response_excerpt" | "next_at">
 
-export const updateDelivery = (statements: OwnStatements, delivery: Attempted): Promise<void> =>
+export const updateDeliveries = (statements: OwnStatements, deliveries: readonly Attempted[]): Promise<void> =>
   statements.run(sql`
-    update integrations_deliveries set attempt = ${delivery.attempt}, state = ${delivery.state}, status = ${delivery.status},
-      code = ${delivery.code}, ms = ${delivery.ms}, response_excerpt = ${delivery.response_excerpt}, next_at = ${delivery.next_at}
-    where id = ${delivery.id}`)
+    update integrations_deliveries set attempt = a.value ->> 'attempt', state = a.value ->> 'state', status = a.value ->> 'status',
+      code = a.value ->> 'code', ms = a.value ->> 'ms', response_excerpt = a.value ->> 'response_excerpt', next_at = a.value ->> 'next_at'
+    from json_each(${JSON.stringify(deliveries)}) a where integrations_deliveries.id = a.value ->> 'id'`)
 
 const SLICE = 500
 const countOf = async (statements: OwnStatements, statement: Sql): Promise<number> => (await statements.all(statement)).length

@@ -10,11 +10,11 @@ import {
   deleteDeliveries,
   deleteWebhook,
   deliveryById,
-  insertDelivery,
+  insertDeliveries,
   insertWebhook,
   listWebhooks,
   setSecrets,
-  updateDelivery,
+  updateDeliveries,
   updateWebhook,
   webhookById,
 } from "./rows.ts"
@@ -200,11 +200,11 @@ export function createWebhooks(host: IntegrationsHost, deliveries: Deliveries): 
       const isManager = await managesAll(author.site, author.userId)
       return db.transaction(async (statements) => {
         const webhook = await find(statements, author.site, isManager, id)
-        const event = { outbox_id: null, event: PING.name, message_id: newMessageId(random), now: now() }
-        const delivery = (await insertDelivery(statements, webhook.id, event))! // the test event has no id that could be taken
+        const message = { webhook_id: webhook.id, message_id: newMessageId(random) }
+        const [delivery] = await insertDeliveries(statements, { outbox_id: null, event: PING.name, now: now() }, [message])
         await deliveries.enqueue(statements)
         await audit(statements, author, "test", webhook)
-        return delivery
+        return delivery! // the test event has no id that could be taken
       }, hasArrived)
     },
 
@@ -222,7 +222,7 @@ export function createWebhooks(host: IntegrationsHost, deliveries: Deliveries): 
         if (!delivery) throw integrationError("delivery_not_found", "This delivery doesn't exist.")
         // Its attempts start again, so that a receiver that was repaired gets all of them.
         const again = { ...delivery, attempt: 0, state: "pending" as const, next_at: now() }
-        await updateDelivery(statements, again)
+        await updateDeliveries(statements, [again])
         await deliveries.enqueue(statements)
         await audit(statements, author, "redeliver", webhook, { delivery: [null, delivery.message_id] })
         return again
