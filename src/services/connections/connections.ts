@@ -10,6 +10,7 @@ import {
   deleteConnection,
   failConnection,
   insertConnection,
+  isConnected,
   listConnections,
   markRefreshed,
   renewConnection,
@@ -180,9 +181,13 @@ export function createConnections(options: ConnectionsOptions): Connections {
     tokens.set(keyOf(connection, scope), { ...issued, secretId: secret_id })
   }
 
-  /** Ends a grant at the provider, as far as it can be reached. Keys of service accounts can't be revoked there. */
-  async function revoke({ provider }: Pick<Connection, "provider">, grant: Grant | undefined): Promise<void> {
-    if (grant && "refresh_token" in grant) await clients.get(provider)?.client.revoke(grant.refresh_token)
+  /**
+   * Ends the grant of a deleted connection at the provider, as far as it can be reached. A provider ends all grants of an account at once,
+   * so that of an account that another organization has connected stays. Keys of service accounts can't be revoked there.
+   */
+  async function revoke(connection: StoredConnection, grant: Grant | undefined): Promise<void> {
+    if (grant && "refresh_token" in grant && !(await isConnected(catalog, connection)))
+      await clients.get(connection.provider)?.client.revoke(grant.refresh_token)
   }
 
   async function find(organizationId: number, id: number): Promise<StoredConnection | undefined> {
@@ -214,7 +219,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const identity = { organization_id: terms.organizationId, provider, method: "oauth", account_id: account.id } as const
       if (!terms.scopes.every((scope) => scopes.includes(scope))) {
         // Revoking a token ends all grants of the account, so that of a connection stays.
-        if (!(await connectionOf(catalog, identity))) await client.revoke(refreshToken ?? issued.accessToken)
+        if (!(await isConnected(catalog, identity))) await client.revoke(refreshToken ?? issued.accessToken)
         throw new ConnectionFailure("scope_not_granted")
       }
       const grant = refreshToken === undefined ? undefined : { refresh_token: refreshToken }

@@ -40,6 +40,15 @@ export async function connectionOf(
   return row && toConnection(row)
 }
 
+/** Whether any organization has connected an account. */
+export const isConnected = async (
+  catalog: Statements,
+  { provider, method, account_id }: Pick<Connection, "provider" | "method" | "account_id">,
+): Promise<boolean> =>
+  (await catalog.get(sql`
+    select 1 as found from connections where provider = ${provider} and method = ${method} and account_id = ${account_id} limit 1`)) !==
+  undefined
+
 /** Inserts a connection without tokens. */
 export async function insertConnection(
   catalog: Statements,

@@ -273,13 +273,34 @@ test("removing a connection deletes its tokens and revokes the grant, even if th
   expect(await failure(connections.accessToken(2, READ))).toBe("not_connected")
 })
 
-test("deleting the organization erases its connections and their tokens", async () => {
+test("deleting the organization erases its connections and their tokens, and ends their grants", async () => {
   await using world = await start()
   const { catalog, organizations, connections } = world.instance.app.instance
   await connect(world)
+  world.fake.account = { sub: "1002", email: "bob@example.org" }
+  await connect(world)
+  await expect(organizations.remove(1, { confirm: "Other" }, null)).rejects.toThrow()
+  expect(world.fake.revoked).toEqual([])
   await organizations.remove(1, { confirm: "Shop" }, null)
   expect(await catalog.all(sql`select id from secrets union all select id from connections`)).toEqual([])
   expect(await failure(connections.accessToken(1, READ))).toBe("not_connected")
+  // The answer does not wait for the provider.
+  while (world.fake.revoked.length < 2) await Bun.sleep(5)
+  expect(new Set(world.fake.revoked).size).toBe(2)
+})
+
+test("an account that two organizations have connected keeps its grant until both connections are gone", async () => {
+  await using world = await start()
+  const { organizations, connections } = world.instance.app.instance
+  await connect(world)
+  const other = await organizations.create({ name: "Other" })
+  const { url, checks } = await connections.begin("google", [READ], BACK)
+  await connections.finish("google", await world.fake.consent(url), checks, { ...terms(), organizationId: other.id })
+  await organizations.remove(1, { confirm: "Shop" }, null)
+  expect(await connections.accessToken(2, READ)).toBeString()
+  expect(world.fake.revoked).toEqual([])
+  await connections.remove(other.id, 2)
+  expect(world.fake.revoked).toHaveLength(1)
 })
 
 test("survives a rotation of the secret key, and needs a new grant when the key is lost", async () => {
