@@ -20,10 +20,15 @@ export function jsonLog({ level, now, write }: JsonLogOptions): Log {
     (msg: string, fields: Record<string, unknown> = {}) => {
       if (LOG_LEVELS.indexOf(at) < minimum) return
       const values = Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value])
-      write(`${JSON.stringify({ time: new Date(now()).toISOString(), level: at, msg, ...Object.fromEntries(values) })}\n`)
+      const line = JSON.stringify({ time: new Date(now()).toISOString(), level: at, msg, ...Object.fromEntries(values) })
+      write(`${line.replace(UNSAFE_IN_LINES, escaped)}\n`)
     }
   return { debug: writeAt("debug"), info: writeAt("info"), warn: writeAt("warn"), error: writeAt("error") }
 }
+
+/** Characters that JSON leaves as they are, and that some readers take for line breaks or commands of a terminal. */
+const UNSAFE_IN_LINES = /[\u007f-\u009f\u2028\u2029]/g
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /** Converts an error with its stack and causes to plain values. */
 export function errorFields(error: Error): Record<string, unknown> {
