@@ -56,7 +56,8 @@ const REMEMBERED_EVENTS = 256
 export function createDeliveries(host: IntegrationsHost): Deliveries {
   const { db, now, random, log } = host
   const lanes = new Map<number, Lane>()
-  const endpoints = new Map<number, Endpoint>()
+  /** URLs and secrets by webhook, with the version of the webhook that they belong to. */
+  const endpoints = new Map<number, { version: number; endpoint: Endpoint }>()
   const events = new Map<number, PublishedEvent>()
   let areLanesLoaded = false
   let running: Promise<void> | undefined
@@ -85,7 +86,8 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
   }
   function setLane({ id, failing_since, paused_until }: Pick<Webhook, "id" | "failing_since" | "paused_until">, dueAt: number): void {
     const isBusy = lanes.get(id)?.isBusy ?? false
-    lanes.set(id, { dueAt: Math.max(dueAt, paused_until ?? 0), isFailing: failing_since !== null, isBusy })
+    const pause = Math.min(paused_until ?? 0, now() + LIMITS.longestWaitMs)
+    lanes.set(id, { dueAt: Math.max(dueAt, pause), isFailing: failing_since !== null, isBusy })
   }
   function arrived(id: number): void {
     const lane = lanes.get(id)
@@ -127,12 +129,23 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     }
   }
 
+  async function endpointOf(webhook: Webhook): Promise<Endpoint> {
+    const { id, version } = webhook
+    const known = endpoints.get(id)
+    if (known?.version === version) return known.endpoint
+    const endpoint = await openEndpoint(host, webhook)
+    endpoints.set(id, { version, endpoint })
+    return endpoint
+  }
+
   /** Attempts a batch of one webhook and stores the results. The batch of a failing one ends with its first failure. */
   async function serve(id: number, lane: Lane, signal: AbortSignal): Promise<void> {
     const webhook = await webhookById(db, id)
-    if (!webhook?.enabled) return void lanes.delete(id)
-    const endpoint = endpoints.get(id) ?? (await openEndpoint(host, webhook))
-    endpoints.set(id, endpoint)
+    if (!webhook?.enabled) {
+      endpoints.delete(id)
+      return void lanes.delete(id)
+    }
+    const endpoint = await endpointOf(webhook)
     const done: Attempted[] = []
     let last: Outcome | undefined
     for (const delivery of await listDue(db, id, now(), BATCH)) {
@@ -150,18 +163,23 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     else if (lane.isBusy) lanes.delete(id)
   }
 
+  /** Stores the results of a batch. A webhook that was changed during the attempts is not judged by them: its URL may be another one. */
   async function settle(webhook: Webhook, done: readonly Attempted[], last: Outcome | undefined): Promise<void> {
     if (!last || done.length === 0) return
     const health = healthAfter(webhook, last, done.at(-1)!.attempt, now())
     const reason = last.result === "gone" ? "gone" : isOver(health.failing_since, now()) ? "failing" : undefined
     const recipients = reason ? await recipientsOf(host, webhook) : []
-    await db.transaction(async (statements) => {
+    const isDisabled = await db.transaction(async (statements) => {
+      const present = await webhookById(statements, webhook.id)
+      if (!present) return false
       await updateDeliveries(statements, done)
+      if (present.version !== webhook.version) return !present.enabled
       if (health.failing_since !== webhook.failing_since || health.paused_until !== webhook.paused_until)
         await noteHealth(statements, webhook.id, health)
-      if (reason) await disable(host, statements, { ...webhook, ...health }, { reason, recipients })
+      if (reason) await disable(host, statements, { ...present, ...health }, { reason, recipients })
+      return reason !== undefined
     })
-    if (!reason) return
+    if (!isDisabled) return
     for (let count = 1; count > 0; ) count = await endWaiting(db, webhook.id)
   }
 
@@ -230,10 +248,10 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
       })
     },
     async changed(webhookId, { hasNewUrl } = { hasNewUrl: false }) {
-      endpoints.delete(webhookId)
       if (hasNewUrl) await resumeAll(webhookId)
       const webhook = await webhookById(db, webhookId)
       if (!webhook?.enabled) {
+        endpoints.delete(webhookId)
         if (webhook) for (let count = 1; count > 0; ) count = await endWaiting(db, webhookId)
         lanes.delete(webhookId)
         return

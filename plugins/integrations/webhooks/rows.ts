@@ -1,5 +1,5 @@
 import { type OwnStatements, type Site, type Sql, sql } from "#plugin"
-import type { Delivery, DeliveryState, Webhook, WebhookSecret } from "./webhook.ts"
+import { type Delivery, type DeliveryState, LIMITS, type Webhook, type WebhookSecret } from "./webhook.ts"
 
 const WEBHOOK = sql`
   id, organization_id, site_id, url_secret_id, url_label, description, events_json, secrets_json, enabled, disabled_reason, failing_since,
@@ -171,12 +171,13 @@ export const updateDeliveries = (statements: OwnStatements, deliveries: readonly
 const SLICE = 500
 const countOf = async (statements: OwnStatements, statement: Sql): Promise<number> => (await statements.all(statement)).length
 
-/** Lets the deliveries that were stopped be attempted again. Returns how many, at most a slice. */
+/** Lets the deliveries that were stopped, or wait for a time that is too far away, be attempted again. Returns how many, at most a slice. */
 export const resumeStopped = (statements: OwnStatements, webhookId: number, now: number): Promise<number> =>
   countOf(
     statements,
     sql`update integrations_deliveries set next_at = ${now}, state = 'pending' where id in (
-      select id from integrations_deliveries where webhook_id = ${webhookId} and state = 'failed' and next_at is null limit ${SLICE}
+      select id from integrations_deliveries
+      where webhook_id = ${webhookId} and ((state = 'failed' and next_at is null) or next_at > ${now + LIMITS.longestWaitMs}) limit ${SLICE}
     ) returning id`,
   )
 

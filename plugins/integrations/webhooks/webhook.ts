@@ -74,6 +74,8 @@ export const LIMITS = {
   retriesMs: [30_000, 2 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS],
   /** Largest deviation from a pause, so that many receivers are not called at once. */
   jitter: 0.2,
+  /** No attempt waits longer. A later time was written while the clock was wrong. */
+  longestWaitMs: 30 * HOUR_MS,
   /** Time without a success after which a webhook is disabled. */
   failingMs: 5 * DAY_MS,
   /** Time for which the old secret still signs. */
