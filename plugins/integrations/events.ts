@@ -49,7 +49,7 @@ export const messageSchema = (type: string, { title, payload }: ProductEventForm
         { description: "Payload of the event." },
       ),
     },
-    { title },
+    { title: `${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Message`, description: title },
   )
 
 /** Returns the events that a receiver wants. Looks up the receivers of a site once, however many events it has. */

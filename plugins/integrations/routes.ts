@@ -10,6 +10,7 @@ import {
   refuseArguments,
   Sent,
   type Site,
+  webhookMessages,
 } from "#plugin"
 import { type Area, authorOf } from "./area.ts"
 import { CHAT_EVENTS } from "./chat/chat.ts"
@@ -166,11 +167,14 @@ export const connectRoute = ({ host, integrations }: Area, { kind, connect }: Ki
 type Answer = { integration: IntegrationResponse } | AuthorizationResponse
 
 /** Describes the product events, for receivers of webhooks. */
-export const eventRoutes = ({ host }: Area) =>
-  host.instanceRouter().get(
+export function eventRoutes({ host }: Area) {
+  const forms = () => Object.entries({ ...host.productEvents(), [PING.name]: PING.form })
+  const messages = () =>
+    Object.fromEntries(forms().map(([event, form]) => [event, { title: form.title, schema: messageSchema(event, form) }]))
+  return host.instanceRouter().get(
     "/integrations/events",
     () => ({
-      data: Object.entries({ ...host.productEvents(), [PING.name]: PING.form }).map(([event, form]) => ({
+      data: forms().map(([event, form]) => ({
         event,
         title: form.title,
         only_by_name: ONLY_BY_NAME.includes(event) || event === PING.name,
@@ -178,5 +182,11 @@ export const eventRoutes = ({ host }: Area) =>
         schema: messageSchema(event, form),
       })),
     }),
-    { signedIn: true, query: NoQuery, response: { 200: EventsResponse }, detail: operation("List the events that webhooks receive") },
+    {
+      signedIn: true,
+      query: NoQuery,
+      response: { 200: EventsResponse },
+      detail: { ...operation("List the events that webhooks receive"), ...webhookMessages(messages) },
+    },
   )
+}

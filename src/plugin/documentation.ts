@@ -12,3 +12,8 @@ export const operationsOf = (tag: string) => (summary: string, body?: TSchema) =
 
 /** Documents error codes that do not follow from the form of a route. */
 export const failures = (...codes: readonly string[]): object => ({ "x-failures": codes })
+
+/** Documents the messages that webhooks receive, by event. The function is called once all plugins are set up. */
+export const webhookMessages = (messages: () => Readonly<Record<string, { title: string; schema: TSchema }>>): object => ({
+  "x-webhooks": messages,
+})

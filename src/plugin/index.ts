@@ -188,7 +188,7 @@ export {
   type PluginEndpoint,
   type PluginPaths,
 } from "./contract.ts"
-export { failures, operationsOf } from "./documentation.ts"
+export { failures, operationsOf, webhookMessages } from "./documentation.ts"
 export {
   createEnrichment,
   type EnrichedEvent,

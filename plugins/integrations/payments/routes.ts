@@ -1,46 +1,17 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
-import {
-  etagOf,
-  failures,
-  NoQuery,
-  operationsOf,
-  Paged,
-  pageOfAll,
-  readNothing,
-  readPlainPaging,
-  Sent,
-  type Site,
-  versionsIn,
-} from "#plugin"
-import type { Author, IntegrationsHost } from "../area.ts"
+import { AnyQuery, etagOf, failures, NoQuery, operationsOf, Paged, pageOfAll, readNothing, readPlainPaging, Sent, type Site } from "#plugin"
+import { authorOf, type IntegrationsHost } from "../area.ts"
 import type { PaymentHooks } from "./hooks.ts"
 import { HookInput, HookPatch, HookRotation } from "./input.ts"
 import type { Receive } from "./receiving.ts"
 import { HookResponse, HookWithUrl, ReceivedResponse } from "./responses.ts"
 
 const operation = operationsOf("integrations")
-/** Describes a query parameter, which the handler reads itself. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const PAGE = t.Object(
-  {
-    limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-    cursor: parameter({ type: "string", description: "Cursor of the page, from `next_cursor`." }),
-    count: parameter({ type: "string", enum: ["true", "false"], description: "Whether to count all rows. Default: false." }),
-  },
-  { additionalProperties: true },
-)
-
 /** Routes for payment hooks. */
 export function paymentHookRoutes(host: IntegrationsHost, hooks: PaymentHooks) {
   const find = async ({ id }: Record<string, string | undefined>, { site }: { site?: Site }): Promise<void> =>
     void (await hooks.get(site!, id)) // all routes are below a site
   const canRead = { permission: "integrations:read", find }
   const can = { permission: "integrations:write", find }
-  type Caller = Pick<Author, "site" | "actor"> & { user: { id: number }; request: Request }
-  const authorOf = ({ site, actor, user, request }: Caller): Author => ({
-    ...{ site, actor, userId: user.id },
-    expected: versionsIn(request.headers.get("if-match")),
-  })
 
   return host
     .siteRouter()
@@ -50,7 +21,7 @@ export function paymentHookRoutes(host: IntegrationsHost, hooks: PaymentHooks) {
         const page = await pageOfAll(readPlainPaging(`hooks/${site.id}`, query), await hooks.list(site))
         return { ...page, data: await Promise.all(page.data.map(hooks.show)) }
       },
-      { can: "integrations:read", query: PAGE, response: { 200: Paged(HookResponse) }, detail: operation("List payment hooks") },
+      { can: "integrations:read", query: AnyQuery, response: { 200: Paged(HookResponse) }, detail: operation("List payment hooks") },
     )
     .post(
       "/integrations/hooks",

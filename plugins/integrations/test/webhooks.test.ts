@@ -475,6 +475,22 @@ describe("the routes", () => {
   })
 })
 
+test("the document of the API contains the schema of each event's message", async () => {
+  const { instance } = await shared()
+  const cookie = await instance.signIn({ role: "viewer" })
+  // biome-ignore lint/suspicious/noExplicitAny: a document whose parts are compared
+  const read = async (path: string): Promise<any> =>
+    (await instance.api.send("GET", `/api/private/${path}`, undefined, undefined, { cookie })).body
+  const { webhooks, components } = await read("openapi.json")
+  const { data } = await read("integrations/events")
+  expect(Object.keys(webhooks)).toEqual(data.map(({ event }: { event: string }) => event))
+  const { schema } = webhooks["goal.created"].post.requestBody.content["application/json"]
+  expect(schema).toEqual({ $ref: "#/components/schemas/GoalCreatedMessage" })
+  const { properties } = components.schemas.GoalCreatedMessage
+  expect(properties.type).toMatchObject({ const: "goal.created" })
+  expect(properties.data.anyOf[0].properties).toHaveProperty("goal_id")
+})
+
 let world: Promise<Stand> | undefined
 /** An instance for refusals, which leave nothing behind. */
 const shared = (): Promise<Stand> => (world ??= stand([]))

@@ -1,5 +1,6 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
+import { Type as t } from "@sinclair/typebox"
 import {
+  AnyQuery,
   etagOf,
   failures,
   NoQuery,
@@ -21,16 +22,14 @@ import { DELIVERY_STATES } from "./webhook.ts"
 import type { WithSecret } from "./webhooks.ts"
 
 const operation = operationsOf("integrations")
-/** Describes a query parameter, which the handler reads itself. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const PAGE = {
-  limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-  cursor: parameter({ type: "string", description: "Cursor of the page, from `next_cursor`." }),
-  count: parameter({ type: "string", enum: ["true", "false"], description: "Whether to count all rows. Default: false." }),
-}
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
-const STATE = parameter({ type: "string", enum: DELIVERY_STATES, description: "Only deliveries in this state." })
-
+const DeliveriesQuery = t.Object(
+  {
+    state: t.Optional(
+      t.String({ "x-parameter": { type: "string", enum: DELIVERY_STATES, description: "Only deliveries in this state." } }),
+    ),
+  },
+  { additionalProperties: true },
+)
 const URL_FAILURES = ["unknown_event", "blocked_address", "outbound_disabled"] as const
 
 /** Routes for webhooks and their deliveries. */
@@ -53,7 +52,7 @@ export function webhookRoutes({ host, webhooks, deliveries }: Area) {
         const page = await pageOfAll(readPlainPaging(`webhooks/${site.id}`, given), await webhooks.list(site, user.id))
         return { ...page, data: await Promise.all(page.data.map(webhooks.show)) }
       },
-      { can: "webhooks:write", query: query(PAGE), response: { 200: Paged(WebhookResponse) }, detail: operation("List webhooks") },
+      { can: "webhooks:write", query: AnyQuery, response: { 200: Paged(WebhookResponse) }, detail: operation("List webhooks") },
     )
     .post(
       "/webhooks",
@@ -153,7 +152,7 @@ export function webhookRoutes({ host, webhooks, deliveries }: Area) {
       },
       {
         can,
-        query: query({ ...PAGE, state: STATE }),
+        query: DeliveriesQuery,
         response: { 200: Paged(DeliveryResponse) },
         detail: { ...operation("List the deliveries of a webhook, newest first"), ...failures("webhook_not_found") },
       },

@@ -6,7 +6,7 @@ import { requestExample } from "./examples.ts"
 import { RESPONSE_HEADERS } from "./headers.ts"
 import { type Parameter, parametersOf, sharedParameters } from "./parameters.ts"
 import { problemExample } from "./problem.ts"
-import { type DescribedRoute, describedRoutes, type RunningRoute } from "./route.ts"
+import { type DescribedRoute, type Detail, describedRoutes, type RunningRoute } from "./route.ts"
 import { collectSchemas, type Schema, type SchemaCollection } from "./schema.ts"
 
 export interface Operation {
@@ -35,6 +35,8 @@ export interface OpenApiDocument {
   servers: readonly { url: string }[]
   tags: readonly { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
+  /** Messages that the instance sends, by event. */
+  webhooks?: Record<string, { post: object }>
   components: Record<"schemas" | "responses" | "headers" | "parameters" | "examples" | "securitySchemes", Record<string, Schema>>
 }
 
@@ -79,12 +81,17 @@ export function documentOf(
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, schemas, answers.of(route)) }
   }
   const codes = new Set(routes.flatMap(({ failures }) => failures))
+  const messages = Object.assign({}, ...routes.map(({ detail }) => detail["x-webhooks"]?.())) as ReturnType<
+    NonNullable<Detail["x-webhooks"]>
+  >
+  const webhooks = Object.entries(messages).map(([event, { title, schema }]) => [event, { post: message(title, schemas.of(schema)) }])
   return {
     openapi: "3.1.0",
     info: { title, version: "1", description: about, license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: baseUrl || "/" }],
     tags: tags.map(([name, description]) => ({ name, description })),
     paths,
+    ...(webhooks.length > 0 && { webhooks: Object.fromEntries(webhooks) }),
     components: {
       schemas: schemas.components(),
       responses: answers.components() as Record<string, Schema>,
@@ -99,6 +106,13 @@ export function documentOf(
     },
   }
 }
+
+/** Describes a message to webhooks, which is signed by the Standard Webhooks specification. */
+const message = (summary: string, schema: Schema): object => ({
+  summary,
+  requestBody: { required: true, content: { "application/json": { schema } } },
+  responses: { "2XX": { description: "The message was received. After any other status it is sent again." } },
+})
 
 function operation(route: DescribedRoute, schemas: SchemaCollection, responses: Record<string, ResponseObject>): Operation {
   const { operationId, summary, detail } = route
