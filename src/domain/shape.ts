@@ -180,8 +180,13 @@ const MESSAGES: { [type in ValueErrorType]?: (schema: TSchema) => [code: string,
   [ValueErrorType.ArrayMinItems]: ({ minItems }) => ["too_few", `must have at least ${minItems} item${minItems === 1 ? "" : "s"}`],
   [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => ["too_many", `must have at most ${maxItems} items`],
   [ValueErrorType.ArrayUniqueItems]: () => ["not_unique", "contains the same item twice"],
-  [ValueErrorType.IntegerMinimum]: ({ minimum, maximum }) => ["out_of_range", `must be between ${minimum} and ${maximum}`],
-  [ValueErrorType.IntegerMaximum]: ({ minimum, maximum }) => ["out_of_range", `must be between ${minimum} and ${maximum}`],
+  [ValueErrorType.IntegerMinimum]: (schema) => ["out_of_range", rangeOf(schema)],
+  [ValueErrorType.IntegerMaximum]: (schema) => ["out_of_range", rangeOf(schema)],
+}
+
+function rangeOf({ minimum, maximum }: TSchema): string {
+  if (maximum === undefined) return `must be at least ${minimum}`
+  return minimum === undefined ? `must be at most ${maximum}` : `must be between ${minimum} and ${maximum}`
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -29,3 +29,12 @@ test.each([
   const { faults } = inspect(t.Object({ word: t.String({ minLength }) }), { word })
   expect(faults).toEqual([{ pointer: "/word", code: "too_short", detail }])
 })
+
+test.each([
+  [t.Integer({ minimum: 1 }), 0, "n must be at least 1."],
+  [t.Integer({ maximum: 9 }), 10, "n must be at most 9."],
+  [t.Integer({ minimum: 1, maximum: 9 }), 10, "n must be between 1 and 9."],
+])("names the bounds that a number has", (schema, value, expected) => {
+  const { faults } = inspect(t.Object({ n: schema }), { n: value })
+  expect(faults.map(({ detail }) => detail)).toEqual([expected])
+})
