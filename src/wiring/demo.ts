@@ -1,5 +1,6 @@
 import type { App } from "../app.ts"
 import type { DemoShape } from "../cli/command.ts"
+import type { Site } from "../domain/site.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/demo/demo.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { AppOptions } from "./settings.ts"
@@ -9,7 +10,10 @@ export async function filledDemo(app: App, options: AppOptions & { clock: Replay
   const { id, ...user } = await makeDemoUser(app, options)
   const made = await fillDemo(app, options, shape, report)
   const site = app.instance.sites.directory.byId(made.site_id)
-  if (site) await app.plugins.fillDemo({ site, userId: id })
+  if (site) {
+    await defineExamples(app, site, { userId: id, now: options.clock.now() })
+    await app.plugins.fillDemo({ site, userId: id })
+  }
   return { ...made, user }
 }
 
@@ -47,6 +51,31 @@ export async function fillDemo(app: App, { config, clock }: AppOptions & { clock
   const events = await replayTraffic({ sites, clock, collector, instance, report })
   const [first] = sites
   return { site_id: first!.siteId, tracking_id: first!.trackingId, key, events, data_dir: config.data_dir }
+}
+
+/** Creates a funnel, a segment, notes on the campaigns of the shop, and a shared view. */
+async function defineExamples({ instance }: App, site: Site, { userId, now }: { userId: number; now: number }): Promise<void> {
+  const viewer = { userId, permissions: new Set(Object.keys(instance.permissions)) }
+  await instance.funnels.create(site, DEMO_FUNNEL)
+  const filters = [{ dimension: "channel", operator: "is", values: ["Organic Search"] }]
+  await instance.segments.of(viewer).create(site, { name: "From search engines", scope: "site", filters })
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timezone).toPlainDate()
+  for (const months of [0, 1, 2]) {
+    const start = today.subtract({ months }).with({ day: 1 })
+    const text = `The sale of ${start.toLocaleString("en", { month: "long" })} begins`
+    await instance.annotations.create(site, { at: start.toString(), text })
+  }
+  await instance.shares.create(site, { name: "Shop in public" }, userId)
+}
+
+const DEMO_FUNNEL = {
+  name: "From product to order",
+  steps: [
+    { type: "page", match: "prefix", value: "/products/", name: "Product" },
+    { type: "page", value: "/cart", name: "Cart" },
+    { type: "page", value: "/checkout", name: "Checkout" },
+    { type: "event", value: "purchase", name: "Order" },
+  ],
 }
 
 const DEMO_GOALS = [

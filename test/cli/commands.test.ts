@@ -317,6 +317,18 @@ test("demo serves generated traffic and leaves nothing behind", async () => {
   const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!
   const me = await (await fetch(`${server.address}/api/private/me`, { headers: { cookie } })).json()
   expect(me).toMatchObject({ sites: [{ id: 1, name: "Shop", role: "owner" }] })
+  const list = async (path: string) =>
+    ((await (await fetch(`${server.address}/api/private/sites/1/${path}`, { headers: { cookie } })).json()) as { data: object[] }).data
+  expect(await list("goals")).toHaveLength(3)
+  expect(await list("funnels")).toMatchObject([{ name: "From product to order" }])
+  expect(await list("segments")).toMatchObject([{ name: "From search engines", scope: "site" }])
+  expect(await list("annotations")).toHaveLength(3)
+  expect(await list("shares")).toMatchObject([{ name: "Shop in public" }])
+  if (plugins.some(({ id }) => id === "integrations")) {
+    expect(await list("alerts")).toMatchObject([{ type: "drop" }, { type: "spike" }])
+    // A demo sends nothing to anyone.
+    expect(await list("webhooks")).toMatchObject([{ enabled: false }])
+  }
   expect(existsSync(String(data_dir))).toBe(true)
   expect(await server.end("SIGINT")).toBe(0)
   expect(existsSync(String(data_dir))).toBe(false)
