@@ -18,6 +18,7 @@ import { measurePeople } from "./people.ts"
 import { measurePeopleMemory } from "./people-memory.ts"
 import { measurePeopleWrites } from "./people-writes.ts"
 import { measurePressure } from "./pressure.ts"
+import { measureReportEmails } from "./report-emails.ts"
 import { DAY_MS } from "./reports.ts"
 import { measureRevenueReports } from "./revenue-reports.ts"
 import { measureRevenueWrites } from "./revenue-writes.ts"
@@ -45,6 +46,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   memory: () => measureMemory(largest),
   pressure: () => measurePressure(largest),
   sales: measureSales,
+  reports: () => measureReportEmails({ sites: Number(values.sites) }),
   "sign-in": measureSignIn,
   links: measureLinks,
   "link-batches": measureLinkBatches,
@@ -71,6 +73,7 @@ const { values, positionals } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
     sales: { type: "string", default: "1000000" },
+    sites: { type: "string", default: "1000" },
     deliveries: { type: "string", default: "100000" },
     seed: { type: "string", default: "7" },
   },

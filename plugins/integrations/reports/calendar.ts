@@ -1,4 +1,4 @@
-import type { ReportKind, Run } from "./report.ts"
+import { LIMITS, type Report, type ReportKind, type Run } from "./report.ts"
 
 /** Days that a report covers, both inclusive, and those it is compared with. */
 export interface ReportPeriod {
@@ -36,6 +36,24 @@ export function nextDue(rhythm: Rhythm, timezone: string, after: number): number
   }
 }
 
+/** What to do with a report: the period to send, if any, the runs afterwards, and the next time. */
+export interface Plan {
+  period?: ReportPeriod
+  sent: readonly Run[]
+  next_at: number
+}
+
+/**
+ * Decides about a report whose time has come, from what is stored. A period is sent once, and not more than 24 hours late. Its next time is
+ * later than the last one that is due if the clock was set back, or the time zone was changed: then the report is only planned again.
+ */
+export function plan(report: Pick<Report, "kind" | "hour" | "next_at" | "sent">, timezone: string, now: number): Plan {
+  const { at, period } = lastDue(report, timezone, now)
+  const next_at = nextDue(report, timezone, now)
+  const isSent = report.next_at <= at && now - at <= LIMITS.lateMs && !wasSent(report.sent, period)
+  return isSent ? { period, sent: withSent(report.sent, period), next_at } : { sent: report.sent, next_at }
+}
+
 /** Returns the last day up to a day on which a report of a kind is due: every day, on Mondays, or on the first of a month. */
 function dueDay(kind: ReportKind, day: Temporal.PlainDate): Temporal.PlainDate {
   if (kind === "daily") return day
@@ -66,11 +84,10 @@ function periodBefore(kind: ReportKind, day: Temporal.PlainDate): ReportPeriod {
 const MAX_RUNS = 50
 
 /** Returns whether a period was sent. */
-export const wasSent = (runs: readonly Run[], { to }: Pick<ReportPeriod, "to">): boolean =>
-  runs.some(([first, last]) => first <= to && to <= last)
+const wasSent = (runs: readonly Run[], { to }: Pick<ReportPeriod, "to">): boolean => runs.some(([first, last]) => first <= to && to <= last)
 
 /** Adds a period to the runs of those that were sent. The last run is that of the latest sending. */
-export function withSent(runs: readonly Run[], { from, to }: Pick<ReportPeriod, "from" | "to">): Run[] {
+function withSent(runs: readonly Run[], { from, to }: Pick<ReportPeriod, "from" | "to">): Run[] {
   const dayBefore = Temporal.PlainDate.from(from).subtract({ days: 1 }).toString()
   const grown = runs.find(([first, last]) => first <= dayBefore && dayBefore <= last)
   const others = runs.filter((run) => run !== grown)

@@ -1,5 +1,6 @@
-import { dayNumber, isRevenueOpen, type Site } from "#plugin"
+import { AppError, dayNumber, isRevenueOpen, type Site } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
+import { createSearchReport } from "../search/report.ts"
 import { plain } from "../text.ts"
 import type { ReportPeriod } from "./calendar.ts"
 import { LIMITS, type Report, type Section } from "./report.ts"
@@ -75,10 +76,25 @@ export async function contentOf(
     return { section: "goals", rows }
   }
 
+  /** Search engines report days late, and not for every site. */
+  async function searchQueries(): Promise<ReportList | undefined> {
+    try {
+      const given = { ...range, group_by: "query", limit: LIMITS.rows }
+      const { rows } = await createSearchReport(host)(site, given, { ...options, form: "json" })
+      if (rows.length === 0) return undefined
+      return { section: "search_queries", rows: rows.map(({ key, clicks }) => ({ name: shortened(key), value: clicks })) }
+    } catch (error) {
+      if (error instanceof AppError && error.code === "not_connected") return undefined
+      throw error
+    }
+  }
+
   // One query after the other, so that a report never takes more than one of the query workers from people.
   const content: ReportContent = { kind, from, to, currency: site.revenue_currency, figures: await figures(), lists: [] }
   for (const section of ["pages", "sources", "places"] as const) if (shows(section)) content.lists.push(await top(section))
   if (shows("goals") && host.services.goals.rules(site.id).length > 0) content.lists.push(await goals())
+  const queries = shows("search_queries") ? await searchQueries() : undefined
+  if (queries) content.lists.push(queries)
   return content
 }
 
@@ -96,6 +112,7 @@ export const LIST_LABELS: Readonly<Record<ReportList["section"], { title: string
   sources: { title: "Sources", unit: "Visitors" },
   places: { title: "Countries", unit: "Visitors" },
   goals: { title: "Goals", unit: "Conversions" },
+  search_queries: { title: "Search queries", unit: "Clicks" },
 }
 
 const NUMBER = new Intl.NumberFormat("en-US")

@@ -5,7 +5,7 @@ import type { ReportChannel, ReportKind } from "./report.ts"
 
 export const REPORT_READY = "report.ready"
 
-const LIST_SECTIONS: readonly ReportList["section"][] = ["pages", "sources", "places", "goals"]
+const LIST_SECTIONS: readonly ReportList["section"][] = ["pages", "sources", "places", "goals", "search_queries"]
 
 /** The product event of a report. It has the content of the report, but no recipients. */
 export const REPORT_EVENTS = {
@@ -33,9 +33,15 @@ export const REPORT_EVENTS = {
             section: textOf<ReportList["section"]>({
               description: `Section: ${LIST_SECTIONS.map((section) => `\`${section}\``).join(", ")}.`,
             }),
-            rows: t.Array(t.Object({ name: field.text("Name of the row."), value: field.integer("Visitors, or conversions of a goal.") }), {
-              description: "Top rows.",
-            }),
+            rows: t.Array(
+              t.Object({
+                name: field.text("Name of the row."),
+                value: field.integer("Visitors, conversions of a goal, or clicks of a search query."),
+              }),
+              {
+                description: "Top rows.",
+              },
+            ),
           }),
           { description: "Top rows of the sections of the report." },
         ),

@@ -4,7 +4,7 @@ export type ReportKind = (typeof REPORT_KINDS)[number]
 export const REPORT_CHANNELS = ["email", "chat"] as const
 export type ReportChannel = (typeof REPORT_CHANNELS)[number]
 
-export const SECTIONS = ["figures", "pages", "sources", "places", "goals", "revenue"] as const
+export const SECTIONS = ["figures", "pages", "sources", "places", "goals", "revenue", "search_queries"] as const
 export type Section = (typeof SECTIONS)[number]
 
 /** A report that is sent regularly. Times are epoch milliseconds. */

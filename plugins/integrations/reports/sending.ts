@@ -1,11 +1,11 @@
-import type { OwnStatements, Site } from "#plugin"
+import { caseKey, type OwnStatements, type Site } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
-import { lastDue, nextDue, type ReportPeriod, wasSent, withSent } from "./calendar.ts"
+import { lastDue, plan, type ReportPeriod } from "./calendar.ts"
 import { contentOf, type ReportContent, titleOf } from "./content.ts"
 import { emailOf } from "./email.ts"
 import { REPORT_READY } from "./events.ts"
 import { knownRecipients, openTokens, unsubscribeUrl } from "./recipients.ts"
-import { LIMITS, type Recipient, type Report, stateOf } from "./report.ts"
+import { type Recipient, type Report, stateOf } from "./report.ts"
 import { listDue, noteOutcome, noteSent, noteSentNow, reportById, setNextAt } from "./rows.ts"
 
 /** Sending of reports. Each period is sent once, whatever happens to the process and to the clock. */
@@ -36,20 +36,16 @@ export function createSending(host: IntegrationsHost): Sending {
     const site = host.services.sites.directory.byId(report.site_id)
     if (!site) return // it was deleted and will be purged
     const at = now()
-    const due = lastDue(report, site.timezone, at)
-    const next_at = nextDue(report, site.timezone, at)
-    const isLate = at - due.at > LIMITS.lateMs
-    // The next time is later than the last one that is due if the clock was set back, or the time zone was changed.
-    const isDone = report.next_at > due.at || wasSent(report.sent, due.period)
-    if (isLate || isDone || !(await canReach(site, report))) return setNextAt(db, report.id, next_at)
-    const content = await contentOf(host, site, report, due.period, signal)
+    const { period, sent, next_at } = plan(report, site.timezone, at)
+    if (!period || !(await canReach(site, report))) return setNextAt(db, report.id, next_at)
+    const content = await contentOf(host, site, report, period, signal)
     const prepared = await prepare(site, report, content)
     await db.transaction(async (statements) => {
       const present = await reportById(statements, report.id)
       // A report that was changed meanwhile is still due, and the next run sends it as it is then.
-      if (present?.version !== report.version || !present.enabled || wasSent(present.sent, due.period)) return
+      if (present?.version !== report.version || !Bun.deepEquals(present.sent, report.sent)) return
       await queue(statements, site, report, prepared)
-      await noteSent(statements, { id: report.id, sent: withSent(present.sent, due.period), next_at }, at)
+      await noteSent(statements, { id: report.id, sent, next_at }, at)
     })
   }
 
@@ -59,7 +55,7 @@ export function createSending(host: IntegrationsHost): Sending {
     if (!host.mail.isOn()) return false
     if (user_id === null) return true
     const holders = await host.services.access.holders(site.organization_id, "site:read", site.id)
-    return holders.some((address) => recipients.includes(address))
+    return holders.some((address) => recipients.some((recipient) => caseKey(recipient) === caseKey(address)))
   }
 
   interface Prepared {
