@@ -128,6 +128,6 @@ function listHtml({ section, rows }: ReportContent["lists"][number]): string {
     ({ name, value }) =>
       `<tr><td class="ink line" style="${cell};word-break:break-word">${escaped(name)}</td><td class="ink line" align="right" width="110" style="${cell}">${numberText(value)}</td></tr>`,
   )
-  const none = `<tr><td class="muted line" colspan="2" style="${cell}">${NO_ROWS}</td></tr>`
+  const none = `<tr><td class="muted line" colspan="2" style="${cell.replace(INK, MUTED)}">${NO_ROWS}</td></tr>`
   return `<tr><td style="padding:16px 28px 0;${FONT}"><table width="100%" cellpadding="0" cellspacing="0" border="0" style="${FONT}">${head}${body.length > 0 ? body.join("") : none}</table></td></tr>`
 }

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { type SmtpServer, smtpServer } from "#plugin/test"
+import { archiveLines, archiveOf, type SmtpServer, smtpServer } from "#plugin/test"
 import { receiver, type Stand, stand } from "../kit.ts"
 
 setDefaultTimeout(60_000)
@@ -229,6 +229,22 @@ test("a viewer sees and keeps only the subscription of their own verified addres
   expect(sentTo()).toHaveLength(1)
 })
 
+test("a member who leaves takes their own subscription along, and hands over the reports for others", async () => {
+  await using server = await smtpServer()
+  await using at = await standWith(server)
+  const { catalog } = at.instance.app.instance
+  const admin = await at.as({ role: "admin" })
+  const { sql } = await import("#plugin")
+  const row = await catalog.get<{ id: number; email: string }>(sql`select id, email from users order by id desc limit 1`)
+  await catalog.run(sql`update users set email_verified_at = 1 where id = ${row!.id}`)
+  const own = await admin("POST", "/reports", { kind: "daily", recipients: [row!.email] })
+  const others = await admin("POST", "/reports", { kind: "daily", recipients: [row!.email, "ann@example.org"] })
+  expect([own.status, others.status]).toEqual([201, 201])
+  expect((await at.ask("DELETE", `/../../organizations/1/members/${row!.id}`)).status).toBe(204)
+  const left = await at.ask("GET", "/reports")
+  expect(left.body.data.map(({ id, created_by }: { id: number; created_by: number }) => [id, created_by])).toEqual([[others.body.id, 1]])
+})
+
 test("leaves out revenue unless every viewer may see it", async () => {
   await using server = await smtpServer()
   await using at = await standWith(server)
@@ -298,7 +314,21 @@ test("sends on request at most once in ten minutes", async () => {
   expect(server.mails).toHaveLength(2) // the week that ended since then
 })
 
-test("ends with its site, and the archive names no recipient", async () => {
+test("the archive of a site has its reports without recipients", async () => {
+  await using server = await smtpServer()
+  await using at = await standWith(server)
+  await at.ask("POST", "/reports", { kind: "daily", recipients: ["ann@example.org"], sections: ["pages"] })
+  await at.ask("POST", "/alerts", { type: "drop", channels: [] })
+  const archive = await archiveOf(at.instance)
+  expect(archiveLines(archive["integrations_reports.ndjson"])).toEqual([
+    { kind: "daily", channel: "email", hour: 7, sections: ["pages"], enabled: true },
+  ])
+  expect(archiveLines(archive["integrations_alerts.ndjson"])).toEqual([
+    { type: "drop", threshold: 1, factor: null, window_minutes: 720, goal: null, enabled: true },
+  ])
+})
+
+test("ends when its site moves to another organization", async () => {
   await using server = await smtpServer()
   await using at = await standWith(server)
   const { body: report } = await at.ask("POST", "/reports", { kind: "daily", recipients: ["ann@example.org"] })
