@@ -172,7 +172,8 @@ test("receives the events of its site or organization that it has chosen; by def
   const plain = await connect(world, "slack", chat, { url: chat.url("/site-default") })
   await connect(world, "slack", chat, { url: chat.url("/site-goals"), config: { events: ["goal.completed"] } })
   await connect(world, "slack", chat, { url: chat.url("/organization"), scope: "organization" })
-  expect(plain.config.events).toEqual(["import.failed", "backup.failed"])
+  const traffic = ["spike", "drop", "stopped", "goal", "not_found", "resolved"].map((name) => `traffic.${name}`)
+  expect(plain.config.events).toEqual([...traffic, "report.ready", "import.failed", "backup.failed"])
   const seen = async (event: string, siteId: number | null) => {
     const before = chat.received.length
     await world.publish(event, { name: "Sign-up", conversions: 3, step: "copy", cause: "disk" }, siteId)
