@@ -277,6 +277,7 @@ export type { Scene } from "./http/private/scene.ts"
 export { openMailbox } from "./mailbox.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"
 export { type SmtpServer, smtpServer } from "./services/mail/smtp-server.ts"
+export { certificate, startTlsServer } from "./services/mail/starttls-server.ts"
 export { nameServer } from "./services/oidc/name-server.ts"
 export { bySize, longTest, SEED } from "./size.ts"
 /** Plugins of the program, for tests of what they are together. A plugin that was deleted is missing. */
