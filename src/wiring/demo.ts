@@ -37,7 +37,8 @@ export async function fillDemo(app: App, { config, clock }: AppOptions & { clock
     const { site } = await operations["site.create"]({ site: { name, hosts: [host], revenue_currency: "EUR" } })
     for (const goal of DEMO_GOALS) await instance.goals.create(site, goal)
     const events = Math.round(shape.events / count)
-    sites.push({ siteId: site.id, trackingId: site.tracking_id, seed: shape.seed + index, events, from, to, host, currency: "EUR" })
+    const traffic = { seed: shape.seed + index, events, from, to, host, currency: "EUR", hasOrders: true }
+    sites.push({ siteId: site.id, trackingId: site.tracking_id, ...traffic })
   }
   const wanted = {
     name: "Demo",

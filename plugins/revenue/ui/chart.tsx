@@ -122,7 +122,7 @@ export function RevenueChart({ bars, interval, isCompared, isCompact = false }: 
             <span class="key-of-series revenue-key-refunds">Refunds</span>
             {isCompared && (
               <span class="key-of-series" data-other>
-                Net before
+                Previous net
               </span>
             )}
           </span>
@@ -150,7 +150,7 @@ const BarTable = ({ bars, interval, isCompared }: ChartProps) => (
     <table class="table">
       <thead>
         <tr>
-          {["Time", "Sales", "Refunds", "Net", "Orders", ...(isCompared ? ["Net before"] : [])].map((head, i) => (
+          {["Time", "Sales", "Refunds", "Net", "Orders", ...(isCompared ? ["Previous net"] : [])].map((head, i) => (
             <th key={head} scope="col" class={i === 0 ? undefined : "number"}>
               {head}
             </th>

@@ -5,6 +5,7 @@ import {
   Button,
   Card,
   canOnSite,
+  dayText,
   FilterBar,
   FilterRow,
   IgnoredAddressParts,
@@ -124,8 +125,8 @@ function Controls({ choices, onChoose, isVerifiedOnly, report }: ControlsProps) 
         value={choices.currency ?? ""}
         options={[
           { value: "", label: "Each on its own" },
-          { value: "base", label: "Converted to the base currency" },
-          ...codes.map((code) => ({ value: code, label: `Converted to ${code}` })),
+          { value: "base", label: "In the base currency" },
+          ...codes.map((code) => ({ value: code, label: `In ${code}` })),
         ]}
         onValue={(currency) => onChoose({ currency, shown: "" })}
       />
@@ -253,6 +254,8 @@ function lookbackText({ asked, effective, reason }: ReportResponse["attribution"
   return `${text} The look-back is set to ${daysText(asked)}, but ${why}.`
 }
 
+const shortDay = (day: string): string => dayText(day, { weekday: undefined })
+
 /** Notice that names the amounts without an exchange rate. */
 function Notices({ siteId, report }: { siteId: number; report: ReportResponse }) {
   const { base, meta } = report
@@ -263,7 +266,7 @@ function Notices({ siteId, report }: { siteId: number; report: ReportResponse })
       <span>
         {base.unconverted.map(({ amount }) => moneyText(amount)).join(", ")} {base.unconverted.length === 1 ? "has" : "have"} no exchange
         rate to {base.currency} and {base.unconverted.length === 1 ? "is" : "are"} not part of the total
-        {days.length > 0 && ` (${days.slice(0, 3).join(", ")}${days.length > 3 ? ` and ${days.length - 3} more days` : ""})`}.{" "}
+        {days.length > 0 && ` (${days.slice(0, 3).map(shortDay).join(", ")}${days.length > 3 ? ` and ${days.length - 3} more days` : ""})`}.{" "}
         <Link href={`${revenueAddress(siteId)}/rates`}>Add exchange rates</Link>
       </span>
     </p>

@@ -92,7 +92,7 @@ function Detail({ siteId, of }: { siteId: number; of: TransactionDetail }) {
         of={[
           ["Type", <TypeText key="type" type={of.type} flags={of.flags} />],
           ["Amount", signedMoney(of.type, of.amount)],
-          ...(of.base
+          ...(of.base && of.base.amount.currency !== of.amount.currency
             ? [[`In ${of.base.amount.currency}`, `${moneyText(of.base.amount)} (rate ${of.base.rate} of ${of.base.rate_day})`] as const]
             : []),
           ...(hasPart(of.tax) ? [["Tax", moneyText(of.tax)] as const] : []),

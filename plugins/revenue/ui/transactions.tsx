@@ -92,10 +92,10 @@ export default function Transactions() {
           options={options("All", TRUST_LABELS)}
           onValue={(trust) => choose({ trust })}
         />
-        <SelectField label="Mark" value={filters.flag ?? ""} options={options("Any", FLAG_LABELS)} onValue={(flag) => choose({ flag })} />
+        <SelectField label="Flag" value={filters.flag ?? ""} options={options("Any", FLAG_LABELS)} onValue={(flag) => choose({ flag })} />
         <TextField label="From" type="date" value={filters.from ?? ""} onValue={(from) => choose({ from })} />
         <TextField label="To" type="date" value={filters.to ?? ""} onValue={(to) => choose({ to })} />
-        <SelectField label="Order" value={filters.sort ?? ""} options={SORTS} onValue={(sort) => choose({ sort })} />
+        <SelectField label="Sort by" value={filters.sort ?? ""} options={SORTS} onValue={(sort) => choose({ sort })} />
       </FilterRow>
       <PagedTable
         stacks

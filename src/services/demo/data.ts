@@ -30,6 +30,8 @@ export interface TrafficOptions {
   events: number
   host: string
   currency?: string
+  /** Whether orders have ids, customers abroad pay in their own currency, and some orders are refunded. Default: false. */
+  hasOrders?: boolean
 }
 
 const DAY = 86_400_000
@@ -41,7 +43,7 @@ const HOUR = 3_600_000
  */
 export function* generateTraffic(options: TrafficOptions): Generator<TrafficEvent> {
   const random = seededRandom(options.seed)
-  const shop = shopOf(options.host, options.currency ?? "EUR")
+  const shop = shopOf(options.host, options.currency ?? "EUR", options.hasOrders)
   const days = daysOf(options)
   const people = crowd(random, options.events)
   let made = 0

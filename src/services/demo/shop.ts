@@ -12,8 +12,9 @@ export interface Arrival {
 export interface Shop {
   origin: string
   currency: string
+  hasOrders: boolean
 }
-export const shopOf = (host: string, currency: string): Shop => ({ origin: `https://${host}`, currency })
+export const shopOf = (host: string, currency: string, hasOrders = false): Shop => ({ origin: `https://${host}`, currency, hasOrders })
 
 /** Returns the weighted arrivals of a day. Each month has a campaign in its first week, with emails and advertisements. */
 export function arrivals(day: Date): readonly (readonly [number, Arrival])[] {
@@ -64,13 +65,48 @@ export function* generateVisit(
     const page = { person, client, url: `${shop.origin}${path}${query}`, title: titleOf(path), referrer }
     yield { ...page, at, name: "pageview" }
     const stay = 800 + random.around(client.mobile ? 22_000 : 41_000)
-    for (const extra of customEvents(random, shop, path)) yield { ...page, ...extra, at: at + Math.min(stay, 2_000 + random.around(8_000)) }
+    for (const extra of customEvents(random, shop, path)) {
+      const event = { ...page, ...extra, at: at + Math.min(stay, 2_000 + random.around(8_000)) }
+      if (extra.revenue && shop.hasOrders) yield* order(random, shop, { ...event, revenue: extra.revenue })
+      else yield event
+    }
     at += stay
     if (random.chance(0.8)) yield { ...page, at, name: "engagement", engagement: { engagedMs: stay, scrollDepth: 10 + random.below(91) } }
     referrer = ""
     query = ""
     path = nextPage(random, path, client.mobile)
   }
+}
+
+/** Currencies of customers abroad, by time zone, with the price of one euro and the number of decimals. */
+const CURRENCIES: readonly (readonly [zone: string, currency: string, price: number, decimals: number])[] = [
+  ["America/New_York", "USD", 1.15, 2],
+  ["America/Los_Angeles", "USD", 1.15, 2],
+  ["Europe/London", "GBP", 0.87, 2],
+  ["Europe/Zurich", "CHF", 0.94, 2],
+  ["Asia/Tokyo", "JPY", 172, 0],
+]
+const REFUNDED = 0.07
+const DAY = 86_400_000
+
+/** Generates an order, and its refund on a later visit to the account if there is one. */
+function* order(
+  random: Random,
+  { origin }: Shop,
+  event: TrafficEvent & { revenue: { amount: number; currency: string } },
+): Generator<TrafficEvent> {
+  const { person, client, at, props, revenue } = event
+  const [, currency = revenue.currency, price = 1, decimals = 2] = CURRENCIES.find(([zone]) => zone === client.timezone) ?? []
+  const paid = (amount: number) => ({ amount: Number(amount.toFixed(decimals)), currency })
+  const order_id = `${person}-${Math.floor(at / 1_000) % 1_000_000}`
+  const amount = revenue.amount * price
+  yield { ...event, props: { ...props, order_id }, revenue: paid(amount) }
+  if (!random.chance(REFUNDED)) return
+  const account = { person, client, url: `${origin}/account`, title: "Account", referrer: "" }
+  const later = at + DAY + random.below(6 * DAY)
+  yield { ...account, at: later, name: "pageview" }
+  const part = random.chance(0.4) ? 0.5 : 1
+  yield { ...account, at: later + 20_000, name: "refund", props: { order_id }, revenue: paid(-amount * part) }
 }
 
 const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]

@@ -41,3 +41,18 @@ test("includes returning visitors, purchases, engagement and campaigns", () => {
   expect(new Set(traffic.map(({ client }) => client.timezone)).size).toBeGreaterThan(10)
   expect(new Set(traffic.map(({ client }) => client.userAgent)).size).toBeGreaterThan(6)
 })
+
+test("orders have distinct ids, several currencies and refunds of at most their amount, if they are wanted", () => {
+  const sold = [...generateTraffic({ ...options, hasOrders: true })].filter(({ revenue }) => revenue !== undefined)
+  const orders = new Map(sold.filter(({ name }) => name === "purchase").map((event) => [event.props!.order_id, event]))
+  const refunds = sold.filter(({ name }) => name === "refund")
+  expect(orders.size).toBe(sold.length - refunds.length)
+  expect(new Set(sold.map(({ revenue }) => revenue!.currency)).size).toBeGreaterThan(3)
+  expect(refunds.length / orders.size).toBeWithin(0.02, 0.15)
+  for (const { at, props, revenue } of refunds) {
+    const order = orders.get(props!.order_id)!
+    expect(revenue!.currency).toBe(order.revenue!.currency)
+    expect(-revenue!.amount).toBeWithin(order.revenue!.amount * 0.49, order.revenue!.amount + 0.01)
+    expect(at).toBeGreaterThan(order.at)
+  }
+})
