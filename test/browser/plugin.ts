@@ -1,6 +1,6 @@
 /** `#plugin/test/browser`: support for a plugin's tests of its pages. */
 
-export { noBrowser, openBrowser } from "./browser.ts"
+export { noBrowser, openBrowser, openVisitor } from "./browser.ts"
 export { tabTo } from "./people/access-stand.ts"
 export { HOSTILE } from "./report/dashboard-data.ts"
 export { type DashboardStand, openDashboard, settled } from "./report/dashboard-stand.ts"

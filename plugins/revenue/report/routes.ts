@@ -64,7 +64,12 @@ export function reportRoutes(host: RevenueHost, report: Report, products: Return
         detail: {
           ...operation("Download all groups of the revenue report as CSV"),
           ...FAILURES,
-          responses: { 200: { description: "All groups of the report, one line for each currency. Totals are left out, so that lines can be added up.", content: { "text/csv": { schema: { type: "string" } } } } },
+          responses: {
+            200: {
+              description: "All groups of the report, one line for each currency. Totals are left out, so that lines can be added up.",
+              content: { "text/csv": { schema: { type: "string" } } },
+            },
+          },
         },
       },
     )

@@ -24,7 +24,13 @@ async function stocked(): Promise<Shop> {
   const rates = [{ day: "2026-11-20", base: "EUR", quote: "JPY", rate: "180" }]
   expect(await shop.send("PUT", "/revenue/rates", { rates })).toMatchObject({ status: 200 })
   const { body } = await shop.get("/revenue/settings")
-  const settings = { base_currency: "USD", refund_basis: "order_date", include_client: true, lookback_days: 7, ignored_referrers: ["pay.example"] }
+  const settings = {
+    base_currency: "USD",
+    refund_basis: "order_date",
+    include_client: true,
+    lookback_days: 7,
+    ignored_referrers: ["pay.example"],
+  }
   expect(await shop.send("PUT", "/revenue/settings", { ...settings, version: (body as { version: number }).version })).toMatchObject({
     status: 200,
   })
@@ -37,7 +43,9 @@ test("an archive contains the transactions and rates of the site, whoever may se
   expect(await shop.send("PATCH", "/settings", { read_role: "admin" })).toMatchObject({ status: 200 })
   const files = await archiveOf(shop.instance)
   const transactions = archiveLines(files["revenue_transactions.ndjson"])
-  expect(transactions.map(({ type, order_id, provider, external_id, amount, note }) => [type, order_id, provider, external_id, amount, note])).toEqual([
+  expect(
+    transactions.map(({ type, order_id, provider, external_id, amount, note }) => [type, order_id, provider, external_id, amount, note]),
+  ).toEqual([
     ["sale", "A", "stripe", "pi_A", { amount: "11.00", amount_minor: 1100, currency: "EUR" }, null],
     ["refund", "A", "tracker", expect.stringMatching(/^event:/), { amount: "3.00", amount_minor: 300, currency: "EUR" }, null],
     ["sale", "M", "manual", expect.stringMatching(/^manual:/), { amount: "900", amount_minor: 900, currency: "JPY" }, "By phone"],
@@ -47,7 +55,9 @@ test("an archive contains the transactions and rates of the site, whoever may se
   ])
   const [{ visitor }] = transactions
   expect(archiveLines(files["visits.ndjson"]).map((visit) => visit.visitor)).toContain(visitor)
-  const stored = shop.instance.app.instance.events.rows(({ get }) => get<{ visitor: string }>(sql`select visitor from revenue_transactions where id = 1`))!
+  const stored = shop.instance.app.instance.events.rows(({ get }) =>
+    get<{ visitor: string }>(sql`select visitor from revenue_transactions where id = 1`),
+  )!
   for (const text of Object.values(files)) {
     expect(text).not.toContain(stored.visitor)
     expect(text).not.toContain("created_by")
@@ -63,7 +73,8 @@ test("an archive is refused to everyone who may not see revenue", async () => {
 test("a deleted site leaves no transaction, rate, setting or sale event", async () => {
   await using shop = await stocked()
   const { app } = shop.instance
-  const count = (table: string) => app.instance.events.rows(({ get }) => get<{ n: number }>(sql`select count(*) as n from ${raw(table)}`)!.n)
+  const count = (table: string) =>
+    app.instance.events.rows(({ get }) => get<{ n: number }>(sql`select count(*) as n from ${raw(table)}`)!.n)
   const tables = ["sale_events", "revenue_transactions", "revenue_chunks", "revenue_aliases", "revenue_rates", "revenue_cursor"]
   expect(tables.filter((table) => count(table) === 0)).toEqual([])
   await app.erasure.site(1)

@@ -37,6 +37,11 @@ beforeAll(async () => {
   await scene.prepare(owner, "PATCH", "/sites/1/settings", { min_group: 1 })
   const sale = { n: "purchase", u: "https://shop.example/thanks", $: { amount: AMOUNT, currency: "EUR" } }
   await instance.collect({ ...sale, p: { order_id: ORDER, plan: "pro" } })
+  // The sale becomes a transaction.
+  for (let step = 0; step < 2; step++) {
+    instance.clock.advance(3_000)
+    await instance.runJobs()
+  }
   // Umami's tracker sends the amount as properties.
   await instance.collect({ n: "basket", u: "https://shop.example/cart", p: { revenue: AMOUNT, currency: "EUR" } })
   const share = await scene.prepare(owner, "POST", "/sites/1/shares", {
@@ -113,7 +118,8 @@ const faultsOf = (text: string) =>
 
 test("people below the role see revenue in no answer, and people from it on in the same answers as before", async () => {
   // The answers that show revenue by themselves. A new one belongs here.
-  const open = ["GET /sites/{site}/stats/goals", "GET /sites/{site}/stats/properties"]
+  const revenue = ["report", "report.csv", "transactions", "transactions.csv"].map((name) => `GET /sites/{site}/revenue/${name}`)
+  const open = [...revenue, "GET /sites/{site}/stats/goals", "GET /sites/{site}/stats/properties"]
   const withPeople = ["GET /sites/{site}/power-users/{person}", ...open]
   await setRole("viewer")
   expect([await privateLeaks("viewer"), await privateLeaks("editor")]).toEqual([open, withPeople])
