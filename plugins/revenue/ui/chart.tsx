@@ -64,7 +64,9 @@ export function RevenueChart({ bars, interval, isCompared, isCompact = false }: 
             {chosen ? (
               <ReadOut bar={chosen} interval={interval} />
             ) : (
-              <span class="quiet">{isCompact ? "Sales and refunds" : "Point at a bar, or use the arrow keys."}</span>
+              <span class="quiet">
+                {isCompact ? `Sales and refunds in ${bars[0]!.gross.currency}` : "Point at a bar, or use the arrow keys."}
+              </span>
             )}
           </p>
           <div class="revenue-plot">

@@ -68,19 +68,19 @@ function Line({ report, currency }: { report: Answer; currency: string }) {
 function Groups({ report: { breakdown, group_by }, currency, title }: { report: Answer; currency: string; title: string }) {
   const rows = breakdown.flatMap((row) => {
     const figures = row.by_currency.find((one) => one.currency === currency)
-    return figures ? [{ row, net: figures.net }] : []
+    return figures ? [{ row, net: figures.net, orders: figures.orders }] : []
   })
   const most = Math.max(1, ...rows.map(({ net }) => sizeOf(net)))
   return (
     <ul class="groups" aria-label={title}>
-      {rows.map(({ row, net }) => (
+      {rows.map(({ row, net, orders }) => (
         <li key={row.key}>
           <span>{groupName(group_by, row)}</span>
           <span class="groups-track">
             <span class="groups-bar" style={{ width: `${Math.max(0, (100 * sizeOf(net)) / most)}%` }} />
           </span>
           <strong title={moneyText(net)}>{shortMoney(net)}</strong>
-          <span class="small quiet">{`${ordersText(row.orders)} ${row.orders === 1 ? "order" : "orders"}`}</span>
+          <span class="small quiet">{`${ordersText(orders)} ${orders === 1 ? "order" : "orders"}`}</span>
         </li>
       ))}
     </ul>
