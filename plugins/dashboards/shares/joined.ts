@@ -16,6 +16,9 @@ export interface JoinedLimits {
   waiting: number
 }
 
+/** Longest pause after a computation. */
+const MAX_REST_MS = 2_000
+
 /** Follows a computation from its beginning. Joins a running one with the same key. Throws `rate_limited` if too many wait. */
 export type Join<Item> = (organizationId: number, key: string, start: () => AsyncIterable<Item>) => AsyncGenerator<Item>
 
@@ -79,8 +82,11 @@ export function createJoined<Item>({ running, waiting }: JoinedLimits): Join<Ite
     runs.set(key, run)
     void (async () => {
       await free
+      const from = performance.now()
       await drive(run, start)
       runs.delete(key)
+      // As long as it took, the workers belong to members, however many viewers ask.
+      await Bun.sleep(Math.min(performance.now() - from, MAX_REST_MS))
       leave(organizationId)
     })()
     return follow(run)

@@ -18,8 +18,8 @@ import type { BoardShares } from "./shares.ts"
 export type FoundBoard = FoundShare<SharedBoard, BoardShare>
 type Line = [id: number, WidgetResult]
 
-/** Queries of viewers of one organization that run at the same time. Members have the other places of the pool. */
-const QUERIES_AT_ONCE = 2
+/** Queries of viewers of one organization that run at the same time. Members have the other places of the pool, and wait for one query at most. */
+const QUERIES_AT_ONCE = 1
 const QUEUE = { running: 1, waiting: 32 } as const
 
 /** Widgets without figures, which no filter changes. */
