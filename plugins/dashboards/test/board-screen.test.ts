@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { programPlugins } from "#plugin/test"
 import { noBrowser, openBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
 import dashboards from "../dashboards.ts"
 import type { BoardResponse } from "../responses.ts"
@@ -256,4 +257,33 @@ test.skipIf(noBrowser)("two windows edit one dashboard: the second to save sees 
     [0, 1],
     [6, 0],
   ])
+})
+
+test.skipIf(noBrowser)("the form of a retention widget sets what starts a cohort and what counts as a return", async () => {
+  await using other = await openDashboard(browser, { plugins: [dashboards, ...programPlugins.filter(({ id }) => id === "cohorts")] })
+  const owner = { cookie: await other.signIn({ role: "owner" }) }
+  const made = await other.instance.api.post(`${SITE}/dashboards`, { name: "Loyalty" }, undefined, owner)
+  const { id } = made.body as { id: number }
+  await using looked = await other.look(owner)
+  const { page } = looked
+  await looked.open(`/sites/1/dashboards/${id}/edit?add`)
+  await page.getByRole("button", { name: /^Retention/ }).click()
+  const drawer = page.getByRole("dialog", { name: "Configure retention" })
+  const start = drawer.getByRole("group", { name: "Started with" })
+  await start.getByLabel("Kind").selectOption("event")
+  await start.getByLabel("Event name").fill("Signup")
+  const back = drawer.getByRole("group", { name: "Came back with" })
+  await back.getByLabel("Kind").selectOption("page")
+  await back.getByLabel("Page").fill("/pricing")
+  await back.getByLabel("At least this many times").fill("2")
+  await settled(page)
+  expect(await violations(page)).toEqual([])
+  await drawer.getByRole("button", { name: "Apply" }).click()
+  await page.getByRole("button", { name: "Save changes" }).click()
+  await page.waitForURL(/dashboards\/\d+(\?|$)/)
+  const { body } = await other.instance.api.get(`${SITE}/dashboards/${id}`, undefined, owner)
+  expect((body as BoardResponse).widgets[0]).toMatchObject({
+    type: "retention",
+    config: { start: { type: "event", value: "Signup" }, return: { type: "page", value: "/pricing", count: 2 } },
+  })
 })
