@@ -99,8 +99,8 @@ function areaOf(host: RevenueHost): Area {
   const rates = createRates(host, (from, siteId) => recompute.ratesChanged(from, siteId))
   const writing = createWriting({ host, settings, rates })
   const attribution = createAttribution(host, { settings, writing })
-  recompute = createRecompute(host, { writing, attribution })
-  const following = createFollowing(host, { folding: createFolding(host, writing), attribution })
+  recompute = createRecompute(host, attribution)
+  const following = createFollowing(host, { folding: createFolding(host, { writing, attribution }), attribution })
   const manual = createManual(host, { writing, written: following.soon })
   const visibility = createVisibility(host, writing)
   return { host, settings, rates, writing, recompute, following, visibility, manual, list: createList(host) }

@@ -14,6 +14,7 @@ import {
 } from "#plugin"
 import { type Area, operation } from "./area.ts"
 import { readJsonOrCsv, SentTable } from "./bodies.ts"
+import { Book, EVENT } from "./transactions/book.ts"
 import {
   RefundInput,
   readTransaction,
@@ -32,9 +33,7 @@ import {
   TransactionList,
   TransactionResponse,
 } from "./transactions/responses.ts"
-import { aliasesOf } from "./transactions/sales.ts"
 import { PROVIDERS, TRUSTS, type TransactionRow } from "./transactions/transaction.ts"
-import { linkedTo, rowById } from "./transactions/writer.ts"
 
 const READ = "revenue:read"
 const WRITE = "revenue:write"
@@ -76,9 +75,12 @@ export function transactionRoutes({ host, list, manual }: Area) {
 
   async function detail(site: Site, id: number, permissions: ReadonlySet<string>): Promise<TransactionDetail> {
     const found = await host.rows.write((rows) => {
-      const row = rowById(rows, site.id, id)
-      const sale = row && row.parent_id !== null ? rowById(rows, site.id, row.parent_id) : undefined
-      return row && { row, related: sale ? [sale] : linkedTo(rows, id), aliases: aliasesOf(rows, id) }
+      const book = new Book(rows, site.id)
+      const row = book.byId(id)
+      const sale = row && row.parent_id !== null ? book.byId(row.parent_id) : undefined
+      return (
+        row && { row, related: sale ? [sale] : book.linkedTo(id), aliases: book.aliasesOf(id).filter(({ provider }) => provider !== EVENT) }
+      )
     })
     if (!found) throw notFound()
     return formatDetail(found.row, { ...found, ...sightOf(permissions) })

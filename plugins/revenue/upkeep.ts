@@ -7,7 +7,7 @@ import { refoldSale } from "./transactions/removal.ts"
 import { formatDetail } from "./transactions/responses.ts"
 import { deleteSale } from "./transactions/sales.ts"
 import { COLUMNS, NO_VISIT, type TransactionRow } from "./transactions/transaction.ts"
-import { type RevenueWriter, updateRow } from "./transactions/writer.ts"
+import type { RevenueWriter } from "./transactions/writer.ts"
 
 /** Number of rows that one transaction of the writer changes. */
 const SLICE = 500
@@ -126,7 +126,7 @@ const removeReports = ({ host }: Area, writer: RevenueWriter, row: TransactionRo
   row.type === "sale" ? refoldSale(writer, host.sales, row, isLeft) : deleteRefund(writer, row)
 const remove = (writer: RevenueWriter, row: TransactionRow): void =>
   row.type === "sale" ? deleteSale(writer, row.id) : deleteRefund(writer, row)
-const clear = (writer: RevenueWriter, { id }: TransactionRow): void => updateRow(writer, id, NO_VISIT)
+const clear = (writer: RevenueWriter, { id }: TransactionRow): void => writer.book.update(id, NO_VISIT)
 
 /** Changes all rows of a site that match, in slices by id. Returns their number. */
 async function changeAll(
@@ -140,9 +140,7 @@ async function changeAll(
   let after = 0
   return inSlices(() =>
     writing.writeInTurn(site, (writer) => {
-      const found = writer.rows.all<TransactionRow>(
-        sql`select ${COLUMNS} from revenue_transactions where site_id = ${siteId} and ${matches(after)} order by id limit ${SLICE}`,
-      )
+      const found = writer.book.select(sql`${matches(after)} order by id limit ${SLICE}`)
       for (const row of found) change(writer, row)
       after = found.at(-1)?.id ?? after
       return found.length

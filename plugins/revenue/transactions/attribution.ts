@@ -6,17 +6,33 @@ import { type LinkClick, type SaleVisit, type Site, sql, type Touch } from "#plu
 import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
-import { COLUMNS, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
-import { changeRow, rowsById, type Values } from "./writer.ts"
+import type { Values } from "./book.ts"
+import { convertRows } from "./links.ts"
+import { type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */
-const SLICE = 2_000
+export const SLICE = 2_000
 /** Number of transactions per transaction of the writer. Incoming events wait for it, some milliseconds. */
-const WRITTEN_SLICE = 250
+export const WRITTEN_SLICE = 250
 /** Number of touches other than direct ones that a transaction keeps: the first and the latest. */
 const MAX_TOUCHES = 100
 const DAY_MS = 86_400_000
+
+/** What a lookup has to know of a transaction. */
+export type Traced = Pick<TransactionRow, "id" | "sale_sequence" | "person" | "occurred_at" | "visit_started_at" | "is_open">
+const TRACED = sql`id, sale_sequence, person, occurred_at, visit_started_at, is_open`
+
+/** Returns the columns of the visit and the touches of a transaction. Undefined if its visit was not found. */
+export type Lookup = (row: TransactionRow) => Values | undefined
+
+interface FreezeOptions {
+  signal?: AbortSignal | undefined
+  /** Whether amounts are converted again as well. */
+  isConverted?: boolean
+  /** Whether visits and touches are looked up. */
+  isTouched?: boolean
+}
 
 interface AttributionOptions {
   settings: Pick<RevenueSettingsStore, "of">
@@ -26,8 +42,9 @@ interface AttributionOptions {
 export function createAttribution(host: RevenueHost, { settings, writing }: AttributionOptions) {
   const { rows, sales } = host
 
-  /** Looks up the visits and touches of some rows and stores them. In its turn, because an erasure must not come in between. */
-  async function freeze(site: Site, found: readonly TransactionRow[], signal?: AbortSignal): Promise<void> {
+  /** Looks up the visits and touches of transactions. In its turn, because an erasure must not come in between. */
+  async function lookUp(site: Site, found: readonly Traced[], signal?: AbortSignal): Promise<Lookup> {
+    if (found.length === 0) return () => undefined
     const current = await settings.of(site)
     const visits = await sales.visits(site, sequencesOf(found), signal)
     const byPerson = found.filter(({ sale_sequence, person }) => sale_sequence === null && person !== null)
@@ -35,17 +52,29 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     const led = await pathsOf(site, [...visitors], found, current, signal)
     const personVisits = await visitsOfPersons(site, byPerson, led, current, signal)
     const isTouch = touchTest(site, current)
+    return (row) => {
+      const visit = row.sale_sequence === null ? personVisits.get(row.id) : visits.get(row.sale_sequence)
+      return visit && frozen(row, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays })
+    }
+  }
+
+  /** Looks up the visits and touches of some rows and stores them, and converts their amounts if asked to. */
+  async function freeze(site: Site, found: readonly Traced[], options: FreezeOptions = {}): Promise<void> {
+    const { signal, isConverted = false, isTouched = true } = options
+    const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => isTouched && (at !== null || is_open > 0)
+    const lookup = await lookUp(site, found.filter(isTraced), signal)
     for (let at = 0; at < found.length; at += WRITTEN_SLICE) {
       const ids = found.slice(at, at + WRITTEN_SLICE).map(({ id }) => id)
       await writing.write(site, (writer) => {
-        const rows = rowsById(writer.rows, site.id, ids)
-        const left = new Set(sales.bySequence(site.id, sequencesOf(rows)).map(({ sequence }) => sequence))
-        for (const row of rows) {
-          const visit = row.sale_sequence === null ? personVisits.get(row.id) : visits.get(row.sale_sequence)
-          if (visit) changeRow(writer, row, frozen(row, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays }))
-          else if (row.sale_sequence !== null && !left.has(row.sale_sequence))
-            changeRow(writer, row, NO_VISIT) // its event was erased
-          else changeRow(writer, row, { is_open: 0 })
+        const { book } = writer
+        book.load(ids)
+        const rows = ids.flatMap((id) => book.byId(id) ?? [])
+        if (isConverted) convertRows(writer, rows)
+        const traced = rows.filter(isTraced)
+        const left = new Set(sales.bySequence(site.id, sequencesOf(traced)).map(({ sequence }) => sequence))
+        for (const row of traced) {
+          const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
+          book.update(row.id, lookup(row) ?? (isErased ? NO_VISIT : { is_open: 0 }))
         }
       })
       await Bun.sleep(0)
@@ -56,7 +85,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
   async function pathsOf(
     site: Site,
     visitors: readonly string[],
-    found: readonly TransactionRow[],
+    found: readonly Traced[],
     { lookbackDays }: RevenueSettings,
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, Path>> {
@@ -92,9 +121,9 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
   }
 
   /** Reads rows whose visit is new or open, after an id. */
-  const openRows = (site: Site, state: number, after: number): Promise<TransactionRow[]> =>
+  const openRows = (site: Site, state: number, after: number): Promise<Traced[]> =>
     rows.write(({ all }) =>
-      all(sql`select ${COLUMNS} from revenue_transactions
+      all(sql`select ${TRACED} from revenue_transactions
         where site_id = ${site.id} and is_open = ${state} and id > ${after} order by id limit ${SLICE}`),
     )
 
@@ -103,7 +132,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     for (let after = 0; !signal.aborted; ) {
       const last = await writing.inTurn(site.id, async () => {
         const found = await openRows(site, state, after)
-        if (found.length > 0) await freeze(site, found, signal)
+        if (found.length > 0) await freeze(site, found, { signal })
         return found.at(-1)
       })
       if (!last) return
@@ -116,15 +145,29 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     attributeNew: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, NEW, signal),
     /** Follows open visits, until they are closed. */
     followOpen: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, OPEN, signal),
-    /** Looks up the touches of transactions again. Those whose visit was erased have none. */
-    refreeze: (site: Site, found: readonly TransactionRow[]): Promise<void> =>
+    /** Converts the transactions after a place again, and looks up their touches. Those whose visit was erased have none. */
+    recompute: (site: Site, { at, id, from, isTouched }: RecomputedSlice, signal: AbortSignal): Promise<Traced[]> =>
       writing.inTurn(site.id, async () => {
-        const attributed = found.filter(({ visit_started_at: at, is_open }) => at !== null || is_open > 0)
-        if (attributed.length > 0) await freeze(site, attributed)
+        const found = await rows.write(({ all }) =>
+          all<Traced>(sql`select ${TRACED} from revenue_transactions where site_id = ${site.id} and occurred_at >= ${from}
+            and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
+        )
+        await freeze(site, found, { signal, isConverted: true, isTouched })
+        return found
       }),
+    lookUp,
   }
 }
 export type Attribution = ReturnType<typeof createAttribution>
+
+/** The transactions after one, by time, and what of them is computed again besides the conversion. */
+interface RecomputedSlice {
+  at: number
+  id: number
+  /** Only those from this time on. */
+  from: number
+  isTouched: boolean
+}
 
 /** What led to a sale: visit starts and clicks of one visitor, in order. */
 interface Path {
@@ -132,13 +175,13 @@ interface Path {
   clicks: readonly LinkClick[]
 }
 
-interface FreezeOptions {
+interface PathTerms {
   isTouch(touch: Touch): boolean
   lookbackDays: number
 }
 
 /** Returns the columns of a visit and of the touches before a transaction. */
-function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, { isTouch, lookbackDays }: FreezeOptions): Values {
+function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, { isTouch, lookbackDays }: PathTerms): Values {
   const from = row.occurred_at - lookbackDays * DAY_MS
   const isBefore = ({ at }: { at: number }) => at >= from && at <= row.occurred_at
   const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
@@ -155,7 +198,7 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
   }
 }
 
-const sequencesOf = (rows: readonly TransactionRow[]): number[] =>
+const sequencesOf = (rows: readonly Traced[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
 
 const withoutMissing = (texts: Readonly<Record<string, string>>): Record<string, string> =>

@@ -1,39 +1,50 @@
 /** Folds sale events into transactions, each once: transactions and position are written in one transaction. */
-import { type SaleEvent, type Site, sql } from "#plugin"
+import { type RowStatements, type SaleEvent, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
+import { type Attribution, type Lookup, SLICE, WRITTEN_SLICE } from "./attribution.ts"
 import type { Claim } from "./claim.ts"
 import { NO_DETAILS } from "./claim.ts"
 import { recordRefund } from "./refunds.ts"
-import { recordSale } from "./sales.ts"
+import { prefetchClaims, recordSale } from "./sales.ts"
+import { NEW } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
-/** Number of sale events per transaction of the writer. Incoming events wait for it, a few milliseconds. */
-const SLICE = 250
+interface FoldingParts {
+  writing: Writing
+  attribution: Pick<Attribution, "lookUp">
+}
 
-export function createFolding({ sales, rows }: RevenueHost, writing: Writing) {
+export function createFolding({ sales, rows }: RevenueHost, { writing, attribution }: FoldingParts) {
   const positionOf = (siteId: number): Promise<number> => rows.write((statements) => readPosition(statements, siteId))
 
-  /** Folds a slice. Returns whether more may follow. */
-  async function foldSlice(site: Site): Promise<boolean> {
-    const position = await positionOf(site.id)
-    const read = await sales.after(site.id, position, SLICE)
-    const last = read.at(-1)
-    if (!last) return false
-    await writing.write(site, (writer) => {
-      // Read again, because an event can have been erased since, and its visit can have moved.
-      const sequences = read.map(({ sequence }) => sequence)
-      for (const event of sales.bySequence(site.id, sequences)) fold(writer, event)
-      writer.rows.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${last.sequence})
-        on conflict (site_id) do update set position = excluded.position`)
-    })
+  /** Folds the next sale events, with the visits that led to them. Returns whether more may follow. */
+  async function foldSlice(site: Site, signal?: AbortSignal): Promise<boolean> {
+    const read = await sales.after(site.id, await positionOf(site.id), SLICE)
+    const lookup = await attribution.lookUp(site, read.map(tracedEvent), signal)
+    for (let at = 0; at < read.length && !signal?.aborted; at += WRITTEN_SLICE) {
+      await writeEvents(site, read.slice(at, at + WRITTEN_SLICE), lookup)
+      await Bun.sleep(0)
+    }
     return read.length === SLICE
   }
+
+  const writeEvents = (site: Site, read: readonly SaleEvent[], lookup: Lookup): Promise<void> =>
+    writing.write(site, (writer, statements) => {
+      // Read again, because an event can have been erased since, and its visit can have moved.
+      const sequences = read.map(({ sequence }) => sequence)
+      const claims = sales.bySequence(site.id, sequences).map(claimOf)
+      prefetchClaims(writer.book, claims)
+      const added = claims.flatMap((claim) => fold(writer, claim))
+      for (const id of added) attribute(writer, id, lookup)
+      statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${sequences.at(-1)!})
+        on conflict (site_id) do update set position = excluded.position`)
+    })
 
   return {
     /** Folds the new sale events of a site. */
     async fold(site: Site, signal?: AbortSignal): Promise<void> {
-      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldSlice(site)))) await Bun.sleep(0)
+      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldSlice(site, signal)))) await Bun.sleep(0)
     },
 
     /** Returns whether a site has sale events to fold. */
@@ -42,40 +53,42 @@ export function createFolding({ sales, rows }: RevenueHost, writing: Writing) {
 }
 export type Folding = ReturnType<typeof createFolding>
 
-const readPosition = ({ get }: Pick<RevenueWriter["rows"], "get">, siteId: number): number =>
+const readPosition = ({ get }: Pick<RowStatements, "get">, siteId: number): number =>
   get<{ position: number }>(sql`select position from revenue_cursor where site_id = ${siteId}`)?.position ?? 0
 
-function fold(writer: RevenueWriter, event: SaleEvent): void {
-  if (event.amount_minor < 0) recordRefund(writer, refundOf(event))
-  else recordSale(writer, saleOf(event))
+const tracedEvent = ({ sequence, at }: SaleEvent) => ({
+  ...{ id: 0, sale_sequence: sequence, person: null, occurred_at: at, visit_started_at: null, is_open: NEW },
+})
+
+/** Records a sale event. Returns the id of its transaction, if it is a new one. */
+function fold(writer: RevenueWriter, claim: Claim): number[] {
+  const recorded = claim.type === "sale" ? recordSale(writer, claim) : recordRefund(writer, claim)
+  return recorded?.isNew ? [recorded.id] : []
 }
 
-/** Returns what a sale event with a positive amount says. */
-export const saleOf = (event: SaleEvent): Claim => ({
-  ...claimOf(event),
-  type: "sale",
-  external_id: event.order_id === null ? eventId(event) : `order:${event.order_id}`,
-  amount_minor: event.amount_minor,
-})
+/** Stores the visit of a new transaction. One whose visit was not found, or has moved since, is looked up again. */
+function attribute({ book }: RevenueWriter, id: number, lookup: Lookup): void {
+  const row = book.byId(id)
+  const values = row?.is_open === NEW ? lookup(row) : undefined
+  if (values && values.visit_sequence === row?.visit_sequence) book.update(id, values)
+}
 
-const refundOf = (event: SaleEvent): Claim => ({
-  ...claimOf(event),
-  type: "refund",
-  external_id: eventId(event),
-  amount_minor: -event.amount_minor,
-})
-
-const eventId = ({ sequence }: SaleEvent): string => `event:${sequence}`
-
-const claimOf = (event: SaleEvent) => ({
-  ...NO_DETAILS,
-  provider: event.import_id === 0 ? ("tracker" as const) : ("import" as const),
-  order_id: event.order_id,
-  currency: event.currency,
-  trust: event.trust,
-  import_id: event.import_id,
-  occurred_at: event.at,
-  sale_sequence: event.sequence,
-  visit_sequence: event.visit_sequence,
-  event: event.name,
-})
+/** Returns what a sale event says: a sale, or a refund if its amount is negative. */
+export function claimOf(event: SaleEvent): Claim {
+  const isSale = event.amount_minor >= 0
+  return {
+    ...NO_DETAILS,
+    type: isSale ? "sale" : "refund",
+    provider: event.import_id === 0 ? "tracker" : "import",
+    external_id: isSale && event.order_id !== null ? `order:${event.order_id}` : `event:${event.sequence}`,
+    amount_minor: Math.abs(event.amount_minor),
+    order_id: event.order_id,
+    currency: event.currency,
+    trust: event.trust,
+    import_id: event.import_id,
+    occurred_at: event.at,
+    sale_sequence: event.sequence,
+    visit_sequence: event.visit_sequence,
+    event: event.name,
+  }
+}

@@ -1,8 +1,7 @@
 /** What connects the transactions of an order: refunds with their sale, their common rate, and the flags of the sale. */
-import { type RowStatements, sql } from "#plugin"
 import { convert } from "../rates/rate.ts"
 import type { Provider, TransactionRow } from "./transaction.ts"
-import { linkedTo, type RevenueWriter, rowById, storeConversion, updateRow } from "./writer.ts"
+import type { RevenueWriter } from "./writer.ts"
 
 /** The largest number that a column can hold. A converted amount beyond it counts as not convertible. */
 const MAX_INTEGER = 2n ** 63n - 1n
@@ -28,14 +27,19 @@ export function conversionOf(
 
 /** Converts a transaction again, with the rate of its day, or of the day of its sale. */
 export function convertRow(writer: RevenueWriter, row: TransactionRow, sale?: TransactionRow): void {
-  const next = conversionOf(writer, row, (sale ?? row).occurred_at)
-  const names = ["base_minor", "base_currency", "rate", "rate_day"] as const
-  if (names.some((name) => row[name] !== next[name])) storeConversion(writer, row.id, next)
+  writer.book.update(row.id, conversionOf(writer, row, (sale ?? row).occurred_at))
+}
+
+/** Converts transactions again, those that are linked to a sale with the rate of its day. */
+export function convertRows(writer: RevenueWriter, rows: readonly TransactionRow[]): void {
+  const { book } = writer
+  book.load(rows.flatMap(({ parent_id }) => parent_id ?? []))
+  for (const row of rows) convertRow(writer, row, row.parent_id === null ? undefined : book.byId(row.parent_id))
 }
 
 /** Converts the refunds of a sale again, after its day, amount or currency changed. */
 export function relink(writer: RevenueWriter, sale: TransactionRow): void {
-  for (const row of linkedTo(writer.rows, sale.id)) convertRow(writer, row, sale)
+  for (const row of writer.book.linkedTo(sale.id)) convertRow(writer, row, sale)
 }
 
 /** Links the transactions that came before their sale, by one of its IDs or by its order. Returns whether there were any. */
@@ -46,37 +50,22 @@ export function linkWaiting(
   provider: Provider,
   orderId: string | null,
 ): boolean {
-  const { rows, site } = writer
-  const found = ids.flatMap((id) => waitingByKey(rows, site.id, id).filter((row) => row.provider === provider || id === orderId))
-  if (orderId !== null) found.push(...waitingByKey(rows, site.id, orderId), ...waitingByOrder(rows, site.id, orderId))
+  const { book } = writer
+  const found = ids.flatMap((id) => book.waitingFor("parent_key", id).filter((row) => row.provider === provider || id === orderId))
+  if (orderId !== null) found.push(...book.waitingFor("parent_key", orderId), ...book.waitingFor("order_id", orderId))
   if (found.length === 0) return false
-  const sale = rowById(rows, site.id, saleId)! // written in this transaction
+  const sale = book.byId(saleId)! // written in this transaction
   for (const row of new Map(found.map((each) => [each.id, each])).values()) {
-    updateRow(writer, row.id, { parent_id: saleId })
+    book.update(row.id, { parent_id: saleId })
     convertRow(writer, row, sale)
   }
   return true
 }
 
-type Waiting = TransactionRow
-
-const WAITING = sql`parent_id is null and type <> 'sale'`
-
-const waitingByKey = (rows: RowStatements, siteId: number, key: string): Waiting[] =>
-  rows
-    .all<{ id: number }>(sql`select id from revenue_transactions where site_id = ${siteId} and parent_key = ${key} and ${WAITING}`)
-    .map(({ id }) => rowById(rows, siteId, id)!)
-
-const waitingByOrder = (rows: RowStatements, siteId: number, orderId: string): Waiting[] =>
-  rows
-    .all<{ id: number }>(sql`select id from revenue_transactions where site_id = ${siteId} and order_id = ${orderId} and ${WAITING}`)
-    .map(({ id }) => rowById(rows, siteId, id)!)
-
 /** Sets the flags of a sale: whether it is disputed, and whether more was paid back than it brought in. */
-export function settle(writer: RevenueWriter, saleId: number): void {
-  const { rows, site } = writer
-  const linked = linkedTo(rows, saleId)
-  const sale = rowById(rows, site.id, saleId)
+export function settle({ book }: RevenueWriter, saleId: number): void {
+  const linked = book.linkedTo(saleId)
+  const sale = book.byId(saleId)
   if (!sale || (linked.length === 0 && sale.flags_json === "[]")) return
   const paidBack = linked
     .filter(({ currency }) => currency === sale.currency)
@@ -85,6 +74,5 @@ export function settle(writer: RevenueWriter, saleId: number): void {
     ...(linked.some(({ type }) => type === "dispute") ? ["disputed"] : []),
     ...(paidBack > BigInt(sale.amount_minor) ? ["over_refunded"] : []),
   ]
-  const json = JSON.stringify(flags)
-  if (json !== sale.flags_json) updateRow(writer, saleId, { flags_json: json })
+  book.update(saleId, { flags_json: JSON.stringify(flags) })
 }

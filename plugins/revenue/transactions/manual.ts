@@ -2,14 +2,14 @@
 import { type Actor, AppError, currencyDecimals, decimalText, fault, type OwnStatements, refuseFaults, type Site, sql } from "#plugin"
 import { revenueError } from "../errors.ts"
 import { LIMITS, type RevenueHost } from "../host.ts"
+import { Book } from "./book.ts"
 import { type Claim, NO_DETAILS_OF_REFUND } from "./claim.ts"
 import { type NewTransaction, readRefund } from "./input.ts"
 import { deleteRefund, recordRefund } from "./refunds.ts"
 import { refoldSale } from "./removal.ts"
 import { formatTransaction, type Sight } from "./responses.ts"
-import { recordSale, saleByOrder } from "./sales.ts"
+import { recordSale } from "./sales.ts"
 import type { TransactionRow } from "./transaction.ts"
-import { linkedTo, type RevenueWriter, rowById, rowByKey } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
 /** Who adds transactions, and the key by which a repeated request is recognized. */
@@ -32,7 +32,7 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
 
   /** Returns the rows of a site by id, or throws `transaction_not_found`. */
   async function get(site: Site, id: number): Promise<TransactionRow> {
-    const row = await rows.write((statements) => rowById(statements, site.id, id))
+    const row = await rows.write((statements) => new Book(statements, site.id).byId(id))
     if (!row) throw notFound()
     return row
   }
@@ -42,7 +42,8 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
     await refuseOverLimit(site, wanted.length)
     const claims = wanted.map((each, index) => claimOf(each, index, author))
     await rows.write((statements) => {
-      for (const [index, claim] of claims.entries()) refuseDuplicate({ rows: statements, site }, claim, wanted[index]!.pointer, author)
+      const book = new Book(statements, site.id)
+      for (const [index, claim] of claims.entries()) refuseDuplicate(book, claim, wanted[index]!.pointer, author)
     })
     await audit.writeAlone(author.actor, {
       action: refunded === undefined ? "revenue.transaction.create" : "revenue.transaction.refund",
@@ -53,10 +54,10 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
     })
     const added = await writing.writeInTurn(site, (writer) => {
       const ids = claims.map((claim, index) => {
-        refuseDuplicate(writer, claim, wanted[index]!.pointer, author)
+        refuseDuplicate(writer.book, claim, wanted[index]!.pointer, author)
         return (claim.type === "sale" ? recordSale(writer, claim) : recordRefund(writer, claim))!.id // a manual one is never voided
       })
-      return ids.map((id) => rowById(writer.rows, site.id, id)!) // written above
+      return ids.map((id) => writer.book.byId(id)!) // written above
     })
     await db.transaction((statements) => author.alongside(statements, added))
     written(site.id)
@@ -83,7 +84,7 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
       const sale = await get(site, id)
       if (sale.type !== "sale") throw new AppError("invalid_state", "Only a sale can be refunded.", { state: sale.type })
       const { amount, occurredAt, note } = readRefund(body, { currency: sale.currency, now: now() })
-      const left = amount ?? (await rows.write((statements) => leftOf(statements, sale)))
+      const left = amount ?? (await rows.write((statements) => leftOf(new Book(statements, site.id), sale)))
       if (left <= 0) refuseFaults([fault("/amount", "amount_out_of_range", "is required, because nothing is left of the sale")])
       const refund = {
         ...NO_DETAILS_OF_REFUND,
@@ -108,7 +109,7 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
         organizationId: site.organization_id,
       })
       await writing.writeInTurn(site, (writer) => {
-        const current = rowById(writer.rows, site.id, id)
+        const current = writer.book.byId(id)
         if (current?.provider !== "manual") return // taken over or deleted since
         if (current.type === "sale") refoldSale(writer, sales, current, () => true)
         else deleteRefund(writer, current)
@@ -122,9 +123,9 @@ export type Manual = ReturnType<typeof createManual>
 export const notFound = () => revenueError("transaction_not_found", "This transaction doesn't exist on the site, or it was removed.")
 
 /** Throws `duplicate_transaction` if the ID is taken, or if the order has a sale that more than a browser has reported. */
-function refuseDuplicate({ rows, site }: Pick<RevenueWriter, "rows" | "site">, claim: Claim, pointer: string, sight: Sight): void {
-  const byOrder = claim.type === "sale" && claim.order_id !== null ? saleByOrder(rows, site.id, claim.order_id) : undefined
-  const existing = rowByKey(rows, site.id, claim) ?? (byOrder && byOrder.trust !== "client" ? byOrder : undefined)
+function refuseDuplicate(book: Book, claim: Claim, pointer: string, sight: Sight): void {
+  const byOrder = claim.type === "sale" && claim.order_id !== null ? book.saleByOrder(claim.order_id) : undefined
+  const existing = book.byKey(claim) ?? (byOrder && byOrder.trust !== "client" ? byOrder : undefined)
   if (!existing) return
   const what =
     byOrder === existing ? "The site already has a sale of this order." : "The site already has a transaction with this external ID."
@@ -136,8 +137,8 @@ function refuseDuplicate({ rows, site }: Pick<RevenueWriter, "rows" | "site">, c
 }
 
 /** Returns what is left of a sale in its own currency. */
-function leftOf(rows: RevenueWriter["rows"], sale: TransactionRow): number {
-  const linked = linkedTo(rows, sale.id).filter(({ currency }) => currency === sale.currency)
+function leftOf(book: Book, sale: TransactionRow): number {
+  const linked = book.linkedTo(sale.id).filter(({ currency }) => currency === sale.currency)
   return linked.reduce(
     (left, { type, amount_minor }) => (type === "adjustment" ? left + amount_minor : left - amount_minor),
     sale.amount_minor,

@@ -3,15 +3,8 @@ import { type Actor, dayStart, type Job, type JobWork, type OwnStatements, parse
 import { revenueError } from "../errors.ts"
 import type { RevenueHost } from "../host.ts"
 import type { Attribution } from "./attribution.ts"
-import { convertRow } from "./links.ts"
-import { COLUMNS, type TransactionRow } from "./transaction.ts"
-import { rowById } from "./writer.ts"
-import type { Writing } from "./writing.ts"
 
 export const RECOMPUTE_JOB = "recompute-transactions"
-
-/** Number of transactions per transaction of the writer. Most keep their conversion, so that incoming events wait some milliseconds. */
-const SLICE = 1_000
 
 /** What has to be recomputed. */
 export interface RecomputeRequest {
@@ -31,7 +24,7 @@ interface Progress {
 
 export const ALL: RecomputeRequest = { from: null, touches: true }
 
-export function createRecompute(host: RevenueHost, { writing, attribution }: { writing: Writing; attribution: Attribution }) {
+export function createRecompute(host: RevenueHost, attribution: Pick<Attribution, "recompute">) {
   const { db, jobs, services } = host
 
   /** Adds a request to those of a site, in the transaction that makes it necessary. */
@@ -45,15 +38,13 @@ export function createRecompute(host: RevenueHost, { writing, attribution }: { w
   }
 
   /** Recomputes a slice. Returns the position after it, or undefined at the end. */
-  async function slice(site: Site, { request: wanted, at, id, done }: Required<Progress>): Promise<Progress | undefined> {
+  async function slice(
+    site: Site,
+    { request: wanted, at, id, done }: Required<Progress>,
+    signal: AbortSignal,
+  ): Promise<Progress | undefined> {
     const from = wanted.from === null ? Number.MIN_SAFE_INTEGER : dayStart(parseDay(wanted.from)!, site.timezone)
-    const rows = await writing.writeInTurn(site, (writer) => {
-      const found = writer.rows.all<TransactionRow>(sql`select ${COLUMNS} from revenue_transactions
-        where site_id = ${site.id} and occurred_at >= ${from} and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`)
-      for (const row of found) convertRow(writer, row, row.parent_id === null ? undefined : rowById(writer.rows, site.id, row.parent_id))
-      return found
-    })
-    if (wanted.touches) await attribution.refreeze(site, rows)
+    const rows = await attribution.recompute(site, { at, id, from, isTouched: wanted.touches }, signal)
     const last = rows.at(-1)
     return last && { request: wanted, at: last.occurred_at, id: last.id, done: done + rows.length }
   }
@@ -120,7 +111,7 @@ export function createRecompute(host: RevenueHost, { writing, attribution }: { w
         await save(position)
       }
       for (let slices = 1; position && !signal.aborted; slices++) {
-        const next: Progress | undefined = await slice(site, position as Required<Progress>) // it has a request
+        const next: Progress | undefined = await slice(site, position as Required<Progress>, signal) // it has a request
         if (next) progress({ phase: "recompute", done: next.done })
         if (next && slices % SLICES_PER_SAVE === 0) await save(next)
         position = next

@@ -1,49 +1,47 @@
 /** Refunds, disputes and adjustments: transactions of an order that change what it brought in. */
-import type { RowStatements } from "#plugin"
+import type { Book } from "./book.ts"
 import type { Claim } from "./claim.ts"
 import { convertRow, settle } from "./links.ts"
-import { type Recorded, saleByOrder, saleByPaymentId } from "./sales.ts"
+import type { Recorded } from "./sales.ts"
 import { NEW, type TransactionRow } from "./transaction.ts"
-import { deleteRow, insertRow, isMarked, mark, type RevenueWriter, rowById, rowByKey, updateRow, type Values } from "./writer.ts"
+import type { RevenueWriter } from "./writer.ts"
 
 /** Records a refund, dispute or adjustment. Without its sale it waits for it. Returns undefined if the provider has voided it. */
 export function recordRefund(writer: RevenueWriter, claim: Claim): Recorded | undefined {
-  const { rows, site } = writer
-  if (isMarked(rows, site.id, claim.provider, claim.external_id, claim.type)) return undefined
-  const known = rowByKey(rows, site.id, claim)
-  const sale = saleOf(rows, site.id, claim)
+  const { book } = writer
+  if (book.isMarked(claim)) return undefined
+  const known = book.byKey(claim)
+  const sale = saleOf(book, claim)
   const id = known ? update(writer, known, claim, sale) : insert(writer, claim, sale)
-  const row = rowById(rows, site.id, id)! // written above
-  convertRow(writer, row, row.parent_id === null ? undefined : rowById(rows, site.id, row.parent_id))
+  const row = book.byId(id)! // written above
+  convertRow(writer, row, row.parent_id === null ? undefined : book.byId(row.parent_id))
   if (row.parent_id !== null) settle(writer, row.parent_id)
   return { id, isNew: !known }
 }
 
 /** Removes a refund that failed, so that a later report of it is ignored. */
 export function voidRefund(writer: RevenueWriter, claim: Claim): void {
-  const { rows, site } = writer
-  const row = rowByKey(rows, site.id, claim)
+  const row = writer.book.byKey(claim)
   if (row) deleteRefund(writer, row)
-  mark(rows, site.id, claim.provider, claim.external_id, claim.type)
+  writer.book.mark(claim)
 }
 
 export function deleteRefund(writer: RevenueWriter, { id, parent_id }: TransactionRow): void {
-  deleteRow(writer, id)
+  writer.book.delete(id)
   if (parent_id !== null) settle(writer, parent_id)
 }
 
 /** Returns the sale of a refund: by the ID that the provider names, which can be that of the order, otherwise by the order. */
-function saleOf(rows: RowStatements, siteId: number, { parent_id, parent_key, provider, order_id }: Claim): TransactionRow | undefined {
-  if (parent_id !== undefined) return rowById(rows, siteId, parent_id)
-  const byKey =
-    parent_key === null ? undefined : (saleByPaymentId(rows, siteId, provider, parent_key) ?? saleByOrder(rows, siteId, parent_key))
-  return byKey ?? (order_id === null ? undefined : saleByOrder(rows, siteId, order_id))
+function saleOf(book: Book, { parent_id, parent_key, provider, order_id }: Claim): TransactionRow | undefined {
+  if (parent_id !== undefined) return book.byId(parent_id)
+  const byKey = parent_key === null ? undefined : (book.saleByPaymentId(provider, parent_key) ?? book.saleByOrder(parent_key))
+  return byKey ?? (order_id === null ? undefined : book.saleByOrder(order_id))
 }
 
 function insert(writer: RevenueWriter, claim: Claim, sale: TransactionRow | undefined): number {
-  const { site, now } = writer
-  return insertRow(writer, {
-    ...{ site_id: site.id, received_at: now, created_by: claim.created_by, note: claim.note },
+  const { book, now } = writer
+  return book.insert({
+    ...{ received_at: now, created_by: claim.created_by, note: claim.note },
     is_announced: claim.import_id === 0 ? 0 : 1,
     ...{ provider: claim.provider, external_id: claim.external_id, type: claim.type, order_id: claim.order_id },
     ...{ parent_id: sale?.id ?? null, parent_key: claim.parent_key },
@@ -65,6 +63,6 @@ function update(writer: RevenueWriter, row: TransactionRow, claim: Claim, sale: 
     ...(row.order_id === null && claim.order_id !== null && { order_id: claim.order_id }),
     ...(row.parent_key === null && claim.parent_key !== null && { parent_key: claim.parent_key }),
   }
-  updateRow(writer, row.id, values)
+  writer.book.update(row.id, values)
   return row.id
 }

@@ -1,10 +1,10 @@
 /** Sales of which several events are known: when one of them no longer counts, the order stays as the others report it. */
 import { type SaleEvent, type SaleReader, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { saleOf } from "./folding.ts"
+import { claimOf } from "./folding.ts"
 import { addEvent, deleteSale, eventsOf, recordSale } from "./sales.ts"
-import { COLUMNS, type TransactionRow } from "./transaction.ts"
-import { type RevenueWriter, updateRow } from "./writer.ts"
+import type { TransactionRow } from "./transaction.ts"
+import type { RevenueWriter } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of rows that one transaction of the writer changes. */
@@ -22,13 +22,13 @@ export function refoldSale(
   row: TransactionRow,
   isLeft: EventTest,
 ): void {
-  const left = sales.bySequence(row.site_id, eventsOf(writer.rows, row)).filter(isLeft)
+  const left = sales.bySequence(row.site_id, eventsOf(writer.book, row)).filter(isLeft)
   const { true: shown = [], false: hidden = [] } = Object.groupBy(left, (event) => `${isShown(sales, event)}` as const)
   const [counted, others] = shown.length > 0 ? [shown, hidden] : [hidden, []]
   deleteSale(writer, row.id)
-  for (const event of counted) recordSale(writer, saleOf(event), row.id)
-  for (const event of others) addEvent(writer, row.id, saleOf(event))
-  if (counted.length > 0) updateRow(writer, row.id, { is_announced: 1 })
+  for (const event of counted) recordSale(writer, claimOf(event), row.id)
+  for (const event of others) addEvent(writer, row.id, claimOf(event))
+  if (counted.length > 0) writer.book.update(row.id, { is_announced: 1 })
 }
 
 /** Returns whether an event is the site's own or of an import that is shown. */
@@ -58,12 +58,11 @@ export function createVisibility({ sales, services }: RevenueHost, writing: Writ
 
   /** Adjusts the next rows with several events. Returns the id after which to continue. */
   function adjustSlice(writer: RevenueWriter, after: number): number | undefined {
-    const found = writer.rows.all<TransactionRow>(sql`select ${COLUMNS} from revenue_transactions
-      where site_id = ${writer.site.id} and import_id > 0 and type = 'sale' and id > ${after}
-        and exists (select 1 from revenue_aliases where transaction_id = revenue_transactions.id and provider = 'event')
+    const found = writer.book.select(sql`import_id > 0 and type = 'sale' and id > ${after}
+      and exists (select 1 from revenue_aliases where transaction_id = revenue_transactions.id and provider = 'event')
       order by id limit ${SLICE}`)
     for (const row of found) {
-      const events = sales.bySequence(row.site_id, eventsOf(writer.rows, row))
+      const events = sales.bySequence(row.site_id, eventsOf(writer.book, row))
       const own = events.find(({ import_id }) => import_id === row.import_id)
       if ((own && isShown(sales, own)) || !events.some((event) => isShown(sales, event))) continue
       refoldSale(writer, sales, row, () => true)

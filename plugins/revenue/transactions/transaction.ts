@@ -1,4 +1,4 @@
-import { raw, type Sql, sql, type TransactionType } from "#plugin"
+import { raw, type Sql, type TransactionType } from "#plugin"
 
 /** Who reported a transaction. */
 export const PROVIDERS = ["tracker", "manual", "import", "stripe", "paddle", "lemonsqueezy", "woocommerce", "shopify", "generic"] as const
@@ -76,23 +76,21 @@ export const NO_VISIT: Partial<TransactionRow> = {
   ...{ link_id: null, dims_json: "{}", touches_json: "[]" },
 }
 
-const NAMES = [
-  ...["id", "site_id", "provider", "external_id", "type", "order_id", "parent_id", "parent_key", "amount_minor", "amount_rank"],
-  ...["currency", "tax_minor", "shipping_minor", "discount_minor", "base_currency", "rate", "rate_day", "trust", "recurring"],
-  ...[
-    "import_id",
-    "occurred_at",
-    "received_at",
-    "visitor",
-    "visitor_kind",
-    "visit_started_at",
-    "sale_sequence",
-    "visit_sequence",
-    "is_open",
-    "person",
-  ],
-  ...["link_id", "created_by", "note", "flags_json", "dims_json", "touches_json", "items_json"],
-]
+/** The columns of a transaction of which nothing but its key and amount is known. */
+export const EMPTY_ROW = {
+  ...{ order_id: null, parent_id: null, parent_key: null, amount_rank: null, tax_minor: 0, shipping_minor: 0, discount_minor: 0 },
+  ...{ base_minor: null, base_currency: null, rate: null, rate_day: null, recurring: null, import_id: 0, visitor: null },
+  ...{ visitor_kind: null, visit_started_at: null, sale_sequence: null, visit_sequence: null, is_open: 0, is_announced: 0, person: null },
+  ...{ link_id: null, created_by: null, note: null, flags_json: "[]", dims_json: "{}", touches_json: "[]", items_json: "[]" },
+} as const satisfies Partial<TransactionRow>
+
+export const COLUMN_NAMES = [
+  ...(["id", "site_id", "provider", "external_id", "type", "order_id", "parent_id", "parent_key", "amount_minor", "amount_rank"] as const),
+  ...(["currency", "tax_minor", "shipping_minor", "discount_minor", "base_minor", "base_currency", "rate", "rate_day", "trust"] as const),
+  ...(["recurring", "import_id", "occurred_at", "received_at", "visitor", "visitor_kind", "visit_started_at", "sale_sequence"] as const),
+  ...(["visit_sequence", "is_open", "is_announced", "person", "link_id", "created_by", "note", "flags_json", "dims_json"] as const),
+  ...(["touches_json", "items_json"] as const),
+] as const satisfies readonly (keyof TransactionRow)[]
 
 /** The columns of a `TransactionRow`. */
-export const COLUMNS: Sql = sql`${raw(NAMES.join(", "))}, cast(base_minor as text) as base_minor`
+export const COLUMNS: Sql = raw(COLUMN_NAMES.map((name) => (name === "base_minor" ? `cast(${name} as text) as ${name}` : name)).join(", "))

@@ -37,22 +37,33 @@ export interface RowReader {
 
 const MAX_ROWS = 10_000
 
-export function ownRows(events: Pick<EventStore, "rows">, reader: RowReader, pluginId: string): OwnRows {
+export function ownRows(events: Pick<EventStore, "appendRows" | "sync">, reader: RowReader, pluginId: string): OwnRows {
   /** Checks that a statement only uses tables of the plugin. Other statements are a bug, so this is not an `AppError`. */
-  const judged = (statement: Sql): Sql => {
-    const fault = forbiddenTable(statement.text, `${pluginId}_`)
+  const judge = (text: string): void => {
+    const fault = forbiddenTable(text, `${pluginId}_`)
     if (fault !== undefined) throw new Error(`A statement of the plugin ${pluginId} was refused: ${fault}`)
+  }
+  const judged = (statement: Sql): Sql => {
+    judge(statement.text)
     return statement
   }
   return {
-    write: async (work) =>
-      events.rows((rows) =>
+    async write(work) {
+      const { result, isChanged } = events.appendRows((rows) =>
         work({
           all: (statement) => rows.all(judged(statement)),
           get: (statement) => rows.get(judged(statement)),
           run: (statement) => rows.run(judged(statement)),
+          runEach(text, lists) {
+            judge(text)
+            rows.runEach(text, lists)
+          },
         }),
-      ),
+      )
+      // Incoming events do not wait for the disk meanwhile.
+      if (isChanged) await events.sync()
+      return result
+    },
     async read<Row>(statement: Sql, caller: Caller) {
       const rows = await reader.rowTables(judged(statement), MAX_ROWS, caller)
       if (rows.length > MAX_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MAX_ROWS} rows: read slices`)

@@ -6,6 +6,7 @@
  * Closed visits move from the log and the tail into columnar segments (`seal`). Upkeep merges, rewrites and deletes segments; each
  * change becomes visible in one transaction.
  */
+import type { Database } from "bun:sqlite"
 import type { MigrationList } from "../migrations.ts"
 import { openDatabase } from "./database.ts"
 import { type Identities, identitiesOf } from "./dictionary/identities.ts"
@@ -38,6 +39,8 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
   syncNow(): void
   /** Runs one transaction on the row tables of areas. Throws any error of `work`; nothing was stored then. */
   rows<T>(work: (rows: RowStatements) => T): T
+  /** The same without waiting for the disk. What was changed is on disk after the next `sync`. */
+  appendRows<T>(work: (rows: RowStatements) => T): { result: T; isChanged: boolean }
   /** Updates the statistics of the query planner. Reads at most 1,000 rows of each index. */
   analyze(): void
   /** Sets the values that have no daily limit. Called once, as soon as the catalog that names them is read. */
@@ -105,6 +108,11 @@ function createStore(journal: Journal): EventStore {
     sync: () => disk.sync(),
     syncNow: () => disk.syncNow(),
     rows: (work) => journal.commit(() => work(rowStatements(db))),
+    appendRows(work) {
+      const before = changesOf(db)
+      const result = journal.append(() => work(rowStatements(db)))
+      return { result, isChanged: changesOf(db) !== before }
+    },
     analyze() {
       journal.commit(() => {
         db.run("pragma analysis_limit = 1000")
@@ -127,3 +135,6 @@ function createStore(journal: Journal): EventStore {
     },
   }
 }
+
+/** Returns the number of rows that the connection has changed since it was opened. */
+const changesOf = (db: Database): number => db.query<{ n: number }, []>("select total_changes() as n").get()!.n // it returns a row

@@ -51,16 +51,22 @@ export class Journal {
   /** Runs a transaction that does not change memory. */
   commit: Commit = (work) => retryWhileLocked(() => this.db.transaction(work).immediate())
 
+  /** The same, but does not wait for the disk. */
+  append: Commit = (work) => this.#unsynced(() => this.commit(work))
+
   /**
    * Runs a transaction that changes memory together with the tables. If it fails, memory is reloaded from the disk. With `unsynced`,
    * the commit does not wait for the disk.
    */
   change<T>(work: () => T, unsynced = false): T {
     if (this.#isStale) this.#reload()
-    if (!unsynced) return this.#changed(work)
+    return unsynced ? this.#unsynced(() => this.#changed(work)) : this.#changed(work)
+  }
+
+  #unsynced<T>(work: () => T): T {
     this.db.run("pragma synchronous = normal")
     try {
-      return this.#changed(work)
+      return work()
     } finally {
       // SQLite ignores the pragma inside a transaction that could not be ended. `#reload` sets it then.
       if (!this.db.inTransaction) this.db.run(SYNCED)

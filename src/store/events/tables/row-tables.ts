@@ -1,17 +1,27 @@
 import type { Database } from "bun:sqlite"
-import type { Sql } from "../../sql.ts"
+import type { Sql, Value } from "../../sql.ts"
 
 /** Synchronous statements on the row tables of areas, inside one transaction of the writer. */
 export interface RowStatements {
   all<Row>(statement: Sql): Row[]
   get<Row>(statement: Sql): Row | undefined
   run(statement: Sql): void
+  /** Runs a statement once for each list of values. */
+  runEach(text: string, lists: Iterable<readonly Value[]>): void
 }
 
 /** Creates statements on a connection, which caches prepared statements by their text. */
 export function rowStatements(db: Database): RowStatements {
   const all = <Row>({ text, values }: Sql) => db.query(text).all(...values) as Row[] // the statement's author knows its columns
-  return { all, get: <Row>(statement: Sql) => all<Row>(statement)[0], run: (statement) => void all(statement) }
+  return {
+    all,
+    get: <Row>(statement: Sql) => all<Row>(statement)[0],
+    run: (statement) => void all(statement),
+    runEach(text, lists) {
+      const statement = db.query(text)
+      for (const values of lists) statement.run(...values)
+    },
+  }
 }
 
 /** A statement in the form in which it is sent to another thread. */

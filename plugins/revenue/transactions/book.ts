@@ -1,0 +1,383 @@
+/**
+ * The transactions of a site within one transaction of the event store's writer. A row is read once, changed in memory, and written at the
+ * end, and what many claims are about is read with one statement: incoming events wait for the writer.
+ */
+import { type RowStatements, raw, sql, type TransactionType } from "#plugin"
+import { COLUMN_NAMES, COLUMNS, EMPTY_ROW, type Provider, type TransactionRow } from "./transaction.ts"
+
+/** Provider of aliases that are order IDs: those of a row with several. */
+export const ORDER = "order"
+/** Provider of aliases that are sequences of further sale events of the order, so that one remains when another report is removed. */
+export const EVENT = "event"
+export type AliasOwner = Provider | typeof ORDER | typeof EVENT
+
+/** Another ID of a sale. */
+interface Alias {
+  provider: AliasOwner
+  alias: string
+  external_id: string
+  transaction_id: number
+}
+
+/** Identifies a transaction at its provider. */
+export type Key = Pick<TransactionRow, "provider" | "external_id" | "type">
+
+/** Values of columns to write. */
+export type Values = Partial<Omit<TransactionRow, "id">>
+
+/** What claims are about, to be read at once. */
+export interface Wanted {
+  keys: readonly Key[]
+  aliases: readonly Pick<Alias, "provider" | "alias">[]
+  orders: readonly string[]
+  /** IDs by which transactions can wait for their sale. */
+  parentKeys: readonly string[]
+}
+
+/** Columns by whose value rows are looked up. */
+type Listed = "order_id" | "parent_key" | "parent_id"
+const LISTED: readonly Listed[] = ["order_id", "parent_key", "parent_id"]
+
+/** Columns that reports do not read, so that a change of them leaves the packed rows as they are. */
+const NOT_PACKED: ReadonlySet<string> = new Set<keyof TransactionRow>([
+  ...(["base_minor", "base_currency", "rate", "rate_day", "is_open", "is_announced", "flags_json", "received_at", "order_id"] as const),
+  ...(["external_id", "parent_key", "amount_rank", "note", "created_by", "sale_sequence", "visit_sequence", "person", "provider"] as const),
+])
+
+const hole = (name: string): string => (name === "base_minor" ? "cast(? as integer)" : "?")
+const INSERT = `insert into revenue_transactions (${COLUMN_NAMES.join(", ")}) values (${COLUMN_NAMES.map(hole).join(", ")})`
+const keyText = ({ provider, external_id, type }: Key): string => `${provider} ${type} ${external_id}`
+const aliasText = ({ provider, alias }: Pick<Alias, "provider" | "alias">): string => `${provider} ${alias}`
+
+export class Book {
+  readonly #rows: RowStatements
+  readonly #siteId: number
+  /** Rows that were read or written, and null for those that were deleted. */
+  readonly #known = new Map<number, TransactionRow | null>()
+  /** Ids of the rows with a value, for the values that were looked up. A changed row is in the list of its value. */
+  readonly #lists: Record<Listed, Map<string | number, Set<number>>> = { order_id: new Map(), parent_key: new Map(), parent_id: new Map() }
+  readonly #keys = new Map<string, number | null>()
+  readonly #aliases = new Map<string, Alias | null>()
+  readonly #marks = new Map<string, boolean>()
+  // What is to be written.
+  readonly #inserted = new Set<number>()
+  readonly #changed = new Map<number, Set<string>>()
+  readonly #deleted = new Set<number>()
+  readonly #changedAliases = new Set<string>()
+  readonly #newMarks: Key[] = []
+  #nextId: number | undefined
+  /** Ids of the rows whose packed rows are out of date. */
+  readonly unpacked = new Set<number>()
+
+  constructor(rows: RowStatements, siteId: number) {
+    this.#rows = rows
+    this.#siteId = siteId
+  }
+
+  /** Reads what claims are about with one statement for each kind, instead of one for each claim. */
+  prefetch({ keys, aliases, orders, parentKeys }: Wanted): void {
+    this.#loadKeys(keys)
+    this.#loadMarks(keys)
+    this.#loadAliases(aliases)
+    this.#loadLists("order_id", orders)
+    this.#loadLists("parent_key", parentKeys)
+  }
+
+  byId(id: number): TransactionRow | undefined {
+    if (!this.#known.has(id)) this.load([id])
+    return this.#known.get(id) ?? undefined
+  }
+
+  /** Reads rows by id at once. */
+  load(ids: readonly number[]): void {
+    const missing = ids.filter((id) => !this.#known.has(id))
+    if (missing.length === 0) return
+    this.#take(sql`id in (select value from json_each(${JSON.stringify(missing)}))`)
+    for (const id of missing) if (!this.#known.has(id)) this.#known.set(id, null)
+  }
+
+  /** Reads the rows that match a condition. Rows that were changed since are as they are in memory. */
+  select(condition: ReturnType<typeof sql>): TransactionRow[] {
+    return this.#take(condition).flatMap(({ id }) => this.byId(id) ?? [])
+  }
+
+  byKey(key: Key): TransactionRow | undefined {
+    const text = keyText(key)
+    if (!this.#keys.has(text)) this.#loadKeys([key])
+    const id = this.#keys.get(text) ?? undefined
+    return id === undefined ? undefined : this.byId(id)
+  }
+
+  /** Returns the sale with an ID of a provider. */
+  saleByPaymentId(provider: Provider, id: string): TransactionRow | undefined {
+    return this.byKey({ provider, external_id: id, type: "sale" }) ?? this.#saleByAlias(provider, id)
+  }
+
+  /** Returns the sale of an order. */
+  saleByOrder(orderId: string): TransactionRow | undefined {
+    return this.#listed("order_id", orderId).find(({ type }) => type === "sale") ?? this.#saleByAlias(ORDER, orderId)
+  }
+
+  #saleByAlias(provider: AliasOwner, alias: string): TransactionRow | undefined {
+    const found = this.#alias(provider, alias)
+    return found && this.byId(found.transaction_id)
+  }
+
+  /** Returns the refunds, disputes and adjustments that are linked to a sale, by id. */
+  linkedTo(saleId: number): TransactionRow[] {
+    return this.#listed("parent_id", saleId)
+  }
+
+  /** Returns the transactions that wait for a sale with an ID, by id. */
+  waitingFor(column: "parent_key" | "order_id", value: string): TransactionRow[] {
+    return this.#listed(column, value).filter(({ parent_id, type }) => parent_id === null && type !== "sale")
+  }
+
+  /** Returns whether the provider has voided an ID. */
+  isMarked(key: Key): boolean {
+    const text = keyText(key)
+    if (!this.#marks.has(text)) this.#loadMarks([key])
+    return this.#marks.get(text) ?? false
+  }
+
+  /** Marks an ID as voided by its provider. */
+  mark(key: Key): void {
+    if (this.isMarked(key)) return
+    this.#marks.set(keyText(key), true)
+    this.#newMarks.push(key)
+  }
+
+  /** Inserts a row, which gets an id unless it has one, and returns the id. */
+  insert(values: Values & { id?: number }): number {
+    const id = values.id ?? this.#newId(values)
+    const row: TransactionRow = { ...EMPTY_ROW, ...values, site_id: this.#siteId, id } as TransactionRow // the other columns have a value
+    if (this.#known.get(id) === undefined) this.#lists.parent_id.set(id, new Set()) // a new id has no linked rows
+    this.#known.set(id, row)
+    if (values.id !== undefined || id !== this.#firstId) this.#inserted.add(id)
+    this.#changed.delete(id)
+    this.unpacked.add(id)
+    this.#keys.set(keyText(row), id)
+    for (const column of LISTED) this.#enlist(column, row)
+    return id
+  }
+
+  /** Changes a row. Values that it has already are not written. */
+  update(id: number, values: Values): void {
+    const row = this.byId(id)
+    if (!row) return
+    const names = (Object.keys(values) as (keyof Values)[]).filter((name) => values[name] !== row[name])
+    if (names.length === 0) return
+    const next: TransactionRow = { ...row, ...values }
+    const listed = LISTED.filter((column) => names.includes(column))
+    this.#delist(row, listed)
+    this.#known.set(id, next)
+    for (const column of listed) this.#enlist(column, next)
+    if (keyText(next) !== keyText(row)) {
+      this.#keys.set(keyText(row), null)
+      this.#keys.set(keyText(next), id)
+    }
+    if (names.some((name) => !NOT_PACKED.has(name))) this.unpacked.add(id)
+    if (this.#inserted.has(id)) return
+    const changed = this.#changed.get(id) ?? new Set()
+    this.#changed.set(id, changed)
+    for (const name of names) changed.add(name)
+  }
+
+  delete(id: number): void {
+    const row = this.byId(id)
+    if (!row) return
+    this.#delist(row, LISTED)
+    this.#known.set(id, null)
+    this.#keys.set(keyText(row), null)
+    this.#changed.delete(id)
+    this.unpacked.add(id)
+    if (!this.#inserted.delete(id)) this.#deleted.add(id)
+  }
+
+  /** Adds an ID of a sale, unless it is taken. */
+  addAlias(alias: Alias): void {
+    if (this.#alias(alias.provider, alias.alias)) return
+    this.#setAlias(aliasText(alias), alias)
+  }
+
+  /** Remembers that a sale event is about a sale. No other sale has it. */
+  addEvent(id: number, sequence: number, externalId: string): void {
+    const alias = { provider: EVENT, alias: String(sequence), external_id: externalId, transaction_id: id } as const
+    this.#setAlias(aliasText(alias), alias)
+  }
+
+  removeAlias(provider: AliasOwner, alias: string): void {
+    if (this.#alias(provider, alias)) this.#setAlias(aliasText({ provider, alias }), null)
+  }
+
+  /** Returns the aliases of a sale. */
+  aliasesOf(id: number): Alias[] {
+    const stored = this.#rows.all<Alias>(sql`select provider, alias, external_id, transaction_id from revenue_aliases
+      where transaction_id = ${id} order by provider, alias`)
+    const unchanged = stored.filter((alias) => !this.#changedAliases.has(aliasText(alias)))
+    const changed = [...this.#changedAliases].flatMap((text) => this.#aliases.get(text) ?? [])
+    return [...unchanged, ...changed.filter((alias) => alias.transaction_id === id)]
+  }
+
+  /** Gives the aliases of a sale to another one, or deletes them. */
+  moveAliases(id: number, to: number | null): void {
+    for (const alias of this.aliasesOf(id)) this.#setAlias(aliasText(alias), to === null ? null : { ...alias, transaction_id: to })
+  }
+
+  /** Writes everything that was changed. */
+  flush(): void {
+    const { run, runEach } = this.#rows
+    if (this.#deleted.size > 0)
+      run(sql`delete from revenue_transactions where id in (select value from json_each(${JSON.stringify([...this.#deleted])}))`)
+    // Rows that get the same columns share a prepared statement.
+    for (const [names, changes] of Map.groupBy(this.#changed, ([, changed]) => [...changed].sort().join())) {
+      const columns = names.split(",") as (keyof TransactionRow)[]
+      const text = `update revenue_transactions set ${columns.map((name) => `${name} = ${hole(name)}`).join(", ")} where id = ?`
+      runEach(
+        text,
+        changes.map(([id]) => [...columns.map((name) => this.byId(id)![name]), id]), // a changed row exists
+      )
+    }
+    runEach(
+      INSERT,
+      [...this.#inserted].map((id) => valuesOf(this.byId(id)!)), // as above
+    )
+    this.#flushAliases()
+    runEach(
+      "insert into revenue_voided (site_id, provider, external_id, type) values (?, ?, ?, ?) on conflict do nothing",
+      this.#newMarks.map(({ provider, external_id, type }) => [this.#siteId, provider, external_id, type]),
+    )
+    for (const written of [this.#deleted, this.#changed, this.#inserted]) written.clear()
+    this.#newMarks.length = 0
+  }
+
+  #flushAliases(): void {
+    const { runEach } = this.#rows
+    const changed = [...this.#changedAliases].map((text) => [text, this.#aliases.get(text)] as const)
+    runEach(
+      "delete from revenue_aliases where site_id = ? and provider = ? and alias = ?",
+      changed
+        .filter(([, alias]) => !alias)
+        .map(([text]) => [this.#siteId, text.slice(0, text.indexOf(" ")), text.slice(text.indexOf(" ") + 1)]),
+    )
+    runEach(
+      `insert into revenue_aliases (site_id, provider, alias, external_id, transaction_id) values (?, ?, ?, ?, ?)
+        on conflict (site_id, provider, alias) do update set external_id = excluded.external_id, transaction_id = excluded.transaction_id`,
+      changed.flatMap(([, alias]) => (alias ? [[this.#siteId, alias.provider, alias.alias, alias.external_id, alias.transaction_id]] : [])),
+    )
+    this.#changedAliases.clear()
+  }
+
+  /** Id of the row that was inserted at once. */
+  #firstId: number | undefined
+
+  /** Returns the id of a new row. The first one is inserted at once, because only the table knows which ids were used. */
+  #newId(values: Values): number {
+    if (this.#nextId === undefined) {
+      this.flush() // the new row can have a key that another one has left
+      const row = { ...EMPTY_ROW, ...values, site_id: this.#siteId } as TransactionRow // as in `insert`
+      const names = COLUMN_NAMES.filter((name) => name !== "id")
+      const text = `insert into revenue_transactions (${names.join(", ")}) values (${names.map(hole).join(", ")}) returning id`
+      const { id } = this.#rows.get<{ id: number }>({ text, values: names.map((name) => row[name]) })! // an insert returns its row
+      this.#firstId = id
+      this.#nextId = id + 1
+      return id
+    }
+    return this.#nextId++
+  }
+
+  #listed(column: Listed, value: string | number): TransactionRow[] {
+    this.#loadLists(column, [value])
+    const ids = this.#lists[column].get(value)! // loaded above
+    return ids.size === 0 ? [] : [...ids].sort((a, b) => a - b).map((id) => this.byId(id)!) // only rows that exist are listed
+  }
+
+  #alias(provider: AliasOwner, alias: string): Alias | undefined {
+    const text = aliasText({ provider, alias })
+    if (!this.#aliases.has(text)) this.#loadAliases([{ provider, alias }])
+    return this.#aliases.get(text) ?? undefined
+  }
+
+  #setAlias(text: string, alias: Alias | null): void {
+    this.#aliases.set(text, alias)
+    this.#changedAliases.add(text)
+  }
+
+  /** Adds a row to the list of its value, which is read first: a list contains all rows of a value. */
+  #enlist(column: Listed, row: TransactionRow): void {
+    const value = row[column]
+    if (value === null) return
+    this.#loadLists(column, [value])
+    this.#lists[column].get(value)!.add(row.id) // loaded above
+  }
+
+  #delist(row: TransactionRow, columns: readonly Listed[]): void {
+    for (const column of columns) {
+      const value = row[column]
+      if (value !== null) this.#lists[column].get(value)?.delete(row.id)
+    }
+  }
+
+  /** Reads rows, and keeps those that are not known yet. */
+  #take(condition: ReturnType<typeof sql>): TransactionRow[] {
+    const read = this.#rows.all<TransactionRow>(
+      sql`select ${COLUMNS} from revenue_transactions where site_id = ${this.#siteId} and ${condition}`,
+    )
+    for (const row of read) if (!this.#known.has(row.id)) this.#known.set(row.id, row)
+    return read
+  }
+
+  #loadLists(column: Listed, values: readonly (string | number)[]): void {
+    const lists = this.#lists[column]
+    const missing = values.filter((value) => !lists.has(value))
+    if (missing.length === 0) return
+    for (const value of missing) lists.set(value, new Set())
+    for (const { id } of this.#take(sql`${raw(column)} in (select value from json_each(${JSON.stringify(missing)}))`)) {
+      const row = this.#known.get(id)
+      const value = row?.[column] ?? null
+      if (value !== null) lists.get(value)?.add(id)
+    }
+  }
+
+  #loadKeys(keys: readonly Key[]): void {
+    const missing = keys.filter((key) => !this.#keys.has(keyText(key)))
+    if (missing.length === 0) return
+    for (const key of missing) this.#keys.set(keyText(key), null)
+    const found = this.#rows.all<{
+      id: number
+    }>(sql`select revenue_transactions.id as id from json_each(${JSON.stringify(missing.map(keyValues))}) as wanted
+      cross join revenue_transactions on site_id = ${this.#siteId} and provider = wanted.value ->> 0
+        and external_id = wanted.value ->> 1 and revenue_transactions.type = wanted.value ->> 2`)
+    this.load(found.map(({ id }) => id))
+    for (const { id } of found) {
+      const row = this.#known.get(id)
+      if (row) this.#keys.set(keyText(row), id)
+    }
+  }
+
+  #loadMarks(keys: readonly Key[]): void {
+    const missing = keys.filter((key) => !this.#marks.has(keyText(key)))
+    if (missing.length === 0) return
+    for (const key of missing) this.#marks.set(keyText(key), false)
+    const found = this.#rows.all<Key>(sql`select provider, external_id, revenue_voided.type as type
+      from json_each(${JSON.stringify(missing.map(keyValues))}) as wanted
+      cross join revenue_voided on site_id = ${this.#siteId} and provider = wanted.value ->> 0
+        and external_id = wanted.value ->> 1 and revenue_voided.type = wanted.value ->> 2`)
+    for (const key of found) this.#marks.set(keyText(key), true)
+  }
+
+  #loadAliases(aliases: readonly Pick<Alias, "provider" | "alias">[]): void {
+    const missing = aliases.filter((alias) => !this.#aliases.has(aliasText(alias)))
+    if (missing.length === 0) return
+    for (const alias of missing) this.#aliases.set(aliasText(alias), null)
+    const values = missing.map(({ provider, alias }) => [provider, alias])
+    const found =
+      this.#rows.all<Alias>(sql`select provider, alias, external_id, transaction_id from json_each(${JSON.stringify(values)}) as wanted
+      cross join revenue_aliases on site_id = ${this.#siteId} and provider = wanted.value ->> 0 and alias = wanted.value ->> 1`)
+    for (const alias of found) this.#aliases.set(aliasText(alias), alias)
+    this.load([...new Set(found.map(({ transaction_id }) => transaction_id))])
+  }
+}
+
+const keyValues = ({ provider, external_id, type }: Key): [string, string, TransactionType] => [provider, external_id, type]
+const valuesOf = (row: TransactionRow) => COLUMN_NAMES.map((name) => row[name])
