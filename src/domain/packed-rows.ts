@@ -41,33 +41,64 @@ interface Header {
 const ALIGNMENT = 8
 const align = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT
 
-export function packRows(rows: readonly Readonly<Record<string, PackedValue>>[], { numbers, texts }: PackedColumns): Uint8Array {
-  const header: Header = { count: rows.length, numbers: {}, texts: {} }
+export const packRows = (rows: readonly Readonly<Record<string, PackedValue>>[], columns: PackedColumns): Uint8Array =>
+  repackRows(undefined, [], rows, columns)
+
+/** Packs the rows at some positions of packed rows, followed by others. Works on whole columns, without an object for each row. */
+export function repackRows(
+  before: PackedRows | undefined,
+  kept: readonly number[],
+  added: readonly Readonly<Record<string, PackedValue>>[],
+  { numbers, texts }: PackedColumns,
+): Uint8Array {
+  const count = kept.length + added.length
+  const header: Header = { count, numbers: {}, texts: {} }
   const parts: Uint8Array[] = []
   let length = 0
-  const place = (values: readonly number[], width: number): number => {
+  const place = (values: Float64Array, width: Width, base = 0): number => {
     const offset = length
     if (width > 0) {
-      const part = bytesOf(values, width)
+      const part = bytesOf(values, width, base)
       parts.push(part)
       length += align(part.length)
     }
     return offset
   }
+  const values = new Float64Array(count)
   for (const column of numbers) {
-    const values = rows.map((row) => row[column] as number) // the caller names its columns
-    const base = values.reduce((least, value) => Math.min(least, value), values[0] ?? 0)
-    const largest = values.reduce((most, value) => Math.max(most, value - base), 0)
-    const width = widthOf(largest)
-    header.numbers[column] = [width, base, place(width === 8 ? values : values.map((value) => value - base), width)]
+    const former = before?.numbers(column) ?? values
+    for (let i = 0; i < kept.length; i++) values[i] = former[kept[i]!]!
+    for (let i = 0; i < added.length; i++) values[kept.length + i] = added[i]![column] as number // the caller names its columns
+    let [base, largest] = [values[0] ?? 0, values[0] ?? 0]
+    for (const value of values) {
+      if (value < base) base = value
+      if (value > largest) largest = value
+    }
+    const width = widthOf(largest - base)
+    header.numbers[column] = [width, base, place(values, width, width === 8 ? 0 : base)]
   }
   for (const column of texts) {
     const codes = new Map<string, number>()
-    const values = rows.map((row) => {
-      const text = row[column] as string
-      if (!codes.has(text)) codes.set(text, codes.size)
-      return codes.get(text)!
-    })
+    const codeOf = (text: string): number => {
+      const known = codes.get(text)
+      if (known !== undefined) return known
+      codes.set(text, codes.size)
+      return codes.size - 1
+    }
+    const former = before?.texts(column)
+    if (former) {
+      const renumbered = new Map<number, number>()
+      for (let i = 0; i < kept.length; i++) {
+        const code = former.codes[kept[i]!]!
+        let own = renumbered.get(code)
+        if (own === undefined) {
+          own = codeOf(former.values[code]!)
+          renumbered.set(code, own)
+        }
+        values[i] = own
+      }
+    }
+    for (let i = 0; i < added.length; i++) values[kept.length + i] = codeOf(added[i]![column] as string) // as above
     const width = widthOf(codes.size - 1)
     header.texts[column] = [width, place(values, width), [...codes.keys()]]
   }
@@ -119,30 +150,13 @@ export function unpackRows(packed: Uint8Array): PackedRows {
   }
 }
 
-/** Returns the rows as objects, for changing some of them. */
-export function packedObjects(packed: PackedRows, { numbers, texts }: PackedColumns): Record<string, PackedValue>[] {
-  const rows: Record<string, PackedValue>[] = Array.from({ length: packed.count }, () => ({}))
-  for (const column of numbers) {
-    const values = packed.numbers(column)
-    rows.forEach((row, i) => {
-      row[column] = values[i]!
-    })
-  }
-  for (const column of texts) {
-    const { values, codes } = packed.texts(column)
-    rows.forEach((row, i) => {
-      row[column] = values[codes[i]!]!
-    })
-  }
-  return rows
-}
-
 const ARRAYS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const
 type Width = 0 | keyof typeof ARRAYS
 
 const widthOf = (largest: number): Width => (largest <= 0 ? 0 : largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 32 ? 4 : 8)
 
-function bytesOf(values: readonly number[], width: Width | number): Uint8Array {
-  const array = ARRAYS[width as 1].from(values)
+function bytesOf(values: Float64Array, width: Exclude<Width, 0>, base: number): Uint8Array {
+  const array = new ARRAYS[width](values.length)
+  for (let i = 0; i < values.length; i++) array[i] = values[i]! - base
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }

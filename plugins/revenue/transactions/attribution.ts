@@ -2,13 +2,13 @@
  * The visit and the touches of transactions. A transaction follows its visit until that is closed; then they are frozen. Visits are looked
  * up for many transactions at once.
  */
-import { type LinkClick, type SaleVisit, type Site, sql, type Touch } from "#plugin"
+import { type LinkClick, SALE_DIMENSIONS, type SaleVisit, type Site, sql, type Touch } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import type { Values } from "./book.ts"
 import { convertRows } from "./links.ts"
-import { type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
+import { FROZEN_TOUCH, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */
@@ -93,9 +93,11 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     const times = found.map(({ occurred_at: at }) => at)
     const range = { from: Math.min(...times) - lookbackDays * DAY_MS, to: Math.max(...times) + 1 }
     const { touches, clicks } = await sales.touches(site, { visitors, ...range }, signal)
-    const clicksOf = Map.groupBy(clicks, ({ visitor }) => visitor)
-    const touchesOf = Map.groupBy(touches, ({ visitor }) => visitor)
-    return new Map(visitors.map((visitor) => [visitor, { touches: touchesOf.get(visitor) ?? [], clicks: clicksOf.get(visitor) ?? [] }]))
+    const paths = new Map(visitors.map((visitor) => [visitor, { touches: [] as Touch[], clicks: [] as LinkClick[] }]))
+    // Both are only of these visitors.
+    for (const touch of touches) paths.get(touch.visitor)!.touches.push(touch)
+    for (const click of clicks) paths.get(click.visitor)!.clicks.push(click)
+    return paths
   }
 
   /** Returns, by transaction, the latest visit of its person that started by its time, within the look-back. */
@@ -124,7 +126,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
   const openRows = (site: Site, state: number, after: number): Promise<Traced[]> =>
     rows.write(({ all }) =>
       all(sql`select ${TRACED} from revenue_transactions
-        where site_id = ${site.id} and is_open = ${state} and id > ${after} order by id limit ${SLICE}`),
+        where site_id = ${site.id} and is_open > 0 and is_open = ${state} and id > ${after} order by id limit ${SLICE}`),
     )
 
   /** Looks up the visits of all transactions of a site in one state. */
@@ -146,10 +148,10 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     /** Follows open visits, until they are closed. */
     followOpen: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, OPEN, signal),
     /** Converts the transactions after a place again, and looks up their touches. Those whose visit was erased have none. */
-    recompute: (site: Site, { at, id, from, isTouched }: RecomputedSlice, signal: AbortSignal): Promise<Traced[]> =>
+    recompute: (site: Site, { at, id, isTouched }: RecomputedSlice, signal: AbortSignal): Promise<Traced[]> =>
       writing.inTurn(site.id, async () => {
         const found = await rows.write(({ all }) =>
-          all<Traced>(sql`select ${TRACED} from revenue_transactions where site_id = ${site.id} and occurred_at >= ${from}
+          all<Traced>(sql`select ${TRACED} from revenue_transactions where site_id = ${site.id}
             and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
         )
         await freeze(site, found, { signal, isConverted: true, isTouched })
@@ -164,8 +166,6 @@ export type Attribution = ReturnType<typeof createAttribution>
 interface RecomputedSlice {
   at: number
   id: number
-  /** Only those from this time on. */
-  from: number
   isTouched: boolean
 }
 
@@ -186,6 +186,8 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
   const isBefore = ({ at }: { at: number }) => at >= from && at <= row.occurred_at
   const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
   const { event } = JSON.parse(row.dims_json) as { event?: string } // written by `recordSale` and here
+  const dims = withoutMissing({}, visit.dims, SALE_DIMENSIONS)
+  if (event !== undefined) dims.event = event
   return {
     visitor: visit.visitor,
     visitor_kind: visit.visitor_kind,
@@ -193,7 +195,7 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
     visit_sequence: visit.sequence,
     is_open: visit.is_closed ? 0 : OPEN,
     link_id: path?.clicks.findLast(isBefore)?.link_id ?? null,
-    dims_json: JSON.stringify({ ...withoutMissing(visit.dims), ...(event !== undefined && { event }) }),
+    dims_json: JSON.stringify(dims),
     touches_json: JSON.stringify(limited(touches).map(frozenTouch)),
   }
 }
@@ -201,14 +203,17 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
 const sequencesOf = (rows: readonly Traced[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
 
-const withoutMissing = (texts: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""))
+/** Adds the texts that are not missing to an object. */
+function withoutMissing<Name extends string, Into extends Partial<Record<Name, string>>>(
+  into: Into,
+  texts: Readonly<Record<Name, string>>,
+  names: readonly Name[],
+): Into & { event?: string } {
+  for (const name of names) if (texts[name] !== "") into[name] = texts[name] as Into[Name]
+  return into
+}
 
-const frozenTouch = ({ at, sequence, visitor: _, hostname: __, ...texts }: Touch): FrozenTouch => ({
-  at,
-  sequence,
-  ...withoutMissing(texts),
-})
+const frozenTouch = (touch: Touch): FrozenTouch => withoutMissing({ at: touch.at, sequence: touch.sequence }, touch, FROZEN_TOUCH)
 
 /** Returns the touches that are kept: the last one, and of the others that are not direct the first and the latest. */
 function limited(touches: readonly Touch[]): readonly Touch[] {

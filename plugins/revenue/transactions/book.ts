@@ -2,8 +2,8 @@
  * The transactions of a site within one transaction of the event store's writer. A row is read once, changed in memory, and written at the
  * end, and what many claims are about is read with one statement: incoming events wait for the writer.
  */
-import { type RowStatements, raw, sql, type TransactionType } from "#plugin"
-import { COLUMN_NAMES, COLUMNS, EMPTY_ROW, type Provider, type TransactionRow } from "./transaction.ts"
+import { type RowStatements, raw, type Sql, sql, type TransactionType } from "#plugin"
+import { COLUMN_NAMES, COLUMNS, type Provider, type TransactionRow } from "./transaction.ts"
 
 /** Provider of aliases that are order IDs: those of a row with several. */
 export const ORDER = "order"
@@ -21,6 +21,9 @@ interface Alias {
 
 /** Identifies a transaction at its provider. */
 export type Key = Pick<TransactionRow, "provider" | "external_id" | "type">
+
+/** A row to insert, which becomes that of the book. It gets an id unless it has one. */
+export type NewRow = Omit<TransactionRow, "id" | "site_id"> & { id?: number | undefined }
 
 /** Values of columns to write. */
 export type Values = Partial<Omit<TransactionRow, "id">>
@@ -43,6 +46,9 @@ const NOT_PACKED: ReadonlySet<string> = new Set<keyof TransactionRow>([
   ...(["base_minor", "base_currency", "rate", "rate_day", "is_open", "is_announced", "flags_json", "received_at", "order_id"] as const),
   ...(["external_id", "parent_key", "amount_rank", "note", "created_by", "sale_sequence", "visit_sequence", "person", "provider"] as const),
 ])
+
+/** A number of lookups that takes longer than to find out whether there is anything to look up. */
+const MANY = 10
 
 const hole = (name: string): string => (name === "base_minor" ? "cast(? as integer)" : "?")
 const INSERT = `insert into revenue_transactions (${COLUMN_NAMES.join(", ")}) values (${COLUMN_NAMES.map(hole).join(", ")})`
@@ -92,13 +98,14 @@ export class Book {
   load(ids: readonly number[]): void {
     const missing = ids.filter((id) => !this.#known.has(id))
     if (missing.length === 0) return
-    this.#take(sql`id in (select value from json_each(${JSON.stringify(missing)}))`)
+    // The plus keeps the planner from reading all transactions of the site, of which it expects few.
+    this.#take(sql`id in (select value from json_each(${JSON.stringify(missing)})) and +site_id = ${this.#siteId}`)
     for (const id of missing) if (!this.#known.has(id)) this.#known.set(id, null)
   }
 
   /** Reads the rows that match a condition. Rows that were changed since are as they are in memory. */
-  select(condition: ReturnType<typeof sql>): TransactionRow[] {
-    return this.#take(condition).flatMap(({ id }) => this.byId(id) ?? [])
+  select(condition: Sql): TransactionRow[] {
+    return this.#take(sql`site_id = ${this.#siteId} and ${condition}`).flatMap(({ id }) => this.byId(id) ?? [])
   }
 
   byKey(key: Key): TransactionRow | undefined {
@@ -148,12 +155,14 @@ export class Book {
   }
 
   /** Inserts a row, which gets an id unless it has one, and returns the id. */
-  insert(values: Values & { id?: number }): number {
+  insert(values: NewRow): number {
     const id = values.id ?? this.#newId(values)
-    const row: TransactionRow = { ...EMPTY_ROW, ...values, site_id: this.#siteId, id } as TransactionRow // the other columns have a value
-    if (this.#known.get(id) === undefined) this.#lists.parent_id.set(id, new Set()) // a new id has no linked rows
+    const row = values as TransactionRow // completed here
+    row.id = id
+    row.site_id = this.#siteId
+    if (!this.#known.has(id)) this.#lists.parent_id.set(id, new Set()) // a new id has no linked rows
     this.#known.set(id, row)
-    if (values.id !== undefined || id !== this.#firstId) this.#inserted.add(id)
+    if (id !== this.#firstId) this.#inserted.add(id)
     this.#changed.delete(id)
     this.unpacked.add(id)
     this.#keys.set(keyText(row), id)
@@ -272,10 +281,10 @@ export class Book {
   #firstId: number | undefined
 
   /** Returns the id of a new row. The first one is inserted at once, because only the table knows which ids were used. */
-  #newId(values: Values): number {
+  #newId(values: NewRow): number {
     if (this.#nextId === undefined) {
       this.flush() // the new row can have a key that another one has left
-      const row = { ...EMPTY_ROW, ...values, site_id: this.#siteId } as TransactionRow // as in `insert`
+      const row = { ...values, site_id: this.#siteId }
       const names = COLUMN_NAMES.filter((name) => name !== "id")
       const text = `insert into revenue_transactions (${names.join(", ")}) values (${names.map(hole).join(", ")}) returning id`
       const { id } = this.#rows.get<{ id: number }>({ text, values: names.map((name) => row[name]) })! // an insert returns its row
@@ -287,7 +296,7 @@ export class Book {
   }
 
   #listed(column: Listed, value: string | number): TransactionRow[] {
-    this.#loadLists(column, [value])
+    if (!this.#lists[column].has(value)) this.#loadLists(column, [value])
     const ids = this.#lists[column].get(value)! // loaded above
     return ids.size === 0 ? [] : [...ids].sort((a, b) => a - b).map((id) => this.byId(id)!) // only rows that exist are listed
   }
@@ -307,7 +316,7 @@ export class Book {
   #enlist(column: Listed, row: TransactionRow): void {
     const value = row[column]
     if (value === null) return
-    this.#loadLists(column, [value])
+    if (!this.#lists[column].has(value)) this.#loadLists(column, [value])
     this.#lists[column].get(value)!.add(row.id) // loaded above
   }
 
@@ -319,10 +328,8 @@ export class Book {
   }
 
   /** Reads rows, and keeps those that are not known yet. */
-  #take(condition: ReturnType<typeof sql>): TransactionRow[] {
-    const read = this.#rows.all<TransactionRow>(
-      sql`select ${COLUMNS} from revenue_transactions where site_id = ${this.#siteId} and ${condition}`,
-    )
+  #take(condition: Sql): TransactionRow[] {
+    const read = this.#rows.all<TransactionRow>(sql`select ${COLUMNS} from revenue_transactions where ${condition}`)
     for (const row of read) if (!this.#known.has(row.id)) this.#known.set(row.id, row)
     return read
   }
@@ -332,11 +339,19 @@ export class Book {
     const missing = values.filter((value) => !lists.has(value))
     if (missing.length === 0) return
     for (const value of missing) lists.set(value, new Set())
-    for (const { id } of this.#take(sql`${raw(column)} in (select value from json_each(${JSON.stringify(missing)}))`)) {
+    if (missing.length > MANY && column === "parent_key" && !this.#has(sql`revenue_transactions where parent_key is not null and`)) return
+    const site = column === "parent_id" ? sql`+site_id` : sql`site_id` // the other indexes begin with the site
+    const read = this.#take(sql`${raw(column)} in (select value from json_each(${JSON.stringify(missing)})) and ${site} = ${this.#siteId}`)
+    for (const { id } of read) {
       const row = this.#known.get(id)
       const value = row?.[column] ?? null
       if (value !== null) lists.get(value)?.add(id)
     }
+  }
+
+  /** Returns whether the site has rows. Most shops have no aliases, and then none is looked up. */
+  #has(rows: Sql): boolean {
+    return this.#rows.get(sql`select 1 as one from ${rows} site_id = ${this.#siteId} limit 1`) !== undefined
   }
 
   #loadKeys(keys: readonly Key[]): void {
@@ -359,6 +374,7 @@ export class Book {
     const missing = keys.filter((key) => !this.#marks.has(keyText(key)))
     if (missing.length === 0) return
     for (const key of missing) this.#marks.set(keyText(key), false)
+    if (missing.length > MANY && !this.#has(sql`revenue_voided where`)) return
     const found = this.#rows.all<Key>(sql`select provider, external_id, revenue_voided.type as type
       from json_each(${JSON.stringify(missing.map(keyValues))}) as wanted
       cross join revenue_voided on site_id = ${this.#siteId} and provider = wanted.value ->> 0
@@ -370,6 +386,7 @@ export class Book {
     const missing = aliases.filter((alias) => !this.#aliases.has(aliasText(alias)))
     if (missing.length === 0) return
     for (const alias of missing) this.#aliases.set(aliasText(alias), null)
+    if (missing.length > MANY && !this.#has(sql`revenue_aliases where`)) return
     const values = missing.map(({ provider, alias }) => [provider, alias])
     const found =
       this.#rows.all<Alias>(sql`select provider, alias, external_id, transaction_id from json_each(${JSON.stringify(values)}) as wanted

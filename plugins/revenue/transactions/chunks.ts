@@ -1,4 +1,5 @@
-import { type PackedColumns, packedObjects, packRows, type RowStatements, raw, type SaleItem, sql, unpackRows } from "#plugin"
+import { type PackedColumns, type RowStatements, repackRows, type SaleItem, sql, unpackRows } from "#plugin"
+import { Book } from "./book.ts"
 import { type Credit, creditsOf, MODELS } from "./models.ts"
 import { FROZEN_TOUCH, type FrozenTouch, type TransactionRow } from "./transaction.ts"
 
@@ -47,14 +48,23 @@ export type Numberer = (pseudonyms: readonly string[]) => number[]
 
 /**
  * Packs transactions of a site again that were inserted, changed or deleted, and those that are linked to them. Runs in the transaction of
- * the change.
+ * the change, after it was written.
  */
-export function packTransactions(rows: RowStatements, siteId: number, ids: Iterable<number>, numberer: Numberer): void {
-  const changed = new Set(ids)
-  for (const slice of slicesOf([...changed])) for (const { id } of linkedTo(rows, siteId, slice)) changed.add(id)
-  const packed = [...changed].sort((a, b) => a - b)
-  const current = slicesOf(packed).flatMap((slice) => packedRowsOf(sources(rows, siteId, slice), numberer))
-  const byChunk = Map.groupBy(current, ({ id }) => chunkOf(id))
+export function packTransactions(
+  rows: RowStatements,
+  siteId: number,
+  ids: Iterable<number>,
+  numberer: Numberer,
+  book = new Book(rows, siteId),
+): void {
+  const changed = [...ids]
+  if (changed.length === 0) return
+  const packed = [...new Set([...changed, ...linkedTo(rows, siteId, changed)])].sort((a, b) => a - b)
+  book.load(packed)
+  const current = packed.flatMap((id) => book.byId(id) ?? [])
+  book.load(current.flatMap(({ parent_id }) => parent_id ?? []))
+  const sources = current.map((own) => ({ own, sale: own.parent_id === null ? undefined : book.byId(own.parent_id) }))
+  const byChunk = Map.groupBy(packedRowsOf(sources, numberer), ({ id }) => chunkOf(id))
   for (const [chunk, members] of Map.groupBy(packed, chunkOf)) replaceRows(rows, siteId, chunk, new Set(members), byChunk.get(chunk) ?? [])
 }
 
@@ -69,118 +79,115 @@ function replaceRows(rows: RowStatements, siteId: number, chunk: number, ids: Re
   const before = rows.get<{ rows: Uint8Array; items: Uint8Array | null }>(
     sql`select rows, items from revenue_chunks where site_id = ${siteId} and chunk = ${chunk}`,
   )
-  const kept = (bytes: Uint8Array | null | undefined, columns: PackedColumns): ChunkRow[] =>
-    bytes ? packedObjects(unpackRows(bytes), columns).filter((row) => !ids.has(row.transaction_id as number)) : []
-  const all = [...kept(before?.rows, CHUNK_COLUMNS), ...added.flatMap(({ credits }) => credits)]
-  const items = [...kept(before?.items, ITEM_COLUMNS), ...added.flatMap((one) => one.items)]
-  if (all.length === 0) {
+  const credits = added.flatMap((one) => one.credits)
+  const all = repacked(before?.rows, ids, credits, CHUNK_COLUMNS)
+  const items = repacked(
+    before?.items,
+    ids,
+    added.flatMap((one) => one.items),
+    ITEM_COLUMNS,
+  )
+  if (!all) {
     rows.run(sql`delete from revenue_chunks where site_id = ${siteId} and chunk = ${chunk}`)
     return
   }
-  const [at, saleAt] = [spanOf(all, "at"), spanOf(all, "sale_at")]
+  const packed = unpackRows(all)
+  const [at, saleAt] = [spanOf(packed.numbers("at")), spanOf(packed.numbers("sale_at"))]
+  const currencies = packed.texts("currency").values.toSorted().join(" ")
   rows.run(sql`insert or replace into revenue_chunks
     (site_id, chunk, min_at, max_at, min_sale_at, max_sale_at, currencies, rows, items)
-    values (${siteId}, ${chunk}, ${at.min}, ${at.max}, ${saleAt.min}, ${saleAt.max}, ${currenciesIn(all)}, ${packRows(all, CHUNK_COLUMNS)},
-      ${items.length === 0 ? null : packRows(items, ITEM_COLUMNS)})`)
+    values (${siteId}, ${chunk}, ${at.min}, ${at.max}, ${saleAt.min}, ${saleAt.max}, ${currencies}, ${all}, ${items ?? null})`)
 }
 
-/** The currencies of a chunk, separated by spaces. */
-const currenciesIn = (rows: readonly ChunkRow[]): string => [...new Set(rows.map(({ currency }) => currency))].sort().join(" ")
+/** Replaces the packed rows of some transactions. Returns undefined if no rows are left. */
+function repacked(
+  bytes: Uint8Array | null | undefined,
+  replaced: ReadonlySet<number>,
+  added: readonly ChunkRow[],
+  columns: PackedColumns,
+): Uint8Array | undefined {
+  const before = bytes ? unpackRows(bytes) : undefined
+  const kept: number[] = []
+  before?.numbers("transaction_id").forEach((id, row) => void (replaced.has(id) || kept.push(row)))
+  return kept.length + added.length === 0 ? undefined : repackRows(before, kept, added, columns)
+}
 
-function spanOf(rows: readonly ChunkRow[], column: string): { min: number; max: number } {
+function spanOf(values: Float64Array): { min: number; max: number } {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  for (const row of rows) {
-    min = Math.min(min, row[column] as number)
-    max = Math.max(max, row[column] as number)
+  for (const value of values) {
+    if (value < min) min = value
+    if (value > max) max = value
   }
   return { min, max }
 }
 
-const SLICE = 500
+/** The plus keeps the planner from reading all transactions of the site, of which it expects few. */
+const linkedTo = (rows: RowStatements, siteId: number, ids: readonly number[]): number[] =>
+  rows
+    .all<{ id: number }>(sql`select id from revenue_transactions
+      where parent_id in (select value from json_each(${JSON.stringify(ids)})) and +site_id = ${siteId}`)
+    .map(({ id }) => id)
 
-function slicesOf(ids: readonly number[]): number[][] {
-  return Array.from({ length: Math.ceil(ids.length / SLICE) }, (_, i) => ids.slice(i * SLICE, (i + 1) * SLICE))
+/** A transaction, and the sale that it is linked to: its visit and touches credit the transaction. */
+interface Source {
+  own: TransactionRow
+  sale: TransactionRow | undefined
 }
-
-const linkedTo = (rows: RowStatements, siteId: number, ids: readonly number[]): { id: number }[] =>
-  rows.all(sql`select id from revenue_transactions
-    where parent_id in (select value from json_each(${JSON.stringify(ids)})) and site_id = ${siteId}`)
-
-/** A transaction, and the columns of what credits it: its sale if it is linked to one, otherwise itself. */
-interface Source
-  extends Pick<TransactionRow, "id" | "type" | "currency" | "amount_minor" | "trust" | "import_id" | "occurred_at" | "parent_id"> {
-  sale_at: number
-  own_started_at: number | null
-  recurring: TransactionRow["recurring"]
-  visitor: string | null
-  visitor_kind: string | null
-  visit_started_at: number | null
-  link_id: number | null
-  dims_json: string
-  touches_json: string
-  items_json: string
-}
-
-const CREDITING = raw(
-  ["recurring", "visitor", "visitor_kind", "visit_started_at", "link_id", "dims_json", "touches_json"]
-    .map((name) => `iif(sale.id is null, own.${name}, sale.${name}) as ${name}`)
-    .join(", "),
-)
-
-const sources = (rows: RowStatements, siteId: number, ids: readonly number[]): Source[] =>
-  rows.all(sql`select own.id, own.type, own.currency, own.amount_minor, own.trust, own.import_id, own.occurred_at, sale.id as parent_id,
-      coalesce(sale.occurred_at, own.occurred_at) as sale_at, own.visit_started_at as own_started_at,
-      own.items_json, ${CREDITING}
-    from revenue_transactions own left join revenue_transactions sale on sale.id = own.parent_id
-    where own.id in (select value from json_each(${JSON.stringify(ids)})) and own.site_id = ${siteId} order by own.id`)
 
 function packedRowsOf(sources: readonly Source[], numberer: Numberer): Packed[] {
-  const named = sources.filter(({ visitor }) => visitor !== null)
-  const ordinals = numberer(named.map(({ visitor }) => visitor!))
-  const ordinalOf = new Map(named.map(({ id }, i) => [id, ordinals[i]!]))
-  return sources.map((source) => {
-    const isSale = source.type === "sale"
-    const dims = JSON.parse(source.dims_json) as Record<string, string> // written by this plugin
-    const isAttributed = source.visitor !== null || source.visit_started_at !== null
+  const visitors = sources.flatMap(({ own, sale }) => (sale ?? own).visitor ?? [])
+  const ordinals = numberer(visitors)
+  const ordinalOf = new Map(visitors.map((visitor, i) => [visitor, ordinals[i]!]))
+  return sources.map(({ own, sale }) => {
+    const credited = sale ?? own
+    const { visitor } = credited
+    const dims = JSON.parse(credited.dims_json) as Record<string, string> // written by this plugin
+    const isAttributed = visitor !== null || credited.visit_started_at !== null
+    const isSale = own.type === "sale"
     const shared: ChunkRow = {
-      transaction_id: source.id,
-      at: source.occurred_at,
-      sale_at: source.sale_at,
-      sale_id: isSale ? source.id : (source.parent_id ?? 0),
-      amount: source.amount_minor,
+      transaction_id: own.id,
+      at: own.occurred_at,
+      sale_at: credited.occurred_at,
+      sale_id: isSale ? own.id : (sale?.id ?? 0),
+      amount: own.amount_minor,
       weight: isSale ? 100 : 0,
-      visitor: (ordinalOf.get(source.id) ?? -1) + 1,
-      is_known: source.visitor === null ? 0 : 1,
+      visitor: visitor === null ? 0 : ordinalOf.get(visitor)! + 1,
+      is_known: visitor === null ? 0 : 1,
       is_attributed: isAttributed ? 1 : 0,
-      link_id: source.link_id ?? 0,
-      import_id: source.import_id,
-      import_at: source.own_started_at ?? source.occurred_at,
-      type: source.type,
-      currency: source.currency,
-      trust: source.trust,
-      recurring: source.recurring ?? "",
-      visitor_kind: source.visitor_kind ?? "",
-      ...Object.fromEntries(FILTER_DIMENSIONS.map((name) => [name, dims[name] ?? ""])),
+      link_id: credited.link_id ?? 0,
+      import_id: own.import_id,
+      import_at: own.visit_started_at ?? own.occurred_at,
+      models: 0,
+      part: 0,
+      parts: 1,
+      type: own.type,
+      currency: own.currency,
+      trust: own.trust,
+      recurring: credited.recurring ?? "",
+      visitor_kind: credited.visitor_kind ?? "",
     }
-    const touches = JSON.parse(source.touches_json) as FrozenTouch[] // as above
+    for (const name of FILTER_DIMENSIONS) shared[name] = dims[name] ?? ""
+    const items = own.items_json === "[]" ? [] : (JSON.parse(own.items_json) as SaleItem[]) // as above
+    const touches = credited.touches_json === "[]" ? [] : (JSON.parse(credited.touches_json) as FrozenTouch[]) // as above
     return {
-      id: source.id,
-      credits: creditsOf(touches, dims, isAttributed).map((credit) => ({ ...shared, ...creditColumns(credit) })),
-      items: (JSON.parse(source.items_json) as SaleItem[]).map((item) => ({ ...shared, ...itemColumns(item, isSale) })), // as above
+      id: own.id,
+      items: items.map((item) => ({ ...shared, ...itemColumns(item, isSale) })),
+      credits: creditsOf(touches, dims, isAttributed).map((credit) => creditRow(shared, credit)),
     }
   })
 }
 
 const itemColumns = ({ sku = "", name = "", category = "", quantity, total_minor }: SaleItem, isSale: boolean): ChunkRow => ({
-  ...{ models: MODELS.last_touch, part: 0, parts: 1 },
+  models: MODELS.last_touch,
   ...{ sku, name, category, product: name || sku },
   amount: total_minor,
   weight: isSale ? quantity : 0,
 })
 
-const creditColumns = ({ touch, models, part, parts }: Credit): ChunkRow => ({
-  models,
-  part,
-  parts,
-  ...Object.fromEntries(FROZEN_TOUCH.map((name) => [touchColumn(name), touch[name] ?? ""])),
-})
+const TOUCH_COLUMNS = FROZEN_TOUCH.map((name) => ({ name, column: touchColumn(name) }))
+
+function creditRow(shared: ChunkRow, { touch, models, part, parts }: Credit): ChunkRow {
+  const row: ChunkRow = { ...shared, models, part, parts }
+  for (const { name, column } of TOUCH_COLUMNS) row[column] = touch[name] ?? ""
+  return row
+}

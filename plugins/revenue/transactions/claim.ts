@@ -1,6 +1,7 @@
 /** What a sale event, a payment object or a member says about a transaction, in one form. */
 import type { SaleItem, TransactionType } from "#plugin"
-import type { Provider, Trust } from "./transaction.ts"
+import type { NewRow } from "./book.ts"
+import { EMPTY_ROW, NEW, type Provider, type Trust } from "./transaction.ts"
 
 export interface Claim {
   type: TransactionType
@@ -41,3 +42,34 @@ export const NO_DETAILS = {
 
 /** The fields of a refund that a member adds to a sale. */
 export const NO_DETAILS_OF_REFUND = { ...NO_DETAILS, type: "refund", provider: "manual", external_id: null, trust: "server" } as const
+
+/** Returns the row of a new transaction. Events of imports are history, so they have no product event. */
+export const rowOf = (claim: Claim, now: number): NewRow => ({
+  ...EMPTY_ROW,
+  id: undefined,
+  provider: claim.provider,
+  external_id: claim.external_id,
+  type: claim.type,
+  order_id: claim.order_id,
+  parent_key: claim.parent_key,
+  amount_minor: claim.amount_minor,
+  amount_rank: claim.amount_rank,
+  currency: claim.currency,
+  tax_minor: claim.tax_minor,
+  shipping_minor: claim.shipping_minor,
+  discount_minor: claim.discount_minor,
+  items_json: claim.items.length === 0 ? "[]" : JSON.stringify(claim.items),
+  trust: claim.trust,
+  recurring: claim.recurring,
+  import_id: claim.import_id,
+  occurred_at: claim.occurred_at,
+  received_at: now,
+  person: claim.person,
+  sale_sequence: claim.sale_sequence,
+  visit_sequence: claim.visit_sequence,
+  dims_json: claim.event === "" ? "{}" : JSON.stringify({ event: claim.event }),
+  is_open: claim.sale_sequence !== null || claim.person !== null ? NEW : 0,
+  is_announced: claim.import_id === 0 ? 0 : 1,
+  created_by: claim.created_by,
+  note: claim.note,
+})

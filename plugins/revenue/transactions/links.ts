@@ -18,6 +18,7 @@ export function conversionOf(
   at: number,
 ): Conversion {
   const base = settings.baseCurrency
+  if (currency === base) return { base_minor: String(amount_minor), base_currency: base, rate: "1", rate_day: dayOf(at) }
   const factor = lookup(currency, base, dayOf(at))
   if (!factor) return NOT_CONVERTED
   const minor = convert(amount_minor, currency, base, factor)

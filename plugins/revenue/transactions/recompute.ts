@@ -43,8 +43,9 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
     { request: wanted, at, id, done }: Required<Progress>,
     signal: AbortSignal,
   ): Promise<Progress | undefined> {
-    const from = wanted.from === null ? Number.MIN_SAFE_INTEGER : dayStart(parseDay(wanted.from)!, site.timezone)
-    const rows = await attribution.recompute(site, { at, id, from, isTouched: wanted.touches }, signal)
+    const from = wanted.from === null ? undefined : dayStart(parseDay(wanted.from)!, site.timezone)
+    const place = from !== undefined && at < from ? { at: from - 1, id: Number.MAX_SAFE_INTEGER } : { at, id }
+    const rows = await attribution.recompute(site, { ...place, isTouched: wanted.touches }, signal)
     const last = rows.at(-1)
     return last && { request: wanted, at: last.occurred_at, id: last.id, done: done + rows.length }
   }

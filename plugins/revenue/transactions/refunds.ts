@@ -1,9 +1,9 @@
 /** Refunds, disputes and adjustments: transactions of an order that change what it brought in. */
 import type { Book } from "./book.ts"
-import type { Claim } from "./claim.ts"
+import { type Claim, rowOf } from "./claim.ts"
 import { convertRow, settle } from "./links.ts"
 import type { Recorded } from "./sales.ts"
-import { NEW, type TransactionRow } from "./transaction.ts"
+import type { TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
 
 /** Records a refund, dispute or adjustment. Without its sale it waits for it. Returns undefined if the provider has voided it. */
@@ -38,21 +38,8 @@ function saleOf(book: Book, { parent_id, parent_key, provider, order_id }: Claim
   return byKey ?? (order_id === null ? undefined : book.saleByOrder(order_id))
 }
 
-function insert(writer: RevenueWriter, claim: Claim, sale: TransactionRow | undefined): number {
-  const { book, now } = writer
-  return book.insert({
-    ...{ received_at: now, created_by: claim.created_by, note: claim.note },
-    is_announced: claim.import_id === 0 ? 0 : 1,
-    ...{ provider: claim.provider, external_id: claim.external_id, type: claim.type, order_id: claim.order_id },
-    ...{ parent_id: sale?.id ?? null, parent_key: claim.parent_key },
-    ...{ amount_minor: claim.amount_minor, amount_rank: claim.amount_rank, currency: claim.currency },
-    ...{ tax_minor: claim.tax_minor, shipping_minor: claim.shipping_minor, discount_minor: claim.discount_minor },
-    ...{ items_json: JSON.stringify(claim.items), trust: claim.trust, recurring: claim.recurring, import_id: claim.import_id },
-    ...{ occurred_at: claim.occurred_at, sale_sequence: claim.sale_sequence, visit_sequence: claim.visit_sequence, person: claim.person },
-    ...{ dims_json: claim.event === "" ? "{}" : JSON.stringify({ event: claim.event }) },
-    is_open: claim.sale_sequence !== null || claim.person !== null ? NEW : 0,
-  })
-}
+const insert = ({ book, now }: RevenueWriter, claim: Claim, sale: TransactionRow | undefined): number =>
+  book.insert({ ...rowOf(claim, now), parent_id: sale?.id ?? null })
 
 /** Adds what a repeated report says to a known refund. The amount of the lower rank wins. */
 function update(writer: RevenueWriter, row: TransactionRow, claim: Claim, sale: TransactionRow | undefined): number {

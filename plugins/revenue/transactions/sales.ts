@@ -3,7 +3,7 @@
  * of equally trusted ones; all other IDs of the order are aliases. The oldest row stays when two turn out to be one payment.
  */
 import { type Book, EVENT, type Key, ORDER, type Values } from "./book.ts"
-import type { Claim } from "./claim.ts"
+import { type Claim, rowOf } from "./claim.ts"
 import { conversionOf, convertRow, linkWaiting, relink, settle } from "./links.ts"
 import { NEW, TRUSTS, type TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
@@ -71,25 +71,12 @@ function knownSales(book: Book, { provider, external_id, aliases, order_id }: Cl
 
 function insertSale(writer: RevenueWriter, claim: Claim, newId?: number): number {
   const { book, now } = writer
-  const id = book.insert({
-    ...(newId !== undefined && { id: newId }),
-    ...{ received_at: now, created_by: claim.created_by, note: claim.note },
-    is_announced: claim.import_id === 0 ? 0 : 1,
-    ...{ provider: claim.provider, external_id: claim.external_id, type: "sale", order_id: claim.order_id },
-    ...amountOf(claim),
-    ...conversionOf(writer, claim, claim.occurred_at),
-    ...{ tax_minor: claim.tax_minor, shipping_minor: claim.shipping_minor, discount_minor: claim.discount_minor },
-    ...{ items_json: JSON.stringify(claim.items), trust: claim.trust, recurring: claim.recurring, import_id: claim.import_id },
-    ...{ occurred_at: claim.occurred_at, person: claim.person, sale_sequence: claim.sale_sequence, visit_sequence: claim.visit_sequence },
-    ...{ dims_json: claim.event === "" ? "{}" : JSON.stringify({ event: claim.event }), is_open: isAttributable(claim) ? NEW : 0 },
-  })
+  const { base_minor, base_currency, rate, rate_day } = conversionOf(writer, claim, claim.occurred_at)
+  const id = book.insert({ ...rowOf(claim, now), id: newId, base_minor, base_currency, rate, rate_day })
   for (const alias of claim.aliases) book.addAlias({ provider: claim.provider, alias, external_id: claim.external_id, transaction_id: id })
   if (linkWaiting(writer, id, [claim.external_id, ...claim.aliases], claim.provider, claim.order_id)) settle(writer, id)
   return id
 }
-
-const isAttributable = ({ sale_sequence, person }: Pick<Claim, "sale_sequence" | "person">): boolean =>
-  sale_sequence !== null || person !== null
 
 const amountOf = ({ amount_minor, amount_rank, currency }: Claim): Values => ({ amount_minor, amount_rank, currency })
 

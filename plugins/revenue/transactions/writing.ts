@@ -27,7 +27,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       const lookup = rates.lookupIn(rows, site.id)
       const result = work({ book, site, settings: current, lookup, now: host.now(), dayOf }, rows)
       book.flush()
-      packTransactions(rows, site.id, book.unpacked, numberer)
+      packTransactions(rows, site.id, book.unpacked, numberer, book)
       return result
     })
   }

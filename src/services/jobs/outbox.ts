@@ -75,6 +75,8 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
   let isStarted = false
   /** Whether a delivery is scheduled. A transaction can write many events. */
   let isWaking = false
+  /** The slice that was read last. */
+  let shared: { after: number; rows: Promise<OutboxRow[]> } | undefined
 
   /** Schedules a delivery. The catalog runs one transaction at a time, so the delivery reads after the commit of the event. */
   const wake = (): void => {
@@ -94,12 +96,24 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     await reader.busy
     reader.busy = undefined
   }
+  /** Reads the events after an id. Consumers that are at the same place share what was read, if nothing can be added to it. */
+  function sliceAfter(after: number): Promise<OutboxRow[]> {
+    if (shared?.after === after) return shared.rows
+    const rows = listOutbox(catalog, { after, limit: OUTBOX.slice })
+    const own = { after, rows }
+    shared = own
+    const forget = () => {
+      if (shared === own) shared = undefined
+    }
+    rows.then((read) => read.length < OUTBOX.slice && forget(), forget)
+    return rows
+  }
   async function readAll(reader: Reader): Promise<void> {
     const { consumer } = reader
     reader.storedAt = clock.monotonic()
     try {
       for (let more = true; more && !abort.signal.aborted; ) {
-        const rows = await listOutbox(catalog, { after: reader.lastId, limit: OUTBOX.slice })
+        const rows = await sliceAfter(reader.lastId)
         const wanted = rows.filter((row) => wants(consumer, row))
         const concerned = consumer.concerned && wanted.length > 0 ? await consumer.concerned(wanted) : wanted
         for (const row of concerned) if (!(await deliverOne(reader, row))) return
