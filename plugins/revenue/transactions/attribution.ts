@@ -9,12 +9,11 @@ import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import type { Values } from "./book.ts"
 import { convertRows } from "./links.ts"
 import { FROZEN_TOUCH, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
+import type { RevenueWriter } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */
-export const SLICE = 2_000
-/** Number of transactions per transaction of the writer. Incoming events wait for it, some milliseconds. */
-export const WRITTEN_SLICE = 250
+export const SLICE = 1_000
 /** Number of touches other than direct ones that a transaction keeps: the first and the latest. */
 const MAX_TOUCHES = 100
 const DAY_MS = 86_400_000
@@ -63,22 +62,20 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     const { signal, isConverted = false, isTouched = true } = options
     const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => isTouched && (at !== null || is_open > 0)
     const lookup = await lookUp(site, found.filter(isTraced), signal)
-    for (let at = 0; at < found.length; at += WRITTEN_SLICE) {
-      const ids = found.slice(at, at + WRITTEN_SLICE).map(({ id }) => id)
-      await writing.write(site, (writer) => {
-        const { book } = writer
-        book.load(ids)
-        const rows = ids.flatMap((id) => book.byId(id) ?? [])
-        if (isConverted) convertRows(writer, rows)
-        const traced = rows.filter(isTraced)
-        const left = new Set(sales.bySequence(site.id, sequencesOf(traced)).map(({ sequence }) => sequence))
-        for (const row of traced) {
-          const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
-          book.update(row.id, lookup(row) ?? (isErased ? NO_VISIT : { is_open: 0 }))
-        }
-      })
-      await Bun.sleep(0)
+    const ids = found.map(({ id }) => id)
+    const freezeSlice = (writer: RevenueWriter, slice: readonly number[]): void => {
+      const { book } = writer
+      book.load(slice)
+      const rows = slice.flatMap((id) => book.byId(id) ?? [])
+      if (isConverted) convertRows(writer, rows)
+      const traced = rows.filter(isTraced)
+      const left = new Set(sales.bySequence(site.id, sequencesOf(traced)).map(({ sequence }) => sequence))
+      for (const row of traced) {
+        const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
+        book.update(row.id, lookup(row) ?? (isErased ? NO_VISIT : { is_open: 0 }))
+      }
     }
+    await writing.writeSlices(site, ids, freezeSlice)
   }
 
   /** Returns the visit starts and clicks of visitors before the transactions, by visitor. */

@@ -1,7 +1,7 @@
 /** Folds sale events into transactions, each once: transactions and position are written in one transaction. */
 import { type RowStatements, type SaleEvent, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { type Attribution, type Lookup, SLICE, WRITTEN_SLICE } from "./attribution.ts"
+import { type Attribution, type Lookup, SLICE } from "./attribution.ts"
 import type { Claim } from "./claim.ts"
 import { NO_DETAILS } from "./claim.ts"
 import { recordRefund } from "./refunds.ts"
@@ -22,24 +22,19 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
   async function foldSlice(site: Site, signal?: AbortSignal): Promise<boolean> {
     const read = await sales.after(site.id, await positionOf(site.id), SLICE)
     const lookup = await attribution.lookUp(site, read.map(tracedEvent), signal)
-    for (let at = 0; at < read.length && !signal?.aborted; at += WRITTEN_SLICE) {
-      await writeEvents(site, read.slice(at, at + WRITTEN_SLICE), lookup)
-      await Bun.sleep(0)
-    }
-    return read.length === SLICE
-  }
-
-  const writeEvents = (site: Site, read: readonly SaleEvent[], lookup: Lookup): Promise<void> =>
-    writing.write(site, (writer, statements) => {
+    const writeEvents = (writer: RevenueWriter, slice: readonly SaleEvent[], statements: RowStatements): void => {
       // Read again, because an event can have been erased since, and its visit can have moved.
-      const sequences = read.map(({ sequence }) => sequence)
+      const sequences = slice.map(({ sequence }) => sequence)
       const claims = sales.bySequence(site.id, sequences).map(claimOf)
       prefetchClaims(writer.book, claims)
       const added = claims.flatMap((claim) => fold(writer, claim))
       for (const id of added) attribute(writer, id, lookup)
       statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${sequences.at(-1)!})
         on conflict (site_id) do update set position = excluded.position`)
-    })
+    }
+    await writing.writeSlices(site, read, writeEvents, signal)
+    return read.length === SLICE
+  }
 
   return {
     /** Folds the new sale events of a site. */

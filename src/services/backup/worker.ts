@@ -1,5 +1,7 @@
+import { movePages } from "../../store/events/checkpoint.ts"
 import { compactEventFile, copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../../store/events/copy.ts"
 import { openForReading } from "../../store/events/database.ts"
+import type { FaultKind } from "../../store/events/fault.ts"
 import { openEventReader } from "../../store/events/reader.ts"
 import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../../store/events/tables/usage.ts"
 import { type OldVisits, oldVisits, type SiteLimit } from "../../store/events/upkeep/old-visits.ts"
@@ -13,6 +15,7 @@ export type Task =
   | { do: "hash"; path: string }
   | { do: "measure"; path: string }
   | { do: "compact"; path: string }
+  | { do: "move-pages"; path: string }
   | { do: "count-old"; path: string; sites: readonly SiteLimit[] }
 
 export interface Outcomes {
@@ -22,6 +25,7 @@ export interface Outcomes {
   count: Record<string, number>
   hash: { bytes: number; sha256: string }
   compact: null
+  "move-pages": FaultKind | null
   measure: { tables: TableUsage[]; segments: SegmentUsage[] }
   /** Counts by site, in the requested order, and kind. */
   "count-old": OldVisits[][]
@@ -47,6 +51,7 @@ function perform(task: Task): unknown {
   if (task.do === "count") return count(task)
   if (task.do === "measure") return measure(task.path)
   if (task.do === "compact") return compact(task.path)
+  if (task.do === "move-pages") return movePages(task.path)
   if (task.do === "count-old") return countOld(task)
   return hashFile(task.path)
 }

@@ -4,6 +4,7 @@ import { COLLECT } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
+import { FEW_PAGES } from "../../store/events/checkpoint.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import { raw } from "../../store/sql.ts"
@@ -90,8 +91,13 @@ export async function checkStores(
   if (faults.length > 0) states.damaged(faults.join("; "))
 }
 
-async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<void> {
+async function checkpoint({ dataDir, catalog, events, backupWorkerUrl }: UpkeepOptions): Promise<void> {
   const { events: file } = placesIn(dataDir)
+  // Incoming events would wait while many pages are moved. The few that are added meanwhile are moved below, so that the log starts again.
+  if (events.pagesToMove() > FEW_PAGES) {
+    const fault = await inBackupThread<"move-pages">(backupWorkerUrl, { do: "move-pages", path: file })
+    if (fault !== null) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
+  }
   const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   events.checkpoint(wal > LONG_WAL ? "truncate" : "passive")
   if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
