@@ -57,7 +57,7 @@ export function repackRows(
   let length = 0
   const place = (values: Float64Array, width: Width, base = 0): number => {
     const offset = length
-    if (width > 0) {
+    if (width !== 0) {
       const part = bytesOf(values, width, base)
       parts.push(part)
       length += align(part.length)
@@ -155,7 +155,7 @@ type Width = 0 | keyof typeof ARRAYS
 
 const widthOf = (largest: number): Width => (largest <= 0 ? 0 : largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 32 ? 4 : 8)
 
-function bytesOf(values: Float64Array, width: Exclude<Width, 0>, base: number): Uint8Array {
+function bytesOf(values: Float64Array, width: keyof typeof ARRAYS, base: number): Uint8Array {
   const array = new ARRAYS[width](values.length)
   for (let i = 0; i < values.length; i++) array[i] = values[i]! - base
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)

@@ -100,7 +100,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
   /** Returns, by transaction, the latest visit of its person that started by its time, within the look-back. */
   async function visitsOfPersons(
     site: Site,
-    found: readonly TransactionRow[],
+    found: readonly Traced[],
     paths: ReadonlyMap<string, Path>,
     { lookbackDays }: RevenueSettings,
     signal?: AbortSignal,
@@ -183,7 +183,8 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
   const isBefore = ({ at }: { at: number }) => at >= from && at <= row.occurred_at
   const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
   const { event } = JSON.parse(row.dims_json) as { event?: string } // written by `recordSale` and here
-  const dims = withoutMissing({}, visit.dims, SALE_DIMENSIONS)
+  const dims: Record<string, string> = {}
+  addTexts(dims, visit.dims, SALE_DIMENSIONS)
   if (event !== undefined) dims.event = event
   return {
     visitor: visit.visitor,
@@ -197,20 +198,23 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
   }
 }
 
-const sequencesOf = (rows: readonly Traced[]): number[] =>
+const sequencesOf = (rows: readonly Pick<TransactionRow, "sale_sequence">[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
 
 /** Adds the texts that are not missing to an object. */
-function withoutMissing<Name extends string, Into extends Partial<Record<Name, string>>>(
-  into: Into,
+function addTexts<Name extends string>(
+  into: Partial<Record<Name, string>>,
   texts: Readonly<Record<Name, string>>,
   names: readonly Name[],
-): Into & { event?: string } {
-  for (const name of names) if (texts[name] !== "") into[name] = texts[name] as Into[Name]
-  return into
+): void {
+  for (const name of names) if (texts[name] !== "") into[name] = texts[name]
 }
 
-const frozenTouch = (touch: Touch): FrozenTouch => withoutMissing({ at: touch.at, sequence: touch.sequence }, touch, FROZEN_TOUCH)
+function frozenTouch(touch: Touch): FrozenTouch {
+  const frozen: FrozenTouch = { at: touch.at, sequence: touch.sequence }
+  addTexts(frozen, touch, FROZEN_TOUCH)
+  return frozen
+}
 
 /** Returns the touches that are kept: the last one, and of the others that are not direct the first and the latest. */
 function limited(touches: readonly Touch[]): readonly Touch[] {

@@ -27,6 +27,8 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
   const { jobs, log, now, outbox, rows, services, sales } = host
   const waiting = new Set<number>()
   let plannedFor = 0
+  /** Whether the sites were added to `waiting` that a process before this one has left unfinished. */
+  let hasResumed = false
 
   /** Lets a job fold the sales of a site soon. */
   function soon(siteId: number): void {
@@ -66,6 +68,8 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
     /** Folds the sales of the sites that have new ones. */
     async run(signal: AbortSignal): Promise<void> {
       plannedFor = 0
+      if (!hasResumed) for (const { id } of await services.allSites()) waiting.add(id)
+      hasResumed = true
       const ids = [...waiting]
       waiting.clear()
       for (const id of ids) {

@@ -1,5 +1,5 @@
 /** Refunds, disputes and adjustments: transactions of an order that change what it brought in. */
-import type { Book } from "./book.ts"
+import type { Book, Values } from "./book.ts"
 import { type Claim, rowOf } from "./claim.ts"
 import { convertRow, settle } from "./links.ts"
 import type { Recorded } from "./sales.ts"

@@ -32,7 +32,7 @@ export function prefetchClaims(book: Book, claims: readonly Claim[]): void {
   const ids = keys.map(({ provider, external_id: alias }) => ({ provider, alias }))
   book.prefetch({
     keys,
-    aliases: [...ids, ...orders.map((alias) => ({ provider: ORDER, alias }))],
+    aliases: [...ids, ...orders.map((alias) => ({ provider: ORDER, alias }) as const)],
     orders,
     parentKeys: [...orders, ...ids.map(({ alias }) => alias)],
   })

@@ -1,0 +1,160 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { plugins } from "../../plugins/index.ts"
+import { FROM_SOURCE, type Prepared, prepareSite, prepareUser, type Served, serveFootfall, USER } from "../../scripts/instance.ts"
+import { unpackRows } from "../../src/domain/packed-rows.ts"
+import { temporaryFolder } from "../kit.ts"
+import { bySize, SEED } from "../size.ts"
+
+/** Number of kills, each at another moment between the events of sales and the transactions that they become. */
+const KILLS = bySize({ check: 2, full: 12, release: 60 })
+const ORDERS_PER_KILL = 450
+/** Sales are folded a second after they arrive, which takes some hundred milliseconds. */
+const DELAY_MS = { from: 900, to: 1_500 }
+const PATIENCE_MS = 60_000
+const FLAGS = ["--limit-site-events", "0", "--limit-visitor-events", "0", "--api-rate-limit", "0"]
+const hasArea = plugins.some(({ id }) => id === "revenue")
+
+test.skipIf(!hasArea)(
+  `${KILLS} kills while sales are folded and one while transactions are recomputed lose and double nothing`,
+  async () => {
+    using folder = temporaryFolder()
+    const dataDir = folder.path
+    await prepareUser(FROM_SOURCE, dataDir)
+    const site = await prepareSite(FROM_SOURCE, dataDir)
+    const expected: string[] = []
+    for (let kill = 0; kill < KILLS; kill++) {
+      await using server = await serveFootfall({ dataDir, flags: FLAGS })
+      expected.push(...(await sell(server, site, kill)))
+      await Bun.sleep(DELAY_MS.from + ((SEED + kill * 7_919) % (DELAY_MS.to - DELAY_MS.from)))
+      await server.kill("SIGKILL")
+    }
+    await using server = await serveFootfall({ dataDir, flags: FLAGS })
+    expected.push(...(await sell(server, site, KILLS)))
+    await until(() => countOf(dataDir, "revenue_transactions") >= expected.length && isSettled(dataDir))
+    expect(transactions(dataDir).map(({ text }) => text)).toEqual(expected.sort())
+    expect(packedAmounts(dataDir)).toEqual(storedAmounts(dataDir))
+    expect(announced(dataDir)).toEqual(
+      transactions(dataDir)
+        .map(({ id }) => id)
+        .sort((a, b) => a - b),
+    )
+    await recomputeWithKill(server, dataDir)
+  },
+  120_000 + KILLS * 20_000,
+)
+
+/** Sends orders whose page was loaded twice, every fifth with a refund. Returns what they become. */
+async function sell({ address }: Served, { siteId, key }: Prepared, round: number): Promise<string[]> {
+  const at = Date.now() - 3_600_000
+  const eventOf = (order: number, amount: string, moment: number) => ({
+    ...{ name: "purchase", url: "https://shop.example.com/thanks", timestamp: new Date(at + moment).toISOString() },
+    ...{ ip: `198.18.${round}.${order % 250}`, user_agent: AGENT, props: { order_id: `${round}-${order}` } },
+    revenue: { amount, currency: order % 3 === 0 ? "USD" : "EUR" },
+  })
+  const orders = Array.from({ length: ORDERS_PER_KILL }, (_, order) => order)
+  const events = orders.flatMap((order) => [
+    ...[eventOf(order, "12.34", order), eventOf(order, "12.34", order + 500)],
+    ...(order % 5 === 0 ? [eventOf(order, "-2.00", order + 1_000)] : []),
+  ])
+  const response = await fetch(`${address}/api/public/v1/sites/${siteId}/events`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({ events }),
+  })
+  expect(await response.json()).toMatchObject({ accepted: events.length })
+  return orders.flatMap((order) => [`sale ${round}-${order} 1234`, ...(order % 5 === 0 ? [`refund ${round}-${order} 200`] : [])])
+}
+
+const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
+
+/** Enters a rate, kills the process while it recomputes all transactions, and expects what an undisturbed recomputation leaves. */
+async function recomputeWithKill(first: Served, dataDir: string): Promise<void> {
+  const path = "/api/private/sites/1/revenue"
+  const before = await signIn(first.address)
+  const day = new Date().toISOString().slice(0, 10)
+  const rates = {
+    rates: [{ day: new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10), base: "EUR", quote: "USD", rate: "1.25" }],
+  }
+  expect((await before("PUT", `${path}/rates`, rates)).status).toBe(200)
+  const report = `${path}/report?from=${day}&to=${day}&currency=EUR`
+  expect(await (await before("GET", report)).json()).toMatchObject({ base: { complete: true } })
+  await until(() => countOf(dataDir, "revenue_transactions where base_minor is not null and currency = 'USD'") > 0)
+  await first.kill("SIGKILL")
+  await using server = await serveFootfall({ dataDir, flags: FLAGS })
+  const send = await signIn(server.address)
+  const recompute = async () => {
+    await until(async () => !((await (await send("GET", `${path}/settings`)).json()) as { recomputing: boolean }).recomputing)
+    return dump(dataDir)
+  }
+  const resumed = await recompute()
+  expect(resumed.filter(({ base_minor }) => base_minor === null)).toEqual([])
+  expect(resumed.filter(({ currency, type }) => currency === "USD" && type === "sale").map(({ base_minor }) => base_minor)).toEqual(
+    resumed.filter(({ currency, type }) => currency === "USD" && type === "sale").map(() => 987), // 12.34 / 1.25 = 9.872
+  )
+  expect((await send("POST", `${path}/recompute`, {})).status).toBe(202)
+  expect(await recompute()).toEqual(resumed)
+}
+
+async function signIn(address: string): Promise<(method: string, path: string, body?: object) => Promise<Response>> {
+  const headers = { "content-type": "application/json", origin: address }
+  const body = JSON.stringify({ email: USER.email, password: USER.password })
+  const answer = await fetch(`${address}/api/private/auth/login`, { method: "POST", headers, body })
+  const cookie = answer.headers.get("set-cookie")!.split(";")[0]!
+  return (method, path, sent) =>
+    fetch(address + path, { method, headers: { ...headers, cookie }, ...(sent && { body: JSON.stringify(sent) }) })
+}
+
+async function until(test: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + PATIENCE_MS; !(await test()); await Bun.sleep(50))
+    if (Date.now() > end) throw new Error("This took too long.")
+}
+
+/** Reads a store while the server writes it. */
+function read<Row>(dataDir: string, text: string, file = "events.db"): Row[] {
+  const db = new Database(join(dataDir, file), { readonly: true })
+  try {
+    db.run("pragma busy_timeout = 5000")
+    return db.query(text).all() as Row[] // the caller's query determines the columns
+  } finally {
+    db.close()
+  }
+}
+
+const countOf = (dataDir: string, from: string): number => read<{ n: number }>(dataDir, `select count(*) as n from ${from}`)[0]!.n
+
+const isSettled = (dataDir: string): boolean => countOf(dataDir, "revenue_transactions where is_open = 2 or is_announced = 0") === 0
+
+const transactions = (dataDir: string): { id: number; text: string }[] =>
+  read(dataDir, "select id, type || ' ' || order_id || ' ' || amount_minor as text from revenue_transactions order by text")
+
+const storedAmounts = (dataDir: string): [id: number, amount: number][] =>
+  read<{ id: number; amount_minor: number }>(dataDir, "select id, amount_minor from revenue_transactions order by id").map(
+    ({ id, amount_minor }) => [id, amount_minor],
+  )
+
+/** Returns the amounts that reports add up. Each visit of this test is a direct one, so no amount is shared. */
+const packedAmounts = (dataDir: string): [id: number, amount: number][] =>
+  read<{ rows: Uint8Array }>(dataDir, "select rows from revenue_chunks order by chunk")
+    .flatMap(({ rows }): [number, number][] => {
+      const packed = unpackRows(rows)
+      const amounts = packed.numbers("amount")
+      return [...packed.numbers("transaction_id")].map((id, row) => [id, amounts[row]!])
+    })
+    .sort(([a], [b]) => a - b)
+
+/** Returns the transactions with a product event. After a kill, some have two. */
+const announced = (dataDir: string): number[] =>
+  read<{ id: number }>(
+    dataDir,
+    "select distinct payload_json ->> 'transaction_id' as id from outbox where event like 'revenue.%' order by 1",
+    "catalog.db",
+  ).map(({ id }) => id)
+
+interface Dumped extends Record<string, unknown> {
+  type: string
+  currency: string
+  base_minor: number | null
+}
+const dump = (dataDir: string): Dumped[] => read(dataDir, "select * from revenue_transactions order by id")
