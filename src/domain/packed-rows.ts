@@ -150,6 +150,24 @@ export function unpackRows(packed: Uint8Array): PackedRows {
   }
 }
 
+/** Returns the rows as objects, for changing some of them. */
+export function packedObjects(packed: PackedRows, { numbers, texts }: PackedColumns): Record<string, PackedValue>[] {
+  const rows: Record<string, PackedValue>[] = Array.from({ length: packed.count }, () => ({}))
+  for (const column of numbers) {
+    const values = packed.numbers(column)
+    rows.forEach((row, i) => {
+      row[column] = values[i]!
+    })
+  }
+  for (const column of texts) {
+    const { values, codes } = packed.texts(column)
+    rows.forEach((row, i) => {
+      row[column] = values[codes[i]!]!
+    })
+  }
+  return rows
+}
+
 const ARRAYS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const
 type Width = 0 | keyof typeof ARRAYS
 

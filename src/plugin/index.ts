@@ -31,7 +31,7 @@ export { missingPermission } from "../domain/membership.ts"
 export { FLAT_METRICS, type FlatMetric, roundedRatio } from "../domain/metric.ts"
 export { instantOrNull, instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { type AmountFault, decimalText, formatMoney, MAX_AMOUNT_MINOR, Money, parseAmount } from "../domain/money.ts"
-export { type PackedColumns, type PackedRows, repackRows, unpackRows } from "../domain/packed-rows.ts"
+export { type PackedColumns, packedObjects, packRows, repackRows, unpackRows } from "../domain/packed-rows.ts"
 export {
   PAYMENT_PROVIDERS,
   PAYMENT_RECEIVED,
