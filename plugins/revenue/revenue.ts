@@ -13,6 +13,7 @@ import { createReport } from "./report/report.ts"
 import { reportRoutes } from "./report/routes.ts"
 import createTransactions from "./row-migrations/0001_transactions.sql" with { type: "text" }
 import createChunks from "./row-migrations/0002_chunks.sql" with { type: "text" }
+import indexPersons from "./row-migrations/0003_person.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -54,6 +55,7 @@ export default definePlugin({
   rowMigrations: [
     { name: "0001_transactions", sql: createTransactions },
     { name: "0002_chunks", sql: createChunks },
+    { name: "0003_person", sql: indexPersons },
   ],
   errors: ERRORS,
   settings: Settings,

@@ -1,4 +1,16 @@
-import { dayStart, type ErasedVisits, type Exporter, type PluginJob, parseDay, type Removed, type SaleEvent, type Site, sql } from "#plugin"
+import {
+  dayStart,
+  type ErasedVisits,
+  type Exporter,
+  type PluginJob,
+  parseDay,
+  type Removed,
+  raw,
+  type SaleEvent,
+  type Site,
+  type Sql,
+  sql,
+} from "#plugin"
 import type { Area } from "./area.ts"
 import { FOLD_JOB } from "./transactions/following.ts"
 import { RECOMPUTE_JOB } from "./transactions/recompute.ts"
@@ -64,7 +76,15 @@ const removeTransactions = ({ host, writing }: Area, siteId: number): Promise<nu
 export async function retain(area: Area, siteId: number, cutoffDay: string): Promise<Removed> {
   const cutoff = cutoffOf(area, siteId, cutoffDay)
   if (cutoff === undefined) return {}
-  return { transactions: await changeAll(area, siteId, (after) => sql`occurred_at < ${cutoff} and id > ${after}`, remove) }
+  // Removed rows are gone, so that each slice is the earliest one.
+  return {
+    transactions: await changeAll(
+      area,
+      siteId,
+      () => sql`site_id = ${siteId} and occurred_at < ${cutoff} order by occurred_at, id`,
+      remove,
+    ),
+  }
 }
 
 export async function countOverdue(area: Area, siteId: number, cutoffDay: string): Promise<Removed> {
@@ -84,8 +104,10 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
   const site = area.host.services.sites.directory.byId(siteId)
   if (!site) return {}
   await area.following.settle(site)
-  const isOfPerson = sql`(visitor = ${visitor} or person = ${visitor})`
-  return { transactions: await changeAll(area, siteId, (after) => sql`${isOfPerson} and id > ${after}`, clear) }
+  const idsBy = (column: Sql) =>
+    sql`select id from revenue_transactions where site_id = ${siteId} and ${column} = ${visitor} and ${column} is not null`
+  const ofPerson = sql`${idsBy(raw("visitor"))} union ${idsBy(raw("person"))}`
+  return { transactions: await changeAll(area, siteId, (after) => sql`id in (${ofPerson}) and id > ${after} order by id`, clear) }
 }
 
 /** Removes what was derived from erased visits: tracked transactions, and what other transactions have of these visits. */
@@ -101,7 +123,7 @@ export async function eraseVisits(area: Area, siteId: number, removed: ErasedVis
   const transactions = await changeAll(
     area,
     siteId,
-    (after) => sql`${isOfVisit} and id > ${after}`,
+    (after) => sql`site_id = ${siteId} and ${isOfVisit} and id > ${after} order by id`,
     (writer, row) => (isTracked(row) ? removeReports(area, writer, row, isLeft) : clear(writer, row)),
   )
   if (transactions > 0) area.following.soon(siteId)
@@ -114,7 +136,7 @@ export async function undoImport(area: Area, siteId: number, importId: number): 
   const removed = await changeAll(
     area,
     siteId,
-    (after) => sql`import_id = ${importId} and import_id > 0 and id > ${after}`,
+    (after) => sql`site_id = ${siteId} and import_id = ${importId} and import_id > 0 and id > ${after} order by id`,
     (writer, row) => removeReports(area, writer, row, isLeft),
   )
   if (removed > 0) area.following.soon(siteId)
@@ -128,11 +150,11 @@ const remove = (writer: RevenueWriter, row: TransactionRow): void =>
   row.type === "sale" ? deleteSale(writer, row.id) : deleteRefund(writer, row)
 const clear = (writer: RevenueWriter, { id }: TransactionRow): void => writer.book.update(id, NO_VISIT)
 
-/** Changes all rows of a site that match, in slices by id. Returns their number. */
+/** Changes all rows of a site that match, in slices in the order of the condition. Returns their number. */
 async function changeAll(
   { host, writing }: Area,
   siteId: number,
-  matches: (after: number) => ReturnType<typeof sql>,
+  matches: (after: number) => Sql,
   change: (writer: RevenueWriter, row: TransactionRow) => void,
 ): Promise<number> {
   const site = host.services.sites.directory.byId(siteId)
@@ -140,7 +162,7 @@ async function changeAll(
   let after = 0
   return inSlices(() =>
     writing.writeInTurn(site, (writer) => {
-      const found = writer.book.select(sql`${matches(after)} order by id limit ${SLICE}`)
+      const found = writer.book.select(sql`${matches(after)} limit ${SLICE}`)
       for (const row of found) change(writer, row)
       after = found.at(-1)?.id ?? after
       return found.length

@@ -58,7 +58,7 @@ export function createVisibility({ sales, services }: RevenueHost, writing: Writ
 
   /** Adjusts the next rows with several events. Returns the id after which to continue. */
   function adjustSlice(writer: RevenueWriter, after: number): number | undefined {
-    const found = writer.book.select(sql`import_id > 0 and type = 'sale' and id > ${after}
+    const found = writer.book.select(sql`site_id = ${writer.site.id} and import_id > 0 and type = 'sale' and id > ${after}
       and exists (select 1 from revenue_aliases where transaction_id = revenue_transactions.id and provider = 'event')
       order by id limit ${SLICE}`)
     for (const row of found) {
