@@ -137,6 +137,8 @@ export const JOBS = {
 /** Product events (areas/00 section 13). */
 export const OUTBOX = {
   slice: 100,
+  /** Number of events without interest after which a consumer's position is stored. */
+  maxSkipped: 1_000,
   /** Time after which a consumer's position is stored during a delivery. After a crash, so much is delivered again. */
   storeMs: 100,
   keptDays: 30,

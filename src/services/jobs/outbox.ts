@@ -63,6 +63,8 @@ interface Reader {
   /** The position that is stored, at most `OUTBOX.storeMs` of deliveries behind `lastId`, and the monotonic time at which it was. */
   storedId: number
   storedAt: number
+  /** Whether the events after the stored position include some that the consumer names. Others can be skipped once more after a crash. */
+  hasWanted: boolean
   /** After a failure, the consumer is not called before this monotonic time. */
   pausedUntil: number
   failures: number
@@ -115,6 +117,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
       for (let more = true; more && !abort.signal.aborted; ) {
         const rows = await sliceAfter(reader.lastId)
         const wanted = rows.filter((row) => wants(consumer, row))
+        reader.hasWanted ||= wanted.length > 0
         const concerned = consumer.concerned && wanted.length > 0 ? await consumer.concerned(wanted) : wanted
         for (const row of concerned) if (!(await deliverOne(reader, row))) return
         reader.lastId = rows.at(-1)?.id ?? reader.lastId
@@ -126,11 +129,15 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
       reader.pausedUntil = clock.monotonic() + Math.min(OUTBOX.longestPauseMs, 1_000 * 2 ** (reader.failures - 1))
       log.error("a product event could not be delivered", { consumer: consumer.name, after: reader.lastId, error })
     } finally {
-      await storePosition(reader).catch((error) =>
-        log.warn("some product events may be delivered twice", { consumer: consumer.name, error }),
-      )
+      if (reader.hasWanted || reader.lastId - reader.storedId >= OUTBOX.maxSkipped) await storeLastPosition(reader)
+      reader.hasWanted = false
     }
   }
+  const storeLastPosition = (reader: Reader): Promise<void> =>
+    storePosition(reader).catch((error) =>
+      log.warn("some product events may be delivered twice", { consumer: reader.consumer.name, error }),
+    )
+
   /** Delivers an event. Returns false if the consumer was disabled meanwhile or the process is stopping. */
   async function deliverOne(reader: Reader, row: OutboxRow): Promise<boolean> {
     const { consumer } = reader
@@ -168,7 +175,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     hasConsumer: (event) => readers.some(({ consumer }) => consumer.events.includes(event) && (consumer.isOn?.() ?? true)),
     register(consumer) {
       if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers have the name ${consumer.name}`)
-      readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, pausedUntil: 0, failures: 0, busy: undefined })
+      readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, hasWanted: false, pausedUntil: 0, failures: 0, busy: undefined })
     },
     async start() {
       for (const reader of readers) {
@@ -187,7 +194,11 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     },
     async stop() {
       abort.abort()
-      await Promise.race([Promise.all(readers.map(({ busy }) => busy)), Bun.sleep(OUTBOX.stopMs)])
+      const stopReader = async (reader: Reader) => {
+        await reader.busy
+        await storeLastPosition(reader)
+      }
+      await Promise.race([Promise.all(readers.map(stopReader)), Bun.sleep(OUTBOX.stopMs)])
     },
   }
 }
