@@ -159,7 +159,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
 }
 export type Attribution = ReturnType<typeof createAttribution>
 
-/** The transactions after one, by time, and what of them is computed again besides the conversion. */
+/** The transactions after one, by time, and whether their touches are looked up again. Their amounts are converted in any case. */
 interface RecomputedSlice {
   at: number
   id: number
