@@ -42,6 +42,7 @@ export default definePlugin({
     "/sites/:site/integrations/webhooks/:webhook",
     "/sites/:site/integrations/payments",
     "/sites/:site/email-reports",
+    "/sites/:site/search-queries",
   ],
   permissions: { "integrations:read": "editor", "integrations:write": "admin", "webhooks:write": "admin" },
   migrations: [

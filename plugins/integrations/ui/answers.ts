@@ -48,13 +48,3 @@ export const SCOPE_LABELS: Readonly<Record<IntegrationResponse["scope"], string>
   site: "This site",
   organization: "All sites of the organization",
 }
-
-/** Codes of failures that a new secret or URL repairs. Anything else is tried again. */
-const REPAIRED_BY_SECRET: readonly string[] = ["removed", "redirected", "secret_unreadable", "blocked_address", "invalid_certificate"]
-
-/** Returns the one action that repairs an integration. Undefined if it works. */
-export function remedyOf({ status, last_error }: Pick<IntegrationResponse, "status" | "last_error">): "reconnect" | "retry" | undefined {
-  if (status === "needs_reauth") return "reconnect"
-  if (status !== "error" && status !== "degraded") return undefined
-  return last_error && REPAIRED_BY_SECRET.includes(last_error.code) ? "reconnect" : "retry"
-}

@@ -4,12 +4,20 @@ import type { PluginPages } from "#plugin/ui"
 const EMAIL = "M2 3.5h12v9H2zM2.5 4.5 8 8.5l5.5-4"
 
 /**
- * Integrations and email reports: entries in the rail of a site, their pages loaded when one is opened. Reports stand apart, because
- * every member can subscribe to them.
+ * Search queries, email reports and integrations: entries in the rail of a site, their pages loaded when one is opened. Every member can
+ * read the queries, and subscribe to reports.
  */
 export default {
   id: "integrations",
   areas: [
+    {
+      path: "/search-queries",
+      permission: "site:read",
+      group: "traffic",
+      label: "Search queries",
+      icon: "search",
+      load: () => import("./search/pages.ts"),
+    },
     {
       path: "/email-reports",
       permission: "site:read",

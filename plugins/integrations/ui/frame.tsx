@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Link, useLocation } from "wouter"
-import { Icon, Page } from "#plugin/ui"
+import { Icon, Page, Problem } from "#plugin/ui"
 import type { TestResponse } from "../responses.ts"
 import { integrationsAddress, type Tone, useRights } from "./answers.ts"
 
@@ -60,4 +60,17 @@ export const TestSteps = ({ of }: { of: TestResponse["steps"] }) => (
   </ol>
 )
 
-const STEP_LABELS: Readonly<Record<string, string>> = { message: "Send a test message", secret: "Read the stored secret" }
+const STEP_LABELS: Readonly<Record<string, string>> = {
+  message: "Send a test message",
+  secret: "Read the stored secret",
+  access: "Get access",
+  properties: "List the properties",
+  property: "Find the property",
+  request: "Send a request",
+}
+
+/** Steps of a test that failed, from the problem of a request. */
+export function FailedSteps({ problem }: { problem: Error | undefined }) {
+  const steps = problem instanceof Problem && problem.code === "connection_failed" ? problem.members.steps : undefined
+  return Array.isArray(steps) ? <TestSteps of={steps as TestResponse["steps"]} /> : null
+}

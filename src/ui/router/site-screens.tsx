@@ -71,7 +71,7 @@ function Area({ plugin, area, screens }: OwnedArea & { screens: Screens }) {
     <Switch>
       {screens.map(({ page, Screen }) => (
         <Route key={page.path} path={`/sites/:site${area.path}${page.path}`}>
-          <SiteShell ranged={page.ranged === true}>
+          <SiteShell ranged={page.ranged ?? false}>
             <Suspense fallback={<div class="progress-line" />}>
               <Screen />
             </Suspense>

@@ -10,8 +10,8 @@ export interface SitePage {
   /** Path below the plugin's area, such as `/:link`. Empty for the first page. */
   path: string
   load: Loading
-  /** Whether the page is about a period, so that the top bar offers the period tools. */
-  ranged?: boolean
+  /** Whether the page is about a period, so that the top bar offers period, comparison and filter, or the period alone. */
+  ranged?: boolean | "period"
 }
 
 /** Site pages of a plugin below one path, with an entry in the rail. */

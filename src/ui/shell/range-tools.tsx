@@ -14,15 +14,15 @@ const RangeKeys = lazyPart(() => import("./shell-menus.tsx"), "RangeKeys")
 const PeriodItems = lazyPart(() => import("./shell-menus.tsx"), "PeriodItems")
 const ComparisonItems = lazyPart(() => import("./shell-menus.tsx"), "ComparisonItems")
 
-/** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
-export function RangeTools({ place }: { place: "wide" | "narrow" }) {
+/** Renders period, comparison and filter of a page, or the period alone: in the top bar on wide screens, else in a sticky row. */
+export function RangeTools({ place, periodOnly = false }: { place: "wide" | "narrow"; periodOnly?: boolean }) {
   const { filters } = useStatsSource()
   return (
     <>
       <section class={`range-tools ${place}-only`} aria-label="Period">
         <PeriodMenu />
-        <ComparisonMenu short={place === "narrow"} />
-        {filters && <FilterButton short={place === "narrow"} />}
+        {!periodOnly && <ComparisonMenu short={place === "narrow"} />}
+        {!periodOnly && filters && <FilterButton short={place === "narrow"} />}
       </section>
       {place === "wide" && (
         <Suspense fallback={null}>

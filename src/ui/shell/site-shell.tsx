@@ -23,7 +23,7 @@ const SiteKeys = lazyPart(() => import("./site-keys.tsx"), "SiteKeys")
 interface SiteShellProps {
   children: ComponentChildren
   /** Whether the page is about a period. */
-  ranged?: boolean
+  ranged?: boolean | "period"
 }
 
 /** Renders the frame of a site's pages and provides their report source. Renders the 404 page without any request if the user can't see the site. */
@@ -39,14 +39,14 @@ function Frame({ children, ranged = false }: SiteShellProps) {
   const search = searchWith({ cards: {} })
   return (
     <StatsSourceContext.Provider value={source}>
-      <TopBar tools={ranged && <RangeTools place="wide" />}>
+      <TopBar tools={ranged && <RangeTools place="wide" periodOnly={ranged === "period"} />}>
         <SiteSwitcher siteId={siteId} openSignal={switches} />
         <CurrentVisitors />
       </TopBar>
       <div class="frame">
         <SiteRail siteId={siteId} search={search} />
         <div class="content">
-          {ranged && <RangeTools place="narrow" />}
+          {ranged && <RangeTools place="narrow" periodOnly={ranged === "period"} />}
           {ranged && <FreshnessBar />}
           {children}
         </div>

@@ -5,7 +5,6 @@ import {
   currentVersion,
   Dialog,
   Form,
-  Problem,
   patch,
   post,
   QueryResult,
@@ -14,14 +13,14 @@ import {
   VersionConflict,
   visible,
 } from "#plugin/ui"
-import type { IntegrationList, IntegrationResponse, TestResponse } from "../../responses.ts"
+import type { IntegrationList, IntegrationResponse } from "../../responses.ts"
 import { integrationsPath, SCOPE_LABELS, useManagesOrganization, useRefresh } from "../answers.ts"
 import { EventChoice } from "../events/event-choice.tsx"
 import { type EventFacts, useEvents } from "../events/events.ts"
-import { TestSteps } from "../frame.tsx"
+import { FailedSteps } from "../frame.tsx"
 import { SERVICES } from "./services.ts"
 
-export type Kind = IntegrationList["available"][number]
+type Kind = IntegrationList["available"][number]
 
 interface ChatDialogProps {
   siteId: number
@@ -101,7 +100,7 @@ function Editor({ siteId, kind, item, events, onClose }: ChatDialogProps & { eve
     <Form submit={submit} label={kind.name}>
       {({ busy, errorOf, problem }) => (
         <>
-          <FailedTest problem={problem} />
+          <FailedSteps problem={problem} />
           <TextField
             label={service?.secretLabel ?? "Secret"}
             value={draft.secret}
@@ -166,12 +165,6 @@ function Editor({ siteId, kind, item, events, onClose }: ChatDialogProps & { eve
       )}
     </Form>
   )
-}
-
-/** Steps of the test message that the service did not accept. */
-function FailedTest({ problem }: { problem: Error | undefined }) {
-  const steps = problem instanceof Problem && problem.code === "connection_failed" ? problem.members.steps : undefined
-  return Array.isArray(steps) ? <TestSteps of={steps as TestResponse["steps"]} /> : null
 }
 
 const draftOf = (item: IntegrationResponse | undefined, events: readonly EventFacts[]): Draft => ({

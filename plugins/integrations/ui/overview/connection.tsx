@@ -1,50 +1,65 @@
-import { lazy, Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { Link, useLocation, useParams } from "wouter"
-import { Button, Card, Confirm, DescriptionList, QueryResult, remove, TimeAgo, toast, useSiteId, visible } from "#plugin/ui"
+import { Button, Card, Checkbox, Confirm, DescriptionList, QueryResult, remove, TimeAgo, toast, useSiteId, visible } from "#plugin/ui"
 import type { IntegrationResponse, TestResponse } from "../../responses.ts"
 import {
   integrationsAddress,
   integrationsPath,
-  remedyOf,
   SCOPE_LABELS,
   STATUS_LABELS,
   STATUS_TONES,
   useIntegrations,
   useRefresh,
+  useRights,
   useSiteQuery,
 } from "../answers.ts"
 import { useEvents } from "../events/events.ts"
 import { IntegrationsPage, StateText, TestSteps } from "../frame.tsx"
-import { TestButton } from "./integration-card.tsx"
+import { TYPE_LABELS } from "../search/report.ts"
+import { ConnectDialog, type OpenDialog } from "./connect-dialog.tsx"
+import { SyncButton, TestButton } from "./integration-card.tsx"
+import { isAccount, isMapping, remedyOf } from "./remedies.ts"
 
-const ChatDialog = lazy(() => import("../chat/chat-dialog.tsx"))
-
-/** Page of one integration: its state, a test with its steps, and what it receives. */
+/** Page of one integration: its state, a test with its steps, and what it is used for. */
 export default function ConnectionPage() {
   const siteId = useSiteId()
   const id = useParams<{ integration: string }>().integration
   const answer = useSiteQuery<IntegrationResponse>(siteId, `integrations/${encodeURIComponent(id)}`)
-  const kinds = useIntegrations(siteId).data?.available
-  const [dialog, setDialog] = useState<"edit" | "delete">()
+  const list = useIntegrations(siteId).data
+  const [dialog, setDialog] = useState<OpenDialog>()
+  const [isDeleting, setDeleting] = useState(false)
   const [report, setReport] = useState<TestResponse>()
-  const refresh = useRefresh(siteId)
-  const [, navigate] = useLocation()
+  const { writes } = useRights(siteId)
   const one = answer.data
-  const kind = kinds?.find((each) => each.kind === one?.kind)
-  const close = () => setDialog(undefined)
+  const kind = list?.available.find((each) => each.kind === one?.kind)
+  const remedy = one && list && remedyOf(one, list, writes)
   return (
     <IntegrationsPage
       siteId={siteId}
       title={one ? visible(one.name) : "Integration"}
       actions={
-        one?.can_manage && (
+        one &&
+        kind &&
+        one.can_manage && (
           <>
-            <TestButton siteId={siteId} of={one} label="Send test message" onTested={setReport} />
-            <Button icon="pencil" onClick={() => setDialog("edit")}>
-              {remedyOf(one) === "reconnect" ? "Reconnect" : "Edit"}
-            </Button>
-            <Button kind="danger" icon="trash" onClick={() => setDialog("delete")}>
+            <TestButton
+              siteId={siteId}
+              of={one}
+              label={one.category === "chat" ? "Send test message" : "Test connection"}
+              onTested={setReport}
+            />
+            {isMapping(one) && <SyncButton siteId={siteId} label="Fetch now" />}
+            {(remedy === "reconnect" || !isMapping(one)) && (
+              <Button icon="pencil" onClick={() => setDialog({ kind, item: one })}>
+                {remedy === "reconnect" || isAccount(one) ? "Reconnect" : "Edit"}
+              </Button>
+            )}
+            {one.kind === "search-console" && writes && (
+              <Button onClick={() => setDialog({ kind, mapping: true, ...(isMapping(one) && { item: one }) })}>
+                {isMapping(one) ? "Change property" : "Map property"}
+              </Button>
+            )}
+            <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
               Delete
             </Button>
           </>
@@ -57,7 +72,7 @@ export default function ConnectionPage() {
       <QueryResult of={answer} rows={6}>
         {(data) => (
           <div class="stack reading-width">
-            <Facts of={data} service={kind?.name ?? data.kind} />
+            <Facts siteId={siteId} of={data} service={kind?.name ?? data.kind} />
             {data.last_error && (
               <p class="notice" data-kind={data.status === "degraded" ? "warn" : "bad"}>
                 {data.last_error.message}
@@ -76,39 +91,19 @@ export default function ConnectionPage() {
           </div>
         )}
       </QueryResult>
-      {one && kind && dialog === "edit" && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <ChatDialog siteId={siteId} kind={kind} item={one} onClose={close} />
-        </Suspense>
-      )}
-      {one && dialog === "delete" && (
-        <Confirm
-          title={`Delete ${visible(one.name)}?`}
-          act="Delete integration"
-          name={one.name}
-          onClose={close}
-          onConfirm={async () => {
-            await remove(`${integrationsPath(siteId)}/${one.id}`)
-            navigate(integrationsAddress(siteId), { replace: true })
-            // The page of what was deleted is left first, so that it isn't fetched again.
-            setTimeout(refresh)
-            toast(`${visible(one.name)} deleted`)
-          }}
-        >
-          <p>
-            {one.scope === "organization" ? "No site of the organization" : "This site no longer"} sends messages to it
-            {one.scope === "organization" ? " any more" : ""}, and its secret is removed. This can't be undone.
-          </p>
-        </Confirm>
-      )}
+      {dialog && <ConnectDialog siteId={siteId} of={dialog} onClose={() => setDialog(undefined)} />}
+      {one && isDeleting && <DeleteDialog siteId={siteId} of={one} onClose={() => setDeleting(false)} />}
     </IntegrationsPage>
   )
 }
 
-function Facts({ of, service }: { of: IntegrationResponse; service: string }) {
+function Facts({ siteId, of, service }: { siteId: number; of: IntegrationResponse; service: string }) {
   const known = useEvents().data
-  const events = of.category === "chat" ? (of.config.events as string[]) : undefined // chats always have them
+  const { config, category } = of
+  const events = category === "chat" ? (config.events as string[]) : undefined // chats always have them
   const titleOf = (event: string): string => known?.find((one) => one.event === event)?.title ?? event
+  const text = (name: string, value: unknown) => (typeof value === "string" ? [[name, visible(value)] as const] : [])
+  const types = Array.isArray(config.search_types) ? config.search_types.map((type) => TYPE_LABELS[String(type)] ?? String(type)) : []
   return (
     <DescriptionList
       of={[
@@ -120,13 +115,65 @@ function Facts({ of, service }: { of: IntegrationResponse; service: string }) {
         ],
         ["Service", service],
         ["Account", visible(of.account_label)],
-        ...(typeof of.config.chat_id === "string" ? [["Chat ID", visible(of.config.chat_id)] as const] : []),
-        ["Messages about", SCOPE_LABELS[of.scope]],
+        ...text("Chat ID", config.chat_id),
+        ...text("Property", config.property),
+        ...text("Site", config.site_url),
+        ...(types.length > 0 ? [["Types of search", types.join(", ")] as const] : []),
+        [category === "chat" ? "Messages about" : "Used for", SCOPE_LABELS[of.scope]],
         ...(events ? [["Events", events.length === 0 ? "None, only alerts that name it" : events.map(titleOf).join(", ")] as const] : []),
         ["Last success", <TimeAgo key="ok" at={of.last_ok_at} />],
         ...(of.last_error ? [["Last failure", <TimeAgo key="failed" at={of.last_error.at} />] as const] : []),
         ...(of.next_run_at ? [["Next run", <TimeAgo key="next" at={of.next_run_at} />] as const] : []),
+        ...(category === "search" && of.scope === "site"
+          ? [
+              [
+                "Report",
+                <Link key="report" href={`/sites/${siteId}/search-queries`}>
+                  Search queries
+                </Link>,
+              ] as const,
+            ]
+          : []),
       ]}
     />
   )
+}
+
+/** Says what ends with an integration, and asks for its name. The data that it has fetched can be kept. */
+function DeleteDialog({ siteId, of, onClose }: { siteId: number; of: IntegrationResponse; onClose(): void }) {
+  const [forgets, setForgets] = useState(false)
+  const refresh = useRefresh(siteId)
+  const [, navigate] = useLocation()
+  const name = visible(of.name)
+  return (
+    <Confirm
+      title={`Delete ${name}?`}
+      act="Delete integration"
+      name={of.name}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove(`${integrationsPath(siteId)}/${of.id}${forgets ? "?forget_data=true" : ""}`)
+        navigate(integrationsAddress(siteId), { replace: true })
+        // The page of what was deleted is left first, so that it isn't fetched again.
+        setTimeout(refresh)
+        toast(`${name} deleted`)
+      }}
+    >
+      <div class="stack">
+        <p>{endOf(of)} This can't be undone.</p>
+        {of.category === "search" && (
+          <Checkbox label="Also delete the search data that was fetched" checked={forgets} onChange={setForgets} />
+        )}
+      </div>
+    </Confirm>
+  )
+}
+
+function endOf(one: IntegrationResponse): string {
+  if (isAccount(one)) return "Access to the account ends for all sites of the organization, and no more data is fetched."
+  if (isMapping(one)) return "No more data of this property is fetched. The account stays connected."
+  if (one.category === "search") return "No more data is fetched, and the key is removed."
+  return one.scope === "organization"
+    ? "No site of the organization sends messages to it any more, and its secret is removed."
+    : "This site no longer sends messages to it, and its secret is removed."
 }
