@@ -59,7 +59,7 @@ async function report(
     ...(site_id !== null && { siteId: site_id }),
     payload: { integration_id: id, provider: kind, status, code },
   })
-  const place = site_id === null ? "" : `/sites/${site_id}`
+  const place = site_id === null ? "" : `/sites/${site_id}/integrations/connections/${id}`
   const text = `The integration ${name} no longer works. ${failureMessage(code)}\n\nRepair it on the Integrations page:\n${host.baseUrl()}${place}`
   for (const to of recipients) await host.mail.post(statements, { to, subject: `The integration ${name} needs attention`, text })
 }

@@ -40,6 +40,7 @@ export default definePlugin({
     "/sites/:site/integrations/connections/:integration",
     "/sites/:site/integrations/webhooks",
     "/sites/:site/integrations/webhooks/:webhook",
+    "/sites/:site/integrations/alerts",
     "/sites/:site/integrations/payments",
     "/sites/:site/email-reports",
     "/sites/:site/search-queries",

@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import { sql } from "#plugin"
 import { openMailbox } from "#plugin/test"
 import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import type { AlertResponse } from "../alerts/responses.ts"
 import integrations from "../integrations.ts"
 import type { ReportResponse } from "../reports/responses.ts"
 import { publisher, type Receiver, receiver } from "./kit.ts"
@@ -270,6 +271,58 @@ test.skipIf(noBrowser)("a viewer subscribes to a report and sees only the own su
   expect(stand.faults).toEqual([])
 })
 
+test.skipIf(noBrowser)("creates an alert in plain sentences, tests its channels and shows that it fires", async () => {
+  using target = receiver()
+  await using mailbox = await openMailbox()
+  await using stand = await openStand(target, { settings: mailbox.settings })
+  const { page, open, ask, instance } = stand
+  await ask("POST", "/integrations/slack/connect", { url: target.url("/services/a-long-secret-0001"), name: "#alerts" })
+  await instance.app.instance.goals.create(instance.site, { kind: "event", value: "signup" })
+  await open("/sites/1/integrations/alerts")
+  await page.getByRole("button", { name: "Create your first alert" }).click()
+  await page.getByLabel("Goal reached").check()
+  await page.getByRole("button", { name: "Create alert" }).click()
+  await shown(page, "Is required")
+  await page.getByLabel("Goal", { exact: true }).selectOption({ index: 1 })
+  await page.getByLabel("Conversions").fill("2")
+  await page.getByLabel("Within").selectOption("120")
+  await shown(page, /2 conversions or more of signup within 2 hours/)
+  await page.getByLabel("Email addresses").fill("stranger@elsewhere.example")
+  await page.getByLabel("#alerts").check()
+  await page.getByRole("button", { name: "Create alert" }).click()
+  await shown(page, /^stranger@elsewhere.example: /)
+  await page.getByLabel("Email addresses").fill("")
+  await page.getByRole("button", { name: "Create alert" }).click()
+  await dialogClosed(page)
+  const read = async () => ((await ask("GET", "/alerts")).body as { data: AlertResponse[] }).data[0]!
+  const { id } = ((await ask("GET", "/integrations")).body as { data: { id: number }[] }).data[0]!
+  expect(await read()).toMatchObject({
+    ...{ type: "goal", threshold: 2, window_minutes: 120, goal_id: 1 },
+    channels: [{ type: "connection", integration_id: id }],
+  })
+  const row = page.getByRole("row", { name: /Goal reached/ })
+  expect(await row.textContent()).toContain("2 conversions or more of signup within 2 hours")
+  expect(await row.textContent()).toContain("#alerts")
+
+  const before = target.received.length
+  await page.getByRole("button", { name: "Actions for Goal reached 1" }).click()
+  await page.getByRole("menuitem", { name: "Send test message" }).click()
+  await page.getByRole("heading", { name: "The test succeeded" }).waitFor()
+  expect(target.received.length).toBe(before + 1)
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click()
+  await page.getByRole("button", { name: "Actions for Goal reached 1" }).click()
+  await page.getByRole("menuitem", { name: "Edit" }).click()
+  await page.getByLabel("Conversions").fill("3")
+  await page.getByRole("button", { name: "Save changes" }).click()
+  await dialogClosed(page)
+  expect((await read()).threshold).toBe(3)
+  await page.getByRole("button", { name: "Actions for Goal reached 1" }).click()
+  await page.getByRole("menuitem", { name: "Delete" }).click()
+  await page.getByRole("button", { name: "Delete alert" }).click()
+  await shown(page, "No alerts yet.")
+  expect(stand.faults.filter((fault) => !fault.includes("422"))).toEqual([])
+})
+
 test.skipIf(noBrowser)("names the setting while outgoing requests are off, and offers nothing to a user who can only read", async () => {
   using target = receiver()
   {
@@ -338,6 +391,16 @@ test.skipIf(noBrowser).each([
   await page.getByRole("heading", { name: "Preview" }).waitFor()
   await settled(page)
   await check("report dialog")
+  await open("/sites/1/integrations/alerts")
+  await check("no alerts")
+  await ask("POST", "/alerts", { type: "spike", factor: 3, channels: [{ type: "connection", integration_id: 1 }] })
+  await ask("POST", "/alerts", { type: "no_data" })
+  await ask("POST", "/alerts", { type: "not_found", enabled: false })
+  await open("/sites/1/integrations/alerts")
+  await check("alerts")
+  await page.getByRole("button", { name: "New alert" }).click()
+  await page.getByLabel("Traffic drop").check()
+  await check("alert dialog")
   await ask("POST", "/integrations/hooks", { kind: "shopify" })
   await ask("POST", "/integrations/hooks", { kind: "paddle", signing_secret: SECRETS.paddle })
   await open("/sites/1/integrations/payments")

@@ -19,6 +19,7 @@ export function IntegrationsPage({ siteId, title, actions, children }: Integrati
   const pages = [
     { below: "", label: "Overview", isHere: path === base || path.startsWith(`${base}/connections/`) },
     ...(writesWebhooks ? [{ below: "/webhooks", label: "Webhooks", isHere: path.startsWith(`${base}/webhooks`) }] : []),
+    { below: "/alerts", label: "Alerts", isHere: path.startsWith(`${base}/alerts`) },
     { below: "/payments", label: "Payments", isHere: path.startsWith(`${base}/payments`) },
   ]
   return (

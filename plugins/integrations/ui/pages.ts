@@ -6,5 +6,6 @@ export default [
   { path: "/connections/:integration", load: () => import("./overview/connection.tsx") },
   { path: "/webhooks", load: () => import("./webhooks/webhooks.tsx") },
   { path: "/webhooks/:webhook", load: () => import("./webhooks/webhook.tsx") },
+  { path: "/alerts", load: () => import("./alerts/alerts.tsx") },
   { path: "/payments", load: () => import("./payments/payments.tsx") },
 ] satisfies SitePage[]

@@ -29,7 +29,7 @@ export const recipientsOf = (host: IntegrationsHost, { organization_id, site_id 
 
 function disabledEmail(
   host: IntegrationsHost,
-  { site_id, url_label }: Webhook,
+  { id, site_id, url_label }: Webhook,
   reason: "failing" | "gone",
 ): { subject: string; text: string } {
   const site = site_id === null ? undefined : host.services.sites.directory.byId(site_id)
@@ -39,7 +39,7 @@ function disabledEmail(
     subject: `Webhook ${url_label} was disabled`,
     text: [
       `Footfall no longer sends events${site ? ` of ${site.name}` : ""} to the webhook ${url_label}. ${cause}`,
-      `Check the receiver, then enable the webhook on the Integrations page. Events since then are not sent later.\n${host.baseUrl()}${site_id === null ? "" : `/sites/${site_id}`}`,
+      `Check the receiver, then turn on the webhook on the Integrations page. Events since then are not sent later.\n${host.baseUrl()}${site_id === null ? "" : `/sites/${site_id}/integrations/webhooks/${id}`}`,
     ].join("\n\n"),
   }
 }

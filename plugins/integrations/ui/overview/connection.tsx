@@ -9,7 +9,6 @@ import {
   STATUS_LABELS,
   STATUS_TONES,
   useIntegrations,
-  useRefresh,
   useRights,
   useSiteQuery,
 } from "../answers.ts"
@@ -142,7 +141,6 @@ function Facts({ siteId, of, service }: { siteId: number; of: IntegrationRespons
 /** Says what ends with an integration, and asks for its name. The data that it has fetched can be kept. */
 function DeleteDialog({ siteId, of, onClose }: { siteId: number; of: IntegrationResponse; onClose(): void }) {
   const [forgets, setForgets] = useState(false)
-  const refresh = useRefresh(siteId)
   const [, navigate] = useLocation()
   const name = visible(of.name)
   return (
@@ -153,9 +151,8 @@ function DeleteDialog({ siteId, of, onClose }: { siteId: number; of: Integration
       onClose={onClose}
       onConfirm={async () => {
         await remove(`${integrationsPath(siteId)}/${of.id}${forgets ? "?forget_data=true" : ""}`)
+        // The next page fetches its own queries. The query of this one would fail.
         navigate(integrationsAddress(siteId), { replace: true })
-        // The page of what was deleted is left first, so that it isn't fetched again.
-        setTimeout(refresh)
         toast(`${name} deleted`)
       }}
     >

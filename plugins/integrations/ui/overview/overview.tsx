@@ -8,7 +8,7 @@ import { IntegrationsPage } from "../frame.tsx"
 import { ConnectDialog, type Kind, type OpenDialog } from "./connect-dialog.tsx"
 import { IntegrationCard } from "./integration-card.tsx"
 import { isAccount, isMapping } from "./remedies.ts"
-import { PaymentSummary, ReportSummary, WebhookSummary } from "./summaries.tsx"
+import { AlertSummary, PaymentSummary, ReportSummary, WebhookSummary } from "./summaries.tsx"
 
 /** Page with everything that a site is connected to, by category. */
 export default function Integrations() {
@@ -92,6 +92,7 @@ function Categories({ siteId, list }: { siteId: number; list: IntegrationList })
         <ul class="source-gallery">
           {writesWebhooks && <WebhookSummary siteId={siteId} />}
           <ReportSummary siteId={siteId} />
+          <AlertSummary siteId={siteId} />
           <PaymentSummary siteId={siteId} />
         </ul>
       </Group>

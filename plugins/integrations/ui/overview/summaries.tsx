@@ -3,6 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
 import { areaQueries, counted, type PrivatePage, QueryResult, TimeAgo } from "#plugin/ui"
+import type { AlertResponse } from "../../alerts/responses.ts"
 import type { HookResponse } from "../../payments/responses.ts"
 import type { ReportResponse } from "../../reports/responses.ts"
 import type { WebhookResponse } from "../../webhooks/responses.ts"
@@ -89,6 +90,24 @@ export const ReportSummary = ({ siteId }: { siteId: number }) => (
           </>
         ),
       }
+    }}
+  />
+)
+
+const { useSiteQuery: useAlertQuery } = areaQueries("alerts")
+
+export const AlertSummary = ({ siteId }: { siteId: number }) => (
+  <SummaryCard<AlertResponse>
+    href={`${integrationsAddress(siteId)}/alerts`}
+    title="Alerts"
+    about="Messages when traffic is unusual, when data stops, or when a goal is reached."
+    of={useAlertQuery(siteId, "alerts?limit=200")}
+    describe={(alerts) => {
+      const enabled = alerts.filter((alert) => alert.enabled)
+      const firing = enabled.filter(({ state }) => state === "firing").length
+      return firing > 0
+        ? { tone: "bad", text: `${counted(firing, "alert")} firing` }
+        : { tone: enabled.length > 0 ? "good" : "quiet", text: `${counted(enabled.length, "alert")} turned on` }
     }}
   />
 )

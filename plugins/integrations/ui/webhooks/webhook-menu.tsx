@@ -66,9 +66,9 @@ export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
           onClose={close}
           onConfirm={async () => {
             await remove(path)
-            onDeleted?.()
-            // The page of what was deleted is left first, so that it isn't fetched again.
-            setTimeout(refresh)
+            // The page of the webhook is left. Its queries would fail, and the next page fetches its own.
+            if (onDeleted) onDeleted()
+            else await refresh()
             toast(`${name} deleted`)
           }}
         >
