@@ -340,6 +340,56 @@ test.skipIf(noBrowser)("names the setting while outgoing requests are off, and o
   await shown(stand.page, /You need the permission to manage webhooks/)
 })
 
+test.skipIf(noBrowser)("each card fails alone, and asks again", async () => {
+  using target = receiver()
+  await using stand = await openStand(target)
+  const { page, open, context } = stand
+  const failing = new Set(["/webhooks", "/reports", "/alerts", "/integrations/hooks", "/integrations"])
+  await context.route(/\/api\/private\/sites\/1\//, (route) => {
+    const path = new URL(route.request().url()).pathname.slice(SITE.length)
+    const problem = { code: "internal_error", detail: `The route ${path} failed.`, request_id: "request-1" }
+    return failing.has(path) ? route.fulfill({ status: 500, json: problem }) : route.continue()
+  })
+  for (const [path, route] of [
+    ["/integrations", "/integrations"],
+    ["/integrations/webhooks", "/webhooks"],
+    ["/integrations/alerts", "/alerts"],
+    ["/integrations/payments", "/integrations/hooks"],
+    ["/email-reports", "/reports"],
+  ] as const) {
+    failing.add(route)
+    await page.goto(`${stand.stand.origin}/sites/1${path}`)
+    await page.getByRole("alert").getByText(`The route ${route} failed.`).waitFor()
+    await page.getByText("Request request-1").waitFor()
+    failing.delete(route)
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("alert").first().waitFor({ state: "detached" })
+  }
+  failing.add("/webhooks")
+  await page.goto(`${stand.stand.origin}/sites/1/integrations`)
+  await page.getByRole("alert").waitFor()
+  expect(await page.getByRole("alert").count()).toBe(1)
+  await shown(page, "Payment hooks")
+  failing.clear()
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByRole("alert").waitFor({ state: "detached" })
+  await open("/sites/1/integrations")
+})
+
+test.skipIf(noBrowser)("a viewer is refused the integrations and reads the searches", async () => {
+  using target = receiver()
+  await using stand = await openStand(target, { role: "viewer" })
+  const { page, open } = stand
+  for (const path of ["", "/webhooks", "/alerts", "/payments", "/connections/1"]) {
+    await open(`/sites/1/integrations${path}`)
+    await shown(page, "You need the permission to open Integrations.")
+  }
+  expect(await page.getByRole("navigation", { name: "Site" }).getByRole("link", { name: "Integrations" }).count()).toBe(0)
+  await page.getByRole("link", { name: "Search queries" }).click()
+  await shown(page, "No search engine is connected.")
+  expect(await page.getByRole("link", { name: "Connect a search engine" }).count()).toBe(0)
+})
+
 test.skipIf(noBrowser).each([
   [1280, "light"],
   [375, "dark"],

@@ -61,6 +61,16 @@ export const SCREENS: readonly Screen[] = [
   { name: "funnels", path: `${SITE}/funnels?period=28d` },
   { name: "funnel", path: `${SITE}/funnels/1?period=28d` },
   { name: "journeys", path: `${SITE}/journeys?period=28d` },
+  { name: "search queries of a site without a search engine", path: `${SITE}/search-queries`, refused: [409] },
+  { name: "email reports", path: `${SITE}/email-reports` },
+  { name: "report dialog", path: `${SITE}/email-reports`, after: click("New report") },
+  ...["", "/webhooks", "/alerts", "/payments"].map((section) => ({
+    name: `integrations${section}`,
+    path: `${SITE}/integrations${section}`,
+  })),
+  { name: "chat dialog", path: `${SITE}/integrations`, after: click("Connect Slack") },
+  { name: "webhook dialog", path: `${SITE}/integrations/webhooks`, after: click("Create your first webhook") },
+  { name: "alert dialog", path: `${SITE}/integrations/alerts`, after: click("Create your first alert") },
   ...["general", "tracking", "goals", "shields", "privacy", "sharing", "access", "danger"].map((section) => ({
     name: `site settings, ${section}`,
     path: `${SITE}/settings/${section}`,
