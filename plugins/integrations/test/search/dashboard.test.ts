@@ -139,6 +139,11 @@ test.skipIf(noBrowser)("connects an account on Google's page, maps the suggested
   await page.getByRole("button", { name: "Show as table" }).click()
   expect(await page.getByRole("region", { name: "Searches over time, as a table" }).locator("tbody tr").count()).toBe(days)
 
+  const csv = (await page.getByRole("link", { name: "CSV" }).getAttribute("href"))!
+  const lines = (await (await page.context().request.get(desk.origin + csv)).text()).trim().split("\r\n")
+  expect(lines).toHaveLength(1 + report.rows.length)
+  expect(lines[1]).toContain("buy shoes")
+
   // A query with a comma stays one filter, and shows its pages.
   await page.getByRole("button", { name: "shoes, red: 50% ~off" }).click()
   await page.getByRole("tab", { name: "Pages", selected: true }).waitFor()

@@ -21,8 +21,7 @@ import type { AlertResponse } from "../../alerts/responses.ts"
 import type { IntegrationResponse, TestResponse } from "../../responses.ts"
 import { type Tone, useIntegrations, useRights } from "../answers.ts"
 import { IntegrationsPage, StateText, TestSteps } from "../frame.tsx"
-import { useGoals } from "./goals.ts"
-import { alertsPath, conditionText, TYPE_LABELS, useRefresh } from "./items.ts"
+import { alertsPath, conditionText, TYPE_LABELS, useGoals, useRefresh } from "./items.ts"
 
 const AlertEditor = lazy(() => import("./editor.tsx"))
 

@@ -2,8 +2,7 @@ import { Checkbox, type EditorFields, EditorFrame, type EditorProps, SelectField
 import { ALERT_TYPES, DEFAULTS } from "../../alerts/alert.ts"
 import type { AlertResponse } from "../../alerts/responses.ts"
 import { useIntegrations } from "../answers.ts"
-import { useGoals } from "./goals.ts"
-import { ALERTS, conditionText, TYPE_LABELS, TYPE_NOTES, type Type, windowText } from "./items.ts"
+import { ALERTS, conditionText, TYPE_LABELS, TYPE_NOTES, type Type, useGoals, windowText } from "./items.ts"
 
 interface Draft {
   type: Type

@@ -1,5 +1,6 @@
 /** What the list and the editor of alerts share. */
-import { type AreaItems, areaQueries, counted, exact } from "#plugin/ui"
+import { useQuery } from "@tanstack/react-query"
+import { type AreaItems, areaQueries, counted, exact, getAll, type OwnGoalResponse } from "#plugin/ui"
 import type { AlertResponse } from "../../alerts/responses.ts"
 import { sitePath } from "../answers.ts"
 
@@ -51,3 +52,10 @@ export function conditionText({ type, threshold, factor, window_minutes }: Condi
   if (type === "goal") return `${counted(threshold, "conversion")} or more of ${goal} within ${within}`
   return `${counted(threshold, "visit")} or more to pages that don't exist within ${within}, and three times as many as a week before`
 }
+
+/** Fetches the goals of a site, for alerts about them. */
+export const useGoals = (siteId: number): readonly OwnGoalResponse[] | undefined =>
+  useQuery({
+    queryKey: ["goals", siteId],
+    queryFn: ({ signal }) => getAll<OwnGoalResponse>(`${sitePath(siteId)}/goals?`, signal),
+  }).data

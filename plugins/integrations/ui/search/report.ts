@@ -71,14 +71,23 @@ function argumentsOf({ period, from = "", to = "" }: SiteAddress, choices: Choic
 
 const reportPath = (siteId: number): string => `${sitePath(siteId)}/search-console/report`
 
-/** Fetches the groups of the report, page by page, with the totals. */
-export function useReport(siteId: number, address: SiteAddress, choices: Choices) {
+/** Returns the arguments of the table: those of the report, its group and its order. */
+function tableArguments(address: SiteAddress, choices: Choices): Record<string, string> {
   const { sort = "" } = choices
-  const asked = {
+  return {
     ...argumentsOf(address, choices),
     group_by: groupOf(choices),
     ...(sort && { sort: sort.replace("-", ""), order: sort.startsWith("-") ? "desc" : "asc" }),
   }
+}
+
+/** Returns the address of the table as CSV, with all rows. */
+export const csvAddress = (siteId: number, address: SiteAddress, choices: Choices): string =>
+  `${reportPath(siteId)}.csv${queryOf(tableArguments(address, choices))}`
+
+/** Fetches the groups of the report, page by page, with the totals. */
+export function useReport(siteId: number, address: SiteAddress, choices: Choices) {
+  const asked = tableArguments(address, choices)
   return useInfiniteQuery({
     queryKey: ["search-console", siteId, asked],
     queryFn: ({ pageParam, signal }) => get<SearchReport>(`${reportPath(siteId)}${queryOf({ ...asked, cursor: pageParam })}`, signal),

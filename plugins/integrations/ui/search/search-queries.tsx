@@ -2,6 +2,7 @@ import { Link } from "wouter"
 import {
   Button,
   Card,
+  canOnSite,
   dayText,
   EmptyState,
   ErrorState,
@@ -9,8 +10,10 @@ import {
   IgnoredAddressParts,
   Page,
   Problem,
+  QueryResult,
   SelectField,
   Skeleton,
+  useMe,
   useSiteAddress,
   visible,
 } from "#plugin/ui"
@@ -19,6 +22,7 @@ import { integrationsAddress, useRights } from "../answers.ts"
 import { SearchChart } from "./chart.tsx"
 import {
   type Choices,
+  csvAddress,
   ENGINE_LABELS,
   FILTERS,
   filtersOf,
@@ -41,12 +45,23 @@ const ENGINES = options(ENGINE_LABELS, "google")
 export default function SearchQueries() {
   const { siteId, address } = useSiteAddress()
   const [choices, choose] = useChoices()
+  const me = useMe()
   const report = useReport(siteId, address, choices)
   const first = report.data?.pages[0]
   const days = useDays(siteId, address, choices, first !== undefined)
   const error = first ? null : report.error
   return (
-    <Page title="Search queries">
+    <Page
+      title="Search queries"
+      actions={
+        first &&
+        canOnSite(me, siteId, "export:read") && (
+          <a class="button" href={csvAddress(siteId, address, choices)} download>
+            CSV
+          </a>
+        )
+      }
+    >
       <IgnoredAddressParts ownCards />
       <Controls choices={choices} onChoose={choose} />
       {error ? (
@@ -56,7 +71,9 @@ export default function SearchQueries() {
       ) : (
         <div class="stack card-body" aria-busy={report.isPlaceholderData}>
           <Notes siteId={siteId} of={first} />
-          <SearchChart report={first} days={days.data ?? []} />
+          <QueryResult of={days} rows={9}>
+            {(rows) => <SearchChart report={first} days={rows} />}
+          </QueryResult>
           <Card title="Searches" tabs={GROUPS} chosen={groupOf(choices)} onChoose={(group) => choose({ group, sort: "" })} full>
             <ReportTable
               siteId={siteId}
