@@ -271,6 +271,7 @@ async function answerOf(response: Response): Promise<Answer> {
 // What a plugin contributes to the tests of all private routes.
 export { footfall, serving } from "./cli/footfall.ts"
 export { type Google, google } from "./fakes/google.ts"
+export { type AnalyticsData, analyticsData } from "./fakes/google-analytics.ts"
 export { type SearchConsole, searchConsole } from "./fakes/search-console.ts"
 export type { AreaProof, AreaProofKit } from "./http/private/proofs/area-proofs.ts"
 export type { Scene } from "./http/private/scene.ts"

@@ -42,6 +42,23 @@ export const ERRORS = {
     "Too many lines were rejected",
     "More than half of the lines were rejected. Set options.accept_rejects to import the rest.",
   ),
+  analytics_not_connected: state(
+    "Google Analytics is not connected",
+    "The connection to the Google account does not exist, has ended, or does not cover Google Analytics. The detail says what to do.",
+  ),
+  analytics_property_denied: content(
+    "The property can't be read",
+    "The connected account has no access to this property of Google Analytics. The detail says where to grant it.",
+  ),
+  analytics_api_disabled: content(
+    "The Google Analytics Data API is turned off",
+    "The Google Cloud project of the OAuth client or service account has not turned on the API. Turn it on and try again.",
+  ),
+  analytics_quota: {
+    status: 429,
+    title: "The quota of Google Analytics is used up",
+    meaning: "Google Analytics allows no more requests for this property now. An import that is running continues by itself.",
+  },
   archive_too_large: {
     status: 413,
     title: "The archive is too large",

@@ -37,6 +37,7 @@ export function createFormat(host: ImportsHost, staging: Staging): Format {
       title: source.title,
       kinds: [...source.kinds],
       formats: [...source.formats],
+      is_fetched: source.isFetched === true,
       files: source.files.map(({ name }) => ({ name })),
       columns: Object.fromEntries(
         source.files.map(({ name, required, optional }) => [name, { required: [...required], optional: [...optional] }]),

@@ -3,6 +3,8 @@ import { definePlugin } from "#plugin"
 import type { Area, ImportsHost } from "./area.ts"
 import { COMMANDS, commandsOf } from "./commands.ts"
 import { ERRORS } from "./errors.ts"
+import { createDataApi } from "./fetching/data-api.ts"
+import { createFetching } from "./fetching/fetching.ts"
 import { createFormat } from "./format.ts"
 import { createHolders } from "./holders.ts"
 import { createImports } from "./lifecycle.ts"
@@ -58,7 +60,8 @@ export function createArea(host: ImportsHost): Area {
   const uploads = createUploads(host, staging)
   const streams = createStreams(host)
   const previews = createPreviews(host, { holders, staging, streams })
-  const runs = createRuns(host, { holders, previews, staging, streams })
-  const imports = createImports(host, { holders, previews, runs, staging, streams, uploads })
+  const fetching = createFetching(host, createDataApi(host))
+  const runs = createRuns(host, { fetching, holders, previews, staging, streams })
+  const imports = createImports(host, { fetching, holders, previews, runs, staging, streams, uploads })
   return { host, staging, uploads, streams, previews, holders, runs, imports, format: createFormat(host, staging) }
 }

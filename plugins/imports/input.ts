@@ -3,6 +3,7 @@ import { AppError, type Fault, fault, inspect, isObject, readBytes, readJsonAsSe
 import { importError } from "./errors.ts"
 import { optionsOf } from "./options.ts"
 import { SOURCES, sourceById } from "./sources/sources.ts"
+import { isZone } from "./sources/times.ts"
 import type { NewFile } from "./staging.ts"
 
 /** The three shapes of input: JSON with the content of files, JSON with ids of uploads, and a form with files. */
@@ -102,8 +103,11 @@ export function parseInput({ value, files }: SentImport, kind: "preview" | "run"
   if (faults.length === 0) {
     if (source === undefined && kind === "run") all.push(fault("/source", "required", "is required"))
     if (source !== undefined && !sourceById(source)) throw unknownSource(source)
+    const isFetched = source !== undefined && sourceById(source)?.isFetched === true
     const inputs = [fields.files, files?.length ? files : undefined, fields.upload_ids].filter((part) => part !== undefined)
-    if (inputs.length !== 1)
+    if (isFetched && inputs.length > 0)
+      all.push(fault("/files", "exclusive", "must be left out, because Footfall fetches the data of this source"))
+    if (!isFetched && inputs.length !== 1)
       all.push(fault("/files", inputs.length === 0 ? "required" : "exclusive", "or upload_ids must be given, not both"))
     all.push(...optionFaults(source, given))
   }
@@ -123,6 +127,7 @@ function optionFaults(source: string | undefined, options: Readonly<Record<strin
   const least = results.toSorted((a, b) => a.length - b.length)[0] ?? []
   const zone = options.source_timezone
   const isStream = options.stream !== undefined
+  const isReversed = typeof options.from === "string" && typeof options.to === "string" && options.from > options.to
   const days = ["from", "to"].filter((name) => typeof options[name] === "string" && !isDay(String(options[name])))
   return [
     ...least.map((one) => ({ ...one, pointer: `/options${one.pointer}` })),
@@ -132,6 +137,7 @@ function optionFaults(source: string | undefined, options: Readonly<Record<strin
     ...(isStream ? WHOLE_LOG : [])
       .filter((name) => options[name] !== undefined)
       .map((name) => fault(`/options/${name}`, "exclusive", "can't be used with stream, which imports every line of a log once")),
+    ...(isReversed ? [fault("/options/to", "invalid_range", "must not be before from")] : []),
     ...days.map((name) => fault(`/options/${name}`, "invalid_format", "must be a day such as 2026-11-21")),
   ]
 }
@@ -140,15 +146,6 @@ function optionFaults(source: string | undefined, options: Readonly<Record<strin
 const WHOLE_LOG = ["from", "to", "hostnames", "tables", "create_goals"]
 
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`))
-
-function isZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Content is stored as it was sent: the rules for texts, which are trimmed and normalized, do not apply to it. */
 function withoutContent(value: unknown): unknown {

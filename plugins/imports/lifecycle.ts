@@ -6,11 +6,13 @@ import type { ImportsHost } from "./area.ts"
 import { auditEntry } from "./audit-entries.ts"
 import type { Overlap } from "./days.ts"
 import { importError } from "./errors.ts"
+import type { Fetched, Fetching } from "./fetching/fetching.ts"
 import type { Holders } from "./holders.ts"
 import { type ImportInput, LIMITS } from "./input.ts"
 import type { Preview, Previews } from "./preview.ts"
 import { deleteUpload, type ImportRow, type ImportState, importById, insertImport, type UploadRow, updateImport } from "./rows.ts"
-import { noEffectiveDays, nothingToImport, type RunPayload, type Runs } from "./run/run.ts"
+import { enqueueJob } from "./run/jobs.ts"
+import { noEffectiveDays, nothingToImport, type Runs } from "./run/run.ts"
 import type { StagedFile } from "./run/task.ts"
 import { MAX_WAIT_MS } from "./sources/server-log/open-visits.ts"
 import { sourceById } from "./sources/sources.ts"
@@ -61,7 +63,16 @@ export const ImportPatch = t.Object(
   { additionalProperties: false, title: "ImportPatch" },
 )
 
+/** The files of an input in a folder. */
+interface GivenFiles {
+  folder: string
+  files: StagedFile[]
+  uploaded: UploadRow[]
+  fetched: Fetched | undefined
+}
+
 interface Options {
+  fetching: Fetching
   holders: Holders
   previews: Previews
   runs: Runs
@@ -70,40 +81,24 @@ interface Options {
   uploads: Uploads
 }
 
-export function createImports(host: ImportsHost, { holders, previews, runs, staging, streams, uploads }: Options): Imports {
+export function createImports(host: ImportsHost, { fetching, holders, previews, runs, staging, streams, uploads }: Options): Imports {
   const { db, audit, jobs, now } = host
 
+  type Asking = Pick<Author, "site" | "actor" | "userId">
   const enqueue = (
     statements: OwnStatements,
-    job: "run-import" | "undo-import",
+    name: "run-import" | "undo-import",
     row: ImportRow,
-    { site, actor, userId }: Pick<Author, "site" | "actor" | "userId">,
+    { site, actor, userId }: Asking,
     folder?: string,
-  ) =>
-    jobs.enqueue(
-      job,
-      {
-        payload: { importId: row.id, actor, ...(folder !== undefined && { folder }) } satisfies RunPayload,
-        // One import of a site runs at a time. Undoing does not wait for it.
-        key: job === "run-import" ? `site ${site.id}` : `import ${row.id}`,
-        siteId: site.id,
-        organizationId: site.organization_id,
-        ...(userId !== null && { createdBy: userId }),
-      },
-      statements,
-    )
+  ) => enqueueJob(host, statements, { name, row, site, actor, userId, ...(folder !== undefined && { folder }) })
 
   /** Enqueues one more run of a stream. */
-  async function extend(
-    statements: OwnStatements,
-    { import_id }: StreamRow,
-    pending: PendingRun,
-    author: Pick<Author, "site" | "actor" | "userId">,
-  ): Promise<ImportRow> {
+  async function extend(statements: OwnStatements, { import_id }: StreamRow, pending: PendingRun, author: Asking): Promise<ImportRow> {
     await updateStream(statements, import_id, { pending_json: JSON.stringify(pending) })
     const row = (await importById(statements, import_id))! // a stream has an import
     const job = await enqueue(statements, "run-import", row, author, pending.folder)
-    return (await updateImport(statements, row.id, { job_id: job!.id, error_code: null, error_message: null }))! // read above; the job has no slot
+    return (await updateImport(statements, row.id, { job_id: job.id, error_code: null, error_message: null }))! // read above
   }
 
   /** Returns the stream that a run extends, or undefined if its import is yet to be created. */
@@ -117,17 +112,19 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
     return stream
   }
 
-  /** Puts the files of an input into a folder, calls the function, and deletes the folder unless it returns true in `keeps`. */
+  /** Puts the files of an input, or what is fetched for it, into a folder, calls the function, and deletes the folder unless it returns true in `keeps`. */
   async function withFiles<T>(
     { site, userId }: Author,
     input: ImportInput,
-    use: (staged: { folder: string; files: StagedFile[]; uploaded: UploadRow[] }) => Promise<T>,
+    signal: AbortSignal,
+    use: (given: GivenFiles) => Promise<T>,
   ): Promise<T> {
     const uploaded = await uploads.complete(site, userId, input.uploadIds)
     const folder = staging.create()
     try {
+      const fetched = isFetched(input) ? await fetching.begin(staging.path(folder), { site, options: input.options }, signal) : undefined
       const files = uploaded.length > 0 ? staging.link(folder, uploaded) : await staging.write(folder, input.files)
-      return await use({ folder, files, uploaded })
+      return await use({ folder, files: fetched?.files ?? files, uploaded, fetched })
     } catch (error) {
       staging.remove(folder)
       throw error
@@ -143,20 +140,22 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
   return {
     get: (site, id) => find(db, site, id),
 
-    preview: (author, input, signal) =>
-      withFiles(author, input, async ({ folder, files }) => {
+    async preview(author, input, signal) {
+      if (isFetched(input)) requireAll(author, ["integrations:write"])
+      return withFiles(author, input, signal, async ({ folder, files, fetched }) => {
         const { source, options } = input
-        const preview = await previews.preview({ site: author.site, source, options, files, isInline: isInline(input) }, signal)
+        const preview = await previews.preview({ site: author.site, source, options, files, fetched, isInline: isInline(input) }, signal)
         staging.remove(folder)
         return preview
-      }),
+      })
+    },
 
     async create(author, input, signal, alongside) {
-      refuseOptions(author, input.options)
+      refuseOptions(author, input)
       const { site, actor, userId } = author
-      return withFiles(author, input, async ({ folder, files, uploaded }) => {
+      return withFiles(author, input, signal, async ({ folder, files, uploaded, fetched }) => {
         const { source, options } = input
-        const given = { site, source, options, files, isInline: isInline(input), importFolder: staging.path(folder) }
+        const given = { site, source, options, files, fetched, isInline: isInline(input), importFolder: staging.path(folder) }
         const preview = await previews.preview(given, signal)
         refuseEmpty(preview)
         const listed = files.map(({ name, bytes }) => ({ name, bytes }))
@@ -176,7 +175,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
           const row = await insertImport(statements, {
             site_id: site.id,
             source: staged.source,
-            label: input.label ?? labelOf(staged.source, files),
+            label: input.label ?? labelOf(staged.source, fetched ? [{ name: String(options.property) }] : files),
             kind: staged.kind,
             options_json: JSON.stringify(options),
             overlap: (options.overlap as Overlap | undefined) ?? "native_wins", // validated by `parseInput`
@@ -186,7 +185,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
             bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
             created_by: userId,
             created_at: now(),
-            timezone: site.timezone,
+            timezone: fetched?.timezone ?? site.timezone,
             folder,
             forced: Number(input.force),
             date_start: answer.date_start,
@@ -195,7 +194,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
           if (typeof options.stream === "string") await streams.begin(statements, site.id, options.stream, row.id)
           for (const { id } of uploaded) await deleteUpload(statements, id)
           const job = await enqueue(statements, "run-import", row, author)
-          const pending = (await updateImport(statements, row.id, { job_id: job!.id }))! // inserted above; the job has no slot
+          const pending = (await updateImport(statements, row.id, { job_id: job.id }))! // inserted above
           await audit.write(statements, actor, auditEntry("create", site, pending, { source: [null, staged.source] }))
           await alongside(statements, { after: pending })
           return pending
@@ -222,6 +221,9 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
         return changed
       })
       runs.stop(cancelled.id)
+      // A run that has yet to start, or waits until it can fetch again, removes its files now.
+      const job = cancelled.job_id === null ? undefined : await jobs.get(cancelled.job_id)
+      if (job?.state === "queued" && (await jobs.cancel(job.id))) await runs.settle(cancelled)
       return cancelled
     },
 
@@ -238,7 +240,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
             await streams.forget(statements, row.id)
             const show = await holders.recompute(statements, site.id)
             const job = await enqueue(statements, "undo-import", changed, author)
-            const undoing = (await updateImport(statements, row.id, { job_id: job!.id }))! // found above; the job has no slot
+            const undoing = (await updateImport(statements, row.id, { job_id: job.id }))! // found above
             await audit.write(statements, actor, auditEntry("undo", site, undoing, { state: [row.state, undoing.state] }))
             return { row: undoing, show }
           },
@@ -260,7 +262,7 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
         const change = { state: "pending", error_code: null, error_message: null, finished_at: null, started_at: null } as const
         const changed = (await updateImport(statements, row.id, { ...change, folder_expires_at: null }, ["failed"]))! // checked above
         const job = await enqueue(statements, "run-import", changed, author)
-        const pending = (await updateImport(statements, row.id, { job_id: job!.id }))! // changed above; the job has no slot
+        const pending = (await updateImport(statements, row.id, { job_id: job.id }))! // changed above
         await audit.write(statements, actor, auditEntry("retry", site, pending, { state: [row.state, pending.state] }))
         return pending
       })
@@ -313,16 +315,23 @@ export function createImports(host: ImportsHost, { holders, previews, runs, stag
 export const hasSource = (staging: Pick<Staging, "path">, { folder }: Pick<ImportRow, "folder">): boolean =>
   folder !== null && existsSync(join(staging.path(folder), "source"))
 
+/** Returns whether the data is fetched instead of sent. */
+const isFetched = ({ source }: Pick<ImportInput, "source">): boolean => source !== undefined && sourceById(source)?.isFetched === true
+
 /** Returns whether the content came in the request. Uploads and files of this machine may be larger. */
 const isInline = ({ files }: ImportInput): boolean => files.some((file) => "content" in file)
 
 /** Some options need further permissions. */
-function refuseOptions({ permissions }: Author, options: ImportInput["options"]): void {
-  const needed = [
+function refuseOptions(author: Author, { source, options }: ImportInput): void {
+  requireAll(author, [
+    ...(isFetched({ source }) ? ["integrations:write"] : []),
     ...(options.overlap === "allow" ? ["site:write"] : []),
     ...(options.create_goals === true ? ["goals:write"] : []),
     ...(options.create_definitions === true ? ["goals:write", "funnels:write", "annotations:write", "segments:write"] : []),
-  ]
+  ])
+}
+
+function requireAll({ permissions }: Author, needed: readonly string[]): void {
   const missing = needed.find((name) => !permissions.has(name))
   if (missing) throw new AppError("forbidden", "Your role does not allow these options.", { required_permission: missing })
 }
@@ -345,7 +354,7 @@ const duplicate = (id: number) =>
 const wrongState = ({ state }: { state: ImportState }, done: string) =>
   new AppError("invalid_state", `An import that is ${state} cannot be ${done}.`, { state })
 
-function labelOf(source: string, files: readonly StagedFile[]): string {
+function labelOf(source: string, files: readonly Pick<StagedFile, "name">[]): string {
   const [first] = files
   const others = files.length > 1 ? ` and ${files.length - 1} more` : ""
   return `${sourceById(source)?.title ?? source}: ${first?.name ?? ""}${others}`.slice(0, LIMITS.label)

@@ -2,6 +2,7 @@ import { currencyDecimals, decimalText, PAYMENT_RECEIVED, type Site } from "#plu
 import type { ImportsHost } from "./area.ts"
 import { type DayRules, daySkips, localDay, maskedDays, type Overlap, rangesOf, retentionCutoff } from "./days.ts"
 import { importError } from "./errors.ts"
+import type { Fetched } from "./fetching/fetching.ts"
 import type { Holders } from "./holders.ts"
 import type { PreviewResponse } from "./responses.ts"
 import { duplicateOf, importById } from "./rows.ts"
@@ -27,6 +28,8 @@ export interface PreviewInput {
   options: Readonly<Record<string, unknown>>
   files: readonly StagedFile[]
   isInline: boolean
+  /** Present if the files are the beginning of what a run will fetch. */
+  fetched?: Pick<Fetched, "timezone" | "warnings"> | undefined
   /**
    * Path of the staged files of the import that a run follows for. Its rows are sorted there, if they can be read as a whole, so that they
    * are read once. The run finds the remaining faults of larger files itself, so these are read to a lower limit.
@@ -91,14 +94,20 @@ export function createPreviews(
   async function preview(input: PreviewInput, signal: AbortSignal): Promise<Preview> {
     const { options } = input
     const grown = await growingImport(input)
-    const site = grown ? { ...input.site, timezone: grown.row.timezone } : input.site
+    const timezone = grown?.row.timezone ?? input.fetched?.timezone ?? input.site.timezone
+    const site = { ...input.site, timezone }
     const overlap = grown?.row.overlap ?? (options.overlap as Overlap | undefined) ?? "native_wins" // validated by the caller
     const fixed = await rules(site, overlap, signal)
     const { importFolder } = input
-    const task = { ...stageInput(host, { ...input, site }), rules: fixed, geoDb: host.geoDb }
+    const task = {
+      ...stageInput(host, { ...input, site }),
+      rules: fixed,
+      geoDb: host.geoDb,
+      ...(input.fetched && { isPart: true, warnings: warningsOf(input) }),
+    }
     // What a run of a stream leaves out depends on the runs before it.
     const staged =
-      importFolder !== undefined && !isTooLarge(input) && options.stream === undefined
+      importFolder !== undefined && !isTooLarge(input) && options.stream === undefined && !input.fetched
         ? await sort(task, importFolder, site.timezone, signal)
         : await look(
             { ...task, ...(options.stream !== undefined && { stream: await streams.task(grown?.stream) }) },
@@ -211,6 +220,14 @@ const isTooLarge = ({ files }: Pick<PreviewInput, "files">): boolean =>
 
 const limitsOf = (input: PreviewInput): typeof PREVIEW_LIMITS =>
   input.importFolder !== undefined && isTooLarge(input) ? { ...PREVIEW_LIMITS, bytes: CHECK_BYTES } : PREVIEW_LIMITS
+
+/** Returns the warnings about data that is fetched. */
+function warningsOf({ fetched, site }: PreviewInput): Staged["warnings"] {
+  const { timezone, warnings } = fetched! // the data is fetched
+  if (timezone === site.timezone) return warnings
+  const message = `The days of the property are days in ${timezone}. Reports leave them out while the time zone of the site is ${site.timezone}.`
+  return [...warnings, { code: "timezone_differs", message: `${message} Change it in the settings of the site.` }]
+}
 
 /** Returns the parts of a task that a preview and a run share. */
 export const stageInput = ({ outbox }: Pick<ImportsHost, "outbox">, { site, source, options, files, isInline }: PreviewInput) => ({

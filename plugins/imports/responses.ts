@@ -19,6 +19,7 @@ export const ImporterResponse = t.Object(
       description: "Kinds of imports that the source provides.",
     }),
     formats: t.Array(t.String(), { description: "File formats, such as `zip` and `csv`." }),
+    is_fetched: t.Boolean({ description: "Whether Footfall fetches the data itself. Then no files are sent." }),
     files: t.Array(t.Object({ name: t.String({ description: "Name of a file of the export." }) }), { description: "Files of an export." }),
     columns: t.Record(
       t.String(),
@@ -212,9 +213,9 @@ export interface MappedColumn {
 
 const Progress = t.Object(
   {
-    phase: text<"sort" | "write" | "complete" | "undo">("`sort`, `write`, `complete` or `undo`."),
+    phase: text<"fetch" | "sort" | "write" | "complete" | "undo">("`fetch`, `sort`, `write`, `complete` or `undo`."),
     fraction: t.Optional(t.Number({ description: "From 0 to 1. Absent if the total is unknown." })),
-    done: count("Rows done in the phase; bytes read in the phase `sort`."),
+    done: count("Rows done in the phase; requests in the phase `fetch`, bytes read in the phase `sort`."),
     total: t.Optional(count("Rows of the phase.")),
     eta_s: t.Optional(t.Integer({ description: "Estimated seconds until the end. Absent if unknown." })),
   },

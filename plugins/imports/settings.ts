@@ -1,6 +1,14 @@
 import { Type as t } from "@sinclair/typebox"
 
 export const Settings = t.Object({
+  ga4_api_base: t.Optional(
+    t.String({
+      pattern: "^https?://[^\\s/]+(/[^\\s]*)?$",
+      "x-key": "ga4_api_base",
+      "x-form": "an http or https URL",
+      description: "Base URL of the Google Analytics Data API. Default: https://analyticsdata.googleapis.com.",
+    }),
+  ),
   max_bytes: t.Integer({
     default: 10_737_418_240,
     minimum: 1_048_576,

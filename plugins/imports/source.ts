@@ -11,6 +11,8 @@ export interface Source {
   kinds: readonly ("rows" | "aggregate")[]
   /** File formats as people call them, such as `zip` and `csv`. */
   formats: readonly string[]
+  /** Whether the area fetches the data itself. Then no files are sent, and none is recognized unless the source was chosen. */
+  isFetched?: true
   /** Files that belong to an export, for the list of importers. */
   files: readonly SourceFile[]
   /** Options of its own. The common ones are added. */

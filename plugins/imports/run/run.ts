@@ -5,6 +5,7 @@ import type { ImportsHost } from "../area.ts"
 import { auditEntry } from "../audit-entries.ts"
 import type { DayRules } from "../days.ts"
 import { importError } from "../errors.ts"
+import type { Fetched, Fetching } from "../fetching/fetching.ts"
 import type { Holders } from "../holders.ts"
 import { linksUsers, type Previews, stageInput } from "../preview.ts"
 import { eventOf } from "../product-events.ts"
@@ -21,11 +22,13 @@ import {
   putDays,
   updateImport,
 } from "../rows.ts"
+import { sourceById } from "../sources/sources.ts"
 import type { Staging } from "../staging.ts"
 import { type PendingRun, pendingOf, type StreamRow, streamOfImport, updateStream } from "../streams/rows.ts"
 import type { Streams } from "../streams/streams.ts"
 import { createDefinitions, removeDefinitions } from "./definitions.ts"
 import { addedDays, dayRows, extendedFigures, runFigures } from "./figures.ts"
+import { enqueueJob, type RunPayload } from "./jobs.ts"
 import { publishRefunds, REFUNDS_FILE, type Refunds } from "./refunds.ts"
 import { beginSorting, keepSorted, readSorted, removeSorted, rowsIn, saltIn } from "./sorted.ts"
 import { MAX_REJECTS, type Staged, type StagedFile } from "./task.ts"
@@ -41,20 +44,13 @@ export interface Runs {
   settle(row: ImportRow): Promise<void>
 }
 
-export interface RunPayload {
-  importId: number
-  /** The person who started it, for the audit log and for emails. */
-  actor: Actor
-  /** Of a run that extends a stream: its folder of staged files. */
-  folder?: string
-}
-
 /** Time for which the staged files of a failed import are kept for another attempt. */
 const RETRY_MS = 24 * 3_600_000
 /** Share of rejected lines above which an import fails. */
 const MAX_REJECT_SHARE = 0.5
 
 interface Options {
+  fetching: Fetching
   holders: Holders
   previews: Pick<Previews, "stage" | "rules">
   staging: Staging
@@ -82,7 +78,7 @@ interface Running extends Started {
   progress: JobWork["progress"]
 }
 
-export function createRuns(host: ImportsHost, { holders, previews, staging, streams, batch }: Options): Runs {
+export function createRuns(host: ImportsHost, { fetching, holders, previews, staging, streams, batch }: Options): Runs {
   const { db, imports } = host
   const running = new Map<number, AbortController>()
 
@@ -103,6 +99,7 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
       if (own.signal.aborted) return await purge(found, site, payload)
       // The end of the process only interrupts the run.
       if (signal.aborted) throw error
+      if (error instanceof AppError && error.code === "analytics_quota") return await postpone(found, site, payload, error)
       return await fail(found, site, payload, error)
     } finally {
       running.delete(importId)
@@ -114,8 +111,10 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
   async function begun(found: ImportRow, site: Site, signal: AbortSignal): Promise<Started | undefined> {
     let row: ImportRow | undefined = found
     if (row.state !== "running") {
-      const rules = await previews.rules(site, row.overlap, signal)
-      const change = { state: "running", started_at: host.now(), rules_json: JSON.stringify(rules), timezone: site.timezone } as const
+      // Days that are fetched are those of the service.
+      const timezone = isFetched(row) ? row.timezone : site.timezone
+      const rules = await previews.rules({ ...site, timezone }, row.overlap, signal)
+      const change = { state: "running", started_at: host.now(), rules_json: JSON.stringify(rules), timezone } as const
       row = await updateImport(db, row.id, change, ["pending"])
     }
     if (!row) return undefined
@@ -144,7 +143,8 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     const { row, site, source, stream, number, signal, progress } = at
     const folder = source.folder === null ? undefined : staging.path(source.folder)
     if (!folder || !existsSync(join(folder, "source"))) throw sourceMissing()
-    const staged = await sorted(at, folder)
+    const fetched = isFetched(row) ? await fetchRest(at, folder) : undefined
+    const staged = await sorted(at, folder, fetched)
     await refuse(at, staged)
     if (number === 1) await updateImport(db, row.id, runFigures(staged))
     await storeRejects(at, staged)
@@ -198,6 +198,28 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
     await forgetFolder(db, row.id)
   }
 
+  /** Fetches what the import needs. A failed one continues with what it has. */
+  async function fetchRest({ row, site, source: { options }, signal, progress }: Running, folder: string): Promise<Fetched> {
+    if (row.error_code !== null) await updateImport(db, row.id, { error_code: null, error_message: null }, ["running"])
+    const report = (done: number, total: number) => progress({ phase: "fetch", done, total })
+    const fetched = await fetching.finish(folder, { site, options }, signal, report)
+    const listed = fetched.files.map(({ name, bytes }) => ({ name, bytes }))
+    const bytes = listed.reduce((sum, file) => sum + file.bytes, 0)
+    await updateImport(db, row.id, { files_json: JSON.stringify(listed), bytes }, ["running"])
+    return fetched
+  }
+
+  /** Continues a run when the service takes requests again. Until then the import shows why it waits. */
+  async function postpone({ id }: ImportRow, site: Site, { actor }: RunPayload, { code, message, members }: AppError): Promise<void> {
+    const runAt = host.now() + (members.retry_after ?? 0) * 1_000
+    await db.transaction(async (statements) => {
+      const row = await updateImport(statements, id, { error_code: code, error_message: message }, ["running"])
+      if (!row) return
+      const job = await enqueueJob(host, statements, { name: "run-import", row, site, actor, userId: row.created_by, runAt })
+      await updateImport(statements, id, { job_id: job.id })
+    })
+  }
+
   /** Returns the change with which a run becomes part of its import. */
   const changeOf = ({ row, number, source }: Started, staged: Staged, newVisitors: number): ImportChange =>
     number > 1
@@ -209,13 +231,18 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
         }
 
   /** Sorts the rows, or returns what was sorted when the import was created or by an earlier attempt of this run. */
-  async function sorted({ row, site, source, rules, stream, number, signal, progress }: Running, folder: string): Promise<Staged> {
+  async function sorted(
+    { row, site, source, rules, stream, number, signal, progress }: Running,
+    folder: string,
+    fetched?: Fetched,
+  ): Promise<Staged> {
     const basis = { rules, timezone: row.timezone }
     const known = readSorted(folder)
     // Rows that were begun to be written are those that are sorted.
     if (known && (imports.cursor(row.id, number) || Bun.deepEquals(known.basis, basis))) return known.staged
     beginSorting(folder)
-    progress({ phase: "sort", done: 0, total: source.files.reduce((sum, { bytes }) => sum + bytes, 0) })
+    const files = fetched?.files ?? sourceFiles(source.files, folder)
+    progress({ phase: "sort", done: 0, total: files.reduce((sum, { bytes }) => sum + bytes, 0) })
     const staged = await previews.stage(
       {
         do: "stage",
@@ -224,12 +251,13 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
           site: { ...site, timezone: row.timezone },
           source: row.source,
           options: source.options,
-          files: sourceFiles(source.files, folder),
+          files,
           isInline: false,
         }),
         rules,
         geoDb: host.geoDb,
         salt: saltIn(folder, host.random),
+        ...(fetched && { warnings: fetched.warnings }),
         ...(stream && { stream: await streams.task(stream) }),
       },
       signal,
@@ -349,6 +377,8 @@ export function createRuns(host: ImportsHost, { holders, previews, staging, stre
 }
 
 const REJECTS_PER_WRITE = 500
+
+const isFetched = ({ source }: Pick<ImportRow, "source">): boolean => sourceById(source)?.isFetched === true
 
 const sourceMissing = () => importError("source_missing", "The staged files of the import are gone. Start a new import.")
 export const nothingToImport = () => importError("nothing_to_import", "No row of the files can be imported. The preview lists the reasons.")

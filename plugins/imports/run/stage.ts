@@ -94,11 +94,12 @@ class Stage extends Findings implements Sink {
   async run(): Promise<Staged> {
     this.#enrich = createEnrichment(this.#task.site, await openPlaces(this.#task.geoDb))
     if (this.#options.link_identified_users === true && !this.#task.linksUsers) this.warn("users_not_linked", USERS_NOT_LINKED)
+    for (const { code, message } of this.#task.warnings ?? []) this.warn(code, message)
     for (const row of this.#stream?.waitedRows() ?? []) addToSort(this.#events, { ...row, order: this.#order++ })
     // A run of a stream without files writes the rows that have waited long enough.
     const isEmpty = this.#stream !== undefined && this.#task.files.length === 0
     const files = isEmpty ? noFiles(this.#task) : await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
-    const complete = await this.#read(files)
+    const complete = (await this.#read(files)) && this.#task.isPart !== true
     const hash = complete ? await this.#hash(files) : undefined
     const { visits, visitors, pageviews, events, staged } = this.#stageVisits()
     const { waited = 0, waiting = 0 } = this.#stream ?? {}

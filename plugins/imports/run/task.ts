@@ -37,6 +37,10 @@ export interface StageTask {
   salt: string
   /** How much is read at most. Default: everything. */
   limits?: typeof PREVIEW_LIMITS
+  /** Whether the files are only a part of what a run will fetch. */
+  isPart?: boolean
+  /** Warnings from fetching the files. */
+  warnings?: Staged["warnings"]
   /** Present if the import is a stream. */
   stream?: StreamTask
 }

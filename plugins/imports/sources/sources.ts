@@ -2,6 +2,7 @@ import type { Source } from "../source.ts"
 import { csvGeneric } from "./csv-generic/csv-generic.ts"
 import { fathom } from "./fathom.ts"
 import { footfall } from "./footfall.ts"
+import { ga4Api } from "./ga4/api.ts"
 import { ga4BigQuery } from "./ga4/bigquery.ts"
 import { ga4Csv } from "./ga4/csv.ts"
 import { goatcounter } from "./goatcounter/goatcounter.ts"
@@ -22,6 +23,7 @@ export const SOURCES: readonly Source[] = [
   simpleAnalytics,
   fathom,
   matomo,
+  ga4Api,
   ga4Csv,
   ga4BigQuery,
 ]

@@ -103,3 +103,13 @@ function offsetOf(text: string): number | undefined {
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000
   return sign === "-" ? -offset : offset
 }
+
+/** Returns whether a text names a time zone of the IANA database. */
+export function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}

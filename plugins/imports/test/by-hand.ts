@@ -1,10 +1,13 @@
 import type { AnyPlugin, JobWork } from "#plugin"
 import { startInstance, type TestInstance } from "#plugin/test"
 import type { ImportsHost } from "../area.ts"
+import { createDataApi } from "../fetching/data-api.ts"
+import { createFetching } from "../fetching/fetching.ts"
 import { createHolders } from "../holders.ts"
 import imports from "../imports.ts"
 import { createPreviews } from "../preview.ts"
-import { createRuns, type RunPayload, type Runs } from "../run/run.ts"
+import type { RunPayload } from "../run/jobs.ts"
+import { createRuns, type Runs } from "../run/run.ts"
 import { createStaging } from "../staging.ts"
 import { createStreams } from "../streams/streams.ts"
 
@@ -19,7 +22,11 @@ export interface StageByHand extends AsyncDisposable {
  * `interrupt` is called in each transaction that writes an audit entry or product events, which it rolls back by throwing. `others` are
  * further plugins of the instance.
  */
-export async function startByHand(interrupt: (action: string) => void = () => {}, others: readonly AnyPlugin[] = []): Promise<StageByHand> {
+export async function startByHand(
+  interrupt: (action: string) => void = () => {},
+  others: readonly AnyPlugin[] = [],
+  settings: Record<string, string> = {},
+): Promise<StageByHand> {
   let host: ImportsHost | undefined
   const setup: AnyPlugin["setup"] = (given) => {
     const { audit, outbox } = given
@@ -35,14 +42,15 @@ export async function startByHand(interrupt: (action: string) => void = () => {}
     host = { ...given, ...interrupted } as ImportsHost // the settings of the plugin
     return imports.setup(given)
   }
-  const instance = await startInstance({ plugins: [{ ...imports, setup }, ...others] })
+  const instance = await startInstance({ plugins: [{ ...imports, setup }, ...others], settings })
   await instance.signIn({ role: "owner", isInstanceAdmin: true })
   const headers = { cookie: await instance.signIn({ role: "admin" }) }
   const staging = createStaging(host!)
   const holders = createHolders(host!)
   const streams = createStreams(host!)
   const previews = createPreviews(host!, { holders, staging, streams })
-  const runs = createRuns(host!, { holders, previews, staging, streams, batch: { events: 4, totals: 4 } })
+  const fetching = createFetching(host!, createDataApi(host!))
+  const runs = createRuns(host!, { fetching, holders, previews, staging, streams, batch: { events: 4, totals: 4 } })
   return { instance, runs, headers, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
 }
 

@@ -1,23 +1,11 @@
 import { Type as t } from "@sinclair/typebox"
-import { type CsvRecord, IMPORTED_TABLES, type ImportedKind } from "#plugin"
+import type { CsvRecord, ImportedKind } from "#plugin"
 import { type FileHead, ImportFault, type InputFile, type ReadOptions, type Recognition, type Sink, type Source } from "../../source.ts"
-import { regionByName } from "../region-names.ts"
-import { type DayAndHour, hostOf, originTexts, pageOf, readLine, TotalsSums, textOf } from "../totals-rows.ts"
-import { browserTraits, deviceOf, placeTraits, systemTraits } from "../traits.ts"
-import { DAYS, type Dimension, kindOf, type Metric } from "./columns.ts"
+import { type DayAndHour, readLine, TotalsSums } from "../totals-rows.ts"
+import { DAYS, kindOf } from "./columns.ts"
+import { countsOf, type Dimensions, isAutomatic, type Metrics, textsOf } from "./rows.ts"
 import { dimensionsOf, hasDays, metricsOf, type ReportTable, readTables, tablesAtStart } from "./tables.ts"
-import {
-  dayIndexReader,
-  nthDayReader,
-  readCount,
-  readCountry,
-  readDate,
-  readDateHour,
-  readLanguage,
-  readNumber,
-  readRate,
-  readSeconds,
-} from "./values.ts"
+import { dayIndexReader, nthDayReader, readDate, readDateHour } from "./values.ts"
 
 /** Google Analytics: reports and explorations of GA4 as CSV, and reports of Universal Analytics. Only tables with days are imported. */
 export const ga4Csv: Source = {
@@ -55,9 +43,6 @@ function recognize(file: FileHead): Recognition | undefined {
 
 /** Days that count from the start of the report need its range. */
 const isDated = (table: ReportTable): boolean => hasDays(table) && (table.range !== undefined || !dimensionsOf(table).includes("nth_day"))
-
-/** Events that GA4 records by itself. They are pageviews and visits, which are counted as such. */
-const AUTOMATIC = new Set(["page_view", "session_start", "first_visit", "first_open", "user_engagement", "scroll"])
 
 /** A table that is being read. */
 interface OpenTable {
@@ -149,8 +134,7 @@ class ReportReader {
     const time = timeOf(dayValue(dimensions), index)
     const counts = Object.entries(countsOf(kind, metrics))
     const own = counts.filter(([name]) => this.#owns(`${kind} ${name} ${time.day}`, id))
-    const isAutomatic = kind === "imported_custom_events" && AUTOMATIC.has(dimensions.event ?? "")
-    if (isAutomatic) this.sink.skip("not_imported_type")
+    if (isAutomatic(kind, dimensions)) this.sink.skip("not_imported_type")
     else if (own.length === 0) this.sink.skip("repeated_row")
     else this.#sums.add(kind, { file, line, ...time, texts: textsOf(kind, dimensions), counts: Object.fromEntries(own) })
   }
@@ -161,9 +145,6 @@ class ReportReader {
     return owner === id
   }
 }
-
-type Dimensions = Partial<Record<Dimension, string>>
-type Metrics = Partial<Record<Metric, string>>
 
 function valuesOf({ columns }: ReportTable, cells: readonly string[]): { dimensions: Dimensions; metrics: Metrics } {
   const [dimensions, metrics]: [Dimensions, Metrics] = [{}, {}]
@@ -183,83 +164,4 @@ function timeReader(file: string, table: ReportTable): OpenTable["timeOf"] | und
   if (dimensions.includes("date")) return readDate
   if (dimensions.includes("nth_day")) return table.range && nthDayReader(table.range)
   return dayIndexReader(file, table.range)
-}
-
-/** Returns the counts of a table that the metrics give. Averages are multiplied by what they are averages of. */
-function countsOf(kind: ImportedKind, metrics: Metrics): Readonly<Record<string, number>> {
-  const count = (metric: Metric) => (metrics[metric] === undefined ? undefined : readCount(metrics[metric]))
-  const sessions = count("sessions")
-  const users = count("active_users")
-  const engagement = engagementOf(metrics, users, sessions)
-  const given: Readonly<Record<string, number | undefined>> = {
-    visitors: count("total_users") ?? users,
-    pageviews: count("views"),
-    visits: sessions,
-    entrances: sessions,
-    bounces: sessions === undefined ? undefined : bouncesOf(metrics, sessions),
-    visit_duration: engagement,
-    time_on_page: users === undefined ? undefined : engagement,
-    time_on_page_visits: engagement === undefined ? undefined : users,
-    events: count("events"),
-  }
-  const names = IMPORTED_TABLES[kind].counts
-  return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
-}
-
-function bouncesOf(metrics: Metrics, sessions: number): number | undefined {
-  const { engaged_sessions, bounce_rate, engagement_rate } = metrics
-  if (engaged_sessions !== undefined) return Math.max(0, sessions - readCount(engaged_sessions))
-  if (bounce_rate !== undefined) return Math.round(readRate(bounce_rate) * sessions)
-  return engagement_rate === undefined ? undefined : Math.round((1 - readRate(engagement_rate)) * sessions)
-}
-
-function engagementOf(metrics: Metrics, users: number | undefined, sessions: number | undefined): number | undefined {
-  const { engagement, engagement_per_user, session_duration, engagement_per_session } = metrics
-  if (engagement !== undefined) return Math.round(readNumber(engagement))
-  if (engagement_per_user !== undefined && users !== undefined) return Math.round(readSeconds(engagement_per_user) * users)
-  const perSession = session_duration ?? engagement_per_session
-  return perSession === undefined || sessions === undefined ? undefined : Math.round(readSeconds(perSession) * sessions)
-}
-
-function textsOf(kind: ImportedKind, dimensions: Dimensions): Readonly<Record<string, string>> {
-  const text = (dimension: Dimension) => textOf(dimensions[dimension] ?? "")
-  switch (kind) {
-    case "imported_pages":
-      return { hostname: hostOf(text("hostname")), page: pageOf(text("page")) }
-    case "imported_entry_pages":
-      return { entry_page: pageOf(text("landing_page")) }
-    case "imported_sources":
-      return sourceTexts(dimensions)
-    case "imported_locations": {
-      const country = readCountry(text("country"))
-      return placeTraits({ country, region: regionByName(country, text("region")), city: text("city") })
-    }
-    case "imported_devices":
-      return { device: deviceOf(text("device")) }
-    case "imported_browsers":
-      return browserTraits(text("browser"), text("browser_version"))
-    case "imported_operating_systems":
-      return systemTraits(text("os"), text("os_version"))
-    case "imported_languages":
-      return { language: readLanguage(text("language")) }
-    case "imported_custom_events":
-      return { name: text("event") }
-    default:
-      return {}
-  }
-}
-
-/** Campaigns that Google names by itself. */
-const NO_CAMPAIGN = new Set(["(organic)", "(direct)", "(referral)", "(not set)"])
-
-function sourceTexts({ source, medium, source_medium, campaign = "", content = "", term = "", channel }: Dimensions) {
-  const [pairSource = "", pairMedium = ""] = source_medium?.split(" / ") ?? []
-  const texts = originTexts({
-    source: source ?? pairSource,
-    utm_medium: medium ?? pairMedium,
-    utm_campaign: NO_CAMPAIGN.has(campaign) ? "" : campaign,
-    utm_content: content,
-    utm_term: term,
-  })
-  return channel === undefined ? texts : { ...texts, channel: textOf(channel) }
 }
