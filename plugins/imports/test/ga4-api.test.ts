@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type AnalyticsData, analyticsData, type Google, google, programPlugins } from "#plugin/test"
-import { API_TABLES } from "../sources/ga4/api-tables.ts"
 import type { ImportResponse, PreviewResponse } from "../responses.ts"
+import { API_TABLES } from "../sources/ga4/api-tables.ts"
 import { run, startByHand } from "./by-hand.ts"
 import { type ImportStage, PATH, startImports } from "./kit.ts"
 import { filesOf } from "./stores.ts"
@@ -67,7 +67,7 @@ interface Options {
 const fakes = async (rows: NonNullable<Options["rows"]>, now: () => number) => {
   const fake = await google({ now })
   const data = analyticsData(fake, { property: PROPERTY, rows, today: "2026-11-26" })
-  fake.api((request, url) => data.answer(request, url))
+  fake.api(async (request, url) => data.answer(request, url))
   return { fake, data, settings: { ...fake.settings, ga4_api_base: fake.origin } }
 }
 
@@ -145,14 +145,18 @@ describe("a preview", () => {
     ["token_expired", 409, "analytics_not_connected", "Connect the account again"],
     ["malformed", 503, "unavailable", "Try again in a few minutes"],
     ["500", 503, "unavailable", "answered with the status 500"],
-  ] as const)("of a service in the scenario %s answers %d %s", async (scenario, status, code, words) => {
-    await using world = await start()
-    world.data.scenario = scenario
-    const answer = await world.stage.post("/preview", body())
-    expect(answer).toMatchObject({ status, body: { code } })
-    expect((answer.body as { detail: string }).detail).toContain(words)
-    expect(staged(world.stage)).toEqual([])
-  }, 20_000)
+  ] as const)(
+    "of a service in the scenario %s answers %d %s",
+    async (scenario, status, code, words) => {
+      await using world = await start()
+      world.data.scenario = scenario
+      const answer = await world.stage.post("/preview", body())
+      expect(answer).toMatchObject({ status, body: { code } })
+      expect((answer.body as { detail: string }).detail).toContain(words)
+      expect(staged(world.stage)).toEqual([])
+    },
+    20_000,
+  )
 
   test.each([
     ["a connection that does not exist", { connection_id: 7 }, 409, "analytics_not_connected"],
@@ -199,7 +203,10 @@ describe("a run", () => {
       totals: { visitors: 6, visits: 7, pageviews: 12 },
       rows: { read: 16, imported: 15, skipped: 1, rejected: 0 },
       skip_reasons: { not_imported_type: 1 },
-      days: [{ from: "2026-09-01", to: "2026-09-01" }, { from: "2026-10-05", to: "2026-10-05" }],
+      days: [
+        { from: "2026-09-01", to: "2026-09-01" },
+        { from: "2026-10-05", to: "2026-10-05" },
+      ],
     })
     expect(data.requests).toHaveLength(REQUESTS)
     const slices = data.requests.filter(({ dimensions }) => dimensions.includes("browser")).map(({ from, to }) => `${from} ${to}`)
@@ -228,11 +235,18 @@ describe("a run", () => {
   })
 
   test("reads reports of several pages whole", async () => {
-    const pages = Array.from({ length: 20_001 }, (_, at) => ({ ...FIRST, hostName: "shop.example", pagePath: `/${at}`, ...five(1, 1, 1, 1, 1) }))
+    const pages = Array.from({ length: 20_001 }, (_, at) => ({
+      ...FIRST,
+      hostName: "shop.example",
+      pagePath: `/${at}`,
+      ...five(1, 1, 1, 1, 1),
+    }))
     await using world = await start({ rows: { ...ROWS, "hostName,pagePath": pages } })
     const done = await world.stage.run(body({ tables: ["imported_pages"] }))
     expect(done).toMatchObject({ state: "completed", rows: { rejected: 0 } })
-    const requests = world.data.requests.filter(({ dimensions }) => dimensions.includes("pagePath")).map(({ from, offset }) => [from, offset])
+    const requests = world.data.requests
+      .filter(({ dimensions }) => dimensions.includes("pagePath"))
+      .map(({ from, offset }) => [from, offset])
     expect(requests).toEqual([
       ["2026-09-01", 0],
       ["2026-09-01", 10_000],
@@ -241,7 +255,7 @@ describe("a run", () => {
     ])
     // The totals of the days, and the table that the options name.
     expect(world.data.requests).toHaveLength(5)
-    expect((await world.stage.get("/1")).body).toMatchObject({ rows: { imported: 20_001 + 1 + 2 } })
+    expect((await world.stage.get("/1")).body).toMatchObject({ rows: { imported: 20_001 + 2 } })
   })
 
   test("waits an hour when the quota is used up, and continues with the report at which it stopped", async () => {
@@ -307,7 +321,11 @@ test("a run that is interrupted while it fetches continues with the next report"
   const clock = { now: () => Date.now() }
   const { fake, data, settings } = await fakes(ROWS, () => clock.now())
   await using _ = fake
-  await using at = await startByHand(undefined, programPlugins.filter(({ id }) => id === "integrations"), settings)
+  await using at = await startByHand(
+    undefined,
+    programPlugins.filter(({ id }) => id === "integrations"),
+    settings,
+  )
   clock.now = at.instance.clock.now
   const { instance, runs, headers } = at
   await connect(instance, fake)

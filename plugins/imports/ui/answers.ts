@@ -53,6 +53,7 @@ export const STATE_LABELS: Readonly<Record<State, string>> = {
 }
 
 export const PHASE_LABELS: Readonly<Record<string, string>> = {
+  fetch: "Fetching reports",
   sort: "Sorting rows into visits",
   write: "Writing rows",
   complete: "Completing",

@@ -44,7 +44,7 @@ export function ConfirmStep({ siteId, preview, input, options, onBack, onOutdate
           <DescriptionList
             of={[
               ["Source", title(preview.source)],
-              ["Files", namesOf(input).join(", ")],
+              ["fetched" in input ? "Property" : "Files", namesOf(input).join(", ")],
               ["Days", preview.date_start && preview.date_end ? rangeText(preview.date_start, preview.date_end) : "–"],
               [
                 "Imported",

@@ -45,6 +45,11 @@ export const EXPORT_GUIDES: Readonly<Record<string, ExportGuide>> = {
     brings: "Every visit with its actions.",
     steps: "Request Live.getLastVisitsDetails from the Reporting API as JSON, page by page, and upload all pages together.",
   },
+  ga4_api: {
+    brings: "Pages, sources, locations, devices and events, without an export.",
+    steps:
+      "Footfall fetches daily totals from a property of Google Analytics 4, by a Google account that is connected under Integrations. If the quota of Google is used up, the import waits an hour and continues.",
+  },
   ga4_csv: {
     brings: "Reports and explorations that have a date column.",
     steps:

@@ -43,7 +43,8 @@ const SourceCard = ({ importer: { source, title, kinds, formats }, href }: { imp
     </h3>
     <p class="small">{EXPORT_GUIDES[source]?.brings ?? kinds.map((kind) => KINDS[kind]).join(" and ")}</p>
     <p class="small quiet">
-      {kinds.map((kind, index) => (index === 0 ? KINDS[kind] : KINDS[kind]?.toLowerCase())).join(" and ")} · {formats.join(", ")}
+      {kinds.map((kind, index) => (index === 0 ? KINDS[kind] : KINDS[kind]?.toLowerCase())).join(" and ")} ·{" "}
+      {formats.length > 0 ? formats.join(", ") : "fetched from your account"}
     </p>
   </li>
 )

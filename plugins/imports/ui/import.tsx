@@ -74,6 +74,7 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
             of={[
               ["Source", title(of.source)],
               ...(of.stream === null ? [] : [["Stream", visible(of.stream)] as const]),
+              ...(typeof of.options.property === "string" ? [["Property", of.options.property] as const] : []),
               [
                 of.stream === null ? "Files" : "Files of the last run",
                 of.files.map(({ name, bytes }) => `${visible(name)} (${bytesText(bytes)})`).join(", ") || "–",

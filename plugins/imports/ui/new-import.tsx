@@ -6,9 +6,10 @@ import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, useImporters, useRights } from "./answers.ts"
 import { ConfirmStep } from "./confirm-step.tsx"
 import { FilesStep } from "./files-step.tsx"
-import { Gallery } from "./gallery.tsx"
+import { DETECT, Gallery } from "./gallery.tsx"
 import type { Options } from "./options.tsx"
 import { PreviewStep } from "./preview-step.tsx"
+import { PropertyStep } from "./property-step.tsx"
 import type { Input } from "./uploads.ts"
 
 const STEPS = { source: "Source", files: "Files", preview: "Preview", confirm: "Confirm" } as const
@@ -38,6 +39,8 @@ function Steps({ siteId }: { siteId: number }) {
   const source = address.get("source") ?? ""
   const { data } = useImporters()
   const importers = data?.data ?? []
+  const importer = importers.find((one) => one.source === source)
+  const isKnown = data !== undefined || source === DETECT
   const [input, setInput] = useState<Input>()
   const [options, setOptions] = useState<Options>({})
   const [preview, setPreview] = useState<PreviewResponse>()
@@ -50,17 +53,29 @@ function Steps({ siteId }: { siteId: number }) {
   const heading = useFocusedOn(step)
   return (
     <>
-      <Stepper step={step} />
+      <Stepper step={step} isFetched={importer?.is_fetched === true} />
       <h2 class="step-title" ref={heading} tabIndex={-1}>
-        {titleOf(step, importers.find((one) => one.source === source)?.title)}
+        {titleOf(step, importer?.title)}
       </h2>
       {step === "source" && <Gallery addressOf={(of) => addressOf("files", of)} />}
-      {step === "files" && (
+      {step === "files" && importer?.is_fetched && (
+        <PropertyStep
+          key={source}
+          siteId={siteId}
+          source={source}
+          onInput={(chosen, own) => {
+            setInput(chosen)
+            setOptions(own)
+            go("preview")
+          }}
+        />
+      )}
+      {step === "files" && isKnown && !importer?.is_fetched && (
         <FilesStep
           key={source}
           siteId={siteId}
           source={source}
-          importer={importers.find((one) => one.source === source)}
+          importer={importer}
           onInput={(chosen) => {
             setInput(chosen)
             // Options of other files, such as a mapping, would not fit.
@@ -121,7 +136,7 @@ function useFocusedOn(step: Step) {
   return heading
 }
 
-const Stepper = ({ step }: { step: Step }) => {
+const Stepper = ({ step, isFetched }: { step: Step; isFetched: boolean }) => {
   const names = Object.keys(STEPS) as Step[]
   return (
     <ol class="stepper" aria-label="Steps">
@@ -130,7 +145,7 @@ const Stepper = ({ step }: { step: Step }) => {
           <span class="stepper-number" aria-hidden="true">
             {index + 1}
           </span>
-          {STEPS[name]}
+          {name === "files" && isFetched ? "Property" : STEPS[name]}
         </li>
       ))}
     </ol>

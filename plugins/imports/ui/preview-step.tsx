@@ -33,12 +33,13 @@ export function PreviewStep(props: PreviewStepProps) {
   const isUnready = isPlaceholderData || isFetching || error !== null
   const mapped = mappingOf(preview, error)
   const kind = options.kind ?? mapped?.kind
-  const ownOptions = importer && sourceOptions(importer.options_schema).length > 0 && (
+  const isFetched = importer?.is_fetched === true
+  const ownOptions = importer && !isFetched && sourceOptions(importer.options_schema).length > 0 && (
     <Card title={`Options of ${importer.title}`} full>
       <SourceOptions schema={importer.options_schema} options={options} set={onOptions} kind={kind} />
     </Card>
   )
-  if (!preview && !error) return <Reading />
+  if (!preview && !error) return <Reading isFetched={isFetched} />
   return (
     <div class="stack preview" aria-busy={isFetching}>
       {preview && (
@@ -71,7 +72,7 @@ export function PreviewStep(props: PreviewStepProps) {
         <Refusal error={error} onRetry={() => void refetch()} />
       ) : (
         preview && (
-          <Preview siteId={siteId} preview={preview}>
+          <Preview siteId={siteId} preview={preview} isFetched={isFetched}>
             <OverlapField
               value={(options.overlap as ImportResponse["overlap"] | undefined) ?? "native_wins"}
               nativeStart={preview.overlap.native_start}
@@ -85,7 +86,7 @@ export function PreviewStep(props: PreviewStepProps) {
       <details open={codeOf(error) === "invalid_encoding" || undefined}>
         <summary>More options</summary>
         <div class="details-body stack">
-          <CommonOptions options={options} set={onOptions} />
+          {!isFetched && <CommonOptions options={options} set={onOptions} />}
           {rights.createsGoals && (
             <Checkbox
               label="Create a goal for each event"
@@ -103,7 +104,7 @@ export function PreviewStep(props: PreviewStepProps) {
         </div>
       </details>
       <div class="step-foot">
-        <Button onClick={onOtherFiles}>Choose other files</Button>
+        <Button onClick={onOtherFiles}>{isFetched ? "Change property or days" : "Choose other files"}</Button>
         {codeOf(error) === "unrecognized_source" && <Link href={`${importsAddress(siteId)}/new`}>Choose another source</Link>}
         {mapped && options.mapping === undefined && !error ? (
           <Button kind="primary" busy={isFetching} onClick={() => onOptions({ ...accepted(mapped) })}>
@@ -127,10 +128,10 @@ export function PreviewStep(props: PreviewStepProps) {
   )
 }
 
-const Reading = () => (
+const Reading = ({ isFetched }: { isFetched: boolean }) => (
   <div aria-busy="true">
     <p class="quiet" role="status">
-      Reading the files. This takes at most 20 seconds.
+      {isFetched ? "Fetching the daily totals from Google Analytics." : "Reading the files. This takes at most 20 seconds."}
     </p>
     <Skeleton rows={9} />
   </div>

@@ -9,16 +9,18 @@ import { TotalFigures } from "./figures.tsx"
 interface PreviewProps {
   siteId: number
   preview: PreviewResponse
+  /** Whether the server fetches the data, so that there are no files. */
+  isFetched: boolean
   /** Choice of the rule for days with data, next to the bar of days. */
   children: ComponentChildren
 }
 
 /** What an import would store: days, totals, files, a sample, and everything that is left out, with reasons. */
-export function Preview({ siteId, preview, children }: PreviewProps) {
+export function Preview({ siteId, preview, isFetched, children }: PreviewProps) {
   const { rows, overlap, totals, sample, rejects } = preview
   return (
     <>
-      <Notices siteId={siteId} preview={preview} />
+      <Notices {...{ siteId, preview, isFetched }} />
       <TotalFigures totals={totals} label="Totals of the import" />
       <Card title="Days and rows" full>
         <div class="preview-days">
@@ -36,13 +38,15 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
           {children}
         </div>
       </Card>
-      <Card title="Files" full marks={<span class="small quiet">{counted(preview.files.length, "file")}</span>}>
-        <ul class="file-list preview-files">
-          {preview.files.map((file) => (
-            <FileItem key={file.name} file={file} />
-          ))}
-        </ul>
-      </Card>
+      {!isFetched && (
+        <Card title="Files" full marks={<span class="small quiet">{counted(preview.files.length, "file")}</span>}>
+          <ul class="file-list preview-files">
+            {preview.files.map((file) => (
+              <FileItem key={file.name} file={file} />
+            ))}
+          </ul>
+        </Card>
+      )}
       {sample.length > 0 && (
         <Card title="Sample" full marks={<span class="small quiet">{counted(sample.length, "row")} as they would be stored</span>}>
           <DataTable
@@ -76,7 +80,7 @@ export function Preview({ siteId, preview, children }: PreviewProps) {
 }
 
 /** Warnings, what can't be imported, and whether the same files were imported before. */
-function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) {
+function Notices({ siteId, preview, isFetched }: Omit<PreviewProps, "children">) {
   const title = useSourceTitle()
   const { complete, scanned_bytes, duplicate_of, rows, warnings, unsupported, overlap } = preview
   return (
@@ -100,7 +104,9 @@ function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) 
       )}
       {!complete && (
         <p class="import-note">
-          The files are large, so this preview covers the first {bytesText(scanned_bytes)}. The import reads all of them.
+          {isFetched
+            ? "This preview covers the daily totals. The import fetches the other reports as well."
+            : `The files are large, so this preview covers the first ${bytesText(scanned_bytes)}. The import reads all of them.`}
         </p>
       )}
       {(warnings.length > 0 || unsupported.length > 0) && (
@@ -113,7 +119,8 @@ function Notices({ siteId, preview }: Pick<PreviewProps, "siteId" | "preview">) 
           ))}
           {unsupported.length > 0 && (
             <li>
-              Not part of this {title(preview.source)} export, so not imported: {unsupported.map(wordsInText).join(", ")}.
+              {isFetched ? "Not available from Google Analytics" : `Not part of this ${title(preview.source)} export`}, so not imported:{" "}
+              {unsupported.map(wordsInText).join(", ")}.
             </li>
           )}
         </ul>

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
-import { bytesText, counted, duration, exact, percent } from "#plugin/ui"
+import { bytesText, counted, duration, exact, percent, visible } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
 import { importsPath, isExtending, isOpen, PHASE_LABELS, STATE_LABELS, useRefresh, useSiteQuery } from "./answers.ts"
 
@@ -47,12 +47,17 @@ export function useImport(siteId: number, id: string) {
   return answer
 }
 
-const PHASES = ["sort", "write", "complete"] as const
+const PHASES = ["fetch", "sort", "write", "complete"] as const
+type Phase = (typeof PHASES)[number]
+
+/** Returns the phases of an import. Totals are not sorted, and only some sources are fetched. */
+const phasesOf = ({ kind, source }: ImportResponse): Phase[] =>
+  PHASES.filter((phase) => (phase === "fetch" ? source === "ga4_api" : phase !== "sort" || kind !== "aggregate"))
 
 /** How far an import is: its phases, a bar, and the remaining time. */
 export function ImportProgress({ of }: { of: ImportResponse }) {
-  const { state, progress, kind } = of
-  const phases = kind === "aggregate" ? PHASES.slice(1) : PHASES
+  const { state, progress, error } = of
+  const phases = phasesOf(of)
   const share = progress?.fraction
   return (
     <section class="import-progress" aria-label="Progress">
@@ -62,7 +67,7 @@ export function ImportProgress({ of }: { of: ImportResponse }) {
             <li
               key={phase}
               {...(phase === progress?.phase && { "aria-current": "step" as const })}
-              data-done={(progress && index < phases.indexOf(progress.phase as (typeof PHASES)[number])) || undefined}
+              data-done={(progress && index < phases.indexOf(progress.phase as Phase)) || undefined}
             >
               <span class="stepper-number" aria-hidden="true">
                 {index + 1}
@@ -77,6 +82,11 @@ export function ImportProgress({ of }: { of: ImportResponse }) {
         <span>{progressText(of)}</span>
         <span class="quiet">{progress?.eta_s !== undefined && `${duration(Math.max(1, progress.eta_s))} left`}</span>
       </p>
+      {error && state === "running" && (
+        <p class="import-note" data-kind="warn">
+          {visible(error.message)}
+        </p>
+      )}
       <p class="small quiet">
         {state === "undoing"
           ? "Reports no longer include the import."
@@ -91,15 +101,16 @@ export function ImportProgress({ of }: { of: ImportResponse }) {
   )
 }
 
-export function progressText({ state, progress }: ImportResponse): string {
+export function progressText({ state, progress, error }: ImportResponse): string {
   if (state === "pending") return "Waiting to start."
-  if (!progress) return STATE_LABELS[state]
+  if (!progress) return error && state === "running" ? "Waiting for Google Analytics." : STATE_LABELS[state]
   const { phase, done, total } = progress
   return `${PHASE_LABELS[phase] ?? STATE_LABELS[state]}${done === 0 && total === undefined ? "" : `, ${amountText(phase, done, total)}`}`
 }
 
-/** Returns how much of a phase is done: sorting counts the bytes that were read, every other phase rows. */
+/** Returns how much of a phase is done: fetching counts requests, sorting the bytes that were read, every other phase rows. */
 function amountText(phase: string, done: number, total: number | undefined): string {
+  if (phase === "fetch") return total === undefined ? counted(done, "request") : `${exact(done)} of ${counted(total, "request")}`
   if (phase === "sort") return total === undefined ? bytesText(done) : `${bytesText(done)} of ${bytesText(total)}`
   return total === undefined ? counted(done, "row") : `${exact(done)} of ${counted(total, "row")}`
 }

@@ -15,10 +15,14 @@ export interface Upload extends UploadResponse {
 }
 
 /** The files of an import. `key` changes with every choice. */
-export type Input = { key: string; files: readonly File[] } | { key: string; uploads: readonly Upload[] }
+export type Input =
+  | { key: string; files: readonly File[] }
+  | { key: string; uploads: readonly Upload[] }
+  /** Data that the server fetches, by its name. */
+  | { key: string; fetched: string }
 
 export const namesOf = (input: Input): string[] =>
-  "files" in input ? input.files.map(({ name }) => name) : input.uploads.map(({ name }) => name)
+  "fetched" in input ? [input.fetched] : ("files" in input ? input.files : input.uploads).map(({ name }) => name)
 export const bytesOf = (files: readonly { size: number }[]): number => files.reduce((sum, { size }) => sum + size, 0)
 
 let last = 0
@@ -39,6 +43,7 @@ interface Fields {
 /** Sends files and options to a route of the imports. */
 export async function sendInput<Answer>(path: string, input: Input, fields: Fields, signal?: AbortSignal): Promise<Answer> {
   const sending = { ...(signal && { signal }) }
+  if ("fetched" in input) return post<Answer>(path, fields, sending)
   if ("uploads" in input) return post<Answer>(path, { ...fields, upload_ids: input.uploads.map(({ upload_id }) => upload_id) }, sending)
   const form = new FormData()
   for (const [name, value] of Object.entries(fields))
