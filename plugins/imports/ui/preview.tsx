@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
-import { bytesText, Card, type Column, counted, DataTable, exact, money, percent, rangeText, timeText, visible } from "#plugin/ui"
+import { bytesText, Card, type Column, counted, DataTable, duration, exact, money, percent, rangeText, timeText, visible } from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, REJECT_LABELS, SKIP_LABELS, useSourceTitle, wordsInText, wordsOf } from "./answers.ts"
 import { DayBar, previewSpans } from "./day-bar.tsx"
@@ -182,14 +182,22 @@ const REASONS: Readonly<Record<string, string>> = {
 
 type Sampled = PreviewResponse["sample"][number]
 
-/** Returns a column for each member that a sampled row has a value for. */
+/** Returns a column for each member that a sampled row has a value for. Most exports have only some of the counts of their tables. */
 const sampleColumns = (sample: readonly Sampled[], timezone: string | null): Column<Sampled>[] =>
-  [...new Set(sample.flatMap((row) => Object.keys(row).filter((name) => !isEmpty(row[name]))))].map((name) => ({
+  [...new Set(sample.flatMap((row) => Object.keys(row).filter((name) => !isEmpty(row[name]) && row[name] !== 0)))].map((name) => ({
     id: name,
     label: wordsOf(name),
     number: sample.every((row) => row[name] === undefined || typeof row[name] === "number"),
-    cell: (row) => <span class="whole">{name === "table" ? wordsOf(String(row[name])) : textOf(row[name], timezone)}</span>,
+    cell: (row) => <span class="whole">{cellText(name, row[name], timezone)}</span>,
   }))
+
+/** Counts in seconds. */
+const DURATIONS: ReadonlySet<string> = new Set(["visit_duration", "time_on_page"])
+
+function cellText(name: string, value: unknown, timezone: string | null): string {
+  if (name === "table") return wordsOf(String(value))
+  return DURATIONS.has(name) && typeof value === "number" ? duration(value) : textOf(value, timezone)
+}
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""
 
