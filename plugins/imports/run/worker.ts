@@ -1,5 +1,5 @@
 import { setPriority } from "node:os"
-import { type PageTask, type StoredPage, storePage } from "../fetching/page.ts"
+import { type PageTask, type StoredPage, storePage } from "./fetching/page.ts"
 import { stage } from "./stage.ts"
 import type { StageProgress, StageResult, StageTask } from "./task.ts"
 

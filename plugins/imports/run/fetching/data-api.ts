@@ -1,6 +1,6 @@
 import { AppError, ConnectionFailure, failureCode, instantText, isObject } from "#plugin"
-import type { ImportsHost } from "../area.ts"
-import { importError } from "../errors.ts"
+import type { ImportsHost } from "../../area.ts"
+import { importError } from "../../errors.ts"
 
 /** The Google Analytics Data API, as far as imports use it. */
 export interface DataApi {
