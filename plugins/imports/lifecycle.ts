@@ -84,17 +84,17 @@ interface Options {
 export function createImports(host: ImportsHost, { fetching, holders, previews, runs, staging, streams, uploads }: Options): Imports {
   const { db, audit, jobs, now } = host
 
-  type Asking = Pick<Author, "site" | "actor" | "userId">
+  type Starter = Pick<Author, "site" | "actor" | "userId">
   const enqueue = (
     statements: OwnStatements,
     name: "run-import" | "undo-import",
     row: ImportRow,
-    { site, actor, userId }: Asking,
+    { site, actor, userId }: Starter,
     folder?: string,
   ) => enqueueJob(host, statements, { name, row, site, actor, userId, ...(folder !== undefined && { folder }) })
 
   /** Enqueues one more run of a stream. */
-  async function extend(statements: OwnStatements, { import_id }: StreamRow, pending: PendingRun, author: Asking): Promise<ImportRow> {
+  async function extend(statements: OwnStatements, { import_id }: StreamRow, pending: PendingRun, author: Starter): Promise<ImportRow> {
     await updateStream(statements, import_id, { pending_json: JSON.stringify(pending) })
     const row = (await importById(statements, import_id))! // a stream has an import
     const job = await enqueue(statements, "run-import", row, author, pending.folder)
