@@ -23,6 +23,7 @@ import { DAY_MS } from "./reports.ts"
 import { measureRevenueReports } from "./revenue-reports.ts"
 import { measureRevenueWrites } from "./revenue-writes.ts"
 import { measureSales } from "./sales.ts"
+import { measureSearch } from "./search.ts"
 import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
@@ -47,6 +48,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   pressure: () => measurePressure(largest),
   sales: measureSales,
   reports: () => measureReportEmails({ sites: Number(values.sites) }),
+  search: () => measureSearch({ days: Number(values["search-days"]), end: year.end }),
   "sign-in": measureSignIn,
   links: measureLinks,
   "link-batches": measureLinkBatches,
@@ -74,6 +76,7 @@ const { values, positionals } = parseArgs({
     events: { type: "string", default: "100000,1000000,10000000" },
     sales: { type: "string", default: "1000000" },
     sites: { type: "string", default: "1000" },
+    "search-days": { type: "string", default: "487" },
     deliveries: { type: "string", default: "100000" },
     seed: { type: "string", default: "7" },
   },

@@ -61,8 +61,8 @@ export function termIds(rows: RowStatements, siteId: number, kind: TermKind, val
   rows.run(sql`insert into integrations_search_terms (site_id, kind, value)
     select ${siteId}, ${kind}, value from json_each(${given}) where true on conflict do nothing`)
   const found = rows.all<{ id: number; value: string }>(sql`
-    select term.id, term.value from json_each(${given}) as given
-    join integrations_search_terms as term on term.site_id = ${siteId} and term.kind = ${kind} and term.value = given.value`)
+    select id, value from integrations_search_terms
+    where site_id = ${siteId} and kind = ${kind} and value in (select value from json_each(${given}))`)
   return new Map(found.map(({ id, value }) => [value, id]))
 }
 

@@ -30,7 +30,7 @@ const BACKFILL_MONTHS = 16
 const REPLACED_DAYS = 5
 const DAY_MS = 86_400_000
 /** Texts whose ids are remembered during a run, and stored at a time. */
-const [MAX_KNOWN, TERM_SLICE] = [200_000, 500]
+const [MAX_KNOWN, TERM_SLICE] = [200_000, 1_000]
 
 /** Queues the runs that are due. */
 export async function enqueueDue(host: IntegrationsHost): Promise<void> {
@@ -148,6 +148,8 @@ class Run {
       writePosition(rows, series, position)
     })
     this.stored++
+    // A back-fill takes minutes, and its first day shows that the connection works.
+    if (this.stored === 1) await noteSuccess(this.host.db, this.integration.id, this.host.now(), this.integration.next_run_at)
   }
 
   async #know(siteId: number, kind: TermKind, values: readonly string[]): Promise<void> {
