@@ -270,6 +270,7 @@ async function answerOf(response: Response): Promise<Answer> {
 
 // What a plugin contributes to the tests of all private routes.
 export { footfall, serving } from "./cli/footfall.ts"
+export { type Bing, bing } from "./fakes/bing.ts"
 export { type Google, google } from "./fakes/google.ts"
 export { type AnalyticsData, analyticsData } from "./fakes/google-analytics.ts"
 export { type SearchConsole, searchConsole } from "./fakes/search-console.ts"

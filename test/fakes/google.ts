@@ -40,7 +40,7 @@ export interface Google extends AsyncDisposable {
   /** Returns the scopes of a valid access token, for the fakes of Google's APIs. */
   scopesOf(request: Request): readonly string[] | undefined
   /** Adds one of Google's APIs. It answers undefined for requests to others. */
-  api(answer: (request: Request, url: URL) => Promise<Response | undefined>): void
+  api(answer: (request: Request, url: URL) => Response | undefined | Promise<Response | undefined>): void
 }
 
 const CLIENT = { id: "client-1.apps.example", secret: "client secret that no one sees" }

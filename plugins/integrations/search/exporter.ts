@@ -13,7 +13,7 @@ interface Stored {
 }
 
 /** Exports the rows of search results, one for each day and detail, with texts instead of ids. Slices are those of a few days. */
-export async function* exportedDays(host: IntegrationsHost, site: Site): AsyncGenerator<object[]> {
+export async function* exportedDays(host: IntegrationsHost, site: Site): AsyncGenerator<object> {
   for (let after = 0; ; ) {
     // Few at a time, because each has thousands of rows.
     const stored = await host.rows.write((rows) =>
@@ -28,7 +28,7 @@ export async function* exportedDays(host: IntegrationsHost, site: Site): AsyncGe
         host,
         packed.flatMap(({ query_id, page_id }) => [query_id, page_id]).filter((id) => typeof id === "number"),
       )
-      yield packed.map(({ query_id, page_id, position_sum, ...row }) => ({
+      yield* packed.map(({ query_id, page_id, position_sum, ...row }) => ({
         ...{ engine, property, search_type, day: dayText(day), detail },
         ...(typeof query_id === "number" && { query: texts.get(query_id) ?? "" }),
         ...(typeof page_id === "number" && page_id !== 0 && { page: texts.get(page_id) ?? "" }),

@@ -46,7 +46,8 @@ export const createSearchReport =
     const { property, status } = await sourceOf(host, site, request)
     const series: Series = { siteId: site.id, engine: request.engine, property, searchType: request.searchType }
     const days = { from: dayNumber(request.from), to: dayNumber(request.to) }
-    if (given.period === "all" && given.from === undefined) days.from = 0
+    const isAll = given.period === "all" && given.from === undefined
+    if (isAll) days.from = (await firstDay(host, request, series)) ?? days.from
     const read = readerOf(host, request, series, days)
     const [facts, dailyTotals, page] = await Promise.all([read.facts(), read.totals(), read.rows()])
     const isFiltered = Object.keys(request.filters).length > 0
@@ -63,7 +64,7 @@ export const createSearchReport =
       cut_days: facts.cutDays,
       timezone: SEARCH_ZONE,
       status,
-      range: { from: request.from, to: request.to },
+      range: { from: dayText(days.from), to: request.to },
       has_more: page.nextCursor !== null,
       next_cursor: page.nextCursor,
     }
@@ -97,6 +98,15 @@ async function sourceOf(host: IntegrationsHost, site: Site, { engine, open }: Se
   if (kept) return { property: kept.property, status: "disconnected" as const }
   const remedy = engine === "google" ? "Connect Search Console and map a property." : "Connect Bing Webmaster Tools."
   throw integrationError("not_connected", `This site has no data of the search engine. ${remedy}`)
+}
+
+/** Returns the first day with data, which can be before the first visit. */
+async function firstDay(host: IntegrationsHost, { open }: SearchRequest, series: Series): Promise<number | undefined> {
+  const [row] = await host.rows.read<{ day: number | null }>(
+    sql`select min(day) as day from integrations_search_totals where ${seriesCondition(series)}`,
+    open.caller,
+  )
+  return row?.day ?? undefined
 }
 
 /** Reads stored data of a request, in query workers. */

@@ -34,7 +34,11 @@ const [MAX_KNOWN, TERM_SLICE] = [200_000, 1_000]
 
 /** Queues the runs that are due. */
 export async function enqueueDue(host: IntegrationsHost): Promise<void> {
-  for (const integration of await listDue(host.db, host.now())) if (integration.site_id !== null) await enqueueSync(host, integration)
+  for (const integration of await listDue(host.db, host.now())) {
+    // A deleted site can be restored for some time, but no data is fetched for it.
+    const site = integration.site_id === null ? undefined : host.services.sites.directory.byId(integration.site_id)
+    if (site) await enqueueSync(host, integration)
+  }
 }
 
 /** Runs the job of one site and engine. */
@@ -54,8 +58,8 @@ export async function runSync(host: IntegrationsHost, { payload, signal, progres
     await noteFailed(host, integration, failure, run.stored > 0)
     return
   }
-  // Otherwise it is resumed by the next start, because it is still due.
-  if (!signal.aborted) await noteSuccess(host.db, integration.id, host.now(), host.now() + DAY_MS)
+  // Otherwise it is still due, and the next run continues.
+  if (!signal.aborted && !run.isOver) await noteSuccess(host.db, integration.id, host.now(), host.now() + DAY_MS)
 }
 
 async function noteFailed(
@@ -76,6 +80,8 @@ async function noteFailed(
 class Run {
   /** Days that were stored. */
   stored = 0
+  /** Whether the integration was removed or changed meanwhile. */
+  isOver = false
   readonly #terms: Record<TermKind, Map<string, number>> = { query: new Map(), page: new Map() }
 
   constructor(
@@ -100,7 +106,7 @@ class Run {
     let position = await this.host.rows.write((rows) => readPosition(rows, series))
     const days = plannedDays(position, today)
     for (const [index, { day, moves }] of days.entries()) {
-      if (this.signal.aborted) return
+      if (!(await this.#continues())) return
       const { data, firstIncomplete } = await fetch(day)
       const next = { ...moves(position), ...(firstIncomplete !== undefined && { first_incomplete_day: firstIncomplete }) }
       if (this.signal.aborted) return
@@ -108,6 +114,12 @@ class Run {
       position = next
       this.progress({ phase: `fetching ${series.searchType}`, done: index + 1, total: days.length })
     }
+  }
+
+  async #continues(): Promise<boolean> {
+    const present = await integrationById(this.host.db, this.integration.id)
+    this.isOver ||= present?.version !== this.integration.version
+    return !this.isOver && !this.signal.aborted
   }
 
   /** Weeks of Bing, whose answers contain all of them. */
@@ -118,7 +130,7 @@ class Run {
     const weeks = await fetchWeeks(this.host, { key, url, signal: this.signal })
     const series = this.#series("bing", url, "web")
     for (const { day, data } of weeks) {
-      if (this.signal.aborted) return
+      if (!(await this.#continues())) return
       await this.#store(series, day, data, { ...spanOf(weeks), first_incomplete_day: null, end: null })
     }
   }
