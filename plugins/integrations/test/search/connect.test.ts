@@ -233,3 +233,65 @@ test("ends the grants of an organization that is deleted", async () => {
   for (let waited = 0; world.google.revoked.length === 0 && waited < 2_000; waited += 10) await Bun.sleep(10)
   expect(world.google.revoked).toHaveLength(1)
 })
+
+test("lists the properties of Google Analytics with their accounts", async () => {
+  await using world = await desk()
+  expect((await world.ask("GET", "/integrations/google-analytics/properties")).body.code).toBe("not_connected")
+  expect(await world.connect("google-analytics")).toBe("/sites/1/integrations?result=connected")
+  world.console.accountSummaries = [
+    {
+      displayName: "Company",
+      propertySummaries: [
+        { property: "properties/1", displayName: "Blog" },
+        { property: "properties/2", displayName: "shop.example - GA4" },
+      ],
+    },
+  ]
+  const { body } = await world.ask("GET", "/integrations/google-analytics/properties")
+  expect(body.data).toMatchObject([
+    { connection_id: 1, property: "properties/2", label: "Company – shop.example - GA4", suggested: true },
+    { connection_id: 1, property: "properties/1", label: "Company – Blog", suggested: false },
+  ])
+  world.console.accountSummaries = [{ propertySummaries: [{ property: "properties/../1" }] }]
+  const malformed = await world.ask("GET", "/integrations/google-analytics/properties")
+  expect([malformed.status, malformed.body.code, malformed.body.steps[0].ok]).toEqual([422, "connection_failed", false])
+  world.google.scenario = "invalid_grant"
+  world.instance.clock.advance(3_600_000)
+  expect((await world.ask("GET", "/integrations/google-analytics/properties")).body.code).toBe("needs_reauth")
+})
+
+test("changes name and types of a mapping, keeps versions, and accepts the body of a GET", async () => {
+  await using world = await desk()
+  await world.connect()
+  const mapping = await world.map()
+  const path = `/integrations/${mapping.id}`
+  const { body: shown } = await world.ask("GET", path)
+  const renamed = await world.ask("PATCH", path, { ...shown, name: "Shop" })
+  expect(renamed.body).toMatchObject({ name: "Shop", version: 2, config: { property: "sc-domain:shop.example", search_types: ["web"] } })
+  const types = await world.ask("PATCH", path, { config: { search_types: ["news", "web"] } })
+  expect(types.body.config).toEqual({ property: "sc-domain:shop.example", search_types: ["web", "news"] })
+  const other = await world.ask("PATCH", path, { config: { property: "https://other.example/" } })
+  expect(other.body.errors[0]).toMatchObject({ pointer: "/config/property", code: "read_only" })
+  const stale = { integration_id: 1, property: "sc-domain:shop.example", version: 1 }
+  const conflict = await world.ask("PUT", "/integrations/search-console/mapping", stale)
+  expect([conflict.status, conflict.body.code, conflict.body.current.name]).toEqual([409, "version_conflict", "Shop"])
+  expect((await world.ask("PUT", "/integrations/search-console/mapping", { ...stale, version: 3 })).body.version).toBe(4)
+  const { catalog } = world.instance.app.instance
+  const entries = await catalog.all<{ action: string }>(
+    sql`select action from audit_log where target_id = ${String(mapping.id)} order by id`,
+  )
+  expect(entries.map(({ action }) => action)).toEqual([
+    "integrations.integration.create",
+    "integrations.integration.update",
+    "integrations.integration.update",
+    "integrations.integration.update",
+  ])
+})
+
+test("connects nothing while outgoing requests are off", async () => {
+  await using world = await desk({ settings: { outbound: "off" } })
+  const refused = async (kind: string, body: object) => (await world.ask("POST", `/integrations/${kind}/connect`, body)).body.code
+  expect(await refused("search-console", {})).toBe("outbound_disabled")
+  expect(await refused("google-analytics", { service_account: world.google.serviceAccount() })).toBe("outbound_disabled")
+  expect(await refused("bing-webmaster", { api_key: "0123456789abcdef0123456789abcdef" })).toBe("outbound_disabled")
+})

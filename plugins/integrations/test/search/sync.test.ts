@@ -378,3 +378,11 @@ test("leaves no data when a mapping is removed with its data, and keeps it other
   )
   expect(counts).toEqual([])
 })
+
+test("gives up an answer that takes longer than twenty seconds", async () => {
+  await using world = await connected()
+  await world.map()
+  world.console.scenario = "slow"
+  await world.work()
+  expect(await state(world)).toEqual(["degraded", "unavailable", 15])
+}, 60_000)
