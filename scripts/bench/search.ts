@@ -13,7 +13,7 @@ import { timed } from "./timing.ts"
 
 /** Rows of a day by detail: 10,000 in all. */
 const ROWS = { "date,page": 1_500, "date,country,device": 500, "date,query,page": 8_000 } as const
-const ROWS_A_DAY = Object.values(ROWS).reduce((sum, one) => sum + one)
+const ROWS_A_DAY = Object.values(ROWS).reduce((sum: number, one) => sum + one, 0)
 const [QUERIES, PAGES] = [60_000, 5_000]
 /** Days of 16 months. */
 const ALL_DAYS = 487
