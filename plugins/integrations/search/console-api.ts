@@ -97,11 +97,9 @@ async function query(
   const { base, byOperator } = searchConsoleBase(host)
   const url = `${base}/webmasters/v3/sites/${encodeURIComponent(property)}/searchAnalytics/query`
   const date = dayText(day)
-  const body = { startDate: date, endDate: date, dimensions, type: API_TYPES[searchType], rowLimit: PAGE_ROWS, startRow, dataState: "all" }
+  const body = { startDate: date, endDate: date, dimensions, type: searchType, rowLimit: PAGE_ROWS, startRow, dataState: "all" }
   return readAnswer(await askGoogle(host, access, { url, body, byOperator }), { date, keys: dimensions.length })
 }
-
-const API_TYPES: Readonly<Record<SearchType, string>> = { web: "web", image: "image", video: "video", news: "news", discover: "discover" }
 
 const MAX_TEXT = 4_096
 
