@@ -63,9 +63,12 @@ const AREAS = pages.flatMap(({ areas = [] }) => areas).toSorted((a, b) => GROUPS
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
-/** Returns the plugin pages that someone may read. All who may read a site may read them, except for the state of its integrations. */
-const areasOf = (person: Person): string[] =>
-  AREAS.filter(({ permission }) => permission !== "integrations:read" || WRITERS.includes(person)).map(({ label }) => label)
+/** Returns the plugin pages of a group. All who may read a site may read them, except for the state of its integrations. */
+const areasOf = (person: Person, group: Group): string[] =>
+  pages
+    .flatMap(({ areas = [] }) => areas)
+    .filter((area) => area.group === group && (area.permission !== "integrations:read" || WRITERS.includes(person)))
+    .map(({ label }) => label)
 const MANAGERS: readonly Person[] = ["owner", "admin"]
 const MEMBERS: readonly Person[] = ["owner", "admin", "editor", "viewer"]
 const OF_ORGANIZATION = EVERYONE.filter((person) => person !== "user without a role")
@@ -227,8 +230,8 @@ test.skipIf(noBrowser).each(WALKERS.filter((person) => ["admin", "editor", "view
     }
     expect(offered).toEqual(Object.fromEntries(WALKED.map((path) => [path, offeredTo(person, path)])))
     const rail = await namesIn(walker.page, "nav.rail a")
-    const own = ["Overview", "Realtime", "Campaigns", "Events", "Goals", "Funnels", "Journeys"]
-    expect(rail).toEqual([...own, ...areasOf(person), ...(MANAGERS.includes(person) ? ["Settings"] : [])])
+    const groups = (Object.keys(OWN) as Group[]).flatMap((group) => [...OWN[group], ...areasOf(person, group)])
+    expect(rail).toEqual([...groups, ...(MANAGERS.includes(person) ? ["Settings"] : [])])
     expect({ refusals: walker.refusals, faults: walker.faults }).toEqual({ refusals: [], faults: [] })
   },
 )
