@@ -109,7 +109,7 @@ test("shows search queries on a dashboard, and exports the rows of a site", asyn
     ...{ engine: "google", property: "sc-domain:shop.example", search_type: "web", day: "2026-11-20", detail: "query" },
     ...{ query: "shoes", page: "https://shop.example/a", clicks: 3, impressions: 9, position_sum: 18 },
   })
-})
+}, 30_000)
 
 test("ends a mapping with the transfer of its site, and leaves nothing of a deleted site", async () => {
   await using world = await filled(many)
@@ -129,7 +129,7 @@ test("ends a mapping with the transfer of its site, and leaves nothing of a dele
   world.instance.clock.advance(31 * 86_400_000)
   for (let round = 0; round < 3; round++) await world.work()
   expect(stored()).toBe(0)
-})
+}, 30_000)
 
 test("stops a run whose mapping was changed, and fetches the new property", async () => {
   await using world = await desk()
