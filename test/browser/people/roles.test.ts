@@ -57,9 +57,9 @@ const PEOPLE = {
 type Person = keyof typeof PEOPLE
 const EVERYONE = Object.keys(PEOPLE) as Person[]
 
-const GROUPS = ["traffic", "behaviour", "tools"]
-/** The plugin pages of a site in the order of the rail, with the permission that each requires. */
-const AREAS = pages.flatMap(({ areas = [] }) => areas).toSorted((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group))
+/** Entries of the core in the groups of the rail. */
+const OWN = { traffic: ["Overview", "Realtime", "Campaigns", "Events"], behaviour: ["Goals", "Funnels", "Journeys"], tools: [] }
+type Group = keyof typeof OWN
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
