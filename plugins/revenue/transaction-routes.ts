@@ -3,6 +3,7 @@ import {
   type Created,
   failures,
   isObject,
+  missingPermission,
   NoQuery,
   type OwnStatements,
   Paged,
@@ -113,12 +114,16 @@ export function transactionRoutes({ host, list, manual }: Area) {
     )
     .get(
       "/revenue/transactions.csv",
-      ({ site, query: given, permissions, request }) => list.csv(site, given, callerOf(site, request), sightOf(permissions).seesPeople),
+      ({ site, query: given, permissions, request }) => {
+        if (!permissions.has("export:read")) throw missingPermission("export:read")
+        return list.csv(site, given, callerOf(site, request), sightOf(permissions).seesPeople)
+      },
       {
         can: READ,
         query: query(FILTERS),
         detail: {
-          ...operation("Download transactions as CSV"),
+          ...operation("Download transactions as CSV. Requires export:read as well"),
+          ...failures("forbidden"),
           responses: { 200: { description: "The transactions.", content: { "text/csv": { schema: { type: "string" } } } } },
         },
       },

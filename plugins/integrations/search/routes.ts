@@ -1,5 +1,17 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
-import { AnyQuery, csvLine, etagOf, failures, NoQuery, operationsOf, type ReportOptions, readNothing, Sent, type Site } from "#plugin"
+import {
+  AnyQuery,
+  csvLine,
+  etagOf,
+  failures,
+  missingPermission,
+  NoQuery,
+  operationsOf,
+  type ReportOptions,
+  readNothing,
+  Sent,
+  type Site,
+} from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
 import type { Integrations } from "../lifecycle.ts"
 import { IntegrationResponse } from "../responses.ts"
@@ -129,13 +141,16 @@ export const reportRoutes = (host: IntegrationsHost, report: ReportCall) =>
     })
     .get(
       "/search-console/report.csv",
-      async ({ site, query, ...call }) => file(site, await report(site, query, { ...optionsOf(call), isWhole: true })),
+      async ({ site, query, permissions, ...call }) => {
+        if (!permissions.has("export:read")) throw missingPermission("export:read")
+        return file(site, await report(site, query, { ...optionsOf(call), isWhole: true }))
+      },
       {
         can: "site:read",
         query: queryOf(REPORT),
         detail: {
-          ...operation("Download all rows of the search report as CSV"),
-          ...FAILURES,
+          ...operation("Download all rows of the search report as CSV. Requires export:read as well"),
+          ...failures("not_connected", "query_timeout", "forbidden"),
           responses: { 200: { description: "All rows of the report.", content: { "text/csv": { schema: { type: "string" } } } } },
         },
       },

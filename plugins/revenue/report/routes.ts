@@ -1,5 +1,5 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
-import { csvLine, failures, type ReportOptions, type Site } from "#plugin"
+import { csvLine, failures, missingPermission, type ReportOptions, type Site } from "#plugin"
 import { operation } from "../area.ts"
 import type { RevenueHost } from "../host.ts"
 import { REFUND_BASES } from "../settings.ts"
@@ -57,13 +57,16 @@ export function reportRoutes(host: RevenueHost, report: Report, products: Return
     })
     .get(
       "/revenue/report.csv",
-      async ({ site, query: given, ...call }) => file(site, await report(site, given, { ...optionsOf(call), isWhole: true })),
+      async ({ site, query: given, permissions, ...call }) => {
+        if (!permissions.has("export:read")) throw missingPermission("export:read")
+        return file(site, await report(site, given, { ...optionsOf(call), isWhole: true }))
+      },
       {
         can: READ,
         query: query(REPORT),
         detail: {
-          ...operation("Download all groups of the revenue report as CSV"),
-          ...FAILURES,
+          ...operation("Download all groups of the revenue report as CSV. Requires export:read as well"),
+          ...failures("query_timeout", "identity_insufficient", "broken_reference", "forbidden"),
           responses: {
             200: {
               description: "All groups of the report, one line for each currency. Totals are left out, so that lines can be added up.",
