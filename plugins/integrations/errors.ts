@@ -47,7 +47,7 @@ export const ERRORS = {
   connection_failed: {
     status: 422,
     title: "The connection test failed",
-    meaning: "The service did not accept the test, so nothing was stored. The member steps says what happened.",
+    meaning: "The service did not accept the test, so nothing was stored. The member steps lists what happened in each step.",
   },
   invalid_oauth_state: {
     status: 400,
@@ -58,7 +58,7 @@ export const ERRORS = {
   already_connected: {
     status: 409,
     title: "The service is connected already",
-    meaning: "The site has a connection to this service. Change or remove that one; the member existing_id names it.",
+    meaning: "The site can have only one connection to this service. Change or remove the existing connection, whose id is in existing_id.",
   },
   not_connected: {
     status: 409,
@@ -73,7 +73,7 @@ export const ERRORS = {
   scope_not_granted: {
     status: 422,
     title: "The access was not granted",
-    meaning: "The account has not granted all access that is needed. Connect it again, and allow all requested access.",
+    meaning: "The account did not grant all required access. Connect it again, and allow all requested access.",
   },
   property_not_verified: {
     status: 422,

@@ -36,7 +36,7 @@ export type Alongside = (statements: OwnStatements, integration: Integration) =>
 /** Result of `connect`: an integration, or the page on which a person grants access. */
 export type Connected = { integration: Integration } | { authorize_url: string }
 
-/** A kind of integration. `lifecycle.ts` has what is equal for all of them. */
+/** A kind of integration. `lifecycle.ts` has the behaviour that all kinds share. */
 export interface Kind extends Omit<KindFacts, "connect_by"> {
   /** Returns what `connect` accepts on this instance. */
   connectBy(): KindFacts["connect_by"]

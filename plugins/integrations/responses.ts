@@ -16,7 +16,7 @@ export const IntegrationResponse = t.Object(
       description:
         "`ok`, `degraded` while attempts fail and are repeated, `needs_reauth` or `error` when a person must act, `connecting` or `disconnected`.",
     }),
-    connected: field.flag("Whether it works, or will be tried again by itself."),
+    connected: field.flag("Whether it works, or will be tried again on its own."),
     account_label: field.text("Account, or host and last characters of the URL."),
     connection_id: orNull(field.id("Id of the connection to the account that it uses."), {
       description: "Id of the connection to the account that it uses. null for kinds with a secret of their own.",

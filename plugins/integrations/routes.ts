@@ -1,4 +1,3 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   ArgumentReader,
   type Created,
@@ -17,24 +16,17 @@ import { CHAT_EVENTS } from "./chat/chat.ts"
 import { IntegrationPatch } from "./chat/input.ts"
 import { messageSchema, ONLY_BY_NAME, PING } from "./events.ts"
 import type { Kind } from "./kind.ts"
+import { parameter, queryOf } from "./parameters.ts"
 import { AuthorizationResponse, EventsResponse, IntegrationList, IntegrationResponse, TestResponse } from "./responses.ts"
 
 const operation = operationsOf("integrations")
-/** The handler reads the parameter itself. */
-const FORGET = t.Object(
-  {
-    forget_data: t.Optional(
-      t.String({
-        "x-parameter": {
-          type: "string",
-          enum: ["true", "false"],
-          description: "Whether data that was fetched is deleted too. Default: false.",
-        },
-      }),
-    ),
-  },
-  { additionalProperties: true },
-)
+const FORGET = queryOf({
+  forget_data: parameter({
+    type: "string",
+    enum: ["true", "false"],
+    description: "Whether data that was fetched is deleted too. Default: false.",
+  }),
+})
 function readForget(query: Record<string, unknown>): boolean {
   const reader = new ArgumentReader(query, ["forget_data"])
   const forget = reader.choice("forget_data", ["true", "false"]) === "true"

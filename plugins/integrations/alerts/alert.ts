@@ -36,7 +36,7 @@ export const LIMITS = {
   channels: 20,
   firesPerDay: 2,
   dayMs: DAY_MS,
-  /** Age from which a site has alerts. */
+  /** Minimum age of a site whose alerts are evaluated. */
   youngMs: DAY_MS,
   /** Interval of all alerts but spikes. */
   slowMs: 5 * MINUTE_MS,

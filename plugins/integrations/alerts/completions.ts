@@ -70,7 +70,7 @@ export function createCompletions(host: IntegrationsHost): PublishCompletions {
     for (const site of sites) {
       if (signal.aborted) return
       await publishSite(site, signal).catch((error) =>
-        host.log.warn("the completed goals of a site could not be counted; the next run does it", { site: site.id, error }),
+        host.log.warn("the completed goals of a site could not be counted; the next run tries again", { site: site.id, error }),
       )
     }
   }

@@ -36,9 +36,9 @@ const payload = t.Object(
 export const ALERT_EVENTS = {
   [EVENT_OF.spike]: { title: "Traffic spike", payload },
   [EVENT_OF.drop]: { title: "Traffic drop", payload },
-  [EVENT_OF.no_data]: { title: "No more data", payload },
+  [EVENT_OF.no_data]: { title: "No data", payload },
   [EVENT_OF.goal]: { title: "Goal reached", payload },
-  [EVENT_OF.not_found]: { title: "Many missing pages", payload },
+  [EVENT_OF.not_found]: { title: "Pages not found", payload },
   [RESOLVED]: { title: "Alert resolved", payload },
   [GOAL_COMPLETED]: {
     title: "Goal completed",

@@ -66,7 +66,7 @@ export const AlertPatch = t.Object(
   { ...closed, title: "AlertPatch" },
 )
 
-/** What an alert can name. */
+/** Goals and channels that an alert can refer to. */
 export interface Nameable {
   goalIds: ReadonlySet<number>
   /** Addresses of the members of the site, as keys. */

@@ -50,7 +50,7 @@ export function createRounds(host: IntegrationsHost, evaluation: Evaluation): Ro
     await db.transaction(async (statements) => {
       if (!(await isUnchanged(statements, alert))) return
       await noteResolved(statements, alert.id)
-      const summary = `The alert is over. ${summaryOf(host, alert, finding)}`
+      const summary = `The alert has ended. ${summaryOf(host, alert, finding)}`
       await publish(statements, site, alert, finding, { event: RESOLVED, summary })
     })
   }
@@ -115,7 +115,7 @@ export function summaryOf(host: IntegrationsHost, alert: Alert, { value, usual }
     case "drop":
       return `${count("visitor")} ${inWindow}. The threshold is ${threshold}.`
     case "no_data":
-      return value === 0 ? "Events arrive again." : `The last event arrived ${count("minute")} ago.`
+      return value === 0 ? "Events are arriving again." : `The last event arrived ${count("minute")} ago.`
     case "goal": {
       const name = host.services.goals.rules(site_id).find(({ id }) => id === goal_id)?.name ?? ""
       return `${count("conversion")} of ${plain(name)} ${inWindow}. The threshold is ${threshold}.`
@@ -134,7 +134,7 @@ export function alertEmail(host: IntegrationsHost, site: Site, { type }: Pick<Al
       `${title} on ${plain(site.name)}`,
       summary,
       `Open the dashboard:\n${host.baseUrl()}/sites/${site.id}`,
-      "You receive this email because you are named in an alert of the site. It fires at most twice in 24 hours.",
+      "You receive this email because you are a recipient of this alert. An alert fires at most twice in 24 hours.",
     ].join("\n\n"),
   }
 }

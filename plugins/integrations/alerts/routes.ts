@@ -1,22 +1,12 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
 import { etagOf, failures, NoQuery, operationsOf, Paged, pageOfAll, readNothing, readPlainPaging, Sent, type Site } from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
+import { LIST } from "../parameters.ts"
 import { TestResponse } from "../responses.ts"
 import type { Alerts } from "./alerts.ts"
 import { AlertInput, AlertPatch } from "./input.ts"
 import { AlertResponse, alertResponse } from "./responses.ts"
 
 const operation = operationsOf("integrations")
-/** Describes a query parameter, which the handler reads itself. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const PAGE = t.Object(
-  {
-    limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-    cursor: parameter({ type: "string", description: "Cursor of the page, from `next_cursor`." }),
-    count: parameter({ type: "string", enum: ["true", "false"], description: "Whether to count all rows. Default: false." }),
-  },
-  { additionalProperties: true },
-)
 
 /** Routes for alerts. */
 export function alertRoutes(host: IntegrationsHost, alerts: Alerts) {
@@ -32,7 +22,7 @@ export function alertRoutes(host: IntegrationsHost, alerts: Alerts) {
         const page = await pageOfAll(readPlainPaging(`alerts/${site.id}`, query), await alerts.list(site))
         return { ...page, data: page.data.map((alert) => alertResponse(alert, host.now())) }
       },
-      { can: "integrations:read", query: PAGE, response: { 200: Paged(AlertResponse) }, detail: operation("List alerts") },
+      { can: "integrations:read", query: LIST, response: { 200: Paged(AlertResponse) }, detail: operation("List alerts") },
     )
     .post(
       "/alerts",

@@ -8,7 +8,7 @@ import { CHAT_EVENTS, CHAT_KINDS, type Chat, type Sending } from "./chat.ts"
 import { type ChatKind, type ChatTarget, isChatKind } from "./forms.ts"
 import { ConnectInput, readConnect, readPatch } from "./input.ts"
 
-/** The chat services as kinds of integrations. What is stored has been tested with a message. */
+/** The chat services as kinds of integrations. A connection is stored only after a test message succeeded. */
 export function chatKindsOf(host: IntegrationsHost, chat: Chat): Kind[] {
   const known = (): string[] => CHAT_EVENTS.filter((event) => Object.hasOwn(host.productEvents(), event))
 

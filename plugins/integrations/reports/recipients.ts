@@ -100,7 +100,7 @@ async function ask(
   if (token === undefined || (asked_at !== null && host.now() - asked_at < LIMITS.askMs)) return
   const title = titleOf(report.kind, site.name)
   const text = [
-    `You have unsubscribed from this report: ${title}. Someone has added your address again. You receive nothing unless you confirm.`,
+    `You unsubscribed from this report: ${title}. Someone has added your address again. You won't receive the report unless you confirm.`,
     `Open this link and choose Subscribe to receive the report again:\n${unsubscribeUrl(host, token)}`,
     "If you don't want the report, you can ignore this email. It is sent at most once in 30 days.",
   ]

@@ -1,4 +1,3 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
 import {
   ArgumentReader,
   etagOf,
@@ -14,6 +13,7 @@ import {
   type Site,
 } from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
+import { LIST, parameter, queryOf } from "../parameters.ts"
 import { plain } from "../text.ts"
 import { lastDue } from "./calendar.ts"
 import { factsOf } from "./chat.ts"
@@ -29,15 +29,7 @@ import { reportById } from "./rows.ts"
 import { dashboardUrl } from "./sending.ts"
 
 const operation = operationsOf("integrations")
-/** Describes a query parameter, which the handler reads itself. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
-const PAGE = query({
-  limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-  cursor: parameter({ type: "string", description: "Cursor of the page, from `next_cursor`." }),
-  count: parameter({ type: "string", enum: ["true", "false"], description: "Whether to count all rows. Default: false." }),
-})
-const PREVIEW = query({
+const PREVIEW = queryOf({
   kind: parameter({ type: "string", enum: REPORT_KINDS, description: "Kind of the report. Default: `weekly`." }),
   sections: parameter({ type: "string", description: `Sections, separated by commas: ${SECTIONS.join(", ")}. Default: all.` }),
 })
@@ -64,7 +56,7 @@ export function reportRoutes(host: IntegrationsHost, reports: Reports) {
       },
       {
         can: "site:read",
-        query: PAGE,
+        query: LIST,
         response: { 200: Paged(ReportResponse) },
         detail: operation("List reports. Without `integrations:read`, only your own subscriptions"),
       },

@@ -14,7 +14,7 @@ export interface Sending {
   sendDue(signal: AbortSignal): Promise<void>
   /** Sends the last whole period once more. `alongside` runs first in the transaction. Returns the number of messages and the period. */
   sendNow(site: Site, report: Report, alongside: (statements: OwnStatements) => Promise<void>): Promise<SentNow>
-  /** Takes over the outcome of an email. */
+  /** Records the outcome of an email. */
   outcome(statements: OwnStatements, key: string, outcome: "accepted" | "refused" | "given_up"): Promise<void>
 }
 

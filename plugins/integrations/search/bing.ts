@@ -16,7 +16,7 @@ const BASE = "https://ssl.bing.com"
 const TIMEOUT_MS = 20_000
 const MAX_BYTES = 16 << 20
 
-/** What Bing is asked about. `key` is undefined if it can't be decrypted. */
+/** Site and API key of a request to Bing. `key` is undefined if it can't be decrypted. */
 interface Source {
   key: string | undefined
   url: string

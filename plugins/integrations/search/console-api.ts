@@ -9,7 +9,7 @@ import type { DayData, Figures } from "./storage.ts"
 
 /** Rows of one answer, and the most that Google returns for a day and type. */
 const PAGE_ROWS = 25_000
-export const MAX_ROWS = 50_000
+const MAX_ROWS = 50_000
 
 interface ApiRow extends Figures {
   keys: readonly string[]
@@ -104,7 +104,7 @@ async function query(
 const MAX_TEXT = 4_096
 
 /** Checks an answer. Written by hand, because an answer has up to 25,000 rows and arrives on the thread that serves requests. */
-export function readAnswer(json: unknown, { date, keys }: { date: string; keys: number }): ApiAnswer {
+function readAnswer(json: unknown, { date, keys }: { date: string; keys: number }): ApiAnswer {
   const malformed = () => new SearchFailure("unavailable")
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw malformed()
   const { rows = [], metadata } = json as { rows?: unknown; metadata?: unknown } // checked below

@@ -83,11 +83,11 @@ const SENTENCES: Readonly<Record<SearchFault, string>> = {
   needs_reauth: "The access was revoked or has expired. Connect the account again.",
   scope_not_granted: "The account has not granted this access. Connect it again, and allow all requested access.",
   secret_unreadable: "The stored secret can't be decrypted. Enter it again.",
-  quota: "The service allows no more requests for now. Footfall tries again by itself.",
+  quota: "The service allows no more requests for now. Footfall will try again.",
   property_lost: "The account has no access to this property. Add it to the property's users, or map another property.",
   api_disabled: "The API is not enabled in the Google Cloud project of this instance or service account. Enable it there.",
   client_rejected: "Google rejects the client of this instance. An administrator must check FOOTFALL_GOOGLE_CLIENT_ID and its secret.",
-  unavailable: "The service could not be reached or its answer was invalid. Footfall tries again by itself.",
+  unavailable: "The service could not be reached or its answer was invalid. Footfall will try again.",
   outbound_disabled: "Outgoing requests are turned off on this instance (FOOTFALL_OUTBOUND).",
 }
 

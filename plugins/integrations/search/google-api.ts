@@ -54,7 +54,7 @@ function read({ status, body, retryAfterMs }: OutboundAnswer): unknown {
   throw refusalOf(status, json, retryAfterMs)
 }
 
-/** Returns the JSON of an answer, undefined if it is none. */
+/** Returns the JSON of an answer, undefined if it is not JSON. */
 export function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))

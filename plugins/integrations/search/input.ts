@@ -66,7 +66,7 @@ export const MappingInput = t.Object(
       t.Array(t.Union(SEARCH_TYPES.map((type) => t.Literal(type))), {
         minItems: 1,
         uniqueItems: true,
-        description: "Types of search that are fetched. Default: `web`.",
+        description: "Search types that are fetched. Default: `web`.",
       }),
     ),
     version: t.Optional(VERSION),

@@ -8,7 +8,7 @@ import { askGoogle, type GoogleAccess } from "./google-api.ts"
 /** A property of an account. */
 export interface Property {
   property: string
-  /** Name that people recognize. */
+  /** Display name. */
   label: string
   permission: string
   /** How well it fits the site; 0 for the best, undefined for one that does not. */
@@ -20,7 +20,7 @@ const SITES = t.Object({
   siteEntry: t.Optional(t.Array(t.Object({ siteUrl: t.String({ maxLength: 2_048 }), permissionLevel: t.String({ maxLength: 100 }) }))),
 })
 
-export const GSC_BASE = "https://www.googleapis.com"
+const GSC_BASE = "https://www.googleapis.com"
 const GA4_ADMIN_BASE = "https://analyticsadmin.googleapis.com"
 
 const baseOf = (configured: string | undefined, usual: string) => ({

@@ -1,4 +1,3 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   csvLine,
@@ -14,6 +13,7 @@ import {
 } from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
 import type { Integrations } from "../lifecycle.ts"
+import { PAGE, parameter, queryOf } from "../parameters.ts"
 import { IntegrationResponse } from "../responses.ts"
 import { GOOGLE_KINDS, type GoogleAccounts } from "./google.ts"
 import { MappingInput } from "./input.ts"
@@ -97,8 +97,6 @@ export function googleRoutes(host: IntegrationsHost, accounts: GoogleAccounts, m
   return [callback, ...properties, mapping]
 }
 
-/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
 const word = (description: string) => parameter({ type: "string", description })
 const choice = (names: readonly string[], description: string) => parameter({ type: "string", enum: names, description })
 
@@ -106,21 +104,16 @@ const REPORT = {
   period: word("Period, such as `28d` or `last_month`. Default: `30d`."),
   from: word("First day, as YYYY-MM-DD. Needs `to`, and wins over `period`."),
   to: word("Last day (inclusive), as YYYY-MM-DD."),
-  group_by: choice(GROUPS, "What the rows are. Default: `query`."),
+  group_by: choice(GROUPS, "Dimension by which results are grouped. Default: `query`."),
   page: word("Only this page, as a full URL."),
   query: word("Only this query."),
   country: word("Only this country, as ISO 3166-1 alpha-2."),
   device: choice(DEVICES, "Only this class of devices."),
-  search_type: choice(SEARCH_TYPES, "Type of search. Default: `web`."),
+  search_type: choice(SEARCH_TYPES, "Search type. Default: `web`."),
   engine: choice(ENGINES, "Search engine. Default: `google`."),
   sort: choice(SORTS, "Figure by which rows are sorted. Default: `clicks`, for days `key`."),
   order: choice(["desc", "asc"], "Direction. Default: best first, days ascending."),
 }
-const PAGE = {
-  limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-  cursor: word("Cursor of the page, from `next_cursor`."),
-}
-const queryOf = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
 const FAILURES = failures("not_connected", "query_timeout")
 
 interface Call {

@@ -181,7 +181,7 @@ const spanOf = (weeks: readonly BingWeek[]) => ({
   synced_to: Math.max(...weeks.map(({ day }) => day)),
 })
 
-export const todayIn = (now: number): number => dayNumber(localDay(now, SEARCH_ZONE).toString())
+const todayIn = (now: number): number => dayNumber(localDay(now, SEARCH_ZONE).toString())
 
 /** A day that is fetched, and how it moves the position. */
 interface PlannedDay {
@@ -193,7 +193,7 @@ interface PlannedDay {
  * Returns the days that a run fetches. First those since the last run and the last five, oldest first, so that no gap is left if the run
  * ends early; then the rest of the back-fill, newest first. A first run has only the back-fill.
  */
-export function plannedDays(position: Position, today: number): PlannedDay[] {
+function plannedDays(position: Position, today: number): PlannedDay[] {
   const oldest = dayNumber(
     localDay(today * DAY_MS, "UTC")
       .subtract({ months: BACKFILL_MONTHS })

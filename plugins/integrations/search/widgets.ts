@@ -9,7 +9,7 @@ const Config = t.Object(
     group_by: t.Optional(
       t.Union(
         GROUPS.map((name) => t.Literal(name)),
-        { description: "What the rows are. Default: `query`." },
+        { description: "Dimension by which results are grouped. Default: `query`." },
       ),
     ),
     limit: t.Optional(t.Integer({ minimum: 1, maximum: 50, description: "Number of rows. Default: 9." })),

@@ -13,7 +13,7 @@ export interface SyncPayload {
   forget?: boolean
 }
 
-export const engineOf = ({ kind }: Pick<Integration, "kind">): Engine => (kind === "bing-webmaster" ? "bing" : "google")
+const engineOf = ({ kind }: Pick<Integration, "kind">): Engine => (kind === "bing-webmaster" ? "bing" : "google")
 /** Kind of the integrations of sites that fetch data of an engine. */
 export const KIND_OF = { google: "search-console", bing: "bing-webmaster" } as const satisfies Record<Engine, string>
 

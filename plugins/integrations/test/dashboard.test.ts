@@ -252,7 +252,7 @@ test.skipIf(noBrowser)("edits a report with a preview, sends it, and shows who h
   expect(stand.faults.filter((fault) => !fault.includes("422"))).toEqual([])
 })
 
-test.skipIf(noBrowser)("a viewer subscribes to a report and sees only the own subscription", async () => {
+test.skipIf(noBrowser)("a viewer subscribes to a report and sees only their own subscription", async () => {
   using target = receiver()
   await using mailbox = await openMailbox()
   await using stand = await openStand(target, { role: "viewer", settings: mailbox.settings })

@@ -114,7 +114,7 @@ describe("Retry-After", () => {
     ["of a date in 2099", "Wed, 25 Nov 2099 00:00:00 GMT", DAY],
     ["that is negative", "-3600", 36_000],
     ["of a date in the past", "Wed, 25 Nov 2020 00:00:00 GMT", 36_000],
-    ["that is no time", "later\u00e9", 36_000],
+    ["that is not a time", "later\u00e9", 36_000],
   ])("%s delays the next attempt by at most a day", async (_, value, wait) => {
     using hook = receiver()
     await using world = await stand([hook])
@@ -129,7 +129,7 @@ describe("Retry-After", () => {
   })
 })
 
-test("what waits since the clock was a year ahead is attempted once the URL is entered again", async () => {
+test("deliveries planned while the clock was a year ahead are attempted once the URL is entered again", async () => {
   using hook = receiver()
   await using world = await stand([hook])
   const { id } = await world.webhook(hook.url())

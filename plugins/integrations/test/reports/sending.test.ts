@@ -229,7 +229,7 @@ test("a viewer sees and keeps only the subscription of their own verified addres
   expect(sentTo()).toHaveLength(1)
 })
 
-test("a member who leaves takes their own subscription along, and hands over the reports for others", async () => {
+test("a member who leaves loses their own subscription, and hands over the reports for others", async () => {
   await using server = await smtpServer()
   await using at = await standWith(server)
   const { catalog } = at.instance.app.instance

@@ -22,7 +22,7 @@ const many = Array.from({ length: 25 }, (_, i) => ({
   ...{ clicks: i % 4, impressions: 4 + (i % 5), position: 1 + i },
 }))
 
-test("pages through all rows in every order, without gaps or doubles", async () => {
+test("pages through all rows in every order, without gaps or duplicates", async () => {
   await using world = await filled(many)
   for (const [group, sort] of [
     ["query", "clicks"],
@@ -84,7 +84,7 @@ test("counts the visits from search that entered on a page", async () => {
   ])
 })
 
-test("writes CSV in which texts of searchers are no formulas", async () => {
+test("writes CSV in which search queries can't act as formulas", async () => {
   await using world = await filled([{ day: "2026-11-20", query: "=cmd|' /c calc'!A1", clicks: 3, impressions: 9, position: 1 }, ...many])
   const { body, headers } = await world.ask("GET", `/search-console/report.csv?${RANGE}`)
   const lines = String(body).split("\r\n")

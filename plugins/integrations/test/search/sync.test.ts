@@ -177,7 +177,7 @@ const FAILURES: [string, (world: Desk) => void, string, string, number | null, n
   ["a disabled API", ({ console: fake }) => void Object.assign(fake, { scenario: "api_disabled" }), "error", "api_disabled", 1_440, 1],
   ["an error of the server", ({ console: fake }) => void Object.assign(fake, { scenario: "500" }), "degraded", "unavailable", 15, 0],
   [
-    "an answer that is no JSON",
+    "an answer that is not JSON",
     ({ console: fake }) => void Object.assign(fake, { scenario: "malformed" }),
     "degraded",
     "unavailable",
@@ -290,7 +290,7 @@ test("runs again after the account was connected again, and reports a second los
   expect([await state(world), world.emails.length]).toEqual([["needs_reauth", "needs_reauth", null], 2])
 }, 60_000)
 
-test("resumes where it was interrupted, without a gap or a double", async () => {
+test("resumes where it was interrupted, without a gap or a duplicate", async () => {
   await using world = await connected()
   world.console.records = Array.from({ length: 30 }, (_, i) =>
     record(new Date(Date.UTC(2026, 10, 21 - i)).toISOString().slice(0, 10), 1, 2, 3),

@@ -48,7 +48,7 @@ export default function Alerts() {
         stacks
         columns={columnsOf({ siteId, writes, goalOf, chats })}
         keyOf={({ id }) => id}
-        empty="No alerts yet. An alert sends a message when traffic rises or falls unusually, when data stops, or when a goal is reached."
+        empty="No alerts yet. Alerts notify you when traffic spikes or drops, when data stops arriving, or when a goal is reached."
         step={create("Create your first alert")}
       />
       {isCreating && (
@@ -183,7 +183,7 @@ function AlertMenu({ siteId, alert }: { siteId: number; alert: AlertResponse }) 
       {report && (
         <Dialog title={report.ok ? "The test succeeded" : "The test failed"} onClose={() => setReport(undefined)} small>
           {report.steps.length === 0 ? (
-            <p>This alert has no email address or chat. Webhooks receive it without a test.</p>
+            <p>This alert has no email addresses or chats, so nothing was sent.</p>
           ) : (
             <TestSteps of={report.steps} />
           )}

@@ -104,7 +104,7 @@ function Fields({ siteId, isNew, goals, goalOf, draft, set, errorOf }: FieldsPro
         )}
         {type === "spike" ? (
           <TextField
-            label="Times as many as usual (optional)"
+            label="Multiple of the usual number (optional)"
             type="number"
             min={1}
             step={0.1}
@@ -144,7 +144,7 @@ function Channels({ siteId, draft, set, errorOf }: EditorFields<Draft> & { siteI
         onValue={(text) => set({ addresses: text })}
         rows={3}
         error={fault ? `${visible(addresses[faulty]!)}: ${fault}` : errorOf("/channels")} // it was found
-        note="One address per line, of members who can open this site."
+        note="One address per line. Each must belong to a member with access to this site."
       />
       {chats.length > 0 && (
         <fieldset>
@@ -161,7 +161,7 @@ function Channels({ siteId, draft, set, errorOf }: EditorFields<Draft> & { siteI
           </div>
         </fieldset>
       )}
-      <p class="small quiet">Webhooks and chats that receive traffic events get the message as well.</p>
+      <p class="small quiet">Webhooks and chats subscribed to traffic events are notified as well.</p>
     </>
   )
 }

@@ -18,10 +18,10 @@ export const TYPE_LABELS: Readonly<Record<Type, string>> = {
 
 export const TYPE_NOTES: Readonly<Record<Type, string>> = {
   spike: "Many visitors are online at the same time.",
-  drop: "Fewer visitors than expected came within some hours.",
-  no_data: "No event arrives any more, for example because the snippet is gone.",
-  goal: "A goal has many conversions within some time.",
-  not_found: "Many visits end on pages that don't exist, and far more than a week before.",
+  drop: "Fewer visitors than expected come within a few hours.",
+  no_data: "Events stop arriving, for example because the snippet was removed.",
+  goal: "A goal reaches a number of conversions in a given time.",
+  not_found: "Visits to missing pages rise far above the level of a week earlier.",
 }
 
 export const ALERTS: AreaItems<AlertResponse> = {
@@ -48,9 +48,9 @@ export function conditionText({ type, threshold, factor, window_minutes }: Condi
   if (type === "spike")
     return `${counted(threshold, "visitor")} or more online${factor === null ? "" : `, and ${exact(factor)} times as many as usual at this hour`}`
   if (type === "drop") return `Fewer than ${counted(threshold, "visitor")} within ${within}`
-  if (type === "no_data") return `No event for ${within}, although there usually is one`
+  if (type === "no_data") return `No events for ${within}, although there usually are some`
   if (type === "goal") return `${counted(threshold, "conversion")} or more of ${goal} within ${within}`
-  return `${counted(threshold, "visit")} or more to pages that don't exist within ${within}, and three times as many as a week before`
+  return `${counted(threshold, "visit")} or more to pages that don't exist within ${within}, and at least three times as many as a week earlier`
 }
 
 /** Fetches the goals of a site, for alerts about them. */

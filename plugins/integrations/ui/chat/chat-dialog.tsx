@@ -123,7 +123,7 @@ function Editor({ siteId, kind, item, events, onClose }: ChatDialogProps & { eve
               onValue={(chatId) => set({ chatId })}
               error={errorOf("/config/chat_id")}
               placeholder="@name or -1001234567890"
-              note="The public name of a channel with @, or the number of a chat."
+              note="The public channel name with @, or the numeric chat ID."
               autocomplete="off"
               code
             />
@@ -154,7 +154,9 @@ function Editor({ siteId, kind, item, events, onClose }: ChatDialogProps & { eve
             </fieldset>
           )}
           <EventChoice events={events} chosen={draft.events} onChosen={(chosen) => set({ events: chosen })} />
-          {draft.events.length === 0 && <p class="small quiet">Without an event, only messages of alerts that name this chat are sent.</p>}
+          {draft.events.length === 0 && (
+            <p class="small quiet">With no events selected, this chat receives only the alerts that are sent to it.</p>
+          )}
           <div class="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={busy}>
@@ -178,7 +180,7 @@ const draftOf = (item: IntegrationResponse | undefined, events: readonly EventFa
 const textsOf = (draft: Draft, events: readonly EventFacts[]) =>
   [
     ["Name", draft.name],
-    ["Secret", draft.secret === "" ? "Unchanged" : "A new one"],
+    ["Secret", draft.secret === "" ? "Unchanged" : "New secret"],
     ["Chat ID", draft.chatId],
     ["Events", draft.events.map((event) => events.find((one) => one.event === event)?.title ?? event).join(", ")],
   ] as const

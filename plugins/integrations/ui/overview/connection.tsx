@@ -117,9 +117,11 @@ function Facts({ siteId, of, service }: { siteId: number; of: IntegrationRespons
         ...text("Chat ID", config.chat_id),
         ...text("Property", config.property),
         ...text("Site", config.site_url),
-        ...(types.length > 0 ? [["Types of search", types.join(", ")] as const] : []),
+        ...(types.length > 0 ? [["Search types", types.join(", ")] as const] : []),
         [category === "chat" ? "Messages about" : "Used for", SCOPE_LABELS[of.scope]],
-        ...(events ? [["Events", events.length === 0 ? "None, only alerts that name it" : events.map(titleOf).join(", ")] as const] : []),
+        ...(events
+          ? [["Events", events.length === 0 ? "None. Only alerts that are sent to this chat" : events.map(titleOf).join(", ")] as const]
+          : []),
         ["Last success", <TimeAgo key="ok" at={of.last_ok_at} />],
         ...(of.last_error ? [["Last failure", <TimeAgo key="failed" at={of.last_error.at} />] as const] : []),
         ...(of.next_run_at ? [["Next run", <TimeAgo key="next" at={of.next_run_at} />] as const] : []),
@@ -167,10 +169,10 @@ function DeleteDialog({ siteId, of, onClose }: { siteId: number; of: Integration
 }
 
 function endOf(one: IntegrationResponse): string {
-  if (isAccount(one)) return "Access to the account ends for all sites of the organization, and no more data is fetched."
+  if (isAccount(one)) return "All sites of the organization lose access to the account, and no more data is fetched."
   if (isMapping(one)) return "No more data of this property is fetched. The account stays connected."
-  if (one.category === "search") return "No more data is fetched, and the key is removed."
+  if (one.category === "search") return "No more data is fetched, and the key is deleted."
   return one.scope === "organization"
-    ? "No site of the organization sends messages to it any more, and its secret is removed."
-    : "This site no longer sends messages to it, and its secret is removed."
+    ? "All sites of the organization stop sending messages to this chat, and its secret is deleted."
+    : "This site stops sending messages to this chat, and its secret is deleted."
 }

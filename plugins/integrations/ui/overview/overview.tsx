@@ -35,7 +35,7 @@ const CATEGORIES: readonly Category[] = [
   {
     id: "search",
     title: "Search engines",
-    about: "The queries for which pages of the site were found.",
+    about: "Queries for which this site appears in search results.",
     empty: "No search engine is connected.",
   },
   { id: "imports", title: "Imports", about: "Accounts whose history can be imported.", empty: "No account is connected." },
@@ -88,7 +88,7 @@ function Categories({ siteId, list }: { siteId: number; list: IntegrationList })
           </Group>
         )
       })}
-      <Group title="Messages and payments" about="What Footfall sends to people and programs, and what it receives.">
+      <Group title="Messages and payments" about="Reports, alerts and webhooks that Footfall sends, and payments reported to it.">
         <ul class="source-gallery">
           {writesWebhooks && <WebhookSummary siteId={siteId} />}
           <ReportSummary siteId={siteId} />
@@ -126,7 +126,7 @@ function Group({ title, about, actions = [], children }: GroupProps) {
 const RESULTS: Readonly<Record<string, readonly [kind: string, text: string]>> = {
   connected: ["", "The account is connected."],
   denied: ["warn", "Access was not granted, so nothing was connected."],
-  scope_not_granted: ["warn", "Access to the data was left out, so nothing was connected. Connect again and leave all boxes ticked."],
+  scope_not_granted: ["warn", "The required access was not granted, so nothing was connected. Connect again and leave all boxes ticked."],
   failed: ["bad", "Google did not complete the connection. Try again."],
 }
 

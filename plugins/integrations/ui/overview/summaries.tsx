@@ -56,7 +56,7 @@ export const WebhookSummary = ({ siteId }: { siteId: number }) => (
   <SummaryCard<WebhookResponse>
     href={`${integrationsAddress(siteId)}/webhooks`}
     title="Webhooks"
-    about="Signed requests to your own programs when something happens."
+    about="Signed requests to your server when something happens."
     of={useWebhookQuery(siteId, "webhooks?limit=200")}
     describe={(webhooks) => {
       const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason === "failing" || disabled_reason === "gone").length
@@ -74,7 +74,7 @@ export const ReportSummary = ({ siteId }: { siteId: number }) => (
   <SummaryCard<ReportResponse>
     href={`/sites/${siteId}/email-reports`}
     title="Email reports"
-    about="The figures of the last day, week or month, for people with or without an account."
+    about="Figures of the last day, week or month by email. Recipients don't need an account."
     of={useReportQuery(siteId, "reports?limit=200")}
     describe={(reports) => {
       const enabled = reports.filter((report) => report.enabled)
@@ -100,7 +100,7 @@ export const AlertSummary = ({ siteId }: { siteId: number }) => (
   <SummaryCard<AlertResponse>
     href={`${integrationsAddress(siteId)}/alerts`}
     title="Alerts"
-    about="Messages when traffic is unusual, when data stops, or when a goal is reached."
+    about="Notifications when traffic is unusual, data stops arriving or a goal is reached."
     of={useAlertQuery(siteId, "alerts?limit=200")}
     describe={(alerts) => {
       const enabled = alerts.filter((alert) => alert.enabled)

@@ -37,7 +37,7 @@ export default function HookDialog({ siteId, onClose }: { siteId: number; onClos
                     key={one}
                     name="provider"
                     label={PROVIDERS[one].label}
-                    note={one === "payments-generic" && "Or another shop or provider that follows the Standard Webhooks specification."}
+                    note={one === "payments-generic" && "Your own program, or a provider that follows the Standard Webhooks specification."}
                     checked={kind === one}
                     onChange={() => setKind(one)}
                   />

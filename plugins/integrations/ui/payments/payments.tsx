@@ -44,7 +44,7 @@ export default function Payments() {
         stacks
         columns={columnsOf(siteId, writes)}
         keyOf={({ id }) => id}
-        empty="No payment hooks yet. A payment hook is an address at which a payment provider reports sales and refunds, so that revenue no longer depends on browsers."
+        empty="No payment hooks yet. A payment hook is a URL to which a payment provider reports sales and refunds, so that revenue doesn't depend on browser tracking."
         step={create("Create your first payment hook")}
       />
       {isCreating && (

@@ -56,22 +56,22 @@ export const PROVIDERS: Readonly<Record<Kind, Provider>> = {
       "In WooCommerce, open Settings, Advanced and Webhooks, and add an active webhook with this delivery URL and the topic Order updated.",
     events: [],
     secret: "Choose a long random text as the secret of the webhook, and enter it there and below.",
-    matching: `Store order_id and user_id in the meta data of the order. ${PAYMENTS}`,
+    matching: `Store order_id and user_id in the metadata of the order. ${PAYMENTS}`,
   },
   shopify: {
     label: "Shopify",
     place:
-      "In Shopify, open Settings, Notifications and Webhooks, and create two webhooks with this URL in the format JSON: for Order payment and for Refund create.",
+      "In Shopify, open Settings, Notifications and Webhooks, and create two webhooks with this URL and the format JSON: one for Order payment and one for Refund create.",
     events: [],
-    secret: "Copy the text with which the page says that your webhooks are signed, and enter it below.",
+    secret: "Copy the signing key that the page shows for your webhooks, and enter it below.",
     matching: `Store order_id and user_id in the note attributes of the order. ${PAYMENTS}`,
   },
   "payments-generic": {
-    label: "Own program",
+    label: "Custom integration",
     place: "Send each payment from your program to this URL, signed as the Standard Webhooks specification describes. Send these types:",
     events: ["sale", "refund", "dispute", "adjustment"],
     secret: "Choose 24 to 64 random bytes as the key, and enter them below as base64.",
-    matching: "Send order_id, and the user ID as customer_reference. Without them, payments are recorded but not attributed to visits.",
+    matching: `Send order_id, and the user ID as customer_reference. ${PAYMENTS}`,
   },
 }
 

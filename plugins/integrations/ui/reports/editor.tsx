@@ -109,7 +109,7 @@ export default function ReportEditor(props: EditorProps<ReportResponse>) {
                 <Checkbox
                   key={section}
                   label={SECTION_LABELS[section]}
-                  note={section === "revenue" && "Only if every viewer of the site may see revenue."}
+                  note={section === "revenue" && "Included only if every viewer of this site can see revenue."}
                   checked={draft.sections.includes(section)}
                   onChange={(checked) =>
                     set({ sections: SECTIONS.filter((one) => (one === section ? checked : draft.sections.includes(one))) })
@@ -117,7 +117,7 @@ export default function ReportEditor(props: EditorProps<ReportResponse>) {
                 />
               ))}
             </div>
-            {errorOf("/sections") && <p class="field-error">Choose at least one part.</p>}
+            {errorOf("/sections") && <p class="field-error">Choose at least one section.</p>}
           </fieldset>
           <Preview siteId={siteId} kind={draft.kind} sections={draft.sections} />
         </>
@@ -140,8 +140,9 @@ function RecipientNote({ item }: { item: ReportResponse | undefined }) {
   return (
     <>
       One address per line, at most 50. They need no account. Each email has a link that unsubscribes its recipient.
-      {unsubscribed.length > 0 && ` Unsubscribed: ${unsubscribed.join(", ")}. Only they can subscribe again, by the link in an email.`}
-      {failed.length > 0 && ` Their mail server refused the email: ${failed.join(", ")}.`}
+      {unsubscribed.length > 0 &&
+        ` Unsubscribed: ${unsubscribed.join(", ")}. Only they can subscribe again, with the link in an earlier email.`}
+      {failed.length > 0 && ` Refused by their mail server: ${failed.join(", ")}.`}
     </>
   )
 }

@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<ReportResponse["kind"], string>> = {
 }
 
 export const SECTION_LABELS: Readonly<Record<string, string>> = {
-  figures: "Figures with their change",
+  figures: "Key figures",
   pages: "Top pages",
   sources: "Sources",
   places: "Locations",

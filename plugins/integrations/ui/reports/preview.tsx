@@ -16,14 +16,14 @@ export function Preview({ siteId, kind, sections }: PreviewProps) {
     <section class="stack" aria-labelledby="report-preview">
       <h3 id="report-preview">Preview</h3>
       {sections.length === 0 ? (
-        <EmptyState>Choose at least one part.</EmptyState>
+        <EmptyState>Choose at least one section.</EmptyState>
       ) : (
         <QueryResult of={preview} rows={5}>
           {({ subject, chat, period, mail_available }) => (
             <div class="stack">
               {!mail_available && (
                 <p class="notice" data-kind="warn">
-                  No mail server is set up, so no email is sent. An operator enters it in the setting FOOTFALL_SMTP_HOST.
+                  No mail server is configured, so emails can't be sent. An operator can set one with FOOTFALL_SMTP_HOST.
                 </p>
               )}
               <div class="email-preview stack">
@@ -35,9 +35,7 @@ export function Preview({ siteId, kind, sections }: PreviewProps) {
                 </div>
                 <DescriptionList of={chat.facts.map(({ label, value }) => [label, <Lines key={label} text={value} />] as const)} />
               </div>
-              <p class="small quiet">
-                The figures are those of {rangeText(period.from, period.to)}. The email shows them as HTML and as plain text.
-              </p>
+              <p class="small quiet">Figures for {rangeText(period.from, period.to)}. The email is sent as HTML and plain text.</p>
             </div>
           )}
         </QueryResult>

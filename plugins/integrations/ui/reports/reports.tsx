@@ -49,7 +49,7 @@ export default function Reports() {
         stacks
         columns={columnsOf(siteId, site?.timezone)}
         keyOf={({ id }) => id}
-        empty="No reports yet. A report sends the figures of the last day, week or month by email, to members and to people without an account."
+        empty="No reports yet. Email reports summarize the last day, week or month. Recipients don't need an account."
         step={create}
       />
       {isCreating && (
@@ -106,7 +106,7 @@ const columnsOf = (siteId: number, timezone: string | undefined): Column<ReportR
 export function stateOf({ enabled, channel, recipient_states }: ReportResponse): readonly [tone: Tone, text: string] {
   if (!enabled) return ["quiet", "Turned off"]
   if (channel === "chat" || recipient_states.some(({ state }) => state === "active")) return ["good", "Active"]
-  return ["warn", "No one receives it"]
+  return ["warn", "No active recipients"]
 }
 
 const SHOWN = 3
@@ -189,7 +189,7 @@ function ReportMenu({ siteId, report }: { siteId: number; report: ReportResponse
             toast(`${name} deleted`)
           }}
         >
-          <p>It is no longer sent to its {counted(report.recipients.length, "recipient")}. This can't be undone.</p>
+          <p>The report will no longer be sent to its {counted(report.recipients.length, "recipient")}. This can't be undone.</p>
         </Confirm>
       )}
     </>

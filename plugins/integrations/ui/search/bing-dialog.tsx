@@ -46,7 +46,7 @@ export default function BingDialog({ siteId, item, onClose }: BingDialogProps) {
               autofocus
             />
             <TextField
-              label="Site at Bing (optional)"
+              label="Site URL in Bing (optional)"
               type="url"
               value={url}
               onValue={setUrl}

@@ -43,7 +43,7 @@ export default function GoogleDialog({ siteId, kind, onClose }: GoogleDialogProp
           >
             {({ busy }) => (
               <>
-                <p>You sign in at Google and grant read access. The connection can be used for all sites of the organization.</p>
+                <p>Sign in to Google and grant read access. All sites of the organization can use the connection.</p>
                 <div>
                   <Button kind="primary" type="submit" busy={busy}>
                     Continue with Google
@@ -54,7 +54,7 @@ export default function GoogleDialog({ siteId, kind, onClose }: GoogleDialogProp
           </Form>
         ) : (
           <p class="small quiet">
-            To connect by signing in at Google, an operator sets FOOTFALL_GOOGLE_CLIENT_ID and FOOTFALL_GOOGLE_CLIENT_SECRET.
+            To offer sign-in with Google, an operator must set FOOTFALL_GOOGLE_CLIENT_ID and FOOTFALL_GOOGLE_CLIENT_SECRET.
           </p>
         )}
         <details open={!hasOauth}>

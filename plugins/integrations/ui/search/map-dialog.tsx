@@ -86,7 +86,7 @@ function Editor({ siteId, properties, item, onClose }: MapDialogProps & { proper
             {errorOf("/property") && <p class="field-error">{errorOf("/property")}</p>}
           </fieldset>
           <fieldset>
-            <legend>Types of search</legend>
+            <legend>Search types</legend>
             <div class="choice-list">
               {SEARCH_TYPES.map((type) => (
                 <Checkbox
@@ -99,7 +99,7 @@ function Editor({ siteId, properties, item, onClose }: MapDialogProps & { proper
             </div>
             {errorOf("/search_types") && <p class="field-error">Choose at least one type.</p>}
           </fieldset>
-          <p class="small quiet">The last 16 months are fetched first, newest days first. Then new days are added daily.</p>
+          <p class="small quiet">Footfall first fetches the last 16 months, starting with the newest days, and then adds new days daily.</p>
           <div class="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" type="submit" busy={busy} disabled={chosen === undefined}>

@@ -40,7 +40,7 @@ export function ReportTable({ siteId, report, rows, choices, onChoose, onMore, i
   const canSortByKey = group !== "query" && group !== "page"
   const nameOf = ({ key }: Shown) => {
     if (key === undefined)
-      return <span class="quiet">Withheld: rare {group === "page" ? "pages" : "queries"} that the engine doesn't name</span>
+      return <span class="quiet">Withheld: rare {group === "page" ? "pages" : "queries"} that the search engine doesn't disclose</span>
     if (group === "date") return `${dayText(key)}${fresh_from !== null && key >= fresh_from ? " (may still change)" : ""}`
     return (
       <button type="button" class="text-button" onClick={() => onChoose({ [group]: key, group: NEXT_GROUP[group], sort: "" })}>

@@ -86,7 +86,7 @@ export default function SearchQueries() {
             />
           </Card>
           <p class="small quiet">
-            Days are those of Pacific Time ({first.timezone}), as the search engine counts them, not those of the site.
+            Days are in the search engine's time zone, Pacific Time ({first.timezone}), not in that of the site.
             {first.data_until && ` Data until ${dayText(first.data_until)}.`}
           </p>
         </div>
@@ -188,7 +188,7 @@ function Notes({ siteId, of: { status, cut_days } }: { siteId: number; of: Searc
       )}
       {cut_days > 0 && (
         <p class="notice">
-          For {cut_days === 1 ? "1 day" : `${cut_days} days`} of this period, the search engine returned only its largest rows.
+          For {cut_days === 1 ? "1 day" : `${cut_days} days`} of this period, the search engine returned only its top rows.
         </p>
       )}
     </>
@@ -196,8 +196,8 @@ function Notes({ siteId, of: { status, cut_days } }: { siteId: number; of: Searc
 }
 
 const STATUS_NOTES: Readonly<Partial<Record<SearchReport["status"], string>>> = {
-  needs_reauth: "The connection to the search engine must be renewed. Until then, no new days arrive.",
-  error: "The search engine refuses access. Until that is repaired, no new days arrive.",
-  degraded: "The last days could not be fetched. They are tried again.",
-  disconnected: "No search engine is connected any more. These days were fetched before.",
+  needs_reauth: "The search engine no longer grants access. No new data is fetched until it is reconnected.",
+  error: "The search engine denies access. No new data is fetched until this is fixed.",
+  degraded: "The most recent days could not be fetched. Footfall will try again.",
+  disconnected: "The search engine was disconnected. The data shown was fetched before that.",
 }

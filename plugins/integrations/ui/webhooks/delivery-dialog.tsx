@@ -72,7 +72,7 @@ const Message = ({ body }: { body: string | null }) => (
   <section class="stack" aria-labelledby="delivery-message">
     <h3 id="delivery-message">Message</h3>
     {body === null ? (
-      <p class="quiet">Its event is no longer stored, so it can't be shown or sent again.</p>
+      <p class="quiet">The event is no longer stored, so the message can't be shown or sent again.</p>
     ) : (
       <>
         <pre tabIndex={0}>{indented(body)}</pre>

@@ -66,7 +66,7 @@ export default function WebhookEditor(props: EditorProps<WebhookResponse>) {
           />
           {!item && managesOrganization && (
             <fieldset>
-              <legend>Events of</legend>
+              <legend>Events from</legend>
               <div class="choice-list">
                 {(["site", "organization"] as const).map((scope) => (
                   <Checkbox
@@ -114,8 +114,8 @@ function EventFields({ known, chosen, error, onChosen }: EventFieldsProps) {
             label="All events"
             note={
               byName.length === 0
-                ? "New kinds of events are included."
-                : `New kinds of events are included. Frequent ones are not: ${byName.map(({ title }) => title.toLowerCase()).join(", ")}.`
+                ? "Includes events added in future versions."
+                : `Includes events added in future versions. Doesn't include frequent events: ${byName.map(({ title }) => title.toLowerCase()).join(", ")}.`
             }
             checked={isAll}
             onChange={() => onChosen(["*", ...chosen.filter((event) => byName.some((one) => one.event === event))])}

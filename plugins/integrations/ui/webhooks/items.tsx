@@ -37,7 +37,7 @@ export const DELIVERY_LABELS: Readonly<Record<DeliveryResponse["state"], string>
   pending: "Waiting",
   delivered: "Delivered",
   failed: "Failed, will be retried",
-  dead: "Given up",
+  dead: "Failed permanently",
 }
 const DELIVERY_TONES: Readonly<Record<DeliveryResponse["state"], Tone>> = {
   pending: "quiet",

@@ -72,7 +72,7 @@ export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
             toast(`${name} deleted`)
           }}
         >
-          <p>No more events are sent to it, and its delivery log is removed. This can't be undone.</p>
+          <p>Events are no longer sent to this URL, and the delivery log is deleted. This can't be undone.</p>
         </Confirm>
       )}
       {secret !== undefined && <SecretDialog secret={secret} isRotated onClose={() => setSecret(undefined)} />}

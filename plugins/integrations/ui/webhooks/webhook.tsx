@@ -84,7 +84,7 @@ function Facts({ of }: { of: WebhookResponse }) {
       of={[
         ["State", <WebhookState key="state" of={of} />],
         ...(of.description ? [["Description", visible(of.description)] as const] : []),
-        ["Events of", SCOPE_LABELS[of.scope]],
+        ["Events from", SCOPE_LABELS[of.scope]],
         ["Events", titles.join(", ")],
         [
           "Signing secret",

@@ -34,7 +34,7 @@ export default function Webhooks() {
         stacks
         columns={columnsOf(siteId, known)}
         keyOf={({ id }) => id}
-        empty="No webhooks yet. A webhook sends a signed request to your program when something happens, such as a new goal or a failed import."
+        empty="No webhooks yet. A webhook sends a signed request to your server when something happens, such as a new goal or a failed import."
         step={create("Create your first webhook")}
       />
       {isCreating && (
