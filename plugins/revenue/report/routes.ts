@@ -59,7 +59,7 @@ export function reportRoutes(host: RevenueHost, report: Report, products: Return
       "/revenue/report.csv",
       async ({ site, query: given, permissions, ...call }) => {
         if (!permissions.has("export:read")) throw missingPermission("export:read")
-        return file(site, await report(site, given, { ...optionsOf(call), isWhole: true }))
+        return file(site, await report(site, given, { ...optionsOf({ ...call, permissions }), isWhole: true }))
       },
       {
         can: READ,
