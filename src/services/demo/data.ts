@@ -49,12 +49,12 @@ export function* generateTraffic(options: TrafficOptions): Generator<TrafficEven
   let made = 0
   let open: TrafficEvent[] = []
   for (const { start, end, upTo } of days) {
-    while (made + open.length < upTo) open.push(...visit(options, random, shop, people(), start, end))
+    while (made + open.length < upTo) open.push(...visit(options, random, shop, people(), start, end).filter(({ at }) => at < options.to))
     open.sort((left, right) => left.at - right.at)
     const later = open.findIndex(({ at }) => at >= end)
     const ready = later < 0 ? open : open.slice(0, later)
     open = later < 0 ? [] : open.slice(later)
-    for (const event of ready) if (made++ < options.events && event.at < options.to) yield event
+    for (const event of ready) if (made++ < options.events) yield event
   }
 }
 
