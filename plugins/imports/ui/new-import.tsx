@@ -1,16 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query"
+import { lazy, Suspense } from "preact/compat"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Link, useLocation, useSearch } from "wouter"
-import { EmptyState, Page, queryOf, useSiteId } from "#plugin/ui"
+import { EmptyState, Page, queryOf, Skeleton, useSiteId } from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, useImporters, useRights } from "./answers.ts"
 import { ConfirmStep } from "./confirm-step.tsx"
 import { FilesStep } from "./files-step.tsx"
 import { DETECT, Gallery } from "./gallery.tsx"
 import type { Options } from "./options.tsx"
-import { PreviewStep } from "./preview-step.tsx"
-import { PropertyStep } from "./property-step.tsx"
 import type { Input } from "./uploads.ts"
+
+const PreviewStep = lazy(() => import("./preview-step.tsx"))
+const PropertyStep = lazy(() => import("./property-step.tsx"))
 
 const STEPS = { source: "Source", files: "Files", preview: "Preview", confirm: "Confirm" } as const
 type Step = keyof typeof STEPS
@@ -59,16 +61,18 @@ function Steps({ siteId }: { siteId: number }) {
       </h2>
       {step === "source" && <Gallery addressOf={(of) => addressOf("files", of)} />}
       {step === "files" && importer?.is_fetched && (
-        <PropertyStep
-          key={source}
-          siteId={siteId}
-          source={source}
-          onInput={(chosen, own) => {
-            setInput(chosen)
-            setOptions(own)
-            go("preview")
-          }}
-        />
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <PropertyStep
+            key={source}
+            siteId={siteId}
+            source={source}
+            onInput={(chosen, own) => {
+              setInput(chosen)
+              setOptions(own)
+              go("preview")
+            }}
+          />
+        </Suspense>
       )}
       {step === "files" && isKnown && !importer?.is_fetched && (
         <FilesStep
@@ -85,15 +89,17 @@ function Steps({ siteId }: { siteId: number }) {
         />
       )}
       {step === "preview" && input && (
-        <PreviewStep
-          {...{ siteId, source, importers, input, options }}
-          onOptions={change}
-          onOtherFiles={() => go("files")}
-          onConfirm={(shown) => {
-            setPreview(shown)
-            go("confirm")
-          }}
-        />
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <PreviewStep
+            {...{ siteId, source, importers, input, options }}
+            onOptions={change}
+            onOtherFiles={() => go("files")}
+            onConfirm={(shown) => {
+              setPreview(shown)
+              go("confirm")
+            }}
+          />
+        </Suspense>
       )}
       {step === "confirm" && input && preview && (
         <ConfirmStep

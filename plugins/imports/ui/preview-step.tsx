@@ -22,7 +22,7 @@ interface PreviewStepProps {
 }
 
 /** Third step: what the import would store. Changes of the options update it; nothing is stored yet. */
-export function PreviewStep(props: PreviewStepProps) {
+export default function PreviewStep(props: PreviewStepProps) {
   const { siteId, source, importers, options, onOptions, onOtherFiles, onConfirm } = props
   const asked = usePreview(props)
   const { data: preview, error, isPlaceholderData, isFetching, refetch } = asked

@@ -20,7 +20,7 @@ interface PropertyStepProps {
 }
 
 /** Second step for data that Footfall fetches itself: the property of a connected account, and the days. */
-export function PropertyStep({ siteId, source, onInput }: PropertyStepProps) {
+export default function PropertyStep({ siteId, source, onInput }: PropertyStepProps) {
   const asked = useQuery({
     queryKey: ["analytics-properties", siteId],
     queryFn: ({ signal }) => get<{ data: Property[] }>(`/api/private/sites/${siteId}/integrations/google-analytics/properties`, signal),

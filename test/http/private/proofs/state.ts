@@ -3,8 +3,9 @@ import type { World } from "../scene.ts"
 
 /** Returns the number of rows ever written to the catalog. It does not change if nothing is written. */
 export async function rowsWritten({ instance }: Pick<World, "instance">): Promise<number> {
-  const { catalog, outbox } = instance.app.instance
+  const { catalog, outbox, accounts } = instance.app.instance
   await outbox.deliver()
+  await accounts.mail.settled()
   return (await catalog.get<{ n: number }>(sql`select total_changes() as n`))!.n
 }
 
@@ -26,8 +27,9 @@ const COUNTING = new Set(["sqlite_sequence", "api_key_usage"])
 
 /** Returns a digest of each table's contents, without activity and counters. */
 export async function stateOf({ instance }: Pick<World, "instance">): Promise<Record<string, string>> {
-  const { catalog, outbox } = instance.app.instance
+  const { catalog, outbox, accounts } = instance.app.instance
   await outbox.deliver()
+  await accounts.mail.settled()
   const tables = await catalog.all<{ name: string }>(sql`select name from sqlite_master where type = 'table' order by name`)
   const digests = tables
     .filter(({ name }) => !COUNTING.has(name))
