@@ -44,8 +44,10 @@ async function firstAdmin(server: Serving): Promise<Page> {
 
 /** Reloads today's dashboard and returns the status bar and the visitors. */
 async function look(page: Page, { address }: Serving): Promise<{ bar: string[]; visitors: string | null }> {
+  const answered = page.waitForResponse((response) => response.url().endsWith("/admin/system/state"))
   await page.goto(`${address}/sites/1?period=today`)
   await page.getByRole("heading", { name: "Sources" }).waitFor()
+  await answered
   await page.waitForLoadState("networkidle")
   const states = await page.locator(".state-bar p").allTextContents()
   return {
