@@ -67,7 +67,7 @@ const ROUTES: [method: "get" | "post" | "patch" | "put" | "remove", path: string
   ["get", "/annotations"],
 ]
 
-test.each(ROUTES)("%s %s on a site the user has no access to answers as if it did not exist", async (method, path, body) => {
+test.each(ROUTES)("%s %s on a site the user has no access to answers as if it did not exist", async (...[method, path, body]) => {
   const ask = (site: string) => stranger[method](`/sites/${site}${path}`, body as never)
   const foreign = withoutId(await ask("1"))
   expect(foreign).toMatchObject({ status: 404, body: { code: "site_not_found" } })
