@@ -63,6 +63,7 @@ export async function desk({ hasClient = true, ...options }: StartOptions & { ha
     await instance.runJobs()
     await Bun.sleep(1)
     await instance.runJobs()
+    await instance.app.instance.accounts.mail.deliver()
   }
   await instance.runJobs()
   return {
