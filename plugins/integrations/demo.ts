@@ -5,7 +5,7 @@ import type { Area } from "./area.ts"
 
 /**
  * Creates alerts, and a webhook that shows how one is set up. The webhook is disabled: a demo has no receiver, and no instance sends
- * anything to an address that nobody has entered.
+ * anything to an address that no user has entered.
  */
 export async function fillDemo({ host, chat, webhooks }: Area, { site, userId }: DemoSite): Promise<void> {
   const author = { site, userId, actor: host.audit.system }

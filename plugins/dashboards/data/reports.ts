@@ -1,5 +1,5 @@
 /** The reports of core widgets: equal ones run once, and those that differ only in their metrics run together. */
-import { AppError, type FlatMetric } from "#plugin"
+import { AppError, FLAT_METRICS } from "#plugin"
 import type { DashboardsHost } from "../board.ts"
 import type { CoreQuestion, Reports } from "../widgets/core.ts"
 import { type Budget, keyOf } from "./budget.ts"
@@ -48,19 +48,7 @@ export function reportsOf({ services }: DashboardsHost, budget: Budget): Reports
 const MAX_ANNOTATIONS = 10_000
 
 /** Metrics on which nothing but their own figures in a report depends. The others add notes and a currency. */
-const JOINABLE: readonly string[] = [
-  "visitors",
-  "visits",
-  "pageviews",
-  "events",
-  "views_per_visit",
-  "bounce_rate",
-  "visit_duration",
-  "engaged_time",
-  "time_on_page",
-  "scroll_depth",
-  "exit_rate",
-] satisfies FlatMetric[]
+const JOINABLE: readonly string[] = FLAT_METRICS.filter((metric) => !["conversions", "conversion_rate", "revenue"].includes(metric))
 
 /** Metrics that widgets ask of the same report, and the report on all of them once it has begun. */
 interface Joined<Answer> {

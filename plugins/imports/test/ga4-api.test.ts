@@ -161,7 +161,7 @@ describe("a preview", () => {
   test.each([
     ["a connection that does not exist", { connection_id: 7 }, 409, "analytics_not_connected"],
     ["a property that is not the account's", { property: "properties/9" }, 422, "analytics_property_denied"],
-    ["a property that is none", { property: "123" }, 422, "validation_failed"],
+    ["an invalid property", { property: "123" }, 422, "validation_failed"],
     ["a range that ends before it begins", { from: "2026-10-02", to: "2026-10-01" }, 422, "validation_failed"],
     ["days without data", { to: "2020-01-01" }, 422, "nothing_to_import"],
   ])("refuses %s", async (_, options, status, code) => {

@@ -38,7 +38,7 @@ async function stocked(): Promise<Shop> {
   return shop
 }
 
-test("an archive contains the transactions and rates of the site, whoever may see revenue, and visitors only by their archived names", async () => {
+test("an archive contains the transactions and rates of the site, whatever read_role is, and visitors only by their archived names", async () => {
   await using shop = await stocked()
   expect(await shop.send("PATCH", "/settings", { read_role: "admin" })).toMatchObject({ status: 200 })
   const files = await archiveOf(shop.instance)
