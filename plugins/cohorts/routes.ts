@@ -6,7 +6,9 @@ import {
   operationsOf,
   Paged,
   pageOfAll,
+  parameter,
   parseId,
+  queryWith,
   readNothing,
   readPaging,
   Sent,
@@ -36,24 +38,12 @@ import {
 } from "./responses.ts"
 import { RetentionInput } from "./retention.ts"
 
-/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const word = (description: string) => parameter({ type: "string", description })
-const choice = (names: readonly string[], description: string) => parameter({ type: "string", enum: names, description })
-const number = (minimum: number, maximum: number, description: string) => parameter({ type: "integer", minimum, maximum, description })
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
-
-const PAGE = {
-  limit: number(1, 200, "Rows per page. Default: 50."),
-  cursor: word("Cursor of the page, from `next_cursor`."),
-  count: choice(["true", "false"], "Whether to count all rows. Default: false."),
-}
 const ACTIVITY: Record<(typeof ACTIVITY_ARGUMENTS)[number], TSchema> = {
-  window: choice(["7", "28"], "Days of the window. Default: 28."),
-  as_of: word("Last day of the window, as YYYY-MM-DD. Default: yesterday."),
-  cohort_id: number(1, Number.MAX_SAFE_INTEGER, "Counts only people of this cohort."),
-  filters: word("Filters on visits, as a JSON string."),
-  restrict: choice(["identified"], "Counts only people with a user ID or device ID."),
+  window: parameter.choice(["7", "28"], "Days of the window. Default: 28."),
+  as_of: parameter.text("Last day of the window, as YYYY-MM-DD. Default: yesterday."),
+  cohort_id: parameter.number(1, Number.MAX_SAFE_INTEGER, "Counts only people of this cohort."),
+  filters: parameter.text("Filters on visits, as a JSON string."),
+  restrict: parameter.choice(["identified"], "Counts only people with a user ID or device ID."),
 }
 
 const operation = operationsOf("cohorts")
@@ -105,7 +95,7 @@ export function cohortRoutes(area: Area) {
       },
       {
         can: "cohorts:read",
-        query: query({ ...PAGE, q: word("Text that the name or the description contains.") }),
+        query: queryWith({ q: parameter.text("Text that the name or the description contains.") }),
         response: { 200: Paged(CohortResponse) },
         detail: operation("List cohorts"),
       },
@@ -262,7 +252,7 @@ export function cohortRoutes(area: Area) {
       async ({ params, query: given, ...call }) => area.people.members(callerOf(call), await writes.get(call.site, params.id), given),
       {
         can: { permission: "people:read", find: finding(writes.get) },
-        query: query({ ...PAGE, sort: choice(MEMBER_SORTS, "Order, largest or latest first. Default: `last_seen`.") }),
+        query: queryWith({ sort: parameter.choice(MEMBER_SORTS, "Order, largest or latest first. Default: `last_seen`.") }),
         response: { 200: Paged(MemberResponse) },
         detail: { ...operation("List the people of a cohort"), ...failures(...PEOPLE_FAILURES) },
       },
@@ -276,29 +266,34 @@ export function cohortRoutes(area: Area) {
     })
     .get("/power-users/histogram", ({ query: given, ...call }) => area.activity.histogram(callerOf(call), given), {
       can: "cohorts:read",
-      query: query(ACTIVITY),
+      query: queryWith(ACTIVITY),
       response: { 200: HistogramResponse },
       detail: { ...operation("Report on how many days people are active"), ...failures(...PEOPLE_FAILURES) },
     })
     .get("/power-users", ({ query: given, ...call }) => area.people.leaders(callerOf(call), given), {
       can: "people:read",
-      query: query({ ...PAGE, ...ACTIVITY, sort: choice(LEADER_SORTS, "Order, largest or latest first. Default: `active_days`.") }),
+      query: queryWith({ ...ACTIVITY, sort: parameter.choice(LEADER_SORTS, "Order, largest or latest first. Default: `active_days`.") }),
       response: { 200: Paged(LeaderResponse) },
       detail: { ...operation("List the most active people"), ...failures(...PEOPLE_FAILURES) },
     })
     .get("/power-users/:person", ({ params, query: given, ...call }) => area.people.person(callerOf(call), params.person, given), {
       can: "people:read",
-      query: query({ limit: PAGE.limit, cursor: PAGE.cursor, window: ACTIVITY.window, as_of: ACTIVITY.as_of }),
+      query: queryWith({
+        limit: parameter.number(1, 200, "Visits per page. Default: 50."),
+        cursor: parameter.text("Cursor of the next page: `recent.next_cursor` of the previous page."),
+        window: ACTIVITY.window,
+        as_of: ACTIVITY.as_of,
+      }),
       response: { 200: PersonResponse },
       detail: { ...operation("Get a person with their visits"), ...failures("person_not_found", "query_timeout") },
     })
     .get("/engagement", ({ query: given, ...call }) => area.activity.engagement(callerOf(call), given), {
       can: "cohorts:read",
-      query: query({
-        from: word("First day of the range, as YYYY-MM-DD. Default: 29 days before today."),
-        to: word("Last day of the range, as YYYY-MM-DD. Default: today."),
-        interval: choice(["auto", "day", "week", "month"], "Length of a point. Default: `day`."),
-        metrics: word("Metrics, separated by commas. Default: all."),
+      query: queryWith({
+        from: parameter.text("First day of the range, as YYYY-MM-DD. Default: 29 days before today."),
+        to: parameter.text("Last day of the range, as YYYY-MM-DD. Default: today."),
+        interval: parameter.choice(["auto", "day", "week", "month"], "Length of a point. Default: `day`."),
+        metrics: parameter.text("Metrics, separated by commas. Default: all."),
         cohort_id: ACTIVITY.cohort_id,
         filters: ACTIVITY.filters,
         restrict: ACTIVITY.restrict,

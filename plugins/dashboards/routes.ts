@@ -1,11 +1,11 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
 import {
   etagOf,
   failures,
-  missingPermission,
   NoQuery,
   operationsOf,
+  parameter,
   parseId,
+  queryWith,
   readNothing,
   readOptionalJson,
   readSortedPaging,
@@ -31,11 +31,6 @@ import {
   type ImportResponse as Imported,
   ImportResponse,
 } from "./responses.ts"
-
-/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const word = (description: string) => parameter({ type: "string", description })
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
 
 const operation = operationsOf("dashboards")
 const READ = "dashboards:read"
@@ -95,12 +90,9 @@ export function dashboardRoutes(area: Area) {
       },
       {
         can: READ,
-        query: query({
-          limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-          cursor: word("Cursor of the page, from `next_cursor`."),
-          count: parameter({ type: "string", enum: ["true", "false"], description: "Whether to count all rows. Default: false." }),
-          q: word("Text that the name or the description contains."),
-          visibility: parameter({ type: "string", enum: ["private", "site"], description: "Visibility of the dashboards." }),
+        query: queryWith({
+          q: parameter.text("Text that the name or the description contains."),
+          visibility: parameter.choice(["private", "site"], "Visibility of the dashboards."),
         }),
         response: { 200: BoardList },
         detail: operation("List dashboards: Overview, then the others in your order"),
@@ -316,7 +308,6 @@ export function dashboardRoutes(area: Area) {
     .get(
       "/dashboards/:id/widgets/:file",
       async ({ query: given, ...call }) => {
-        if (!call.permissions.has("export:read")) throw missingPermission("export:read")
         const shown = await shownTo(call, () => readDataQuery(area, call.site, given, call.user.id))
         const id = /^(\d+)\.csv$/.exec(call.params.file ?? "")?.[1]
         const name = `dashboard-${shown.board.id}-widget-${id}.csv`
@@ -324,15 +315,16 @@ export function dashboardRoutes(area: Area) {
         return new Response(await data.csv(shown, parseId(id)), { headers })
       },
       {
-        can: read,
-        query: query({
-          range: word("Range, as a JSON string."),
-          filters: word("Filters, as a JSON string."),
-          compare: word("Comparison: `none`, `previous_period`, `previous_year`, or two days as a JSON string."),
+        can: { ...read, also: ["export:read"] },
+        query: queryWith({
+          range: parameter.text("Range, as a JSON string."),
+          filters: parameter.text("Filters, as a JSON string."),
+          compare: parameter.text("Comparison: `none`, `previous_period`, `previous_year`, or two days as a JSON string."),
         }),
         detail: {
           ...operation("Get the figures of one widget as CSV, at `<id>.csv`"),
-          ...failures("dashboard_not_found", "widget_not_found", "forbidden", "broken_reference", "identity_insufficient", "query_timeout"),
+          ...failures("dashboard_not_found", "widget_not_found", "broken_reference", "identity_insufficient", "query_timeout"),
+          responses: { 200: { description: "The figures.", content: { "text/csv": { schema: { type: "string" } } } } },
         },
       },
     )

@@ -5,6 +5,8 @@ import {
   failures,
   NoQuery,
   operationsOf,
+  parameter,
+  queryWith,
   readNothing,
   refuseArguments,
   Sent,
@@ -16,16 +18,11 @@ import { CHAT_EVENTS } from "./chat/chat.ts"
 import { IntegrationPatch } from "./chat/input.ts"
 import { messageSchema, ONLY_BY_NAME, PING } from "./events.ts"
 import type { Kind } from "./kind.ts"
-import { parameter, queryOf } from "./parameters.ts"
 import { AuthorizationResponse, EventsResponse, IntegrationList, IntegrationResponse, TestResponse } from "./responses.ts"
 
 const operation = operationsOf("integrations")
-const FORGET = queryOf({
-  forget_data: parameter({
-    type: "string",
-    enum: ["true", "false"],
-    description: "Whether data that was fetched is deleted too. Default: false.",
-  }),
+const FORGET = queryWith({
+  forget_data: parameter.choice(["true", "false"], "Whether data that was fetched is deleted too. Default: false."),
 })
 function readForget(query: Record<string, unknown>): boolean {
   const reader = new ArgumentReader(query, ["forget_data"])

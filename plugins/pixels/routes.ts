@@ -1,4 +1,3 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
 import {
   ArgumentReader,
   etagOf,
@@ -6,6 +5,8 @@ import {
   NoQuery,
   operationsOf,
   Paged,
+  parameter,
+  queryWith,
   readNothing,
   refuseArguments,
   Sent,
@@ -28,33 +29,24 @@ interface RouteParts {
   show(pixel: Pixel): PixelResponse
 }
 
-/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const word = (description: string) => parameter({ type: "string", description })
-const choice = (names: readonly string[]) => parameter({ type: "string", enum: names })
-const number = (minimum: number, maximum: number) => parameter({ type: "integer", minimum, maximum })
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
-
 const RANGE = {
-  period: word("Period, such as `today`, `7d`, `30d`, `12mo` or `all`. Default: `30d`, unless `from` and `to` are set."),
-  from: word("First day of the range, as YYYY-MM-DD."),
-  to: word("Last day of the range, as YYYY-MM-DD."),
-  timezone: word("IANA time zone. Default: the time zone of the site."),
-  filters: word("Filters, as a JSON string."),
+  period: parameter.text("Period, such as `today`, `7d`, `30d`, `12mo` or `all`. Default: `30d`, unless `from` and `to` are set."),
+  from: parameter.text("First day of the range, as YYYY-MM-DD."),
+  to: parameter.text("Last day of the range, as YYYY-MM-DD."),
+  timezone: parameter.text("IANA time zone. Default: the time zone of the site."),
+  filters: parameter.text("Filters, as a JSON string."),
 }
 const COMPARED = {
-  compare: choice(["none", "previous_period", "previous_year", "custom"]),
-  compare_from: word("First day of a custom comparison, as YYYY-MM-DD."),
-  compare_to: word("Last day of a custom comparison, as YYYY-MM-DD."),
-  match_weekday: parameter({ type: "boolean" }),
+  compare: parameter.choice(["none", "previous_period", "previous_year", "custom"], "Range to compare with. Default: `none`."),
+  compare_from: parameter.text("First day of a custom comparison, as YYYY-MM-DD."),
+  compare_to: parameter.text("Last day of a custom comparison, as YYYY-MM-DD."),
+  match_weekday: parameter.choice(["true", "false"], "Whether the compared range starts on the same weekday. Default: false."),
 }
-const PAGE = { limit: number(1, 200), cursor: word("Cursor of the page, from `next_cursor`."), count: choice(["true", "false"]) }
 const LIST = {
-  ...PAGE,
-  q: word("Text that the name or the slug contains."),
-  kind: choice(KINDS),
-  state: choice(STATES),
-  sort: choice(SORTS),
+  q: parameter.text("Text that the name or the slug contains."),
+  kind: parameter.choice(KINDS, "Kind of the pixels."),
+  state: parameter.choice(STATES, "State of the pixels."),
+  sort: parameter.choice(SORTS, "Order of the pixels."),
 }
 
 const operation = operationsOf("pixels")
@@ -79,7 +71,7 @@ export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, s
     .siteRouter()
     .get("/pixels", ({ site, query, ...call }) => list(site, query, callerOf(call)), {
       can: "pixels:read",
-      query: query(LIST),
+      query: queryWith(LIST),
       response: { 200: Paged(ListedPixelResponse) },
       detail: { ...operation("List tracking pixels"), ...failures("query_timeout") },
     })
@@ -153,7 +145,7 @@ export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, s
       async ({ site, params, query, ...call }) => reports.stats(site, await pixels.get(site, params.id), query, callerOf(call)),
       {
         can: read,
-        query: query({ ...RANGE, ...COMPARED }),
+        query: queryWith({ ...RANGE, ...COMPARED }),
         response: { 200: StatsResponse },
         detail: { ...operation("Get the opens of a pixel by route"), ...failures("pixel_not_found", "query_timeout") },
       },
@@ -163,7 +155,11 @@ export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, s
       async ({ site, params, query, ...call }) => reports.timeseries(site, await pixels.get(site, params.id), query, callerOf(call)),
       {
         can: read,
-        query: query({ ...RANGE, ...COMPARED, interval: choice(["auto", "hour", "day", "week", "month"]) }),
+        query: queryWith({
+          ...RANGE,
+          ...COMPARED,
+          interval: parameter.choice(["auto", "hour", "day", "week", "month"], "Size of the buckets. Default: `auto`."),
+        }),
         response: { 200: TimeseriesResponse },
         detail: { ...operation("Get the opens of a pixel over time"), ...failures("pixel_not_found", "query_timeout") },
       },
@@ -173,12 +169,12 @@ export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, s
       async ({ site, params, query, ...call }) => reports.breakdown(site, await pixels.get(site, params.id), query, callerOf(call)),
       {
         can: read,
-        query: query({
-          dimension: word(`${DIMENSIONS.join(", ")} or param:<name>. Default: via.`),
+        query: queryWith({
+          dimension: parameter.text(`${DIMENSIONS.join(", ")} or param:<name>. Default: via.`),
           ...RANGE,
-          order: choice(["desc", "asc"]),
-          limit: number(1, MAX_ROWS),
-          offset: number(0, 10_000),
+          order: parameter.choice(["desc", "asc"], "Direction. Default: `desc`."),
+          limit: parameter.number(1, MAX_ROWS, "Number of rows."),
+          offset: parameter.number(0, 10_000, "Number of rows to skip. Default: 0."),
         }),
         response: { 200: BreakdownResponse },
         detail: { ...operation("Get the opens of a pixel by dimension"), ...failures("pixel_not_found", "query_timeout") },
@@ -194,7 +190,7 @@ export function memberRoutes(host: PixelsHost, { pixels, reports, list, urlOf, s
       },
       {
         can: read,
-        query: query({ format: choice(FORMATS) }),
+        query: queryWith({ format: parameter.choice(FORMATS, "Form of the snippet. Default: `html`.") }),
         response: { 200: SnippetResponse },
         detail: { ...operation("Get the snippet of a pixel"), ...failures("pixel_not_found") },
       },

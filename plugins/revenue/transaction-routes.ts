@@ -1,13 +1,14 @@
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox"
+import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Created,
   failures,
   isObject,
-  missingPermission,
   NoQuery,
   type OwnStatements,
   Paged,
+  parameter,
   parseId,
+  queryWith,
   readNothing,
   readOptionalJson,
   Sent,
@@ -42,28 +43,20 @@ const MAX_BYTES = 1024 ** 2
 
 const Added = t.Union([TransactionResponse, TransactionList])
 
-/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const word = (description: string) => parameter({ type: "string", description })
-const choice = (names: readonly string[], description: string) => parameter({ type: "string", enum: names, description })
-
 const FILTERS = {
-  from: word("First day, as YYYY-MM-DD."),
-  to: word("Last day, as YYYY-MM-DD."),
-  type: choice(["sale", "refund", "dispute", "adjustment"], "Type of the transactions."),
-  provider: choice(PROVIDERS, "Who reported the transactions."),
-  trust: choice(TRUSTS, "How far the amounts can be trusted."),
-  currency: word("ISO 4217 code."),
-  flag: choice(SHOWN_FLAGS, "Mark of the transactions."),
-  q: word("Text that the external ID, the order ID or the note contains."),
-  sort: choice(SORTS, "Order of the transactions. `amount` compares minor units, whatever the currency. Default: `-occurred_at`."),
+  from: parameter.text("First day, as YYYY-MM-DD."),
+  to: parameter.text("Last day, as YYYY-MM-DD."),
+  type: parameter.choice(["sale", "refund", "dispute", "adjustment"], "Type of the transactions."),
+  provider: parameter.choice(PROVIDERS, "Who reported the transactions."),
+  trust: parameter.choice(TRUSTS, "How far the amounts can be trusted."),
+  currency: parameter.text("ISO 4217 code."),
+  flag: parameter.choice(SHOWN_FLAGS, "Mark of the transactions."),
+  q: parameter.text("Text that the external ID, the order ID or the note contains."),
+  sort: parameter.choice(
+    SORTS,
+    "Order of the transactions. `amount` compares minor units, whatever the currency. Default: `-occurred_at`.",
+  ),
 }
-const PAGE = {
-  limit: parameter({ type: "integer", minimum: 1, maximum: 200, description: "Rows per page. Default: 50." }),
-  cursor: word("Cursor of the page, from `next_cursor`."),
-  count: choice(["true", "false"], "Whether to count all rows. Default: false."),
-}
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
 
 /** Routes for transactions. */
 export function transactionRoutes({ host, list, manual }: Area) {
@@ -107,23 +100,19 @@ export function transactionRoutes({ host, list, manual }: Area) {
       },
       {
         can: READ,
-        query: query({ ...FILTERS, ...PAGE }),
+        query: queryWith(FILTERS),
         response: { 200: Paged(TransactionResponse) },
         detail: operation("List transactions"),
       },
     )
     .get(
       "/revenue/transactions.csv",
-      ({ site, query: given, permissions, request }) => {
-        if (!permissions.has("export:read")) throw missingPermission("export:read")
-        return list.csv(site, given, callerOf(site, request), sightOf(permissions).seesPeople)
-      },
+      ({ site, query: given, permissions, request }) => list.csv(site, given, callerOf(site, request), sightOf(permissions).seesPeople),
       {
-        can: READ,
-        query: query(FILTERS),
+        can: { permission: READ, also: ["export:read"] },
+        query: queryWith(FILTERS),
         detail: {
-          ...operation("Download transactions as CSV. Requires export:read as well"),
-          ...failures("forbidden"),
+          ...operation("Download transactions as CSV"),
           responses: { 200: { description: "The transactions.", content: { "text/csv": { schema: { type: "string" } } } } },
         },
       },

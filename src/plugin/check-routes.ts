@@ -1,5 +1,6 @@
 import type { AnyElysia } from "elysia"
 import type { Permissions } from "../domain/permission.ts"
+import type { Gate } from "../web/router.ts"
 import { claimOpen, pluginFault } from "./check.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
 
@@ -44,12 +45,12 @@ export function checkRoutes(
     ...(paths.site ?? []).map((word) => `/api/private/sites/:site/${word}`),
     ...(paths.instance ?? []).map((word) => `/api/private/${word}`),
   ]
-  for (const { method, path, asks, summary } of listed(routes)) {
+  for (const { method, path, asks, also, summary } of listed(routes)) {
     const named = `${method} ${path}`
     if (!isBelow(path, bases)) throw pluginFault(id, `${named} is outside the paths of the plugin`)
     if (typeof asks !== "string") throw pluginFault(id, `${named} has no access rule`)
-    if (!MARKERS.has(asks) && !Object.hasOwn(permissions, asks))
-      throw pluginFault(id, `${named} requires the undeclared permission ${asks}`)
+    const undeclared = [asks, ...also].find((permission) => !MARKERS.has(permission) && !Object.hasOwn(permissions, permission))
+    if (undeclared !== undefined) throw pluginFault(id, `${named} requires the undeclared permission ${undeclared}`)
     if (typeof summary !== "string") throw pluginFault(id, `${named} has no summary for the OpenAPI document`)
   }
   const openBases = open.map((word) => `/${word}`)
@@ -66,6 +67,7 @@ const listed = (groups: readonly AnyElysia[]) =>
       method,
       path,
       asks: hooks?.detail?.["x-permission"] as unknown,
+      also: ((hooks?.detail?.["x-gate"] as Gate | undefined)?.also ?? []) as readonly string[],
       summary: hooks?.detail?.summary as unknown,
     })),
   )

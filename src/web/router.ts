@@ -18,6 +18,8 @@ export interface Admitted {
 
 /** Conditions of a route in addition to its permission. */
 export interface Terms {
+  /** Further permissions that the caller needs, such as `export:read` for the file of a report. */
+  also?: readonly string[]
   /** Whether the user must have confirmed their identity within the last ten minutes. */
   sudo?: boolean
   /** Whether the route changes nothing although it is not a GET. It works during maintenance and read-only impersonation. */
@@ -91,14 +93,14 @@ function readOf({ read, multipart }: Rule): Read {
 
 /** Describes a rule for the documentation. */
 export interface Gate
-  extends Pick<Terms, "sudo" | "reads" | "duringMaintenance" | "personal" | "waits" | "beforeSetUp" | "deleted" | "feature"> {
+  extends Pick<Terms, "also" | "sudo" | "reads" | "duringMaintenance" | "personal" | "waits" | "beforeSetUp" | "deleted" | "feature"> {
   ask: Rule["ask"]
 }
 
 /** Returns the OpenAPI members of a rule. Elysia keeps only the `detail` of a macro. */
 export function described(rule: Rule, permission: string, plugin: string | undefined): object {
-  const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
-  const terms = { sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature }
+  const { ask, also, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
+  const terms = { also, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature }
   const given = Object.entries(terms).filter(([, value]) => value !== undefined)
   const gate: Gate = { ask, ...Object.fromEntries(given) }
   return { "x-permission": permission, "x-gate": gate }

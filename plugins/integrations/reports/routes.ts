@@ -1,4 +1,5 @@
 import {
+  AnyQuery,
   ArgumentReader,
   etagOf,
   failures,
@@ -6,6 +7,8 @@ import {
   operationsOf,
   Paged,
   pageOfAll,
+  parameter,
+  queryWith,
   readNothing,
   readPlainPaging,
   refuseArguments,
@@ -13,7 +16,6 @@ import {
   type Site,
 } from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
-import { LIST, parameter, queryOf } from "../parameters.ts"
 import { plain } from "../text.ts"
 import { lastDue } from "./calendar.ts"
 import { factsOf } from "./chat.ts"
@@ -29,9 +31,9 @@ import { reportById } from "./rows.ts"
 import { dashboardUrl } from "./sending.ts"
 
 const operation = operationsOf("integrations")
-const PREVIEW = queryOf({
-  kind: parameter({ type: "string", enum: REPORT_KINDS, description: "Kind of the report. Default: `weekly`." }),
-  sections: parameter({ type: "string", description: `Sections, separated by commas: ${SECTIONS.join(", ")}. Default: all.` }),
+const PREVIEW = queryWith({
+  kind: parameter.choice(REPORT_KINDS, "Kind of the report. Default: `weekly`."),
+  sections: parameter.text(`Sections, separated by commas: ${SECTIONS.join(", ")}. Default: all.`),
 })
 
 const CHANGE_FAILURES = ["mail_unavailable", "too_many_recipients"] as const
@@ -56,7 +58,7 @@ export function reportRoutes(host: IntegrationsHost, reports: Reports) {
       },
       {
         can: "site:read",
-        query: LIST,
+        query: AnyQuery,
         response: { 200: Paged(ReportResponse) },
         detail: operation("List reports. Without `integrations:read`, only your own subscriptions"),
       },

@@ -3,9 +3,10 @@ import {
   csvLine,
   etagOf,
   failures,
-  missingPermission,
   NoQuery,
   operationsOf,
+  parameter,
+  queryWith,
   type ReportOptions,
   readNothing,
   Sent,
@@ -13,7 +14,6 @@ import {
 } from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
 import type { Integrations } from "../lifecycle.ts"
-import { PAGE, parameter, queryOf } from "../parameters.ts"
 import { IntegrationResponse } from "../responses.ts"
 import { GOOGLE_KINDS, type GoogleAccounts } from "./google.ts"
 import { MappingInput } from "./input.ts"
@@ -97,22 +97,19 @@ export function googleRoutes(host: IntegrationsHost, accounts: GoogleAccounts, m
   return [callback, ...properties, mapping]
 }
 
-const word = (description: string) => parameter({ type: "string", description })
-const choice = (names: readonly string[], description: string) => parameter({ type: "string", enum: names, description })
-
 const REPORT = {
-  period: word("Period, such as `28d` or `last_month`. Default: `30d`."),
-  from: word("First day, as YYYY-MM-DD. Needs `to`, and wins over `period`."),
-  to: word("Last day (inclusive), as YYYY-MM-DD."),
-  group_by: choice(GROUPS, "Dimension by which results are grouped. Default: `query`."),
-  page: word("Only this page, as a full URL."),
-  query: word("Only this query."),
-  country: word("Only this country, as ISO 3166-1 alpha-2."),
-  device: choice(DEVICES, "Only this class of devices."),
-  search_type: choice(SEARCH_TYPES, "Search type. Default: `web`."),
-  engine: choice(ENGINES, "Search engine. Default: `google`."),
-  sort: choice(SORTS, "Figure by which rows are sorted. Default: `clicks`, for days `key`."),
-  order: choice(["desc", "asc"], "Direction. Default: best first, days ascending."),
+  period: parameter.text("Period, such as `28d` or `last_month`. Default: `30d`."),
+  from: parameter.text("First day, as YYYY-MM-DD. Needs `to`, and wins over `period`."),
+  to: parameter.text("Last day (inclusive), as YYYY-MM-DD."),
+  group_by: parameter.choice(GROUPS, "Dimension by which results are grouped. Default: `query`."),
+  page: parameter.text("Only this page, as a full URL."),
+  query: parameter.text("Only this query."),
+  country: parameter.text("Only this country, as ISO 3166-1 alpha-2."),
+  device: parameter.choice(DEVICES, "Only this class of devices."),
+  search_type: parameter.choice(SEARCH_TYPES, "Search type. Default: `web`."),
+  engine: parameter.choice(ENGINES, "Search engine. Default: `google`."),
+  sort: parameter.choice(SORTS, "Figure by which rows are sorted. Default: `clicks`, for days `key`."),
+  order: parameter.choice(["desc", "asc"], "Direction. Default: best first, days ascending."),
 }
 const FAILURES = failures("not_connected", "query_timeout")
 
@@ -128,22 +125,19 @@ export const reportRoutes = (host: IntegrationsHost, report: ReportCall) =>
     .siteRouter()
     .get("/search-console/report", ({ site, query, ...call }) => report(site, query, optionsOf(call)), {
       can: "site:read",
-      query: queryOf({ ...REPORT, ...PAGE }),
+      query: queryWith(REPORT),
       response: { 200: SearchReport },
       detail: { ...operation("Report clicks, impressions and positions in search results"), ...FAILURES },
     })
     .get(
       "/search-console/report.csv",
-      async ({ site, query, permissions, ...call }) => {
-        if (!permissions.has("export:read")) throw missingPermission("export:read")
-        return file(site, await report(site, query, { ...optionsOf(call), isWhole: true }))
-      },
+      async ({ site, query, ...call }) => file(site, await report(site, query, { ...optionsOf(call), isWhole: true })),
       {
-        can: "site:read",
-        query: queryOf(REPORT),
+        can: { permission: "site:read", also: ["export:read"] },
+        query: queryWith(REPORT),
         detail: {
-          ...operation("Download all rows of the search report as CSV. Requires export:read as well"),
-          ...failures("not_connected", "query_timeout", "forbidden"),
+          ...operation("Download all rows of the search report as CSV"),
+          ...FAILURES,
           responses: { 200: { description: "All rows of the report.", content: { "text/csv": { schema: { type: "string" } } } } },
         },
       },

@@ -1,4 +1,3 @@
-import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   etagOf,
@@ -7,7 +6,9 @@ import {
   operationsOf,
   Paged,
   pageOfAll,
+  parameter,
   privatePage,
+  queryWith,
   readNothing,
   readPaging,
   readPlainPaging,
@@ -22,14 +23,7 @@ import { DELIVERY_STATES } from "./webhook.ts"
 import type { WithSecret } from "./webhooks.ts"
 
 const operation = operationsOf("integrations")
-const DeliveriesQuery = t.Object(
-  {
-    state: t.Optional(
-      t.String({ "x-parameter": { type: "string", enum: DELIVERY_STATES, description: "Only deliveries in this state." } }),
-    ),
-  },
-  { additionalProperties: true },
-)
+const DeliveriesQuery = queryWith({ state: parameter.choice(DELIVERY_STATES, "Only deliveries in this state.") })
 const URL_FAILURES = ["unknown_event", "blocked_address", "outbound_disabled"] as const
 
 /** Routes for webhooks and their deliveries. */

@@ -1,5 +1,4 @@
-import { type TSchema, Type as t } from "@sinclair/typebox"
-import { csvLine, failures, missingPermission, type ReportOptions, type Site } from "#plugin"
+import { csvLine, failures, parameter, queryWith, type ReportOptions, type Site } from "#plugin"
 import { operation } from "../area.ts"
 import type { RevenueHost } from "../host.ts"
 import { REFUND_BASES } from "../settings.ts"
@@ -11,37 +10,35 @@ import { ProductsResponse, ReportResponse } from "./responses.ts"
 
 const READ = "revenue:read"
 
-/** Returns a query parameter for the OpenAPI document. The handler parses it, so that all faults are reported at once. */
-const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
-const word = (description: string) => parameter({ type: "string", description })
-const choice = (names: readonly string[], description: string) => parameter({ type: "string", enum: names, description })
-const number = (minimum: number, maximum: number, description: string) => parameter({ type: "integer", minimum, maximum, description })
-
 const RANGE = {
-  period: word("Period, such as `28d` or `last_month`. Default: `30d`."),
-  from: word("First day, as YYYY-MM-DD. Needs `to`, and wins over `period`."),
-  to: word("Last day (inclusive), as YYYY-MM-DD."),
-  filters: word("Filters on what transactions keep of their visit, and on cohorts, as a JSON string."),
-  imports: choice(["true", "false"], "Whether imported totals count as visitors. Default: true."),
-  attribution: choice(MODEL_NAMES, "Which visits are credited with a sale. Default: `last_touch`."),
-  recurring: choice(["first", "renewal"], "Only subscription payments of this kind."),
-  trust: choice(["all", "verified"], "`verified` leaves out what only a browser or an import reported. Default: the site's setting."),
-  refund_basis: choice(REFUND_BASES, "Day on which refunds are booked. Default: the site's setting."),
-  currency: word("`each` for each currency on its own, `base` for the site's base currency, or an ISO 4217 code. Default: `each`."),
-  limit: number(1, 500, "Number of groups. Default: 50."),
+  period: parameter.text("Period, such as `28d` or `last_month`. Default: `30d`."),
+  from: parameter.text("First day, as YYYY-MM-DD. Needs `to`, and wins over `period`."),
+  to: parameter.text("Last day (inclusive), as YYYY-MM-DD."),
+  filters: parameter.text("Filters on what transactions keep of their visit, and on cohorts, as a JSON string."),
+  imports: parameter.choice(["true", "false"], "Whether imported totals count as visitors. Default: true."),
+  attribution: parameter.choice(MODEL_NAMES, "Which visits are credited with a sale. Default: `last_touch`."),
+  recurring: parameter.choice(["first", "renewal"], "Only subscription payments of this kind."),
+  trust: parameter.choice(
+    ["all", "verified"],
+    "`verified` leaves out what only a browser or an import reported. Default: the site's setting.",
+  ),
+  refund_basis: parameter.choice(REFUND_BASES, "Day on which refunds are booked. Default: the site's setting."),
+  currency: parameter.text(
+    "`each` for each currency on its own, `base` for the site's base currency, or an ISO 4217 code. Default: `each`.",
+  ),
+  limit: parameter.number(1, 500, "Number of groups. Default: 50."),
 }
 const REPORT = {
   ...RANGE,
-  interval: choice(["auto", "hour", "day", "week", "month"], "Size of the buckets. Default: `auto`."),
-  compare: choice(["none", "previous_period", "previous_year", "custom"], "Range to compare with. Default: `none`."),
-  compare_from: word("First day of the compared range, with `compare=custom`."),
-  compare_to: word("Last day of the compared range, with `compare=custom`."),
-  match_weekday: choice(["true", "false"], "Whether the compared range starts on the same weekday. Default: false."),
-  group_by: choice(GROUPS, "What the groups of the breakdown are. Default: `source`."),
-  cohort_by: choice(["day", "week", "month"], "Adds revenue by period of the first purchase."),
-  periods: number(1, 90, "Periods of each cohort: at most 90 days, 53 weeks or 36 months. Default: 12."),
+  interval: parameter.choice(["auto", "hour", "day", "week", "month"], "Size of the buckets. Default: `auto`."),
+  compare: parameter.choice(["none", "previous_period", "previous_year", "custom"], "Range to compare with. Default: `none`."),
+  compare_from: parameter.text("First day of the compared range, with `compare=custom`."),
+  compare_to: parameter.text("Last day of the compared range, with `compare=custom`."),
+  match_weekday: parameter.choice(["true", "false"], "Whether the compared range starts on the same weekday. Default: false."),
+  group_by: parameter.choice(GROUPS, "What the groups of the breakdown are. Default: `source`."),
+  cohort_by: parameter.choice(["day", "week", "month"], "Adds revenue by period of the first purchase."),
+  periods: parameter.number(1, 90, "Periods of each cohort: at most 90 days, 53 weeks or 36 months. Default: 12."),
 }
-const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
 
 const FAILURES = failures("query_timeout", "identity_insufficient", "broken_reference")
 
@@ -51,22 +48,19 @@ export function reportRoutes(host: RevenueHost, report: Report, products: Return
     .siteRouter()
     .get("/revenue/report", ({ site, query: given, ...call }) => report(site, given, optionsOf(call)), {
       can: READ,
-      query: query(REPORT),
+      query: queryWith(REPORT),
       response: { 200: ReportResponse },
       detail: { ...operation("Report revenue, refunds and orders"), ...FAILURES },
     })
     .get(
       "/revenue/report.csv",
-      async ({ site, query: given, permissions, ...call }) => {
-        if (!permissions.has("export:read")) throw missingPermission("export:read")
-        return file(site, await report(site, given, { ...optionsOf({ ...call, permissions }), isWhole: true }))
-      },
+      async ({ site, query: given, ...call }) => file(site, await report(site, given, { ...optionsOf(call), isWhole: true })),
       {
-        can: READ,
-        query: query(REPORT),
+        can: { permission: READ, also: ["export:read"] },
+        query: queryWith(REPORT),
         detail: {
-          ...operation("Download all groups of the revenue report as CSV. Requires export:read as well"),
-          ...failures("query_timeout", "identity_insufficient", "broken_reference", "forbidden"),
+          ...operation("Download all groups of the revenue report as CSV"),
+          ...FAILURES,
           responses: {
             200: {
               description: "All groups of the report, one line for each currency. Totals are left out, so that lines can be added up.",
@@ -78,7 +72,7 @@ export function reportRoutes(host: RevenueHost, report: Report, products: Return
     )
     .get("/revenue/products", ({ site, query: given, ...call }) => products(site, given, optionsOf(call)), {
       can: READ,
-      query: query({ ...RANGE, group_by: choice(["sku", "name", "category"], "What the rows are. Default: `name`.") }),
+      query: queryWith({ ...RANGE, group_by: parameter.choice(["sku", "name", "category"], "What the rows are. Default: `name`.") }),
       response: { 200: ProductsResponse },
       detail: { ...operation("List sold products"), ...FAILURES },
     })

@@ -1,5 +1,6 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
 import { API } from "../../domain/limits.ts"
+import { MAX_CURSOR_CHARS } from "../../services/lists/paging.ts"
 import { documentOf, type OpenApiDocument } from "./document.ts"
 import { privateFailuresOf } from "./private-failures.ts"
 import { type DescribedRoute, placeOf, type RunningRoute, schemasOf } from "./route.ts"
@@ -48,7 +49,7 @@ function described(route: RunningRoute): DescribedRoute {
   const place = placeOf({ method, path })
   const schemas = schemasOf(hooks)
   const operationId = detail.operationId ?? nameOf(place)
-  const query = isPaged(hooks) ? { ...PAGING, ...schemas.query } : schemas.query
+  const query = { ...pagingOf(hooks), ...schemas.query }
   const placed = { ...place, operationId, summary, detail, scopes: [], ...schemas, query, access: { permission, gate } }
   return { ...placed, failures: privateFailuresOf(placed) }
 }
@@ -59,11 +60,12 @@ function nameOf({ method, path }: Pick<DescribedRoute, "method" | "path">): stri
   return method + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")
 }
 
-/** Returns whether a route returns a page of a list and accepts the paging parameters. */
-function isPaged({ query, response }: NonNullable<RunningRoute["hooks"]>): boolean {
-  const { properties } = ((response ?? {}) as Record<string, { properties?: object }>)[200] ?? {} // schemas of objects
+/** Returns the paging parameters of a route that returns a page of a list, with `count` if the list can be counted. */
+function pagingOf({ query, response }: NonNullable<RunningRoute["hooks"]>): Readonly<Record<string, TSchema>> {
+  const { properties = {} } = ((response ?? {}) as Record<string, { properties?: object }>)[200] ?? {} // schemas of objects
   const isOpen = (query as { additionalProperties?: boolean } | undefined)?.additionalProperties === true
-  return isOpen && properties !== undefined && "next_cursor" in properties
+  if (!isOpen || !("next_cursor" in properties)) return {}
+  return "total" in properties ? { ...PAGING, ...COUNTING } : PAGING
 }
 
 const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-parameter": schema }))
@@ -73,7 +75,14 @@ const { min, max, default: usual } = API.privateListLimit
 /** Query parameters of every list (areas/00 section 7). */
 const PAGING: Readonly<Record<string, TSchema>> = {
   limit: parameter({ type: "integer", minimum: min, maximum: max, default: usual, description: "Maximum number of items per page." }),
-  cursor: parameter({ type: "string", maxLength: 200, description: "Cursor of the next page: `next_cursor` of the previous page." }),
+  cursor: parameter({
+    type: "string",
+    maxLength: MAX_CURSOR_CHARS,
+    description: "Cursor of the next page: `next_cursor` of the previous page.",
+  }),
+}
+
+const COUNTING: Readonly<Record<string, TSchema>> = {
   count: parameter({
     type: "string",
     enum: ["true", "false"],
@@ -85,8 +94,8 @@ const ABOUT = `The API of the dashboard. It can change with every version; progr
 
 Users sign in and get a session cookie. API keys are not accepted. \`x-permission\` is the permission that an operation requires on
 the site or organization in its path, or \`self\`, \`member\`, \`instance_admin\` or \`open\`. \`x-gate\` lists further conditions:
-\`sudo\` requires a confirmation of identity within the last ten minutes, \`personal\` is unavailable during impersonation, \`reads\`
-marks a request that changes nothing although its method is not \`GET\`.
+\`also\` names permissions that are required as well, \`sudo\` requires a confirmation of identity within the last ten minutes,
+\`personal\` is unavailable during impersonation, \`reads\` marks a request that changes nothing although its method is not \`GET\`.
 
 Errors are \`application/problem+json\`. Use the member \`code\` to distinguish them. If a request has several problems, the first
 one in this order is returned: host, address, method, origin, session, second factor, feature, site or organization, permission,

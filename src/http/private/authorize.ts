@@ -8,7 +8,7 @@ import { type Maintenance, refuseWrites } from "../../services/instance/maintena
 import type { SecondFactors } from "../../services/sign-in/second-factors.ts"
 import type { Person, Sessions } from "../../services/sign-in/sessions.ts"
 import type { Call } from "../../web/guard.ts"
-import type { Authorize, Caller, Rule } from "../../web/router.ts"
+import type { Authorize, Caller, Rule, Terms } from "../../web/router.ts"
 import { addressPrefix } from "../caller.ts"
 import type { Origins } from "./origins.ts"
 import type { SessionCookie } from "./session-cookie.ts"
@@ -111,14 +111,14 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       const caller = await admitted(call, rule)
       const find = rule.deleted ? access.onDeletedSite : access.onSite
       const site = await find(caller, call.params.site)
-      requirePermission(site.permissions, rule.permission)
+      requireAll(site.permissions, rule)
       refuseRestricted(call, caller, rule)
       return { ...caller, ...site }
     },
     async organization(call, rule) {
       const caller = await admitted(call, rule)
       const organization = await access.onOrganization(caller, call.params.organization)
-      if (rule.permission !== MEMBER) requirePermission(organization.permissions, rule.permission)
+      requireAll(organization.permissions, rule)
       refuseRestricted(call, caller, rule)
       return { ...caller, ...organization }
     },
@@ -127,6 +127,10 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
 
 /** Permission of routes that every member of the organization can use. */
 export const MEMBER = "member"
+
+function requireAll(permissions: ReadonlySet<string>, { permission, also = [] }: { permission: string } & Pick<Terms, "also">): void {
+  for (const needed of [permission, ...also]) if (needed !== MEMBER) requirePermission(permissions, needed)
+}
 
 /** Throws `forbidden` with the name of the missing permission. */
 export function requirePermission(permissions: ReadonlySet<string>, permission: string): void {

@@ -53,7 +53,7 @@ export function readPaging<Filters>(
 }
 
 /** Maximum length of a cursor. In a list ordered by name it contains a name of up to 100 characters. */
-const MAX_CURSOR_CHARS = 1_000
+export const MAX_CURSOR_CHARS = 1_000
 
 /** Reads the parameters of a list without filters. */
 export const readPlainPaging = (list: string, given: Record<string, unknown>): Paging<object> => readPaging(list, given, [], () => ({}))

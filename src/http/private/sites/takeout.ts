@@ -9,7 +9,6 @@ import type { PrivateRouter } from "../../../web/router.ts"
 import { allowPauses } from "../../idle-timeouts.ts"
 import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent } from "../../public/requests.ts"
-import { requirePermission } from "../authorize.ts"
 import { answersFile, refuses } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
 
@@ -22,8 +21,8 @@ export interface TakeoutRoutesOptions {
 
 const operation = (summary: string) => ({ summary, tags: ["export"] })
 
-/** Additional permissions, because the archive contains all data of the site. */
-const NEEDED = ["export:read", "revenue:read"]
+/** The archive contains all data of the site. */
+const CAN = { permission: "people:read", also: ["export:read", "revenue:read"] }
 
 /** Creates the routes that export a whole site. They require `export:read`, `revenue:read` and `people:read`. */
 export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, create, now }: TakeoutRoutesOptions) =>
@@ -31,42 +30,32 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
     .use(router)
     .post(
       "",
-      ({ site, user, permissions, actor, ...call }) => {
-        for (const permission of NEEDED) requirePermission(permissions, permission)
-        return create<Job, WorkResponse>(
+      ({ site, user, actor, ...call }) =>
+        create<Job, WorkResponse>(
           { ...call, user },
           (body, also) => {
             parseEmptyBody(body)
             return takeouts.begin(site, { userId: user.id, actor }, also)
           },
           (job) => ({ status: 202, location: `/api/private/sites/${site.id}/takeout/${job.id}`, body: toWorkResponse(job, now()) }),
-        )
-      },
+        ),
       {
-        can: { permission: "people:read", personal: true, read: readOptionalJson(API.privateBodyBytes) },
+        can: { ...CAN, personal: true, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
         response: { 202: WorkResponse },
         detail: { ...operation("Start exporting a site"), ...refuses("invalid_state") },
       },
     )
-    .get(
-      "/:id",
-      async ({ site, permissions, params }) => {
-        for (const permission of NEEDED) requirePermission(permissions, permission)
-        return toWorkResponse(await takeouts.get(site, params.id), now())
-      },
-      {
-        can: "people:read",
-        query: NoQuery,
-        response: { 200: WorkResponse },
-        detail: { ...operation("Get the progress of a site export"), ...refuses("work_not_found") },
-      },
-    )
+    .get("/:id", async ({ site, params }) => toWorkResponse(await takeouts.get(site, params.id), now()), {
+      can: CAN,
+      query: NoQuery,
+      response: { 200: WorkResponse },
+      detail: { ...operation("Get the progress of a site export"), ...refuses("work_not_found") },
+    })
     .get(
       "/:id/file",
-      async ({ site, session, permissions, params, request, server }) => {
-        for (const permission of NEEDED) requirePermission(permissions, permission)
+      async ({ site, session, params, request, server }) => {
         const { path, name } = await takeouts.file(site, params.id)
         const headers = { "content-type": "application/zip", "content-disposition": `attachment; filename="${name}"` }
         if (request.method === "HEAD") return new Response(null, { headers })
@@ -75,7 +64,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         return new Response(piecesOf(path, watch), { headers })
       },
       {
-        can: { permission: "people:read", personal: true },
+        can: { ...CAN, personal: true },
         query: NoQuery,
         detail: {
           ...operation("Download the archive of a site export, available for a day"),

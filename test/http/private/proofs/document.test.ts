@@ -103,6 +103,27 @@ test("schemas compile, and every reference resolves", () => {
   }
 })
 
+test("every list takes the parameters of paging, and `count` if it can be counted", () => {
+  const pages = operations.flatMap((operation) => {
+    const { schema } = operation.answers["200"]?.content["application/json"] ?? {}
+    const title = String(schema?.$ref ?? "")
+      .split("/")
+      .at(-1)!
+    const { properties = {} } = (document.components.schemas[title] ?? schema ?? {}) as { properties?: Record<string, object> }
+    // A list that is never divided declares a cursor that is always null.
+    return "data" in properties && JSON.stringify(properties.next_cursor)?.includes("string") ? [{ operation, properties }] : []
+  })
+  expect(pages.length).toBeGreaterThan(30)
+  for (const { operation, properties } of pages) {
+    const names = operation.parameters.map(({ name }) => name)
+    const wanted = ["limit", "cursor", ...("total" in properties ? ["count"] : [])]
+    expect({ name: shortName(operation), missing: wanted.filter((name) => !names.includes(name)) }).toEqual({
+      name: shortName(operation),
+      missing: [],
+    })
+  }
+})
+
 test("every property of a schema has a description", () => {
   expect(undescribedProperties(document)).toEqual([])
 })

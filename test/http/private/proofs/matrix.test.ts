@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { sql } from "../../../../src/store/sql.ts"
 import type { Declared } from "../../openapi/document.ts"
-import { codeOf, fresh, KINDS, type Kind, openWorld, type Person, sceneOf, send, type World } from "../scene.ts"
+import { codeOf, fresh, KINDS, type Kind, openWorld, type Person, sceneOf, send, signedIn, type World } from "../scene.ts"
 import { hasRecipe, isPlain, makeCall, named, preparedCall, shortName, unusedRecipes } from "./recipes.ts"
 import { leavesAll } from "./state.ts"
 
@@ -125,6 +126,30 @@ test.each(named(covered))(
   },
   20_000,
 )
+
+const withFurther = covered.filter(({ gate }) => (gate.also ?? []).length > 0)
+
+test.each(named(withFurther))("%s is refused to members who are denied a permission that it needs as well", async (_, operation) => {
+  const { catalog } = world.instance.app.instance
+  for (const denied of operation.gate.also!) {
+    const member = await signedIn(world, { role: "editor" })
+    const denies = JSON.stringify([denied])
+    await catalog.run(sql`update memberships set denies_json = ${denies} where user_id = ${member.id}`)
+    const answer = await send(world, operation.method, addressOf(operation), {
+      cookie: member.cookie,
+      ...(operation.method !== "GET" && { body: {} }),
+    })
+    expect(answer).toMatchObject({ status: 403, body: { code: "forbidden", required_permission: denied } })
+  }
+})
+
+test("every route of a site that answers with a table as CSV needs export:read", () => {
+  const files = covered.filter(({ gate, answers }) => gate.ask === "site" && "text/csv" in (answers["200"]?.content ?? {}))
+  // Lines that an import has rejected belong to the file that the user has brought.
+  const tables = files.filter(({ path }) => !path.endsWith("/rejects.csv"))
+  expect(tables.filter(({ permission, gate }) => ![permission, ...(gate.also ?? [])].includes("export:read")).map(shortName)).toEqual([])
+  expect(files.map(shortName)).toContain("GET /sites/{site}/export")
+})
 
 async function expectRefusal(operation: Declared, kind: Kind, code: string): Promise<void> {
   const answer = await send(world, operation.method, addressOf(operation), {
