@@ -68,17 +68,104 @@ test("accepts any of several signatures of Stripe, and ignores other versions", 
   expect(isAccepted("stripe", { "stripe-signature": [time, v1!.replace("v1", "v0")].join(",") })).toBe(false)
 })
 
-test("accepts the signature in the example of the Standard Webhooks specification", () => {
-  // From the reference libraries of the specification.
-  const headers = {
-    "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
-    "webhook-timestamp": "1614265330",
-    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-  }
-  const options = { body: '{"test": 2432232314}', now: 1_614_265_330_000 }
-  expect(isAccepted("payments-generic", headers, options)).toBe(true)
-  expect(isAccepted("payments-generic", { ...headers, "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJel" }, options)).toBe(false)
+/** A request that a provider has published together with its secret, or that its own library is tested with. */
+interface Published {
+  kind: HookKind
+  source: string
+  headers: Record<string, string>
+  body: string
+  secret: string
+  now?: number
+}
+
+const STRIPE_BODY = {
+  ...{ id: "evt_123", object: "event", account: "acct_123", api_version: "2017-05-25", created: 1533204620 },
+  data: {
+    object: { id: "cus_123", object: "customer", created: 123456789, email: "test@stripe.com", livemode: false, metadata: {} },
+  },
+  ...{ livemode: false, pending_webhooks: 1, request: { id: "req_123", idempotency_key: "idempotency-key-123" }, type: "customer.created" },
+}
+
+const PUBLISHED: readonly Published[] = [
+  {
+    kind: "stripe",
+    source: "the tests of stripe-dotnet",
+    headers: {
+      "stripe-signature":
+        "t=1533204620,v1=2220f87ef101a04665f11cdf770523143f875572008577fa0f20882ddb9cc3c7,v0=63f3a72374a733066c4be69ed7f8e5ac85c22c9f0a6a612ab9a025a9e4ee7eef",
+    },
+    body: `${JSON.stringify(STRIPE_BODY, null, 2)}\n`,
+    secret: "webhook_secret",
+    now: 1_533_204_720_000,
+  },
+  {
+    kind: "paddle",
+    source: "the tests of paddle-php-sdk, with several signatures",
+    headers: { "paddle-signature": "ts=1696195954;h1=dummy;h1=d96299976a6eb066f484d7fde011ac56fc32b38fc9940bc419d6e537fdc6ef02" },
+    body: "hello-world",
+    secret: "pdl_ntf_01hbpjmytsa32fhr36nqgc3kgb_WvRO0eL4Bj9rgYYIBZY6wZhG4EHy9jzh",
+    now: 1_696_195_954_000,
+  },
+  {
+    kind: "paddle",
+    source: "the tests of paddle-node-sdk",
+    headers: { "paddle-signature": "ts=1698796800;h1=a300428748dce5c70e4da19bffd60769591ea969c99dea3105d0ec9612cf43f9" },
+    body: '{"data": ["1", "2"]}',
+    secret: "VALID_SECRET",
+    now: 1_698_796_805_000,
+  },
+  {
+    // Lemon Squeezy documents the rule, an HMAC with SHA-256 of the body in hex, but no example. This one is from RFC 4231.
+    kind: "lemonsqueezy",
+    source: "RFC 4231, test case 2",
+    headers: { "x-signature": "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+    body: "what do ya want for nothing?",
+    secret: "Jefe",
+  },
+  {
+    kind: "woocommerce",
+    source: "the tests of WooCommerce, whose webhook has no secret yet",
+    headers: { "x-wc-webhook-signature": "GBDo00G55h6IiV+6CxqivQPLbI//KzaOZm747971tPs=" },
+    body: "secret",
+    secret: "",
+  },
+  {
+    kind: "shopify",
+    source: "the tests of shopify-api-php",
+    headers: { "x-shopify-hmac-sha256": "/Redz4YXHLnSmmSN8grr5/Jl/Ua3d7yX3iWbjb8R8wo=" },
+    body: '{"foo":"bar"}',
+    secret: "steffi",
+  },
+  {
+    kind: "payments-generic",
+    source: "the Standard Webhooks specification",
+    headers: {
+      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "webhook-timestamp": "1614265330",
+      "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    },
+    body: '{"test": 2432232314}',
+    secret: SECRETS["payments-generic"],
+    now: 1_614_265_330_000,
+  },
+]
+
+test("covers every provider with a published example", () => {
+  expect(new Set(PUBLISHED.map(({ kind }) => kind))).toEqual(new Set(HOOK_KINDS))
 })
+
+test.each(PUBLISHED)(
+  "accepts the example of $kind from $source, and nothing that differs from it",
+  ({ kind, headers, body, secret, now }) => {
+    const options = { body, secrets: [secret], ...(now !== undefined && { now }) }
+    expect(isAccepted(kind, headers, options)).toBe(true)
+    expect(isAccepted(kind, headers, { ...options, body: `${body} ` })).toBe(false)
+    expect(isAccepted(kind, headers, { ...options, secrets: [`A${secret}`] })).toBe(false)
+    if (now !== undefined) expect(isAccepted(kind, headers, { ...options, now: now + 301_000 })).toBe(false)
+    if (kind === "payments-generic")
+      expect(isAccepted(kind, { ...headers, "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJel" }, options)).toBe(false)
+  },
+)
 
 test("accepts a message with signatures of two secrets", () => {
   const headers = signatureOf("payments-generic", BODY) as Record<string, string>
