@@ -22,6 +22,10 @@ import { insertMembership, putSiteMember } from "../src/store/catalog/members.ts
 import { updateSessionProof } from "../src/store/catalog/sessions.ts"
 import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
 import { sql } from "../src/store/sql.ts"
+import { libsqlServer } from "./fakes/libsql-server.ts"
+
+/** With `FOOTFALL_TEST_CATALOG=server`, each instance has its catalog on a libSQL server, so that any test can be run with one. */
+const HAS_CATALOG_SERVER = process.env.FOOTFALL_TEST_CATALOG === "server"
 
 /** Creates a temporary folder that is deleted at the end of the scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -124,6 +128,8 @@ export interface StartOptions {
   plugins?: readonly AnyPlugin[]
   /** Addresses with ports of the DNS servers that the instance queries for TXT records and for outgoing requests. */
   nameServers?: readonly string[]
+  /** Whether the catalog is on a libSQL server. */
+  hasCatalogServer?: boolean
 }
 
 /** Starts the real application on real stores, without a socket. Jobs run only when a test calls `runJobs`. */
@@ -132,11 +138,13 @@ export async function startInstance({
   settings = {},
   plugins = programPlugins,
   nameServers,
+  hasCatalogServer = HAS_CATALOG_SERVER,
 }: StartOptions = {}): Promise<TestInstance> {
   const folder = temporaryFolder()
   const clock = fixedClock(now)
   const log = memoryLog()
-  const flags = { ...settings, data_dir: folder.path }
+  const catalogServer = hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined
+  const flags = { ...settings, data_dir: folder.path, ...(catalogServer && { catalog_url: catalogServer.url }) }
   const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const app = await createApp({
@@ -185,6 +193,7 @@ export async function startInstance({
       ),
     async [Symbol.asyncDispose]() {
       await app.stop()
+      await catalogServer?.[Symbol.asyncDispose]()
       folder[Symbol.dispose]()
     },
   }

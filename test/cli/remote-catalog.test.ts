@@ -2,46 +2,14 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { plugins } from "../../plugins/index.ts"
+import { libsqlServer } from "../fakes/libsql-server.ts"
 import { temporaryFolder } from "../kit.ts"
+import { longTest } from "../size.ts"
 import { footfall, serving } from "./footfall.ts"
 
-/** Path of a libSQL server's binary. Without it these tests are skipped and counted as skipped. */
-const SQLD = process.env.FOOTFALL_TEST_SQLD
-const withServer = test.skipIf(SQLD === undefined)
 setDefaultTimeout(120_000)
 
-/** Starts a real libSQL server on loopback. */
-async function libsqlServer(path: string) {
-  const free = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
-  const address = `127.0.0.1:${free.port}`
-  await free.stop(true)
-  const start = async () => {
-    const child = Bun.spawn([SQLD!, "--no-welcome", "--http-listen-addr", address, "-d", path], { stdout: "ignore", stderr: "ignore" })
-    for (let tries = 0; tries < 100 && !(await isUp(`http://${address}/health`)); tries++) await Bun.sleep(50)
-    return child
-  }
-  let child = await start()
-  const stop = async () => {
-    child.kill("SIGTERM")
-    await child.exited
-  }
-  return {
-    url: `http://${address}`,
-    stop,
-    start: async () => {
-      child = await start()
-    },
-    [Symbol.asyncDispose]: stop,
-  }
-}
-
-const isUp = (url: string): Promise<boolean> =>
-  fetch(url).then(
-    ({ ok }) => ok,
-    () => false,
-  )
-
-withServer("a catalog on a server serves one node: a second exits with 73, and starts after the first has stopped", async () => {
+test("a catalog on a server serves one node: a second exits with 73, and starts after the first has stopped", async () => {
   using folder = temporaryFolder()
   await using server = await libsqlServer(join(folder.path, "server"))
   const [one, two] = [join(folder.path, "one"), join(folder.path, "two")]
@@ -63,7 +31,7 @@ withServer("a catalog on a server serves one node: a second exits with 73, and s
   expect(JSON.parse(listed.out)).toMatchObject([{ id: 1, name: "Shop" }])
 })
 
-withServer("a killed node can restart immediately, and settings and salts are stored on the server", async () => {
+longTest("a killed node can restart immediately, and settings and salts are stored on the server", async () => {
   using folder = temporaryFolder()
   await using server = await libsqlServer(join(folder.path, "server"))
   const dataDir = join(folder.path, "data")
@@ -88,7 +56,7 @@ withServer("a killed node can restart immediately, and settings and salts are st
   expect(await answer.json()).toMatchObject({ metrics: { visitors: 1, pageviews: 2 } })
 })
 
-withServer("reports a server that is briefly unreachable, and exits with 69 if it stays unreachable", async () => {
+longTest("reports a server that is briefly unreachable, and exits with 69 if it stays unreachable", async () => {
   using folder = temporaryFolder()
   await using server = await libsqlServer(join(folder.path, "server"))
   const dataDir = join(folder.path, "data")
@@ -105,7 +73,7 @@ withServer("reports a server that is briefly unreachable, and exits with 69 if i
   expect(performance.now() - began).toBeGreaterThan(20_000)
 })
 
-const withImports = test.skipIf(SQLD === undefined || !plugins.some(({ id }) => id === "imports"))
+const withImports = plugins.some(({ id }) => id === "imports") ? longTest : test.skip
 
 withImports("an import is run, shown and undone with its catalog on a server, also after a kill", async () => {
   using folder = temporaryFolder()
@@ -144,7 +112,7 @@ withImports("an import is run, shown and undone with its catalog on a server, al
   expect(await totals(second.address, key)).toEqual({ visits: 0, events: 0 })
 })
 
-const withDashboards = test.skipIf(SQLD === undefined || !plugins.some(({ id }) => id === "dashboards"))
+const withDashboards = plugins.some(({ id }) => id === "dashboards") ? longTest : test.skip
 
 withDashboards("a dashboard is saved, found in conflict and read with its catalog on a server, also after a kill", async () => {
   using folder = temporaryFolder()
