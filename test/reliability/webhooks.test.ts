@@ -30,20 +30,43 @@ async function signIn(address: string): Promise<Session> {
 /** Starts a receiver of webhooks. `ids` are the names of the goals in the messages, with the message ids by which each arrived. */
 function receiver() {
   const ids = new Map<string, Set<string>>()
-  let count = 0
+  let arrival = Promise.withResolvers<void>()
+  let release: Promise<unknown> | undefined
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       const { name } = JSON.parse(await request.text()).data
       ids.set(name, (ids.get(name) ?? new Set()).add(request.headers.get("webhook-id")!))
-      // Some answers are slow, so that kills also meet attempts that the receiver has taken.
-      if (count++ % 3 === 0) await Bun.sleep(30)
+      arrival.resolve()
+      await release
       return new Response()
     },
   })
-  return { ids, port: server.port!, [Symbol.dispose]: () => void server.stop(true) }
+  return {
+    ids,
+    port: server.port!,
+    /** Resolves when the next message has arrived. Its answer, and those after it, wait for `end`. */
+    holdAnswers(end: Promise<unknown>): Promise<void> {
+      arrival = Promise.withResolvers()
+      release = end
+      return arrival.promise
+    },
+    [Symbol.dispose]: () => void server.stop(true),
+  }
 }
+
+type Moment = (writes: readonly Promise<void>[], hook: ReturnType<typeof receiver>, killed: Promise<unknown>) => Promise<unknown>
+
+/** When the process is killed, in turn. Each moment depends on what has happened, so that a busy machine does not miss it. */
+const MOMENTS: readonly Moment[] = [
+  // The first event is stored, and the others are under way.
+  (writes) => Promise.any(writes),
+  // All events are stored, and their deliveries are under way.
+  (writes) => Promise.all(writes),
+  // A message has arrived, and its answer is not known yet.
+  (writes, hook, killed) => Promise.all([Promise.any(writes), hook.holdAnswers(killed)]),
+]
 
 test.skipIf(!plugins.some(({ id }) => id === "integrations"))(
   `no event is lost by ${KILLS} kills between the event, its delivery and the answer, and all attempts have one message id`,
@@ -66,17 +89,22 @@ test.skipIf(!plugins.some(({ id }) => id === "integrations"))(
         }
         const writes = Array.from({ length: GOALS_PER_KILL }, async (_, index) => {
           const name = `goal ${kill}-${index}`
-          const answer = await session.send("POST", "/api/private/sites/1/goals", { kind: "event", value: name }).catch(() => undefined)
-          if (answer?.status === 201) acknowledged.push(name)
+          const { status } = await session.send("POST", "/api/private/sites/1/goals", { kind: "event", value: name })
+          if (status !== 201) throw new Error(`The goal was refused with ${status}`)
+          acknowledged.push(name)
         })
         if (kill === KILLS) {
           await Promise.all(writes)
           const until = Date.now() + MAX_WAIT_MS
           while (acknowledged.some((name) => !hook.ids.has(name)) && Date.now() < until) await Bun.sleep(100)
         } else {
-          await Bun.sleep(20 + ((kill * 37) % 120))
+          const settled = Promise.allSettled(writes)
+          const killed = Promise.withResolvers<void>()
+          await MOMENTS[kill % MOMENTS.length]!(writes, hook, killed.promise)
+          await Bun.sleep((kill * 7) % 20)
           await server.end("SIGKILL")
-          await Promise.all(writes)
+          killed.resolve()
+          await settled
         }
       }
       const { ids } = hook
