@@ -1,4 +1,4 @@
-import { lazy, Suspense } from "preact/compat"
+import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
 import {
   ActionMenu,
@@ -6,8 +6,6 @@ import {
   type Column,
   Confirm,
   Dialog,
-  errorText,
-  PagedTable,
   patch,
   post,
   remove,
@@ -20,7 +18,8 @@ import {
 import type { AlertResponse } from "../../alerts/responses.ts"
 import type { IntegrationResponse, TestResponse } from "../../responses.ts"
 import { type Tone, useIntegrations, useRights } from "../answers.ts"
-import { IntegrationsPage, StateText, TestSteps } from "../frame.tsx"
+import { IntegrationsPage, TestSteps } from "../frame.tsx"
+import { actionsColumn, ItemList, LazyDialog, stateColumn, useAct } from "../item-list.tsx"
 import { alertsPath, conditionText, TYPE_LABELS, useGoals, useRefresh } from "./items.ts"
 
 const AlertEditor = lazy(() => import("./editor.tsx"))
@@ -29,34 +28,24 @@ const AlertEditor = lazy(() => import("./editor.tsx"))
 export default function Alerts() {
   const siteId = useSiteId()
   const { writes } = useRights(siteId)
-  const list = useRows<AlertResponse>(["alerts", siteId, "list"], alertsPath(siteId))
   const goals = useGoals(siteId)
   const chats = useIntegrations(siteId).data?.data
-  const [isCreating, setCreating] = useState(false)
-  const create = (label: string) =>
-    writes && (
-      <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-        {label}
-      </Button>
-    )
   const goalOf = (id: number | null) => goals?.find((goal) => goal.id === id)?.name
   return (
-    <IntegrationsPage siteId={siteId} title="Alerts" actions={list.rows?.length !== 0 && create("New alert")}>
-      <PagedTable
-        of={list}
-        caption="Alerts"
-        stacks
-        columns={columnsOf({ siteId, writes, goalOf, chats })}
-        keyOf={({ id }) => id}
-        empty="No alerts yet. Alerts notify you when traffic spikes or drops, when data stops arriving, or when a goal is reached."
-        step={create("Create your first alert")}
-      />
-      {isCreating && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <AlertEditor siteId={siteId} onClose={() => setCreating(false)} />
-        </Suspense>
+    <ItemList
+      of={useRows<AlertResponse>(["alerts", siteId, "list"], alertsPath(siteId))}
+      caption="Alerts"
+      columns={columnsOf({ siteId, writes, goalOf, chats })}
+      empty="No alerts yet. Alerts notify you when traffic spikes or drops, when data stops arriving, or when a goal is reached."
+      create={writes ? ["New alert", "Create your first alert"] : undefined}
+      editor={(onClose) => <AlertEditor siteId={siteId} onClose={onClose} />}
+    >
+      {(actions, list) => (
+        <IntegrationsPage siteId={siteId} title="Alerts" actions={actions}>
+          {list}
+        </IntegrationsPage>
       )}
-    </IntegrationsPage>
+    </ItemList>
   )
 }
 
@@ -84,14 +73,7 @@ const columnsOf = ({ siteId, writes, goalOf, chats }: Columns): Column<AlertResp
       </div>
     ),
   },
-  {
-    id: "state",
-    label: "State",
-    cell: (alert) => {
-      const [tone, text] = stateOf(alert)
-      return <StateText tone={tone}>{text}</StateText>
-    },
-  },
+  stateColumn(stateOf),
   {
     id: "channels",
     label: "Messages to",
@@ -107,19 +89,7 @@ const columnsOf = ({ siteId, writes, goalOf, chats }: Columns): Column<AlertResp
       ),
   },
   { id: "last_fired_at", label: "Last fired", cell: ({ last_fired_at }) => <TimeAgo at={last_fired_at} /> },
-  ...(writes
-    ? [
-        {
-          id: "actions",
-          label: "Actions",
-          cell: (alert: AlertResponse) => (
-            <div class="goal-acts">
-              <AlertMenu siteId={siteId} alert={alert} />
-            </div>
-          ),
-        },
-      ]
-    : []),
+  ...(writes ? [actionsColumn((alert: AlertResponse) => <AlertMenu siteId={siteId} alert={alert} />)] : []),
 ]
 
 const channelText = (channel: AlertResponse["channels"][number], chats: readonly IntegrationResponse[] | undefined): string =>
@@ -132,14 +102,7 @@ function AlertMenu({ siteId, alert }: { siteId: number; alert: AlertResponse }) 
   const path = `${alertsPath(siteId)}/${alert.id}`
   const name = TYPE_LABELS[alert.type]
   const close = () => setDialog(undefined)
-  const act = async (run: () => Promise<unknown>) => {
-    try {
-      await run()
-      await refresh()
-    } catch (error) {
-      toast(errorText(error as Error)) // only errors are thrown
-    }
-  }
+  const act = useAct(refresh)
   return (
     <>
       <ActionMenu
@@ -151,18 +114,15 @@ function AlertMenu({ siteId, alert }: { siteId: number; alert: AlertResponse }) 
           {
             label: alert.enabled ? "Turn off" : "Turn on",
             run: () =>
-              act(async () => {
-                await patch(path, { enabled: !alert.enabled, version: alert.version })
-                toast(`${name} turned ${alert.enabled ? "off" : "on"}`)
-              }),
+              act(() => patch(path, { enabled: !alert.enabled, version: alert.version }), `${name} turned ${alert.enabled ? "off" : "on"}`),
           },
           { label: "Delete", kind: "danger", run: () => setDialog("delete") },
         ]}
       />
       {dialog === "edit" && (
-        <Suspense fallback={<div class="progress-line" />}>
+        <LazyDialog>
           <AlertEditor siteId={siteId} item={alert} onClose={close} />
-        </Suspense>
+        </LazyDialog>
       )}
       {dialog === "delete" && (
         <Confirm

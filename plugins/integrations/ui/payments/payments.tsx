@@ -1,24 +1,10 @@
-import { lazy, Suspense } from "preact/compat"
+import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
-import {
-  ActionMenu,
-  Button,
-  type Column,
-  Confirm,
-  errorText,
-  PagedTable,
-  patch,
-  remove,
-  TimeAgo,
-  timeText,
-  toast,
-  useRows,
-  useSiteId,
-  visible,
-} from "#plugin/ui"
+import { ActionMenu, type Column, Confirm, patch, remove, TimeAgo, timeText, toast, useRows, useSiteId, visible } from "#plugin/ui"
 import type { HookResponse } from "../../payments/responses.ts"
 import { integrationsPath, useRefresh, useRights } from "../answers.ts"
-import { IntegrationsPage, StateText } from "../frame.tsx"
+import { IntegrationsPage } from "../frame.tsx"
+import { actionsColumn, ItemList, LazyDialog, stateColumn, useAct } from "../item-list.tsx"
 import { PROVIDERS, stateOf } from "./providers.ts"
 
 const HookDialog = lazy(() => import("./hook-dialog.tsx"))
@@ -28,31 +14,21 @@ const SecretDialog = lazy(() => import("./secret-form.tsx"))
 export default function Payments() {
   const siteId = useSiteId()
   const { writes } = useRights(siteId)
-  const list = useRows<HookResponse>(["integrations", siteId, "hooks"], `${integrationsPath(siteId)}/hooks`)
-  const [isCreating, setCreating] = useState(false)
-  const create = (label: string) =>
-    writes && (
-      <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-        {label}
-      </Button>
-    )
   return (
-    <IntegrationsPage siteId={siteId} title="Payment hooks" actions={list.rows?.length !== 0 && create("New payment hook")}>
-      <PagedTable
-        of={list}
-        caption="Payment hooks"
-        stacks
-        columns={columnsOf(siteId, writes)}
-        keyOf={({ id }) => id}
-        empty="No payment hooks yet. A payment hook is a URL to which a payment provider reports sales and refunds, so that revenue doesn't depend on browser tracking."
-        step={create("Create your first payment hook")}
-      />
-      {isCreating && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <HookDialog siteId={siteId} onClose={() => setCreating(false)} />
-        </Suspense>
+    <ItemList
+      of={useRows<HookResponse>(["integrations", siteId, "hooks"], `${integrationsPath(siteId)}/hooks`)}
+      caption="Payment hooks"
+      columns={columnsOf(siteId, writes)}
+      empty="No payment hooks yet. A payment hook is a URL to which a payment provider reports sales and refunds, so that revenue doesn't depend on browser tracking."
+      create={writes ? ["New payment hook", "Create your first payment hook"] : undefined}
+      editor={(onClose) => <HookDialog siteId={siteId} onClose={onClose} />}
+    >
+      {(actions, list) => (
+        <IntegrationsPage siteId={siteId} title="Payment hooks" actions={actions}>
+          {list}
+        </IntegrationsPage>
       )}
-    </IntegrationsPage>
+    </ItemList>
   )
 }
 
@@ -75,14 +51,7 @@ const columnsOf = (siteId: number, writes: boolean): Column<HookResponse>[] => [
       </div>
     ),
   },
-  {
-    id: "state",
-    label: "State",
-    cell: (hook) => {
-      const [tone, text] = stateOf(hook)
-      return <StateText tone={tone}>{text}</StateText>
-    },
-  },
+  stateColumn(stateOf),
   {
     id: "last",
     label: "Last event",
@@ -106,19 +75,7 @@ const columnsOf = (siteId: number, writes: boolean): Column<HookResponse>[] => [
       </div>
     ),
   },
-  ...(writes
-    ? [
-        {
-          id: "actions",
-          label: "Actions",
-          cell: (hook: HookResponse) => (
-            <div class="goal-acts">
-              <HookMenu siteId={siteId} hook={hook} />
-            </div>
-          ),
-        },
-      ]
-    : []),
+  ...(writes ? [actionsColumn((hook: HookResponse) => <HookMenu siteId={siteId} hook={hook} />)] : []),
 ]
 
 function HookMenu({ siteId, hook }: { siteId: number; hook: HookResponse }) {
@@ -127,15 +84,9 @@ function HookMenu({ siteId, hook }: { siteId: number; hook: HookResponse }) {
   const path = `${integrationsPath(siteId)}/hooks/${hook.id}`
   const { label } = PROVIDERS[hook.kind]
   const close = () => setDialog(undefined)
-  const setEnabled = async (enabled: boolean) => {
-    try {
-      await patch(path, { enabled, version: hook.version })
-      await refresh()
-      toast(`${label} turned ${enabled ? "on" : "off"}`)
-    } catch (error) {
-      toast(errorText(error as Error)) // only errors are thrown
-    }
-  }
+  const act = useAct(refresh)
+  const setEnabled = (enabled: boolean) =>
+    act(() => patch(path, { enabled, version: hook.version }), `${label} turned ${enabled ? "on" : "off"}`)
   return (
     <>
       <ActionMenu
@@ -148,9 +99,9 @@ function HookMenu({ siteId, hook }: { siteId: number; hook: HookResponse }) {
         ]}
       />
       {dialog === "secret" && (
-        <Suspense fallback={<div class="progress-line" />}>
+        <LazyDialog>
           <SecretDialog siteId={siteId} hook={hook} onClose={close} />
-        </Suspense>
+        </LazyDialog>
       )}
       {dialog === "delete" && (
         <Confirm

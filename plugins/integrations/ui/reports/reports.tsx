@@ -1,15 +1,12 @@
-import { lazy, Suspense } from "preact/compat"
+import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
 import {
   ActionMenu,
   Badges,
-  Button,
   type Column,
   Confirm,
   counted,
-  errorText,
   Page,
-  PagedTable,
   patch,
   post,
   remove,
@@ -23,7 +20,7 @@ import {
 } from "#plugin/ui"
 import type { ReportResponse, SentResponse } from "../../reports/responses.ts"
 import { type Tone, useRights } from "../answers.ts"
-import { StateText } from "../frame.tsx"
+import { actionsColumn, ItemList, LazyDialog, stateColumn, useAct } from "../item-list.tsx"
 import { hourText, KIND_LABELS, REPORTS, reportsPath, useRefresh } from "./items.ts"
 
 const ReportEditor = lazy(() => import("./editor.tsx"))
@@ -33,31 +30,22 @@ export default function Reports() {
   const siteId = useSiteId()
   const { writes } = useRights(siteId)
   const { data: site } = useSite(siteId)
-  const list = useRows<ReportResponse>(["reports", siteId, "list"], reportsPath(siteId))
-  const [isCreating, setCreating] = useState(false)
   const label = writes ? "New report" : "Subscribe"
-  const create = (
-    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-      {label}
-    </Button>
-  )
   return (
-    <Page title="Email reports" actions={list.rows?.length !== 0 && create}>
-      <PagedTable
-        of={list}
-        caption="Reports"
-        stacks
-        columns={columnsOf(siteId, site?.timezone)}
-        keyOf={({ id }) => id}
-        empty="No reports yet. Email reports summarize the last day, week or month. Recipients don't need an account."
-        step={create}
-      />
-      {isCreating && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <ReportEditor siteId={siteId} onClose={() => setCreating(false)} />
-        </Suspense>
+    <ItemList
+      of={useRows<ReportResponse>(["reports", siteId, "list"], reportsPath(siteId))}
+      caption="Reports"
+      columns={columnsOf(siteId, site?.timezone)}
+      empty="No reports yet. Email reports summarize the last day, week or month. Recipients don't need an account."
+      create={[label, label]}
+      editor={(onClose) => <ReportEditor siteId={siteId} onClose={onClose} />}
+    >
+      {(actions, list) => (
+        <Page title="Email reports" actions={actions}>
+          {list}
+        </Page>
       )}
-    </Page>
+    </ItemList>
   )
 }
 
@@ -76,30 +64,14 @@ const columnsOf = (siteId: number, timezone: string | undefined): Column<ReportR
     ),
   },
   { id: "recipients", label: "Recipients", cell: (report) => <Recipients of={report} /> },
-  {
-    id: "state",
-    label: "State",
-    cell: (report) => {
-      const [tone, text] = stateOf(report)
-      return <StateText tone={tone}>{text}</StateText>
-    },
-  },
+  stateColumn(stateOf),
   { id: "last_sent_at", label: "Last sent", cell: ({ last_sent_at }) => <TimeAgo at={last_sent_at} /> },
   {
     id: "next_at",
     label: "Next",
     cell: ({ next_at }) => (next_at ? <time dateTime={next_at}>{timeText(next_at, timezone)}</time> : "–"),
   },
-  {
-    id: "actions",
-    label: "Actions",
-    cell: (report) =>
-      report.can_manage && (
-        <div class="goal-acts">
-          <ReportMenu siteId={siteId} report={report} />
-        </div>
-      ),
-  },
+  actionsColumn((report) => report.can_manage && <ReportMenu siteId={siteId} report={report} />),
 ]
 
 /** Returns the state of a report in words. */
@@ -139,14 +111,7 @@ function ReportMenu({ siteId, report }: { siteId: number; report: ReportResponse
   const path = `${reportsPath(siteId)}/${report.id}`
   const name = REPORTS.nameOf(report)
   const close = () => setDialog(undefined)
-  const act = async (run: () => Promise<string>) => {
-    try {
-      toast(await run())
-      await refresh()
-    } catch (error) {
-      toast(errorText(error as Error)) // only errors are thrown
-    }
-  }
+  const act = useAct(refresh)
   return (
     <>
       <ActionMenu
@@ -159,24 +124,24 @@ function ReportMenu({ siteId, report }: { siteId: number; report: ReportResponse
             run: () =>
               act(async () => {
                 const { queued } = await post<SentResponse>(`${path}/send-now`, undefined)
-                return `${counted(queued, report.channel === "chat" ? "message" : "email")} queued`
+                toast(`${counted(queued, report.channel === "chat" ? "message" : "email")} queued`)
               }),
           },
           {
             label: report.enabled ? "Turn off" : "Turn on",
             run: () =>
-              act(async () => {
-                await patch(path, { enabled: !report.enabled, version: report.version })
-                return `${name} turned ${report.enabled ? "off" : "on"}`
-              }),
+              act(
+                () => patch(path, { enabled: !report.enabled, version: report.version }),
+                `${name} turned ${report.enabled ? "off" : "on"}`,
+              ),
           },
           { label: "Delete", kind: "danger", run: () => setDialog("delete") },
         ]}
       />
       {dialog === "edit" && (
-        <Suspense fallback={<div class="progress-line" />}>
+        <LazyDialog>
           <ReportEditor siteId={siteId} item={report} onClose={close} />
-        </Suspense>
+        </LazyDialog>
       )}
       {dialog === "delete" && (
         <Confirm

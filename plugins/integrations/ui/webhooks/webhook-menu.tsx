@@ -1,7 +1,8 @@
-import { lazy, Suspense } from "preact/compat"
+import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
-import { ActionMenu, Confirm, errorText, patch, post, remove, toast, visible } from "#plugin/ui"
+import { ActionMenu, Confirm, patch, post, remove, toast, visible } from "#plugin/ui"
 import type { DeliveryResponse, WebhookResponse, WebhookWithSecret } from "../../webhooks/responses.ts"
+import { LazyDialog, useAct } from "../item-list.tsx"
 import { useRefresh, webhooksPath } from "./items.tsx"
 import { SecretDialog } from "./secret-dialog.tsx"
 
@@ -17,8 +18,8 @@ interface WebhookMenuProps {
 export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
   const [dialog, setDialog] = useState<"edit" | "rotate" | "delete">()
   const [secret, setSecret] = useState<string>()
-  const act = useAct(siteId)
   const refresh = useRefresh(siteId)
+  const act = useAct(refresh)
   const path = `${webhooksPath(siteId)}/${webhook.id}`
   const name = visible(webhook.url)
   const close = () => setDialog(undefined)
@@ -40,9 +41,9 @@ export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
         ]}
       />
       {dialog === "edit" && (
-        <Suspense fallback={<div class="progress-line" />}>
+        <LazyDialog>
           <WebhookEditor siteId={siteId} item={webhook} onClose={close} />
-        </Suspense>
+        </LazyDialog>
       )}
       {dialog === "rotate" && (
         <Confirm
@@ -78,20 +79,6 @@ export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
       {secret !== undefined && <SecretDialog secret={secret} isRotated onClose={() => setSecret(undefined)} />}
     </>
   )
-}
-
-/** Returns a function that runs an action, refetches the webhooks, and says what happened. */
-export function useAct(siteId: number): (run: () => Promise<unknown>, done: string) => Promise<void> {
-  const refresh = useRefresh(siteId)
-  return async (run, done) => {
-    try {
-      await run()
-      await refresh()
-      toast(done)
-    } catch (error) {
-      toast(errorText(error as Error)) // only errors are thrown
-    }
-  }
 }
 
 export const sendTest = (siteId: number, { id }: WebhookResponse): Promise<DeliveryResponse> =>

@@ -19,9 +19,19 @@ import type { DeliveryResponse, WebhookResponse } from "../../webhooks/responses
 import { SCOPE_LABELS, useRights } from "../answers.ts"
 import { useEvents } from "../events/events.ts"
 import { IntegrationsPage } from "../frame.tsx"
+import { useAct } from "../item-list.tsx"
 import { DeliveryDialog } from "./delivery-dialog.tsx"
-import { DELIVERY_LABELS, DeliveryState, responseText, useSiteQuery, WebhookState, webhooksAddress, webhooksPath } from "./items.tsx"
-import { sendTest, setEnabled, useAct, WebhookMenu } from "./webhook-menu.tsx"
+import {
+  DELIVERY_LABELS,
+  DeliveryState,
+  responseText,
+  useRefresh,
+  useSiteQuery,
+  WebhookState,
+  webhooksAddress,
+  webhooksPath,
+} from "./items.tsx"
+import { sendTest, setEnabled, WebhookMenu } from "./webhook-menu.tsx"
 import { NoWebhooks } from "./webhooks.tsx"
 
 const SOON_MS = 2_000
@@ -33,7 +43,7 @@ export default function WebhookPage() {
   const { writesWebhooks } = useRights(siteId)
   const id = useParams<{ webhook: string }>().webhook
   const answer = useSiteQuery<WebhookResponse>(siteId, `webhooks/${encodeURIComponent(id)}`)
-  const act = useAct(siteId)
+  const act = useAct(useRefresh(siteId))
   const [, navigate] = useLocation()
   if (!writesWebhooks) return <NoWebhooks />
   const webhook = answer.data

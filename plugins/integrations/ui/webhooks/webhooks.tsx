@@ -1,11 +1,12 @@
-import { lazy, Suspense } from "preact/compat"
+import { lazy } from "preact/compat"
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
-import { Badges, Button, type Column, PagedTable, SystemPage, useRows, useSiteId, visible } from "#plugin/ui"
+import { Badges, type Column, SystemPage, useRows, useSiteId, visible } from "#plugin/ui"
 import type { WebhookResponse, WebhookWithSecret } from "../../webhooks/responses.ts"
 import { useRights } from "../answers.ts"
 import { type EventFacts, eventsText, useEvents } from "../events/events.ts"
 import { IntegrationsPage } from "../frame.tsx"
+import { actionsColumn, ItemList } from "../item-list.tsx"
 import { WebhookState, webhooksAddress, webhooksPath } from "./items.tsx"
 import { SecretDialog } from "./secret-dialog.tsx"
 import { WebhookMenu } from "./webhook-menu.tsx"
@@ -18,36 +19,30 @@ export default function Webhooks() {
   const { writesWebhooks } = useRights(siteId)
   const known = useEvents().data
   const list = useRows<WebhookResponse>(["webhooks", siteId, "list"], webhooksPath(siteId))
-  const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string>()
   if (!writesWebhooks) return <NoWebhooks />
-  const create = (label: string) => (
-    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-      {label}
-    </Button>
-  )
   return (
-    <IntegrationsPage siteId={siteId} title="Webhooks" actions={list.rows?.length !== 0 && create("New webhook")}>
-      <PagedTable
-        of={list}
-        caption="Webhooks"
-        stacks
-        columns={columnsOf(siteId, known)}
-        keyOf={({ id }) => id}
-        empty="No webhooks yet. A webhook sends a signed request to your server when something happens, such as a new goal or a failed import."
-        step={create("Create your first webhook")}
-      />
-      {isCreating && (
-        <Suspense fallback={<div class="progress-line" />}>
-          <WebhookEditor
-            siteId={siteId}
-            onSaved={(created) => setSecret((created as WebhookWithSecret).secret)} // the answer of a creation
-            onClose={() => setCreating(false)}
-          />
-        </Suspense>
+    <ItemList
+      of={list}
+      caption="Webhooks"
+      columns={columnsOf(siteId, known)}
+      empty="No webhooks yet. A webhook sends a signed request to your server when something happens, such as a new goal or a failed import."
+      create={["New webhook", "Create your first webhook"]}
+      editor={(onClose) => (
+        <WebhookEditor
+          siteId={siteId}
+          onSaved={(created) => setSecret((created as WebhookWithSecret).secret)} // the answer of a creation
+          onClose={onClose}
+        />
       )}
-      {secret !== undefined && <SecretDialog secret={secret} isRotated={false} onClose={() => setSecret(undefined)} />}
-    </IntegrationsPage>
+    >
+      {(actions, table) => (
+        <IntegrationsPage siteId={siteId} title="Webhooks" actions={actions}>
+          {table}
+          {secret !== undefined && <SecretDialog secret={secret} isRotated={false} onClose={() => setSecret(undefined)} />}
+        </IntegrationsPage>
+      )}
+    </ItemList>
   )
 }
 
@@ -74,13 +69,5 @@ const columnsOf = (siteId: number, known: readonly EventFacts[] | undefined): Co
   },
   { id: "events", label: "Events", cell: ({ events }) => eventsText(events, known) },
   { id: "state", label: "State", cell: (webhook) => <WebhookState of={webhook} /> },
-  {
-    id: "actions",
-    label: "Actions",
-    cell: (webhook) => (
-      <div class="goal-acts">
-        <WebhookMenu siteId={siteId} webhook={webhook} />
-      </div>
-    ),
-  },
+  actionsColumn((webhook) => <WebhookMenu siteId={siteId} webhook={webhook} />),
 ]
