@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from "bun:test"
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserContext, chromium } from "playwright-core"
 import { BROWSER } from "../kit.ts"
@@ -36,6 +37,18 @@ export const openBrowser = (): Promise<Browser> =>
       "--host-resolver-rules=MAP * 127.0.0.1",
     ],
   })
+
+/** Opens a browser before the tests of a file and closes it after them. Returns a function, because it is not open yet. */
+export function testBrowser(): () => Browser {
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    if (!noBrowser) browser = await openBrowser()
+  }, 30_000)
+  afterAll(async () => {
+    await browser?.close()
+  })
+  return () => browser! // tests that need it are skipped without one
+}
 
 /** Opens a visitor with separate storage and a user agent that is not a bot's. `automated` keeps `navigator.webdriver`. */
 export async function openVisitor(browser: Browser, { automated = false } = {}): Promise<BrowserContext> {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { sql } from "#plugin"
 import { openMailbox } from "#plugin/test"
-import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import { dialogClosed, noBrowser, openSignedIn, overflow, settled, shown, tabTo, testBrowser, violations } from "#plugin/test/browser"
 import type { AlertResponse } from "../alerts/responses.ts"
 import integrations from "../integrations.ts"
 import type { ReportResponse } from "../reports/responses.ts"
@@ -10,16 +9,9 @@ import { publisher, type Receiver, receiver } from "./kit.ts"
 import { PAYMENT_INTENT, SECRETS, signatureOf, stripeEvent } from "./payments/providers.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
+const browser = testBrowser()
 
 const SITE = "/api/private/sites/1"
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 
 interface Looking {
   width?: number
@@ -29,8 +21,9 @@ interface Looking {
 }
 
 /** Opens a browser on an instance that may call this receiver. */
-async function openStand(target: Receiver, { role = "owner", settings = {}, ...looking }: Looking = {}) {
-  const stand = await openDashboard(browser, {
+const openStand = (target: Receiver, { settings = {}, ...looking }: Looking = {}) =>
+  openSignedIn(browser(), {
+    ...looking,
     plugins: [integrations, publisher],
     settings: {
       allow_http_webhooks: "true",
@@ -39,23 +32,6 @@ async function openStand(target: Receiver, { role = "owner", settings = {}, ...l
       ...settings,
     },
   })
-  const cookie = await stand.signIn({ role })
-  const { instance } = stand
-  // The consumers of product events begin with the first run.
-  await instance.runJobs()
-  const looked = await stand.look({ cookie, ...looking })
-  return {
-    ...looked,
-    stand,
-    instance,
-    ask: (method: string, path: string, body?: unknown) => instance.api.send(method, SITE + path, body, undefined, { cookie }),
-    async [Symbol.asyncDispose]() {
-      await looked[Symbol.asyncDispose]()
-      await stand[Symbol.asyncDispose]()
-    },
-  }
-}
-const dialogClosed = (page: Page) => page.getByRole("dialog").waitFor({ state: "detached" })
 
 test.skipIf(noBrowser)("connects a chat after a test message, repairs it when the service no longer knows it, and deletes it", async () => {
   using target = receiver()

@@ -1,39 +1,17 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { noBrowser, openSignedIn, overflow, settled, shown, tabTo, testBrowser, violations } from "#plugin/test/browser"
 import type { ReportResponse } from "../report/responses.ts"
 import revenue from "../revenue.ts"
 import { enter } from "./books.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
+const browser = testBrowser()
 
 const SITE = "/api/private/sites/1"
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 
-async function openShop(looking: { width?: number; theme?: "light" | "dark" } = {}) {
-  const stand = await openDashboard(browser, { plugins: [revenue], now: "2026-11-26T12:00:00Z" })
-  const cookie = await stand.signIn({ role: "owner" })
-  // Consumers and jobs receive events from their first run on.
-  await stand.instance.runJobs()
-  const looked = await stand.look({ cookie, ...looking })
-  return {
-    ...looked,
-    cookie,
-    instance: stand.instance,
-    stand,
-    async [Symbol.asyncDispose]() {
-      await looked[Symbol.asyncDispose]()
-      await stand[Symbol.asyncDispose]()
-    },
-  }
-}
+const openShop = (looking: { width?: number; theme?: "light" | "dark" } = {}) =>
+  openSignedIn(browser(), { plugins: [revenue], now: "2026-11-26T12:00:00Z", ...looking })
 
 const figureOf = (page: Page, label: string) =>
   page.locator(".revenue-strip .figure", { has: page.getByText(label, { exact: true }) }).locator(".figure-value")

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page, Request } from "playwright-core"
+import type { Role } from "../../../src/domain/organization.ts"
 import { LISTENING } from "../../../src/http/server.ts"
-import { type SignInAs, type StartOptions, startInstance, type TestInstance } from "../../kit.ts"
+import { type Answer, type SignInAs, type StartOptions, startInstance, type TestInstance } from "../../kit.ts"
 
 export interface PageOptions {
   width?: number
@@ -92,6 +93,40 @@ export async function openDashboard(browser: Browser, options: StartOptions = {}
     },
   }
 }
+
+/** A page of a user who is signed in to an instance of its own. */
+export interface SignedInPage extends WatchedPage {
+  stand: DashboardStand
+  instance: TestInstance
+  cookie: string
+  /** Sends a request for site 1 as the user. */
+  ask(method: string, path: string, body?: unknown): Promise<Answer>
+}
+
+type SignedInOptions = StartOptions & Omit<PageOptions, "cookie"> & { role?: Role }
+
+/** Starts an instance whose jobs and consumers have run once, and opens a page as one of its users. */
+export async function openSignedIn(browser: Browser, { role = "owner", ...options }: SignedInOptions = {}): Promise<SignedInPage> {
+  const stand = await openDashboard(browser, options)
+  const cookie = await stand.signIn({ role })
+  await stand.instance.runJobs()
+  const looked = await stand.look({ ...options, cookie })
+  return {
+    ...looked,
+    ...{ stand, instance: stand.instance, cookie },
+    ask: (method, path, body) => stand.instance.api.send(method, `/api/private/sites/1${path}`, body, undefined, { cookie }),
+    async [Symbol.asyncDispose]() {
+      await looked[Symbol.asyncDispose]()
+      await stand[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Waits until a text is on the page. */
+export const shown = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor({ timeout: 10_000 })
+
+/** Waits until no dialog is open. */
+export const dialogClosed = (page: Page): Promise<void> => page.getByRole("dialog").waitFor({ state: "detached" })
 
 /** Pending requests of each page. */
 const open = new WeakMap<Page, Set<Request>>()
