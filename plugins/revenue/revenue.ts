@@ -102,8 +102,9 @@ function areaOf(host: RevenueHost): Area {
   const writing = createWriting({ host, settings, rates })
   const attribution = createAttribution(host, { settings, writing })
   recompute = createRecompute(host, attribution)
-  const following = createFollowing(host, { folding: createFolding(host, { writing, attribution }), attribution })
+  const folding = createFolding(host, { writing, attribution })
+  const following = createFollowing(host, { folding, attribution })
   const manual = createManual(host, { writing, written: following.soon })
-  const visibility = createVisibility(host, writing)
+  const visibility = createVisibility(host, { writing, folding, changed: following.soon })
   return { host, settings, rates, writing, recompute, following, visibility, manual, list: createList(host) }
 }

@@ -89,6 +89,10 @@ export interface VisibleImport {
   spans: readonly Range[]
 }
 
+/** Returns whether a visit that started at an instant is native (import 0) or visible with its import. */
+export const isVisible = (imports: readonly VisibleImport[], importId: number, startedAt: number): boolean =>
+  importId === 0 || imports.some(({ id, spans }) => id === importId && spans.some(({ from, to }) => startedAt >= from && startedAt < to))
+
 /** Returns the number of days from 1970-01-01 to a day such as `2026-11-21`. */
 export const dayNumber = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / 86_400_000)
 

@@ -12,6 +12,8 @@ export interface SaleEvent {
   visit_sequence: number
   /** 0 = native. */
   import_id: number
+  /** Instant that decides whether it is on an effective day of its import: the start of its visit, in epoch ms. */
+  import_at: number
   /** Epoch ms. */
   at: number
   /** Signed minor units. */

@@ -21,6 +21,7 @@ export {
   IMPORTED_TABLES,
   type ImportedKind,
   type ImportedRow,
+  isVisible,
   WHOLE_DAY,
 } from "../domain/imported.ts"
 export { ComparedBreakdown, FunnelInsight, RealtimePanel, VITALS, WebVitals } from "../domain/insight.ts"

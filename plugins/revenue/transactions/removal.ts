@@ -1,8 +1,8 @@
 /** Sales of which several events are known: when one of them no longer counts, the order stays as the others report it. */
-import { type SaleEvent, type SaleReader, type Site, sql } from "#plugin"
+import { isVisible, type SaleEvent, type SaleReader, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { claimOf } from "./folding.ts"
-import { addEvent, deleteSale, eventsOf, recordSale } from "./sales.ts"
+import { claimOf, type Folding } from "./folding.ts"
+import { addEvent, deleteSale, eventsOf, frozenOf, recordSale } from "./sales.ts"
 import type { TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
 import type { Writing } from "./writing.ts"
@@ -14,7 +14,7 @@ type EventTest = (event: SaleEvent) => boolean
 
 /**
  * Removes a report of a sale, and folds the sale events of the order again that are left: those that are shown, if there are any. The
- * transaction keeps its id, and is not announced again. Without any event it is deleted.
+ * transaction keeps its id, and its visit if that is still the first one, and is not announced again. Without any event it is deleted.
  */
 export function refoldSale(
   writer: RevenueWriter,
@@ -23,49 +23,55 @@ export function refoldSale(
   isLeft: EventTest,
 ): void {
   const left = sales.bySequence(row.site_id, eventsOf(writer.book, row)).filter(isLeft)
-  const { true: shown = [], false: hidden = [] } = Object.groupBy(left, (event) => `${isShown(sales, event)}` as const)
+  const isShown = shownTest(sales, row.site_id)
+  const [shown, hidden] = [left.filter(isShown), left.filter((event) => !isShown(event))]
   const [counted, others] = shown.length > 0 ? [shown, hidden] : [hidden, []]
   deleteSale(writer, row.id)
   for (const event of counted) recordSale(writer, claimOf(event), row.id)
   for (const event of others) addEvent(writer, row.id, claimOf(event))
-  if (counted.length > 0) writer.book.update(row.id, { is_announced: 1 })
+  if (counted.length === 0) return
+  const isSameVisit = counted[0]!.sequence === row.sale_sequence
+  writer.book.update(row.id, { is_announced: 1, ...(isSameVisit && frozenOf(row)) })
 }
 
-/** Returns whether an event is the site's own or of an import that is shown. */
-const isShown = (sales: Pick<SaleReader, "visibleImports">, { site_id, import_id }: SaleEvent): boolean =>
-  import_id === 0 || sales.visibleImports(site_id).some(({ id }) => id === import_id)
+/** Creates the test for events that are the site's own, or of an import that is shown on the day of their visit. */
+function shownTest(sales: Pick<SaleReader, "visibleImports">, siteId: number): EventTest {
+  const imports = sales.visibleImports(siteId)
+  return ({ import_id, import_at }) => isVisible(imports, import_id, import_at)
+}
 
-/** Lets the orders of imports that are hidden be reported by imports that are shown. */
-export function createVisibility({ sales, services }: RevenueHost, writing: Writing) {
+/** Lets the orders of imports be as the events report them that are shown, whenever imports or their effective days change. */
+export function createVisibility({ sales, services }: RevenueHost, { writing, folding, changed }: VisibilityParts) {
   const waiting = new Set<number>()
-  /** The imports that were shown when a site was last adjusted. */
-  const shown = new Map<number, string>()
+  /** What was shown when a site was last adjusted. */
+  const adjusted = new Map<number, string>()
   sales.onNew((siteId) => void waiting.add(siteId))
 
   async function adjust(site: Site, signal: AbortSignal): Promise<void> {
-    const key = sales
-      .visibleImports(site.id)
-      .map(({ id }) => id)
-      .join()
-    if (shown.get(site.id) === key) return
+    const shown = JSON.stringify(sales.visibleImports(site.id).map(({ id, run, spans }) => [id, run, spans]))
+    if (adjusted.get(site.id) === shown) return
+    // Events that are still to be folded belong to orders that have to be adjusted afterwards.
+    const isFolded = !(await folding.hasNew(site.id))
     for (let after: number | undefined = 0; after !== undefined; ) {
       if (signal.aborted) return
       after = await writing.writeInTurn(site, (writer) => adjustSlice(writer, after!))
       await Bun.sleep(0)
     }
-    shown.set(site.id, key)
+    if (isFolded) adjusted.set(site.id, shown)
   }
 
   /** Adjusts the next rows with several events. Returns the id after which to continue. */
   function adjustSlice(writer: RevenueWriter, after: number): number | undefined {
-    const found = writer.book.select(sql`site_id = ${writer.site.id} and import_id > 0 and type = 'sale' and id > ${after}
+    const { site, book } = writer
+    const found = book.select(sql`site_id = ${site.id} and import_id > 0 and type = 'sale' and id > ${after}
       and exists (select 1 from revenue_aliases where transaction_id = revenue_transactions.id and provider = 'event')
       order by id limit ${SLICE}`)
+    const isShown = shownTest(sales, site.id)
     for (const row of found) {
-      const events = sales.bySequence(row.site_id, eventsOf(writer.book, row))
-      const own = events.find(({ import_id }) => import_id === row.import_id)
-      if ((own && isShown(sales, own)) || !events.some((event) => isShown(sales, event))) continue
+      const shown = sales.bySequence(site.id, eventsOf(book, row)).filter(isShown)
+      if (shown.length === 0 || isFoldOf(row, shown)) continue
       refoldSale(writer, sales, row, () => true)
+      changed(site.id)
     }
     return found.at(-1)?.id
   }
@@ -74,10 +80,14 @@ export function createVisibility({ sales, services }: RevenueHost, writing: Writ
     /** Adjusts the sites whose imports may have changed. */
     async run(signal: AbortSignal): Promise<void> {
       for (const id of [...waiting]) {
-        const site = services.sites.directory.byId(id)
-        if (site) await adjust(site, signal)
-        if (signal.aborted) return
         waiting.delete(id)
+        const site = services.sites.directory.byId(id)
+        if (!site) continue
+        await adjust(site, signal).catch((error) => {
+          waiting.add(id)
+          throw error
+        })
+        if (signal.aborted) return void waiting.add(id)
       }
     },
     /** Adjusts all sites whose imports have changed. */
@@ -87,3 +97,17 @@ export function createVisibility({ sales, services }: RevenueHost, writing: Writ
   }
 }
 export type Visibility = ReturnType<typeof createVisibility>
+
+interface VisibilityParts {
+  writing: Writing
+  folding: Pick<Folding, "hasNew">
+  /** Called after a sale was adjusted, whose visit has to be looked up. */
+  changed(siteId: number): void
+}
+
+/**
+ * Returns whether an imported sale is as some events report it: it has the visit and amount of the first one, and the earliest time. One
+ * whose person was erased keeps its amount, so that it is as it should be.
+ */
+const isFoldOf = ({ sale_sequence, occurred_at }: TransactionRow, events: readonly SaleEvent[]): boolean =>
+  sale_sequence === null || (sale_sequence === events[0]!.sequence && occurred_at === Math.min(...events.map(({ at }) => at)))

@@ -97,7 +97,7 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
     items_json: claim.items.length > 0 && (wins || row.items_json === "[]") ? JSON.stringify(claim.items) : row.items_json,
     order_id: row.order_id ?? claim.order_id,
     recurring: row.recurring ?? claim.recurring,
-    occurred_at: Math.min(row.occurred_at, claim.occurred_at),
+    occurred_at: timeOf(row, claim),
     ...visitOf(row, claim),
   }
   book.update(row.id, values)
@@ -112,6 +112,7 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
   if (claim.order_id !== null && claim.order_id !== next.order_id)
     book.addAlias({ provider: ORDER, alias: claim.order_id, external_id: claim.order_id, transaction_id: row.id })
   if (claim.sale_sequence !== next.sale_sequence) addEvent(writer, row.id, claim)
+  if (row.sale_sequence !== next.sale_sequence) addEvent(writer, row.id, row)
   const changesAmount = next.amount_minor !== row.amount_minor || next.currency !== row.currency || next.occurred_at !== row.occurred_at
   if (changesAmount) {
     convertRow(writer, next)
@@ -125,10 +126,20 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
 const strength = ({ trust, import_id }: Pick<TransactionRow, "trust" | "import_id">): number =>
   (import_id === 0 ? TRUSTS.length : 0) + TRUSTS.indexOf(trust)
 
-/** Returns the columns of the visit. The visit of a tracked sale stays, and replaces one that was found by the person. */
+/** Returns when a sale occurred: as first reported. What imports report has no influence on what the site itself has seen. */
+function timeOf(row: TransactionRow, claim: Claim): number {
+  if (row.import_id > 0 && claim.import_id === 0) return claim.occurred_at
+  return row.import_id === 0 && claim.import_id > 0 ? row.occurred_at : Math.min(row.occurred_at, claim.occurred_at)
+}
+
+/**
+ * Returns the columns of the visit. The visit of a tracked sale stays. It replaces one that was found by the person, or that an import
+ * reports.
+ */
 function visitOf(row: TransactionRow, claim: Claim): Values {
   const event = claim.event === "" ? {} : { dims_json: JSON.stringify({ ...(JSON.parse(row.dims_json) as object), event: claim.event }) }
-  if (row.sale_sequence === null && claim.sale_sequence !== null)
+  const isReplaced = row.sale_sequence === null || (row.import_id > 0 && claim.import_id === 0)
+  if (isReplaced && claim.sale_sequence !== null)
     return {
       sale_sequence: claim.sale_sequence,
       visit_sequence: claim.visit_sequence,
@@ -164,7 +175,8 @@ const claimOf = ({ parent_id: _, ...row }: TransactionRow): Claim => ({
   event: (JSON.parse(row.dims_json) as { event?: string }).event ?? "",
 })
 
-const frozenOf = ({
+/** Returns the visit and the touches of a row. */
+export const frozenOf = ({
   sale_sequence,
   visit_sequence,
   visitor,
@@ -180,7 +192,11 @@ const frozenOf = ({
 })
 
 /** Remembers that a sale event is about a known sale. */
-export function addEvent({ book }: RevenueWriter, id: number, { sale_sequence, external_id }: Claim): void {
+export function addEvent(
+  { book }: RevenueWriter,
+  id: number,
+  { sale_sequence, external_id }: Pick<Claim, "sale_sequence" | "external_id">,
+): void {
   if (sale_sequence !== null) book.addEvent(id, sale_sequence, external_id)
 }
 

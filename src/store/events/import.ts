@@ -84,7 +84,10 @@ export async function importTail(journal: Journal, place: ImportPlace, visits: I
     await Bun.sleep(0)
   }
   const tail = importing.tails.tail(siteId)
-  return { tail, sales: sales.map(({ visitId, ...sale }) => ({ ...sale, siteId, visitSequence: tail.firstSequence(visitId) })) }
+  const rowOf = ({ visitId, ...sale }: ImportedSale): SaleRow => ({
+    ...{ ...sale, siteId, visitSequence: tail.firstSequence(visitId), visitAt: tail.start(visitId) },
+  })
+  return { tail, sales: sales.map(rowOf) }
 }
 
 /** A sale of an imported visit, whose first event may still change. */

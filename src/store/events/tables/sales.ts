@@ -31,6 +31,8 @@ interface ShownRun {
 export interface SaleRow {
   siteId: number
   visitSequence: number
+  /** Start of its visit. Only stored for imports. */
+  visitAt?: number
   at: number
   name: string
   sale: NewSale
@@ -54,7 +56,8 @@ export function salesOf(journal: Journal): Sales {
   }
 }
 
-const COLUMNS = "sequence, site_id, visit_sequence, import_id, at, amount_minor, currency, order_id, name, trust, repeated as is_repeated"
+const COLUMNS = `sequence, site_id, visit_sequence, import_id, coalesce(visit_at, at) as import_at, at, amount_minor, currency, order_id, name,
+  trust, repeated as is_repeated`
 
 type StoredSale = Omit<SaleEvent, "is_repeated"> & { is_repeated: number }
 
@@ -87,21 +90,22 @@ function showSlice({ db, memory }: Journal, { id, run }: ShownRun): boolean {
 }
 
 const INSERT = `insert into sale_events
-  (sequence, site_id, visit_sequence, import_id, run, at, amount_minor, currency, order_id, name, trust, repeated)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  (sequence, site_id, visit_sequence, import_id, run, visit_at, at, amount_minor, currency, order_id, name, trust, repeated)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** Adds the sale of an event, in the transaction of the event. Those of an import are hidden until `showSales`. */
 export function insertSale(
   db: Database,
   sequence: number,
-  { siteId, visitSequence, at, name, sale }: SaleRow,
+  { siteId, visitSequence, visitAt, at, name, sale }: SaleRow,
   { importId, run } = NATIVE,
 ): void {
   const { amount, currency, orderId, trust, isRepeated } = sale
   const order = orderId === "" ? null : orderId
   const place = importId === 0 ? sequence : -sequence
   const repeated = isRepeated ? 1 : 0
-  db.query(INSERT).run(place, siteId, visitSequence, importId, run, at, amount, currency, order, name, trust, repeated)
+  const startedAt = importId === 0 ? null : (visitAt ?? null)
+  db.query(INSERT).run(place, siteId, visitSequence, importId, run, startedAt, at, amount, currency, order, name, trust, repeated)
 }
 
 const NATIVE = { importId: 0, run: 0 }

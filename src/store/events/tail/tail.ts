@@ -62,6 +62,11 @@ export class SiteTail implements Part {
     return this.#visits.firstSequence(this.#row(visitId))
   }
 
+  /** Returns the start of a visit. */
+  start(visitId: number): number {
+    return this.#visits.start(this.#row(visitId))
+  }
+
   /** Adds an event to a visit. If it becomes the first one, returns the sequence of the former first one. */
   addEvent(visitId: number, event: TailEvent, place: LogPlace): number | undefined {
     const visit = this.#row(visitId)

@@ -60,6 +60,7 @@ function* salesOf({ db, memory }: Journal, part: Part): IterableIterator<SaleRow
     yield {
       siteId,
       visitSequence: sequences[visit]!,
+      visitAt: starts[visit]!,
       at: starts[visit]! + offsets[event]!,
       name: text("name", names[event]!),
       sale: { ...money, orderId: orders.get(event) ?? "", trust: "client", isRepeated: false },
