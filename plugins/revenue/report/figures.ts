@@ -50,6 +50,16 @@ export const booked = (currency: string, sums: Sums) => ({
   net: formatMoney(netOf(sums), currency),
 })
 
+/** Returns amounts that can't be converted. Their net alone can be 0, although amounts are missing. */
+export const unconvertedOf = (currency: string, sums: Sums) => ({
+  currency,
+  amount: formatMoney(netOf(sums), currency),
+  gross: formatMoney(sums.gross, currency),
+  refunds: formatMoney(sums.refunds, currency),
+  adjustments: formatMoney(sums.adjustments, currency),
+  orders: ordersOf(sums),
+})
+
 export function figuresOf(currency: string, sums: Sums, counts: { customers: number; refundedOrders: number }): Figures {
   const { orders, gross, refunds } = sums
   return {

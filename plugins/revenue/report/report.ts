@@ -16,7 +16,7 @@ import type { RevenueHost } from "../host.ts"
 import type { Rates } from "../rates/rates.ts"
 import type { RevenueSettingsStore } from "../settings.ts"
 import { cohortSums } from "./cohorts.ts"
-import { booked, byOrders, type CurrencySums, figuresOf, netOf, noSums, ordersOf, type Sums } from "./figures.ts"
+import { booked, byOrders, type CurrencySums, figuresOf, netOf, noSums, ordersOf, type Sums, unconvertedOf } from "./figures.ts"
 import { dimensionOf, type GroupSums, groupsOf, rowOf, sumsByGoal } from "./groups.ts"
 import { lookbackOf } from "./lookback.ts"
 import { productGroups } from "./products.ts"
@@ -151,7 +151,7 @@ function baseOf(target: string, { shown, unconverted, counts }: RangeSums): NonN
   return {
     ...figuresOf(target, shown.get(target) ?? noSums(), counts.get(CONVERTED) ?? NO_COUNTS),
     complete: left.length === 0,
-    unconverted: left.map(([currency, sums]) => ({ currency, amount: formatMoney(netOf(sums), currency), orders: ordersOf(sums) })),
+    unconverted: left.map(([currency, sums]) => unconvertedOf(currency, sums)),
   }
 }
 
@@ -249,11 +249,7 @@ function metaOf(site: Site, { open, limit }: RevenueRequest, { visitors, sums, g
 }
 
 function missingRates({ missingRates: all }: RangeSums): NonNullable<ReportResponse["meta"]["rate_missing"]> {
-  const days = all.slice(0, MAX_DAYS).map(({ day, currency, sums }) => ({
-    ...{ day, currency },
-    amount: formatMoney(netOf(sums), currency),
-    orders: ordersOf(sums),
-  }))
+  const days = all.slice(0, MAX_DAYS).map(({ day, currency, sums }) => ({ day, ...unconvertedOf(currency, sums) }))
   return { days, total: all.length }
 }
 

@@ -25,11 +25,15 @@ const FIGURES = {
 export const Figures = t.Object(FIGURES, { title: "RevenueFigures" })
 export type Figures = Static<typeof Figures>
 
-const Unconverted = t.Object({
+const MISSING = {
   currency: CURRENCY,
   amount: money("Net that has no rate."),
+  gross: money("Sum of the sales among it."),
+  refunds: money("Sum of the refunds and disputes among it."),
+  adjustments: money("Sum of the adjustments among it."),
   orders: orders("Number of its sales."),
-})
+}
+const Unconverted = t.Object(MISSING, { title: "UnconvertedRevenue" })
 
 const Base = t.Object(
   {
@@ -160,15 +164,9 @@ export const ReportResponse = t.Object(
         rate_missing: t.Optional(
           t.Object(
             {
-              days: t.Array(
-                t.Object({
-                  day: field.text("Day of the sale."),
-                  currency: CURRENCY,
-                  amount: money("Net of the day without a rate."),
-                  orders: orders("Number of its sales."),
-                }),
-                { description: "Days and currencies without a rate, at most 100." },
-              ),
+              days: t.Array(t.Object({ day: field.text("Day of the sale."), ...MISSING }), {
+                description: "Days and currencies without a rate, at most 100.",
+              }),
               total: field.integer("Number of such days and currencies."),
             },
             { description: "Amounts without a rate. Present only if one could not be converted." },

@@ -68,7 +68,7 @@ test.skipIf(noBrowser)("adds a transaction with the keyboard, and names what has
     { at: "2026-11-21T10:00:00Z", amount: 9_000, currency: "JPY", trust: "webhook" },
   ])
   await open("/sites/1/revenue?period=28d&compare=none&cards=currency:base")
-  await shown(page, /JP¥9,000 has no exchange rate to EUR/)
+  await shown(page, /Not part of the total: JP¥9,000. There is no exchange rate to EUR for 21 Nov/)
   expect(await figureOf(page, "Gross").textContent()).toBe("€50.00")
   await page.getByRole("link", { name: "Add exchange rates" }).click()
   await page.getByRole("button", { name: "Add rate" }).click()

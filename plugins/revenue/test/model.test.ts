@@ -142,95 +142,100 @@ async function write(shop: Shop, entries: readonly Booked[], random: Random): Pr
 }
 
 const firstRuns = Array.from({ length: TESTS }, (_, index) => index * RUNS_PER_TEST)
-test.each(firstRuns)(`agrees with big integers over ${RUNS_PER_TEST} random histories, from number %d on`, async (first) => {
-  await using shop = await startShop({ now: "2026-12-10T12:00:00Z" })
-  for (let run = first; run < first + RUNS_PER_TEST; run++) {
-    const random = randomOf(run * 7_919 + 17)
-    // The number of requests in a second is limited.
-    shop.instance.clock.advance(1_000)
-    const entries = history(random)
-    await write(shop, entries, random)
-    const prices = new Map(
-      ["USD", "JPY", "KWD"].map((currency) => {
-        const day = 20 + random(30)
-        // Local midnight in Berlin, which is at 22:00 or 23:00 UTC.
-        const midnight = (days: number) =>
-          Temporal.PlainDate.from("2026-10-01").add({ days }).toZonedDateTime("Europe/Berlin").epochMilliseconds
-        // Clocks go back in between, so that 8 days are an hour longer.
-        return [currency, { since: midnight(day), until: midnight(day + 8), price: 1n + BigInt(random(2_000_000)), day }] as const
-      }),
-    )
-    shop.instance.app.instance.events.rows(({ run: execute }) => {
-      execute(sql`delete from revenue_rates`)
-      for (const [currency, { price, day }] of prices)
-        execute(sql`insert into revenue_rates (site_id, day, base, quote, rate, source)
+test.each(firstRuns)(
+  `agrees with big integers over ${RUNS_PER_TEST} random histories, from number %d on`,
+  async (first) => {
+    await using shop = await startShop({ now: "2026-12-10T12:00:00Z" })
+    for (let run = first; run < first + RUNS_PER_TEST; run++) {
+      const random = randomOf(run * 7_919 + 17)
+      // The number of requests in a second is limited.
+      shop.instance.clock.advance(1_000)
+      const entries = history(random)
+      await write(shop, entries, random)
+      const prices = new Map(
+        ["USD", "JPY", "KWD"].map((currency) => {
+          const day = 20 + random(30)
+          // Local midnight in Berlin, which is at 22:00 or 23:00 UTC.
+          const midnight = (days: number) =>
+            Temporal.PlainDate.from("2026-10-01").add({ days }).toZonedDateTime("Europe/Berlin").epochMilliseconds
+          // Clocks go back in between, so that 8 days are an hour longer.
+          return [currency, { since: midnight(day), until: midnight(day + 8), price: 1n + BigInt(random(2_000_000)), day }] as const
+        }),
+      )
+      shop.instance.app.instance.events.rows(({ run: execute }) => {
+        execute(sql`delete from revenue_rates`)
+        for (const [currency, { price, day }] of prices)
+          execute(sql`insert into revenue_rates (site_id, day, base, quote, rate, source)
           values (1, ${Temporal.PlainDate.from("2026-10-01").add({ days: day }).toString()}, 'EUR', ${currency}, ${text4(price)}, 'manual')`)
-    })
-    const model = MODELS[random(4)]!
-    const byOrder = random(2) === 0
-    const isVerified = random(3) === 0
-    const query = `${RANGE}&attribution=${model}&refund_basis=${byOrder ? "order_date" : "refund_date"}&trust=${isVerified ? "verified" : "all"}`
-    const expected = {
-      currencies: new Map<string, Sums>(),
-      base: new Map<string, Sums>(),
-      groups: new Map<string, Sums>(),
-      missing: new Map<string, Sums>(),
-    }
-    for (const entry of entries) {
-      const sale = entry.of === undefined ? entry : entries[entry.of]!
-      const bookedAt = byOrder ? sale.atMs : entry.atMs
-      if (bookedAt < FROM || bookedAt >= TO || (isVerified && entry.trust === "client")) continue
-      add(expected.currencies, entry.currency!, entry.type, entry.amountBig, 100n)
-      const cents = inCents(entry, sale.atMs, prices)
-      if (cents === undefined) {
-        add(expected.missing, entry.currency!, entry.type, entry.amountBig, 100n)
-        continue
-      }
-      add(expected.base, "EUR", entry.type, cents, 100n)
-      const sources = credited(sale, model)
-      const count = BigInt(sources.length)
-      sources.forEach((source, i) => {
-        const size = cents < 0n ? -cents : cents
-        const share = size / count + (BigInt(i) < size % count ? 1n : 0n)
-        const orders = 100n / count + (BigInt(i) < 100n % count ? 1n : 0n)
-        add(expected.groups, `${source ?? "Direct"} EUR`, entry.type, cents < 0n ? -share : share, orders)
       })
-    }
-    const each = (await shop.get(`/revenue/report?${query}`)).body as ReportResponse
-    const base = (await shop.get(`/revenue/report?${query}&currency=EUR&limit=500`)).body as ReportResponse
-    const found = {
-      currencies: figures(each.currencies),
-      base: base.base!.orders === 0 && base.base!.net.amount === "0.00" && base.base!.gross.amount === "0.00" ? {} : figures([base.base!]),
-      groups: Object.fromEntries(
-        base.breakdown.flatMap(({ key, orders, by_currency }) =>
-          by_currency.map(({ gross, refunds, net }) => [`${key} EUR`, [gross.amount, refunds.amount, net.amount, String(orders)]]),
+      const model = MODELS[random(4)]!
+      const byOrder = random(2) === 0
+      const isVerified = random(3) === 0
+      const query = `${RANGE}&attribution=${model}&refund_basis=${byOrder ? "order_date" : "refund_date"}&trust=${isVerified ? "verified" : "all"}`
+      const expected = {
+        currencies: new Map<string, Sums>(),
+        base: new Map<string, Sums>(),
+        groups: new Map<string, Sums>(),
+        missing: new Map<string, Sums>(),
+      }
+      for (const entry of entries) {
+        const sale = entry.of === undefined ? entry : entries[entry.of]!
+        const bookedAt = byOrder ? sale.atMs : entry.atMs
+        if (bookedAt < FROM || bookedAt >= TO || (isVerified && entry.trust === "client")) continue
+        add(expected.currencies, entry.currency!, entry.type, entry.amountBig, 100n)
+        const cents = inCents(entry, sale.atMs, prices)
+        if (cents === undefined) {
+          add(expected.missing, entry.currency!, entry.type, entry.amountBig, 100n)
+          continue
+        }
+        add(expected.base, "EUR", entry.type, cents, 100n)
+        const sources = credited(sale, model)
+        const count = BigInt(sources.length)
+        sources.forEach((source, i) => {
+          const size = cents < 0n ? -cents : cents
+          const share = size / count + (BigInt(i) < size % count ? 1n : 0n)
+          const orders = 100n / count + (BigInt(i) < 100n % count ? 1n : 0n)
+          add(expected.groups, `${source ?? "Direct"} EUR`, entry.type, cents < 0n ? -share : share, orders)
+        })
+      }
+      const each = (await shop.get(`/revenue/report?${query}`)).body as ReportResponse
+      const base = (await shop.get(`/revenue/report?${query}&currency=EUR&limit=500`)).body as ReportResponse
+      const found = {
+        currencies: figures(each.currencies),
+        base:
+          base.base!.orders === 0 && base.base!.net.amount === "0.00" && base.base!.gross.amount === "0.00" ? {} : figures([base.base!]),
+        groups: Object.fromEntries(
+          base.breakdown.flatMap(({ key, orders, by_currency }) =>
+            by_currency.map(({ gross, refunds, net }) => [`${key} EUR`, [gross.amount, refunds.amount, net.amount, String(orders)]]),
+          ),
         ),
-      ),
-      missing: Object.fromEntries(
-        base.base!.unconverted.map(({ currency, amount, orders }) => [currency, [amount.amount, String(orders)]]),
-      ),
+        missing: Object.fromEntries(
+          base.base!.unconverted.map(({ currency, amount, orders }) => [currency, [amount.amount, String(orders)]]),
+        ),
+      }
+      const wanted = shown(expected.base)
+      expect({ run, query, ...found }).toEqual({
+        ...{ run, query },
+        currencies: shown(expected.currencies),
+        base: Object.values(wanted).some(([gross, , net, orders]) => gross !== "0.00" || net !== "0.00" || orders !== "0") ? wanted : {},
+        groups: shown(expected.groups),
+        missing: Object.fromEntries(
+          Object.entries(shown(expected.missing)).map(([currency, [, , net, orders]]) => [currency, [net!, orders!]]),
+        ),
+      })
+      // The buckets add up to the figures.
+      for (const { currency, gross, net } of each.currencies) {
+        const sum = (figure: "gross" | "net") =>
+          each.timeseries.reduce(
+            (all, { by_currency }) => all + minor(by_currency.find((one) => one.currency === currency)![figure].amount),
+            0n,
+          )
+        expect([sum("gross"), sum("net")]).toEqual([minor(gross.amount), minor(net.amount)])
+      }
     }
-    const wanted = shown(expected.base)
-    expect({ run, query, ...found }).toEqual({
-      ...{ run, query },
-      currencies: shown(expected.currencies),
-      base: Object.values(wanted).some(([gross, , net, orders]) => gross !== "0.00" || net !== "0.00" || orders !== "0") ? wanted : {},
-      groups: shown(expected.groups),
-      missing: Object.fromEntries(
-        Object.entries(shown(expected.missing)).map(([currency, [, , net, orders]]) => [currency, [net!, orders!]]),
-      ),
-    })
-    // The buckets add up to the figures.
-    for (const { currency, gross, net } of each.currencies) {
-      const sum = (figure: "gross" | "net") =>
-        each.timeseries.reduce(
-          (all, { by_currency }) => all + minor(by_currency.find((one) => one.currency === currency)![figure].amount),
-          0n,
-        )
-      expect([sum("gross"), sum("net")]).toEqual([minor(gross.amount), minor(net.amount)])
-    }
-  }
-}, 60_000)
+  },
+  60_000,
+)
 
 const text4 = (price: bigint): string => {
   const digits = `${price}`.padStart(5, "0")

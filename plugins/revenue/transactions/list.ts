@@ -55,11 +55,7 @@ export function createList({ rows, sales }: RevenueHost) {
     const spans = sales.visibleImports(site.id).flatMap(({ id, spans }) => spans.map(({ from, to }) => ({ id, from, to })))
     const isVisible = sql`exists (select 1 from json_each(${JSON.stringify(spans)}) where value ->> 'id' = import_id
       and coalesce(visit_started_at, occurred_at) >= value ->> 'from' and coalesce(visit_started_at, occurred_at) < value ->> 'to')`
-    const conditions = [
-      sql`site_id = ${site.id}`,
-      sql`(import_id = 0 or ${isVisible})`,
-      ...conditionsOf(site, reader),
-    ]
+    const conditions = [sql`site_id = ${site.id}`, sql`(import_id = 0 or ${isVisible})`, ...conditionsOf(site, reader)]
     return { where: conditions.reduce((all, one) => sql`${all} and ${one}`), sort: reader.choice("sort", SORTS) ?? "-occurred_at" }
   }
 

@@ -2,25 +2,30 @@ import { Card, Change, type Column, DataTable, EmptyState, exact, percent, Trunc
 import type { ReportResponse, Row } from "../report/responses.ts"
 import { groupName, moneyText, ordersText, sizeOf } from "./money.ts"
 
-/** Groups of the breakdown, in the order of their buttons. */
-export const GROUPS = [
-  { id: "source", label: "Source" },
-  { id: "channel", label: "Channel" },
-  { id: "utm_campaign", label: "Campaign" },
-  { id: "entry_page", label: "Entry page" },
-  { id: "country", label: "Country" },
-  { id: "device", label: "Device" },
-  { id: "product", label: "Product" },
-  { id: "goal", label: "Goal" },
-  { id: "link", label: "Short link" },
-  { id: "recurring", label: "Subscription" },
-  { id: "referrer", label: "Referrer" },
-  { id: "utm_source", label: "Campaign source" },
-  { id: "utm_medium", label: "Medium" },
-  { id: "utm_term", label: "Term" },
-  { id: "utm_content", label: "Content" },
-] as const
-export type GroupId = (typeof GROUPS)[number]["id"]
+/** Groups of the breakdown, as its menu lists them. */
+const MENU = {
+  Acquisition: {
+    source: "Source",
+    channel: "Channel",
+    referrer: "Referrer",
+    entry_page: "Entry page",
+    link: "Short link",
+  },
+  Campaigns: {
+    utm_campaign: "Campaign",
+    utm_source: "Campaign source",
+    utm_medium: "Campaign medium",
+    utm_term: "Campaign term",
+    utm_content: "Campaign content",
+  },
+  Visits: { country: "Country", device: "Device" },
+  Orders: { product: "Product", goal: "Goal", recurring: "Subscription" },
+} as const
+const LABELS = { ...MENU.Acquisition, ...MENU.Campaigns, ...MENU.Visits, ...MENU.Orders }
+export type GroupId = keyof typeof LABELS
+
+/** Returns a group by its name in the address. Default: the source. */
+export const readGroup = (name = "source"): GroupId => (name in LABELS ? (name as GroupId) : "source")
 
 interface BreakdownProps {
   report: ReportResponse
@@ -34,14 +39,29 @@ interface BreakdownProps {
 /** What groups of visits brought, with a bar for the net of each. */
 export function BreakdownCard({ report, currency, csv, group, onGroup }: BreakdownProps) {
   const rows = report.breakdown.filter(({ by_currency }) => by_currency.some((one) => one.currency === currency))
-  const label = GROUPS.find(({ id }) => id === group)!.label
+  const label = LABELS[group]
   return (
-    <Card<GroupId>
+    <Card
       title="Breakdown"
       full
-      tabs={GROUPS}
-      chosen={group}
-      onChoose={onGroup}
+      marks={
+        <select
+          class="plain-select"
+          aria-label="Group by"
+          value={group}
+          onChange={(event) => onGroup(readGroup(event.currentTarget.value))}
+        >
+          {Object.entries(MENU).map(([title, groups]) => (
+            <optgroup key={title} label={title}>
+              {Object.entries(groups).map(([id, name]) => (
+                <option key={id} value={id}>
+                  By {name.toLowerCase()}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      }
       foot={
         csv &&
         rows.length > 0 && (

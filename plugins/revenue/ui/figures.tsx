@@ -60,6 +60,13 @@ export function FigureStrip({ report, currency }: { report: ReportResponse; curr
       {others.slice(1).map(([label, value, old]) => (
         <Cell key={label} label={label} money={value} before={old} isCompared={comparison !== undefined} isGood />
       ))}
+      <div class="figure">
+        <dt class="figure-label">Customers</dt>
+        <dd class="figure-value">{exact(now?.customers ?? 0)}</dd>
+        <dd class="figure-note">
+          {comparison && <Change metric="visitors" change={changeOf(now?.customers ?? 0, before?.customers)} value={now?.customers} />}
+        </dd>
+      </div>
     </dl>
   )
 }

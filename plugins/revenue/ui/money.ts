@@ -35,6 +35,26 @@ export const sizeOf = ({ amount }: Money): number => Number(amount)
 /** Number of orders, which shared attribution makes fractions of. */
 export const ordersText = (orders: number): string => new Intl.NumberFormat(locale(), { maximumFractionDigits: 2 }).format(orders)
 
+interface Unconverted {
+  gross: Money
+  refunds: Money
+  adjustments: Money
+  orders: number
+}
+
+/** Names amounts without a rate: sales alone by their amount, otherwise each kind, because together they can be 0. */
+export function unconvertedText({ gross, refunds, adjustments, orders }: Unconverted): string {
+  const kinds = [
+    ["sales", gross],
+    ["refunds", refunds],
+    ["adjustments", adjustments],
+  ] as const
+  const parts = kinds.filter(([, money]) => sizeOf(money) !== 0)
+  if (parts.length === 0) return `${ordersText(orders)} ${orders === 1 ? "order" : "orders"} of ${moneyText(gross)}`
+  if (parts.length === 1 && parts[0]![0] === "sales") return moneyText(gross)
+  return parts.map(([kind, money]) => `${moneyText(money)} of ${kind}`).join(" and ")
+}
+
 const RECURRING: Readonly<Record<string, string>> = { first: "First payment", renewal: "Renewal", "(none)": "Not a subscription" }
 
 /** Returns the name of a group of a breakdown. */

@@ -2,7 +2,7 @@ import { Change, EmptyState, rangeText, type WidgetPanelProps } from "#plugin/ui
 import type { ReportResponse } from "../report/responses.ts"
 import { barsOf, RevenueChart } from "./chart.tsx"
 import { changeOf, shownFigures } from "./figures.tsx"
-import { groupName, moneyText, ordersText, shortMoney, sizeOf } from "./money.ts"
+import { groupName, moneyText, ordersText, shortMoney, sizeOf, unconvertedText } from "./money.ts"
 
 type Answer = Omit<ReportResponse, "meta">
 
@@ -24,7 +24,7 @@ export default function RevenuePanel({ data, config, title }: WidgetPanelProps) 
       {more > 0 && <p class="small quiet">{`and ${more} more ${more === 1 ? "currency" : "currencies"}`}</p>}
       {report.base && !report.base.complete && (
         <p class="small quiet">
-          Without {report.base.unconverted.map(({ amount }) => moneyText(amount)).join(", ")}: no exchange rate to {first}.
+          Without {report.base.unconverted.map(unconvertedText).join(", ")}: no exchange rate to {first}.
         </p>
       )}
       {config.chart !== false && (

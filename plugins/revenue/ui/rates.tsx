@@ -23,7 +23,7 @@ import type { RateResponse } from "../rates/rates.ts"
 import type { ReportResponse } from "../report/responses.ts"
 import { revenuePath, useRefresh, useRights, useSiteQuery } from "./answers.ts"
 import { RevenuePage } from "./frame.tsx"
-import { moneyText } from "./money.ts"
+import { unconvertedText } from "./money.ts"
 
 const UploadDialog = lazy(() => import("./upload-dialog.tsx"))
 
@@ -73,7 +73,7 @@ export default function Rates() {
           label="Rates of"
           value={filters.scope ?? ""}
           options={[
-            { value: "", label: "This site and the instance" },
+            { value: "", label: "Site and instance" },
             { value: "site", label: "This site" },
             { value: "instance", label: "The instance" },
           ]}
@@ -127,7 +127,7 @@ function Gaps({ siteId }: { siteId: number }) {
                         (
                         {missing
                           .slice(0, 4)
-                          .map(({ day, amount }) => `${dayText(day, { weekday: undefined, year: undefined })} ${moneyText(amount)}`)
+                          .map((one) => `${dayText(one.day, { weekday: undefined, year: undefined })} ${unconvertedText(one)}`)
                           .join(", ")}
                         {missing.length > 4 && ", …"})
                       </span>

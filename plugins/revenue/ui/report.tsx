@@ -9,6 +9,7 @@ import {
   FilterBar,
   FilterRow,
   IgnoredAddressParts,
+  locale,
   QueryResult,
   SelectField,
   useMe,
@@ -18,13 +19,13 @@ import {
 import type { ReportResponse } from "../report/responses.ts"
 import type { SettingsResponse } from "../settings.ts"
 import { revenueAddress, revenuePath, useRights, useSiteQuery } from "./answers.ts"
-import { BreakdownCard, GROUPS, type GroupId } from "./breakdown.tsx"
+import { BreakdownCard, type GroupId, readGroup } from "./breakdown.tsx"
 import { barsOf, RevenueChart } from "./chart.tsx"
 import { CohortCard } from "./cohorts.tsx"
 import { NoRevenue } from "./empty.tsx"
 import { CurrencyTable, FigureStrip } from "./figures.tsx"
 import { RevenuePage } from "./frame.tsx"
-import { moneyText } from "./money.ts"
+import { moneyText, unconvertedText } from "./money.ts"
 import { ProductsCard } from "./products.tsx"
 
 const EntryDialog = lazy(() => import("./entry-dialog.tsx"))
@@ -59,7 +60,7 @@ export default function Report() {
   const { interval } = useRangeQuery()
   const { writes } = useRights(siteId)
   const [isAdding, setAdding] = useState(false)
-  const group = GROUPS.find(({ id }) => id === choices.group)?.id ?? "source"
+  const group = readGroup(choices.group)
   const own = new URLSearchParams({
     group_by: group,
     ...(choices.currency && { currency: choices.currency }),
@@ -147,7 +148,7 @@ function Controls({ choices, onChoose, isVerifiedOnly, report }: ControlsProps) 
         onValue={(trust) => onChoose({ trust })}
       />
       <SelectField
-        label="Refunds count"
+        label="Book refunds"
         value={choices.basis ?? ""}
         options={[
           { value: "", label: "As in the settings" },
@@ -234,7 +235,7 @@ function Marks({ siteId, report }: { siteId: number; report: ReportResponse }) {
         </span>
       )}
       <span>{lookbackText(lookback)}</span>
-      {report.refund_basis === "order_date" && <span>Refunds count on the day of their order.</span>}
+      {report.refund_basis === "order_date" && <span>Refunds are booked on the day of their order.</span>}
       {report.meta.notes
         .filter((note) => !note.startsWith("rate_missing"))
         .map((note) => (
@@ -254,21 +255,24 @@ function lookbackText({ asked, effective, reason }: ReportResponse["attribution"
   return `${text} The look-back is set to ${daysText(asked)}, but ${why}.`
 }
 
-const shortDay = (day: string): string => dayText(day, { weekday: undefined })
-
-/** Notice that names the amounts without an exchange rate. */
+/** Notice that names the amounts without an exchange rate, and the latest of their days. */
 function Notices({ siteId, report }: { siteId: number; report: ReportResponse }) {
   const { base, meta } = report
   if (!base || base.complete) return null
   const days = [...new Set(meta.rate_missing?.days.map(({ day }) => day))]
+  const named = days.slice(0, MAX_NAMED_DAYS).map((day) => dayText(day, { weekday: undefined, year: undefined }))
+  const more = days.length - named.length
+  const isCut = (meta.rate_missing?.total ?? 0) > (meta.rate_missing?.days.length ?? 0)
+  const rest = isCut ? "many more days" : more === 1 ? "1 more day" : `${more} more days`
+  const all = more > 0 ? [...named, rest] : named
   return (
     <p class="notice" data-kind="warn">
       <span>
-        {base.unconverted.map(({ amount }) => moneyText(amount)).join(", ")} {base.unconverted.length === 1 ? "has" : "have"} no exchange
-        rate to {base.currency} and {base.unconverted.length === 1 ? "is" : "are"} not part of the total
-        {days.length > 0 && ` (${days.slice(0, 3).map(shortDay).join(", ")}${days.length > 3 ? ` and ${days.length - 3} more days` : ""})`}.{" "}
-        <Link href={`${revenueAddress(siteId)}/rates`}>Add exchange rates</Link>
+        Not part of the total: {base.unconverted.map(unconvertedText).join("; ")}. There is no exchange rate to {base.currency} for{" "}
+        {new Intl.ListFormat(locale()).format(all)}. <Link href={`${revenueAddress(siteId)}/rates`}>Add exchange rates</Link>
       </span>
     </p>
   )
 }
+
+const MAX_NAMED_DAYS = 3

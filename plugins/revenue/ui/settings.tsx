@@ -83,11 +83,11 @@ function Editor({ siteId, saved }: { siteId: number; saved: SettingsResponse }) 
               note={`The currency that amounts are converted to. Leave empty for that of the site${site ? `, ${site.revenue_currency}` : ""}.`}
             />
             <SelectField
-              label="Refunds count"
+              label="Book refunds"
               value={draft.refund_basis}
               options={BASES}
               onValue={(refund_basis) => change({ refund_basis })}
-              note="On their own day, the gross of an earlier month never changes."
+              note="If they are booked on their own day, the figures of an earlier month never change."
             />
             <Checkbox
               label="Include unverified revenue"
@@ -206,7 +206,7 @@ const bodyOf = ({ base_currency, refund_basis, include_client, lookback_days, ig
 const textsOf = (draft: Draft) =>
   [
     ["Base currency", draft.base_currency],
-    ["Refunds count", draft.refund_basis],
+    ["Book refunds", draft.refund_basis],
     ["Include unverified revenue", draft.include_client ? "Yes" : "No"],
     ["Look-back in days", draft.lookback_days],
     ["Ignored referrers", draft.ignored_referrers],

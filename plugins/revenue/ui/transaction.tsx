@@ -85,6 +85,10 @@ function Detail({ siteId, of }: { siteId: number; of: TransactionDetail }) {
   const { data: site } = useSite(siteId)
   const columns = useColumns(siteId)
   const at = (instant: string | null) => (instant === null ? "–" : timeText(instant, site?.timezone))
+  // Events have no ID but that of their order.
+  const ids = of.ids
+    .filter(({ provider }) => provider !== "tracker")
+    .map(({ provider, id }) => `${PROVIDER_LABELS[provider as "stripe"] ?? "Order"}: ${visible(id)}`)
   const hasPart = ({ amount }: { amount: string }) => Number(amount) !== 0
   return (
     <div class="bands">
@@ -105,7 +109,7 @@ function Detail({ siteId, of }: { siteId: number; of: TransactionDetail }) {
           ...(of.recurring ? [["Subscription", of.recurring === "first" ? "First payment" : "Renewal"] as const] : []),
           ...(of.note ? [["Note", visible(of.note)] as const] : []),
           ...(of.person ? [["Person", <PersonLink key="person" siteId={siteId} person={of.person} />] as const] : []),
-          ["IDs", of.ids.map(({ provider, id }) => `${PROVIDER_LABELS[provider as "stripe"] ?? "Order"}: ${visible(id)}`).join(", ")],
+          ...(ids.length > 0 ? [["IDs", ids.join(", ")] as const] : []),
         ]}
       />
       {of.items.length > 0 && (

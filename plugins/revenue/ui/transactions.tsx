@@ -60,7 +60,7 @@ export default function Transactions() {
         <>
           {canOnSite(me, siteId, "export:read") && (
             <a class="button" href={`${revenuePath(siteId)}/transactions.csv${queryOf(asked)}`} download>
-              CSV
+              Export CSV
             </a>
           )}
           {writes && <Button onClick={() => setDialog("upload")}>Upload CSV</Button>}
