@@ -2,10 +2,11 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { plugins } from "../../plugins/index.ts"
-import { FROM_SOURCE, type Prepared, prepareSite, prepareUser, type Served, serveFootfall, USER } from "../../scripts/instance.ts"
+import { FROM_SOURCE, type Prepared, prepareSite, prepareUser, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { unpackRows } from "../../src/domain/packed-rows.ts"
 import { temporaryFolder } from "../kit.ts"
 import { bySize, SEED } from "../size.ts"
+import { type Send, signIn } from "./revenue-client.ts"
 
 /** Number of kills, each at another moment between the events of sales and the transactions that they become. */
 const KILLS = bySize({ check: 2, full: 12, release: 60 })
@@ -78,12 +79,14 @@ async function recomputeWithKill(first: Served, dataDir: string): Promise<void> 
     rates: [{ day: new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10), base: "EUR", quote: "USD", rate: "1.25" }],
   }
   expect((await before("PUT", `${path}/rates`, rates)).status).toBe(200)
-  const report = `${path}/report?from=${day}&to=${day}&currency=EUR`
-  expect(await (await before("GET", report)).json()).toMatchObject({ base: { complete: true } })
+  const report = `${path}/report?from=${day}&to=${day}`
+  expect(await (await before("GET", `${report}&currency=EUR`)).json()).toMatchObject({ base: { complete: true } })
+  const { currencies } = (await (await before("GET", report)).json()) as { currencies: object[] }
   await until(() => countOf(dataDir, "revenue_transactions where base_minor is not null and currency = 'USD'") > 0)
   await first.kill("SIGKILL")
   await using server = await serveFootfall({ dataDir, flags: FLAGS })
-  const send = await signIn(server.address)
+  const send: Send = (method, asked, body) => before(method, asked, body, server.address)
+  await expectAnswersMeanwhile(send, report, currencies)
   const recompute = async () => {
     await until(async () => !((await (await send("GET", `${path}/settings`)).json()) as { recomputing: boolean }).recomputing)
     return dump(dataDir)
@@ -97,13 +100,17 @@ async function recomputeWithKill(first: Served, dataDir: string): Promise<void> 
   expect(await recompute()).toEqual(resumed)
 }
 
-async function signIn(address: string): Promise<(method: string, path: string, body?: object) => Promise<Response>> {
-  const headers = { "content-type": "application/json", origin: address }
-  const body = JSON.stringify({ email: USER.email, password: USER.password })
-  const answer = await fetch(`${address}/api/private/auth/login`, { method: "POST", headers, body })
-  const cookie = answer.headers.get("set-cookie")!.split(";")[0]!
-  return (method, path, sent) =>
-    fetch(address + path, { method, headers: { ...headers, cookie }, ...(sent && { body: JSON.stringify(sent) }) })
+/** Reads the report until the interrupted recomputation is over. It answers from the first request on, with all amounts. */
+async function expectAnswersMeanwhile(send: Send, report: string, currencies: object[]): Promise<void> {
+  const states: boolean[] = []
+  await until(async () => {
+    const answer = await send("GET", report)
+    const { recomputing, ...body } = (await answer.json()) as { recomputing: boolean; currencies: object[] }
+    expect({ status: answer.status, currencies: body.currencies }).toEqual({ status: 200, currencies })
+    states.push(recomputing)
+    return !recomputing
+  })
+  expect([states[0], states.at(-1)]).toEqual([true, false])
 }
 
 async function until(test: () => boolean | Promise<boolean>): Promise<void> {
