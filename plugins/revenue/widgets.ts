@@ -3,7 +3,7 @@ import { AppError, defineWidget, type Site, type Widget } from "#plugin"
 import type { Report } from "./report/report.ts"
 import { GROUPS } from "./report/request.ts"
 import { ReportResponse } from "./report/responses.ts"
-import { FILTER_DIMENSIONS } from "./transactions/chunks.ts"
+import { FILTER_DIMENSIONS } from "./transactions/packed.ts"
 
 const Config = t.Object(
   {

@@ -41,21 +41,30 @@ interface Header {
 const ALIGNMENT = 8
 const align = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT
 
-export const packRows = (rows: readonly Readonly<Record<string, PackedValue>>[], columns: PackedColumns): Uint8Array =>
-  repackRows(undefined, [], rows, columns)
+/** Rows to pack, column by column. A column that is not named has only 0 or "". */
+export interface RowColumns {
+  readonly count: number
+  readonly columns: Readonly<Record<string, readonly PackedValue[]>>
+}
 
-/** Packs the rows at some positions of packed rows, followed by others. Works on whole columns, without an object for each row. */
-export function repackRows(
-  before: PackedRows | undefined,
-  kept: readonly number[],
-  added: readonly Readonly<Record<string, PackedValue>>[],
-  { numbers, texts }: PackedColumns,
-): Uint8Array {
-  const count = kept.length + added.length
+/** Packed rows, and the positions of those that are kept. */
+export interface KeptRows {
+  packed: PackedRows
+  kept: readonly number[]
+}
+
+export function packRows(rows: readonly Readonly<Record<string, PackedValue>>[], columns: PackedColumns): Uint8Array {
+  const valuesOf = (column: string) => [column, rows.map((row) => row[column]!)] as const // the caller names its columns
+  return repackRows([], { count: rows.length, columns: Object.fromEntries([...columns.numbers, ...columns.texts].map(valuesOf)) }, columns)
+}
+
+/** Packs the kept rows of packed rows, followed by others. Works on whole columns, without an object for each row. */
+export function repackRows(before: readonly KeptRows[], added: RowColumns, { numbers, texts }: PackedColumns): Uint8Array {
+  const count = before.reduce((sum, { kept }) => sum + kept.length, added.count)
   const header: Header = { count, numbers: {}, texts: {} }
   const parts: Uint8Array[] = []
   let length = 0
-  const place = (values: Float64Array, width: Width, base = 0): number => {
+  const place = (width: Width, base = 0): number => {
     const offset = length
     if (width !== 0) {
       const part = bytesOf(values, width, base)
@@ -66,41 +75,15 @@ export function repackRows(
   }
   const values = new Float64Array(count)
   for (const column of numbers) {
-    const former = before?.numbers(column) ?? values
-    for (let i = 0; i < kept.length; i++) values[i] = former[kept[i]!]!
-    for (let i = 0; i < added.length; i++) values[kept.length + i] = added[i]![column] as number // the caller names its columns
-    let [base, largest] = [values[0] ?? 0, values[0] ?? 0]
-    for (const value of values) {
-      if (value < base) base = value
-      if (value > largest) largest = value
-    }
-    const width = widthOf(largest - base)
-    header.numbers[column] = [width, base, place(values, width, width === 8 ? 0 : base)]
+    fillNumbers(values, column, before, added.columns[column])
+    const { min, max } = spanOf(values)
+    const width = widthOf(max - min)
+    header.numbers[column] = [width, min, place(width, width === 8 ? 0 : min)]
   }
   for (const column of texts) {
-    const codes = new Map<string, number>()
-    const codeOf = (text: string): number => {
-      const known = codes.get(text)
-      if (known !== undefined) return known
-      codes.set(text, codes.size)
-      return codes.size - 1
-    }
-    const former = before?.texts(column)
-    if (former) {
-      const renumbered = new Map<number, number>()
-      for (let i = 0; i < kept.length; i++) {
-        const code = former.codes[kept[i]!]!
-        let own = renumbered.get(code)
-        if (own === undefined) {
-          own = codeOf(former.values[code]!)
-          renumbered.set(code, own)
-        }
-        values[i] = own
-      }
-    }
-    for (let i = 0; i < added.length; i++) values[kept.length + i] = codeOf(added[i]![column] as string) // as above
-    const width = widthOf(codes.size - 1)
-    header.texts[column] = [width, place(values, width), [...codes.keys()]]
+    const codes = fillCodes(values, column, before, added.columns[column])
+    const width = widthOf(codes.length - 1)
+    header.texts[column] = [width, place(width), codes]
   }
   const head = new TextEncoder().encode(JSON.stringify(header))
   const start = align(4 + head.length)
@@ -113,6 +96,60 @@ export function repackRows(
     at += align(part.length)
   }
   return bytes
+}
+
+/** Fills a column of numbers. */
+function fillNumbers(into: Float64Array, column: string, before: readonly KeptRows[], added: readonly PackedValue[] | undefined): void {
+  let at = 0
+  for (const { packed, kept } of before) {
+    const { base, offsets } = packed.offsets(column)
+    if (offsets) for (let i = 0; i < kept.length; i++) into[at + i] = base + offsets[kept[i]!]!
+    else into.fill(base, at, at + kept.length)
+    at += kept.length
+  }
+  if (added)
+    for (let i = 0; i < added.length; i++) into[at + i] = added[i] as number // the caller names its columns
+  else into.fill(0, at)
+}
+
+/** Fills a column of texts with the codes of its values. Returns the values. */
+function fillCodes(into: Float64Array, column: string, before: readonly KeptRows[], added: readonly PackedValue[] | undefined): string[] {
+  const codes = new Map<string, number>()
+  const codeOf = (text: string): number => {
+    const known = codes.get(text)
+    if (known !== undefined) return known
+    codes.set(text, codes.size)
+    return codes.size - 1
+  }
+  let at = 0
+  for (const { packed, kept } of before) {
+    const { values, codes: former } = packed.texts(column)
+    if (values.length === 1 && kept.length > 0) into.fill(codeOf(values[0]!), at, at + kept.length)
+    else {
+      const renumbered = new Int32Array(values.length).fill(-1)
+      for (let i = 0; i < kept.length; i++) {
+        const code = former[kept[i]!]!
+        if (renumbered[code] === -1) renumbered[code] = codeOf(values[code]!)
+        into[at + i] = renumbered[code]!
+      }
+    }
+    at += kept.length
+  }
+  if (added)
+    for (let i = 0; i < added.length; i++) into[at + i] = codeOf(added[i] as string) // the caller names its columns
+  else if (at < into.length) into.fill(codeOf(""), at)
+  return [...codes.keys()]
+}
+
+/** Returns the smallest and the largest value. */
+function spanOf(values: Float64Array): { min: number; max: number } {
+  let [min, max] = [values[0] ?? 0, values[0] ?? 0]
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return { min, max }
 }
 
 export function unpackRows(packed: Uint8Array): PackedRows {

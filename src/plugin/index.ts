@@ -32,7 +32,16 @@ export { missingPermission } from "../domain/membership.ts"
 export { FLAT_METRICS, type FlatMetric, roundedRatio } from "../domain/metric.ts"
 export { instantOrNull, instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export { type AmountFault, decimalText, formatMoney, MAX_AMOUNT_MINOR, Money, parseAmount } from "../domain/money.ts"
-export { type PackedColumns, packedObjects, packRows, repackRows, unpackRows } from "../domain/packed-rows.ts"
+export {
+  type KeptRows,
+  type PackedColumns,
+  type PackedValue,
+  packedObjects,
+  packRows,
+  type RowColumns,
+  repackRows,
+  unpackRows,
+} from "../domain/packed-rows.ts"
 export {
   PAYMENT_PROVIDERS,
   PAYMENT_RECEIVED,

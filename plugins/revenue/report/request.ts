@@ -14,8 +14,8 @@ import {
   withAllFaults,
 } from "#plugin"
 import { REFUND_BASES, type RefundBasis, type RevenueSettings } from "../settings.ts"
-import { FILTER_DIMENSIONS } from "../transactions/chunks.ts"
 import { MODEL_NAMES, MODELS, type Model } from "../transactions/models.ts"
+import { FILTER_DIMENSIONS } from "../transactions/packed.ts"
 
 /** Groups of the touch that is credited. */
 export const TOUCH_GROUPS = [

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test"
+import { type RowStatements, sql, unpackRows } from "#plugin"
+import { Book } from "../transactions/book.ts"
+import { packTransactions } from "../transactions/chunks.ts"
+import { rowOf } from "../transactions/claim.ts"
+import { claimOf } from "../transactions/folding.ts"
+import { startShop } from "./kit.ts"
+
+const ORDERS = 1_500
+const numberer = (pseudonyms: readonly string[]) => pseudonyms.map((_, index) => index)
+
+test("what reports read follows new, changed and deleted transactions, in few rows", async () => {
+  await using shop = await startShop()
+  const { events } = shop.instance.app.instance
+  /** Runs a step of the writer, as `createWriting` does. */
+  const step = (work: (book: Book) => void) =>
+    events.rows((rows) => {
+      const book = new Book(rows, 1)
+      work(book)
+      book.flush()
+      packTransactions(rows, 1, book.unpacked, numberer, book)
+      expect(packed(rows)).toEqual(stored(rows))
+    })
+  let sold = 0
+  for (let size = 1; sold < ORDERS; size = (size * 7 + 3) % 150) {
+    step((book) => {
+      for (let i = 0; i < size; i++) book.insert(saleOf(sold++))
+    })
+    // Some of the sales before change: they are in pieces, in whole chunks, or in none because they were deleted.
+    if (size % 4 === 0)
+      step((book) => {
+        for (let id = 1 + (size % 13); id <= sold; id += 97) {
+          if (id % 5 === 0) book.delete(id)
+          else book.update(id, { amount_minor: id + size })
+        }
+      })
+  }
+  const places = events.rows(({ all }) => all<{ chunk: number }>(sql`select chunk from revenue_chunks where site_id = 1 order by chunk`))
+  const chunks = places.filter(({ chunk }) => chunk >= 0)
+  expect(chunks.length).toBe(Math.floor(sold / 512) + (chunks.some(({ chunk }) => chunk === Math.floor(sold / 512)) ? 1 : 0))
+  expect(places.length - chunks.length).toBeLessThanOrEqual(8)
+})
+
+const saleOf = (number: number) => ({
+  ...rowOf(
+    claimOf({
+      ...{ sequence: number + 1, site_id: 1, visit_sequence: number + 1, import_id: 0, at: 1_700_000_000_000 + number, amount_minor: 100 },
+      ...{ currency: "EUR", order_id: `order-${number}`, name: "purchase", trust: "client", is_repeated: false },
+    }),
+    1_700_000_000_000,
+  ),
+  ...(number % 3 === 0 && { dims_json: JSON.stringify({ source: `source ${number % 7}`, event: "purchase" }), visit_started_at: 1 }),
+})
+
+type Row = [id: number, amount: number, source: string]
+
+const packed = ({ all }: RowStatements): Row[] =>
+  all<{ rows: Uint8Array }>(sql`select rows from revenue_chunks where site_id = 1`)
+    .flatMap(({ rows }) => {
+      const read = unpackRows(rows)
+      const [amounts, { values, codes }] = [read.numbers("amount"), read.texts("source")]
+      return Array.from(read.numbers("transaction_id"), (id, row): Row => [id, amounts[row]!, values[codes[row]!]!])
+    })
+    .sort(([a], [b]) => a - b)
+
+const stored = ({ all }: RowStatements): Row[] =>
+  all<{ id: number; amount_minor: number; source: string | null }>(
+    sql`select id, amount_minor, dims_json ->> 'source' as source from revenue_transactions where site_id = 1 order by id`,
+  ).map(({ id, amount_minor, source }) => [id, amount_minor, source ?? ""])
