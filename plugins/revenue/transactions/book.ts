@@ -49,6 +49,13 @@ const NOT_PACKED: ReadonlySet<string> = new Set<keyof TransactionRow>([
 
 /** A number of lookups that takes longer than to find out whether there is anything to look up. */
 const MANY = 10
+/** What most sites have nothing of, as the begin of a condition. */
+const KINDS = {
+  aliases: sql`revenue_aliases where`,
+  marks: sql`revenue_voided where`,
+  "parent keys": sql`revenue_transactions where parent_key is not null and`,
+}
+const NO_ROWS: readonly TransactionRow[] = []
 
 const hole = (name: string): string => (name === "base_minor" ? "cast(? as integer)" : "?")
 const INSERT = `insert into revenue_transactions (${COLUMN_NAMES.join(", ")}) values (${COLUMN_NAMES.map(hole).join(", ")})`
@@ -61,10 +68,12 @@ export class Book {
   /** Rows that were read or written, and null for those that were deleted. */
   readonly #known = new Map<number, TransactionRow | null>()
   /** Ids of the rows with a value, for the values that were looked up. A changed row is in the list of its value. */
-  readonly #lists: Record<Listed, Map<string | number, Set<number>>> = { order_id: new Map(), parent_key: new Map(), parent_id: new Map() }
+  readonly #lists: Record<Listed, Map<string | number, number[]>> = { order_id: new Map(), parent_key: new Map(), parent_id: new Map() }
   readonly #keys = new Map<string, number | null>()
   readonly #aliases = new Map<string, Alias | null>()
   readonly #marks = new Map<string, boolean>()
+  /** What the site has nothing of in its tables. Then there is only what this transaction adds. */
+  readonly #absent = new Set<keyof typeof KINDS>()
   // What is to be written.
   readonly #inserted = new Set<number>()
   readonly #changed = new Map<number, Set<string>>()
@@ -87,6 +96,11 @@ export class Book {
     this.#loadAliases(aliases)
     this.#loadLists("order_id", orders)
     this.#loadLists("parent_key", parentKeys)
+  }
+
+  /** Returns whether an id was given to a row by this book. */
+  isNew(id: number): boolean {
+    return this.#firstId !== undefined && id >= this.#firstId
   }
 
   byId(id: number): TransactionRow | undefined {
@@ -132,17 +146,19 @@ export class Book {
   }
 
   /** Returns the refunds, disputes and adjustments that are linked to a sale, by id. */
-  linkedTo(saleId: number): TransactionRow[] {
+  linkedTo(saleId: number): readonly TransactionRow[] {
     return this.#listed("parent_id", saleId)
   }
 
   /** Returns the transactions that wait for a sale with an ID, by id. */
-  waitingFor(column: "parent_key" | "order_id", value: string): TransactionRow[] {
-    return this.#listed(column, value).filter(({ parent_id, type }) => parent_id === null && type !== "sale")
+  waitingFor(column: "parent_key" | "order_id", value: string): readonly TransactionRow[] {
+    const listed = this.#listed(column, value)
+    return listed.length === 0 ? listed : listed.filter(({ parent_id, type }) => parent_id === null && type !== "sale")
   }
 
   /** Returns whether the provider has voided an ID. */
   isMarked(key: Key): boolean {
+    if (this.#absent.has("marks") && this.#marks.size === 0) return false
     const text = keyText(key)
     if (!this.#marks.has(text)) this.#loadMarks([key])
     return this.#marks.get(text) ?? false
@@ -161,7 +177,7 @@ export class Book {
     const row = values as TransactionRow // completed here
     row.id = id
     row.site_id = this.#siteId
-    if (!this.#known.has(id)) this.#lists.parent_id.set(id, new Set()) // a new id has no linked rows
+    if (!this.#known.has(id)) this.#lists.parent_id.set(id, []) // a new id has no linked rows
     this.#known.set(id, row)
     if (id !== this.#firstId) this.#inserted.add(id)
     this.#changed.delete(id)
@@ -182,7 +198,7 @@ export class Book {
     this.#delist(row, listed)
     this.#known.set(id, next)
     for (const column of listed) this.#enlist(column, next)
-    if (keyText(next) !== keyText(row)) {
+    if (next.external_id !== row.external_id || next.provider !== row.provider || next.type !== row.type) {
       this.#keys.set(keyText(row), null)
       this.#keys.set(keyText(next), id)
     }
@@ -296,13 +312,14 @@ export class Book {
     return this.#nextId++
   }
 
-  #listed(column: Listed, value: string | number): TransactionRow[] {
+  #listed(column: Listed, value: string | number): readonly TransactionRow[] {
     if (!this.#lists[column].has(value)) this.#loadLists(column, [value])
-    const ids = this.#lists[column].get(value)! // loaded above
-    return ids.size === 0 ? [] : [...ids].sort((a, b) => a - b).map((id) => this.byId(id)!) // only rows that exist are listed
+    const ids = this.#lists[column].get(value)
+    return ids?.length ? ids.toSorted((a, b) => a - b).map((id) => this.byId(id)!) : NO_ROWS // only rows that exist are listed
   }
 
   #alias(provider: AliasOwner, alias: string): Alias | undefined {
+    if (this.#absent.has("aliases") && this.#aliases.size === 0) return undefined
     const text = aliasText({ provider, alias })
     if (!this.#aliases.has(text)) this.#loadAliases([{ provider, alias }])
     return this.#aliases.get(text) ?? undefined
@@ -318,13 +335,16 @@ export class Book {
     const value = row[column]
     if (value === null) return
     if (!this.#lists[column].has(value)) this.#loadLists(column, [value])
-    this.#lists[column].get(value)!.add(row.id) // loaded above
+    const ids = this.#lists[column].get(value)
+    if (!ids) this.#lists[column].set(value, [row.id])
+    else if (!ids.includes(row.id)) ids.push(row.id)
   }
 
   #delist(row: TransactionRow, columns: readonly Listed[]): void {
     for (const column of columns) {
       const value = row[column]
-      if (value !== null) this.#lists[column].get(value)?.delete(row.id)
+      const ids = value === null ? undefined : this.#lists[column].get(value)
+      if (ids?.includes(row.id)) ids.splice(ids.indexOf(row.id), 1)
     }
   }
 
@@ -336,34 +356,40 @@ export class Book {
   }
 
   #loadLists(column: Listed, values: readonly (string | number)[]): void {
+    if (column === "parent_key" && this.#absent.has("parent keys")) return
     const lists = this.#lists[column]
     const missing = values.filter((value) => !lists.has(value))
     if (missing.length === 0) return
-    for (const value of missing) lists.set(value, new Set())
-    if (missing.length > MANY && column === "parent_key" && !this.#has(sql`revenue_transactions where parent_key is not null and`)) return
+    if (column === "parent_key" && this.#isAbsent("parent keys", missing.length)) return
+    for (const value of missing) lists.set(value, [])
     const site = column === "parent_id" ? sql`+site_id` : sql`site_id` // the other indexes begin with the site
     const read = this.#take(sql`${raw(column)} in (select value from json_each(${JSON.stringify(missing)})) and ${site} = ${this.#siteId}`)
     for (const { id } of read) {
       const row = this.#known.get(id)
       const value = row?.[column] ?? null
-      if (value !== null) lists.get(value)?.add(id)
+      const ids = value === null ? undefined : lists.get(value)
+      if (ids && !ids.includes(id)) ids.push(id)
     }
   }
 
-  /** Returns whether the site has rows. Most shops have no aliases, and then none is looked up. */
-  #has(rows: Sql): boolean {
-    return this.#rows.get(sql`select 1 as one from ${rows} site_id = ${this.#siteId} limit 1`) !== undefined
+  /** Returns whether the site has nothing of a kind, which is found out before many lookups. Most shops have no aliases. */
+  #isAbsent(kind: keyof typeof KINDS, lookups: number): boolean {
+    if (this.#absent.has(kind) || lookups <= MANY) return this.#absent.has(kind)
+    if (this.#rows.get(sql`select 1 as one from ${KINDS[kind]} site_id = ${this.#siteId} limit 1`) !== undefined) return false
+    this.#absent.add(kind)
+    return true
   }
 
   #loadKeys(keys: readonly Key[]): void {
     const missing = keys.filter((key) => !this.#keys.has(keyText(key)))
     if (missing.length === 0) return
     for (const key of missing) this.#keys.set(keyText(key), null)
-    const found = this.#rows.all<{
-      id: number
-    }>(sql`select revenue_transactions.id as id from json_each(${JSON.stringify(missing.map(keyValues))}) as wanted
-      cross join revenue_transactions on site_id = ${this.#siteId} and provider = wanted.value ->> 0
-        and external_id = wanted.value ->> 1 and revenue_transactions.type = wanted.value ->> 2`)
+    const found = [...Map.groupBy(missing, ({ provider, type }) => `${provider} ${type}`).values()].flatMap((keys) => {
+      const [{ provider, type }] = keys as [Key] // a group has a key
+      const ids = JSON.stringify(keys.map(({ external_id }) => external_id))
+      return this.#rows.all<{ id: number }>(sql`select id from revenue_transactions where site_id = ${this.#siteId}
+        and provider = ${provider} and external_id in (select value from json_each(${ids})) and type = ${type}`)
+    })
     this.load(found.map(({ id }) => id))
     for (const { id } of found) {
       const row = this.#known.get(id)
@@ -372,10 +398,10 @@ export class Book {
   }
 
   #loadMarks(keys: readonly Key[]): void {
-    const missing = keys.filter((key) => !this.#marks.has(keyText(key)))
+    const missing = this.#absent.has("marks") ? [] : keys.filter((key) => !this.#marks.has(keyText(key)))
     if (missing.length === 0) return
+    if (this.#isAbsent("marks", missing.length)) return
     for (const key of missing) this.#marks.set(keyText(key), false)
-    if (missing.length > MANY && !this.#has(sql`revenue_voided where`)) return
     const found = this.#rows.all<Key>(sql`select provider, external_id, revenue_voided.type as type
       from json_each(${JSON.stringify(missing.map(keyValues))}) as wanted
       cross join revenue_voided on site_id = ${this.#siteId} and provider = wanted.value ->> 0
@@ -384,10 +410,9 @@ export class Book {
   }
 
   #loadAliases(aliases: readonly Pick<Alias, "provider" | "alias">[]): void {
-    const missing = aliases.filter((alias) => !this.#aliases.has(aliasText(alias)))
-    if (missing.length === 0) return
+    const missing = this.#absent.has("aliases") ? [] : aliases.filter((alias) => !this.#aliases.has(aliasText(alias)))
+    if (missing.length === 0 || this.#isAbsent("aliases", missing.length)) return
     for (const alias of missing) this.#aliases.set(aliasText(alias), null)
-    if (missing.length > MANY && !this.#has(sql`revenue_aliases where`)) return
     const values = missing.map(({ provider, alias }) => [provider, alias])
     const found =
       this.#rows.all<Alias>(sql`select provider, alias, external_id, transaction_id from json_each(${JSON.stringify(values)}) as wanted

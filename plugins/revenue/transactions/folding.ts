@@ -15,13 +15,24 @@ interface FoldingParts {
   attribution: Pick<Attribution, "lookUp">
 }
 
+/** Lookups in one turn, during which other steps of the site wait. */
+const LOOKUPS = 5
+
+/** Sale events to fold, and the visits that led to them. */
+interface Batch {
+  events: readonly SaleEvent[]
+  lookup: Lookup
+}
+
 export function createFolding({ sales, rows }: RevenueHost, { writing, attribution }: FoldingParts) {
   const positionOf = (siteId: number): Promise<number> => rows.write((statements) => readPosition(statements, siteId))
 
-  /** Folds the next sale events, with the visits that led to them. Returns whether more may follow. */
-  async function foldSlice(site: Site, signal?: AbortSignal): Promise<boolean> {
-    const read = await sales.after(site.id, await positionOf(site.id), SLICE)
-    const lookup = await attribution.lookUp(site, read.map(tracedEvent), signal)
+  async function readAfter(site: Site, position: number, signal?: AbortSignal): Promise<Batch> {
+    const events = await sales.after(site.id, position, SLICE)
+    return { events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
+  }
+
+  function writeBatch(site: Site, { events, lookup }: Batch, signal?: AbortSignal): Promise<void> {
     const writeEvents = (writer: RevenueWriter, slice: readonly SaleEvent[], statements: RowStatements): void => {
       // Read again, because an event can have been erased since, and its visit can have moved.
       const sequences = slice.map(({ sequence }) => sequence)
@@ -32,14 +43,25 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
       statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${sequences.at(-1)!})
         on conflict (site_id) do update set position = excluded.position`)
     }
-    await writing.writeSlices(site, read, writeEvents, signal)
-    return read.length === SLICE
+    return writing.writeSlices(site, events, writeEvents, signal)
+  }
+
+  /** Folds the next sale events. The next lookup runs while those of the one before are written. Returns whether more may follow. */
+  async function foldNext(site: Site, signal?: AbortSignal): Promise<boolean> {
+    let batch = await readAfter(site, await positionOf(site.id), signal)
+    for (let left = LOOKUPS - 1; ; left--) {
+      const isLast = batch.events.length < SLICE
+      const next = isLast || left === 0 ? undefined : readAfter(site, batch.events.at(-1)!.sequence, signal)
+      const [following] = await Promise.all([next, writeBatch(site, batch, signal)])
+      if (!following || signal?.aborted) return !isLast
+      batch = following
+    }
   }
 
   return {
     /** Folds the new sale events of a site. */
     async fold(site: Site, signal?: AbortSignal): Promise<void> {
-      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldSlice(site, signal)))) await Bun.sleep(0)
+      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldNext(site, signal)))) await Bun.sleep(0)
     },
 
     /** Returns whether a site has sale events to fold. */

@@ -6,7 +6,8 @@ import type { Folding } from "./folding.ts"
 
 export const FOLD_JOB = "fold-sales"
 const DELAY_MS = 1_000
-const EVENTS_PER_TRANSACTION = 500
+/** Events that one transaction of the catalog publishes. Incoming events wait for it. */
+const EVENTS_PER_TRANSACTION = 250
 
 interface FollowingParts {
   folding: Folding

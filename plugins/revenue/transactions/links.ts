@@ -52,7 +52,9 @@ export function linkWaiting(
   orderId: string | null,
 ): boolean {
   const { book } = writer
-  const found = ids.flatMap((id) => book.waitingFor("parent_key", id).filter((row) => row.provider === provider || id === orderId))
+  const found: TransactionRow[] = []
+  for (const id of ids)
+    for (const row of book.waitingFor("parent_key", id)) if (row.provider === provider || id === orderId) found.push(row)
   if (orderId !== null) found.push(...book.waitingFor("parent_key", orderId), ...book.waitingFor("order_id", orderId))
   if (found.length === 0) return false
   const sale = book.byId(saleId)! // written in this transaction

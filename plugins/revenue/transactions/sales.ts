@@ -71,8 +71,7 @@ function knownSales(book: Book, { provider, external_id, aliases, order_id }: Cl
 
 function insertSale(writer: RevenueWriter, claim: Claim, newId?: number): number {
   const { book, now } = writer
-  const { base_minor, base_currency, rate, rate_day } = conversionOf(writer, claim, claim.occurred_at)
-  const id = book.insert({ ...rowOf(claim, now), id: newId, base_minor, base_currency, rate, rate_day })
+  const id = book.insert(Object.assign(rowOf(claim, now), { id: newId }, conversionOf(writer, claim, claim.occurred_at)))
   for (const alias of claim.aliases) book.addAlias({ provider: claim.provider, alias, external_id: claim.external_id, transaction_id: id })
   if (linkWaiting(writer, id, [claim.external_id, ...claim.aliases], claim.provider, claim.order_id)) settle(writer, id)
   return id

@@ -17,6 +17,10 @@ export interface OwnRows {
    * transactions.
    */
   write<T>(work: (rows: RowStatements) => T): Promise<T>
+  /** The same, but what it writes is on disk only after the next `sync`, together with everything before it. For the steps of long work. */
+  append<T>(work: (rows: RowStatements) => T): T
+  /** Resolves when everything that was appended is on disk. Incoming events do not wait for it. */
+  sync(): Promise<void>
   /** Reads at most 10,000 rows. Read longer lists in slices. Store numbers above 2^53 as a BLOB. */
   read<Row>(statement: Sql, caller: Caller): Promise<Row[]>
   /** Sums amounts over packed rows, by several groupings at once. */
@@ -47,23 +51,26 @@ export function ownRows(events: Pick<EventStore, "appendRows" | "sync">, reader:
     judge(statement.text)
     return statement
   }
+  const append = <T>(work: (rows: RowStatements) => T) =>
+    events.appendRows((rows) =>
+      work({
+        all: (statement) => rows.all(judged(statement)),
+        get: (statement) => rows.get(judged(statement)),
+        run: (statement) => rows.run(judged(statement)),
+        runEach(text, lists) {
+          judge(text)
+          rows.runEach(text, lists)
+        },
+      }),
+    )
   return {
     async write(work) {
-      const { result, isChanged } = events.appendRows((rows) =>
-        work({
-          all: (statement) => rows.all(judged(statement)),
-          get: (statement) => rows.get(judged(statement)),
-          run: (statement) => rows.run(judged(statement)),
-          runEach(text, lists) {
-            judge(text)
-            rows.runEach(text, lists)
-          },
-        }),
-      )
-      // Incoming events do not wait for the disk meanwhile.
+      const { result, isChanged } = append(work)
       if (isChanged) await events.sync()
       return result
     },
+    append: (work) => append(work).result,
+    sync: () => events.sync(),
     async read<Row>(statement: Sql, caller: Caller) {
       const rows = await reader.rowTables(judged(statement), MAX_ROWS, caller)
       if (rows.length > MAX_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MAX_ROWS} rows: read slices`)
