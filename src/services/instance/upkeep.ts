@@ -4,7 +4,7 @@ import { COLLECT } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { FEW_PAGES } from "../../store/events/checkpoint.ts"
+import { FEW_PAGES, MANY_PAGES } from "../../store/events/checkpoint.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import { raw } from "../../store/sql.ts"
@@ -93,13 +93,15 @@ export async function checkStores(
 
 async function checkpoint({ dataDir, catalog, events, backupWorkerUrl }: UpkeepOptions): Promise<void> {
   const { events: file } = placesIn(dataDir)
-  // Incoming events would wait while many pages are moved. The few that are added meanwhile are moved below, so that the log starts again.
-  if (events.pagesToMove() > FEW_PAGES) {
+  if (events.logPages().left > FEW_PAGES) {
     const fault = await inBackupThread<"move-pages">(backupWorkerUrl, { do: "move-pages", path: file })
     if (fault !== null) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
   }
+  // While events arrive, only this thread can move the last pages, so that the log starts again. They wait for it and for the disk.
+  const { all, left } = events.logPages()
   const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  events.checkpoint(wal > LONG_WAL ? "truncate" : "passive")
+  if (wal > LONG_WAL) events.checkpoint("truncate")
+  else if (all > MANY_PAGES && left <= FEW_PAGES) events.checkpoint("passive")
   if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
 }
 

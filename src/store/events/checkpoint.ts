@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite"
 import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 
-/** Pages that the main thread moves from the log into the file itself, in a few milliseconds. */
+/** Pages that the main thread moves from the log into the file itself. */
 export const FEW_PAGES = 500
+/** Pages from which a log has to start again. For that the main thread moves the last ones, and waits for the disk. */
+export const MANY_PAGES = 8_000
 /** Attempts to leave few, while the main thread adds more. */
 const MOVES = 5
 
@@ -16,7 +18,7 @@ export function movePages(path: string): FaultKind | null {
       const db = new Database(path, { readwrite: true, create: false })
       try {
         for (const pragma of ["busy_timeout = 0", "synchronous = full", "wal_autocheckpoint = 0"]) db.run(`pragma ${pragma}`)
-        for (let left = MOVES; left > 0 && pagesToMove(db) > FEW_PAGES; left--) db.query("pragma wal_checkpoint(passive)").get()
+        for (let left = MOVES; left > 0 && logPages(db).left > FEW_PAGES; left--) db.query("pragma wal_checkpoint(passive)").get()
         return null
       } finally {
         db.close()
@@ -28,8 +30,14 @@ export function movePages(path: string): FaultKind | null {
   }
 }
 
-/** Returns the number of pages in the write-ahead log that are not in the file yet. */
-export function pagesToMove(db: Database): number {
+export interface LogPages {
+  /** Pages in the write-ahead log, which starts again once all are moved. */
+  all: number
+  /** Those that are not in the file yet. */
+  left: number
+}
+
+export function logPages(db: Database): LogPages {
   const { log, checkpointed } = db.query<{ log: number; checkpointed: number }, []>("pragma wal_checkpoint(noop)").get()! // it returns a row
-  return log - checkpointed
+  return { all: log, left: log - checkpointed }
 }

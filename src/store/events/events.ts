@@ -8,7 +8,7 @@
  */
 import type { Database } from "bun:sqlite"
 import type { MigrationList } from "../migrations.ts"
-import { pagesToMove } from "./checkpoint.ts"
+import { type LogPages, logPages } from "./checkpoint.ts"
 import { openDatabase } from "./database.ts"
 import { type Identities, identitiesOf } from "./dictionary/identities.ts"
 import { DiskSync } from "./disk-sync.ts"
@@ -47,8 +47,8 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
   /** Sets the values that have no daily limit. Called once, as soon as the catalog that names them is read. */
   exempt(values: ExemptValues): void
   checkpoint(mode: "passive" | "truncate"): void
-  /** Returns the number of pages that a checkpoint would move. */
-  pagesToMove(): number
+  /** Returns the number of pages in the write-ahead log. */
+  logPages(): LogPages
   /** Commits a write without effect. Throws StoreFault when the store cannot be written. */
   probe(): void
   /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
@@ -126,7 +126,7 @@ function createStore(journal: Journal): EventStore {
     checkpoint(mode) {
       translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
     },
-    pagesToMove: () => translateErrors(() => pagesToMove(db)),
+    logPages: () => translateErrors(() => logPages(db)),
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
     },
