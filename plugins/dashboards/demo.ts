@@ -18,22 +18,22 @@ const WIDGETS: readonly NewWidget[] = [
   list("channel", "Channels", [0, 6, 4, 5]),
   list("page", "Pages", [4, 6, 4, 5], { metrics: ["visitors", "pageviews"] }),
   list("utm_campaign", "Campaigns", [8, 6, 4, 5], { metrics: ["visitors", "conversion_rate"] }),
-  widget("funnel", "From visit to purchase", [0, 11, 6, 5], {
+  widget("funnel", "From visit to purchase", [0, 11, 6, 4], {
     steps: [
       { type: "page", match: "prefix", value: "/", name: "Visit" },
       { type: "page", value: "/cart", name: "Cart" },
       { type: "event", value: "purchase", name: "Purchase" },
     ],
   }),
-  widget("map", "Countries", [6, 11, 6, 5], { metric: "visitors", level: "country" }),
-  widget("comparison", "Devices", [0, 16, 6, 2], {
+  widget("map", "Countries", [6, 11, 6, 4], { metric: "visitors", level: "country" }),
+  widget("comparison", "Devices", [0, 15, 6, 2], {
     metric: "visitors",
     rows: ["Desktop", "Mobile"].map((device) => ({
       label: device,
       filters: [{ dimension: "device", operator: "is", values: [device] }],
     })),
   }),
-  widget("text", "About", [6, 16, 6, 2], { markdown: NOTE }),
+  widget("text", "About", [6, 15, 6, 2], { markdown: NOTE }),
 ]
 
 /** Creates a dashboard that everyone on the demo's site sees, and a public link to it. */

@@ -68,6 +68,8 @@ beforeAll(async () => {
   await visit("twin.example", 100, false)
   locked = await shareOf(1, { locked_filters: [{ dimension: "country", values: ["FR"] }] })
   oracle = await shareOf(twin.id, {})
+  for (const [i, result] of figuresOf(await ask(locked.slug, "{}"), locked).results.entries())
+    if (result?.status === "unavailable") cannotKeep.add(i)
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -108,8 +110,11 @@ async function shareOf(siteId: number, fields: object): Promise<Shared> {
   return { slug, widgets: board.widgets }
 }
 
-const ask = (slug: string, text: string): Promise<Answer> =>
-  instance.api.post(`/api/share/d/${slug}/data`, text, undefined, { "content-type": "application/json" })
+/** Asks again for a widget that took too long, which on a busy machine any may: it shows no figure that could be compared. */
+async function ask(slug: string, text: string): Promise<Answer> {
+  const answer = await instance.api.post(`/api/share/d/${slug}/data`, text, undefined, { "content-type": "application/json" })
+  return JSON.stringify(answer.body).includes("query_timeout") ? ask(slug, text) : answer
+}
 
 interface Result {
   status: string
@@ -133,7 +138,6 @@ function compare(request: string, mine: Answer, theirs: Answer): void {
 
 test("every registered widget keeps a locked filter, or is unavailable", async () => {
   const [mine, theirs] = [figuresOf(await ask(locked.slug, "{}"), locked), figuresOf(await ask(oracle.slug, "{}"), oracle)]
-  for (const [i, result] of mine.results.entries()) if (result?.status === "unavailable") cannotKeep.add(i)
   const unavailable = [...cannotKeep].map((i) => locked.widgets[i]!.type)
   for (const type of ["metric", "timeseries", "breakdown", "map", "goals", "funnel", "realtime", "comparison", "annotations", "text"])
     expect(unavailable).not.toContain(type)
@@ -204,7 +208,7 @@ function members(widgets: (i: number) => unknown): string[] {
   const names = chance(0.75) ? usual : Object.keys(FIELDS)
   const chosen = Array.from({ length: upTo(4) }, () => pick(names))
   const parts = chosen.map((name) => `${JSON.stringify(name)}:${JSON.stringify(FIELDS[name]!()) ?? "null"}`)
-  if (chance(0.3))
+  if (chance(0.7))
     parts.push(`"widgets":${JSON.stringify(Array.from({ length: 1 + upTo(3) }, () => widgets(upTo(locked.widgets.length))))}`)
   return parts
 }

@@ -11,6 +11,8 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren
   /** Name of the column in the `sort` parameter, if it is sortable. */
   sort?: string
+  /** Whether phones leave the column out, because another one has its facts there. */
+  wideOnly?: boolean
 }
 
 interface DataTableProps<Row> {
@@ -50,7 +52,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, sort, onSort, st
                     {column.cell(row)}
                   </th>
                 ) : (
-                  <td key={column.id} class={column.number ? "number" : undefined} data-label={column.label} {...role("cell")}>
+                  <td key={column.id} class={classOf(column)} data-label={column.label} {...role("cell")}>
                     {column.cell(row)}
                   </td>
                 ),
@@ -62,6 +64,9 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, sort, onSort, st
     </div>
   )
 }
+
+const classOf = <Row,>({ number, wideOnly }: Column<Row>): string | undefined =>
+  [number && "number", wideOnly && "wide-only"].filter(Boolean).join(" ") || undefined
 
 function Head<Row>({
   column,
@@ -76,7 +81,7 @@ function Head<Row>({
   const isBy = by !== undefined && (sort === by || sort === `-${by}`)
   const direction = isBy ? (sort === by ? "ascending" : "descending") : undefined
   return (
-    <th scope="col" class={column.number ? "number" : undefined} aria-sort={direction}>
+    <th scope="col" class={classOf(column)} aria-sort={direction}>
       {by !== undefined && onSort ? (
         <button type="button" onClick={() => onSort(direction === "descending" ? by : `-${by}`)}>
           {column.label}

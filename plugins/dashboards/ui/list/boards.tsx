@@ -121,17 +121,21 @@ const columnsOf = (siteId: number, all: readonly BoardRow[], { onMove }: Moves):
         <Link href={boardAddress(siteId, board.id)}>{visible(board.name)}</Link>
         <Badges of={badgesOf(board)} />
         {board.description !== "" && <p class="small quiet">{visible(board.description)}</p>}
+        <p class="small quiet narrow-only">
+          {visibilityText(board)} · {ownerText(board)}
+        </p>
       </>
     ),
   },
+  { id: "visibility", label: "Visible to", wideOnly: true, cell: visibilityText },
+  { id: "owner", label: "Owner", wideOnly: true, cell: ownerText },
+  { id: "widgets", label: "Widgets", number: true, wideOnly: true, cell: ({ widget_count }) => String(widget_count) },
   {
-    id: "visibility",
-    label: "Visible to",
-    cell: ({ id, visibility }) => (id === OVERVIEW || visibility === "site" ? "Everyone on the site" : "Only me"),
+    id: "updated",
+    label: "Changed",
+    wideOnly: true,
+    cell: ({ id, updated_at }) => (id === OVERVIEW ? "–" : <TimeAgo at={updated_at} />),
   },
-  { id: "owner", label: "Owner", cell: ({ owner }) => (owner ? visible(owner.name) : "Built in") },
-  { id: "widgets", label: "Widgets", number: true, cell: ({ widget_count }) => String(widget_count) },
-  { id: "updated", label: "Changed", cell: ({ id, updated_at }) => (id === OVERVIEW ? "–" : <TimeAgo at={updated_at} />) },
   {
     id: "actions",
     label: "Actions",
@@ -158,6 +162,11 @@ const columnsOf = (siteId: number, all: readonly BoardRow[], { onMove }: Moves):
     ),
   },
 ]
+
+const visibilityText = ({ id, visibility }: BoardRow): string =>
+  id === OVERVIEW || visibility === "site" ? "Everyone on the site" : "Only me"
+
+const ownerText = ({ owner }: BoardRow): string => (owner ? visible(owner.name) : "Built in")
 
 const badgesOf = ({ is_my_default, is_site_default, shared }: BoardRow): string[] => [
   ...(is_my_default ? ["your default"] : []),
