@@ -209,7 +209,9 @@ function namesIn(given: unknown): string[] {
   if (!Array.isArray(filters)) return []
   return filters.map((filter: unknown) => {
     const { dimension, property } = isObject(filter) ? filter : {}
-    return dimension === "property" ? `property:${property}` : String(dimension)
+    // A list of one name would read as that name.
+    if (typeof dimension !== "string" || typeof (property ?? "") !== "string") return ""
+    return dimension === "property" ? `property:${property}` : dimension
   })
 }
 

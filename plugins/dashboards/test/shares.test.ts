@@ -334,6 +334,7 @@ test.each<[string, object, object, string]>([
     { filters: [...filtered("country", ["DE"]).filters, ...filtered("city").filters] },
     "not_allowed",
   ],
+  ["a filter whose dimension is a list", {}, { filters: [{ dimension: ["country"], values: ["DE"] }] }, "not_allowed"],
   ["the configuration of a widget", {}, { config: { dimension: "page" } }, "validation_failed"],
   ["the site of a widget", {}, { source_site_id: 1 }, "validation_failed"],
   ["a segment outside the filters", {}, { segment_id: 1 }, "validation_failed"],
