@@ -12,7 +12,12 @@ import { dropWebhook } from "./webhooks/webhooks.ts"
 const CHAT_RETRIES_MS = [30_000, 120_000, 600_000, 3_600_000, 21_600_000]
 
 export const jobsOf = ({ host, deliveries, chat }: Area) => ({
-  [DELIVER]: { interrupted: "resume" as const, run: ({ signal }: { signal: AbortSignal }) => deliveries.run(signal) },
+  [DELIVER]: {
+    interrupted: "resume" as const,
+    // Deliveries wait for this job alone, so no number of crashes and failures ends it.
+    attempts: Number.POSITIVE_INFINITY,
+    run: ({ signal }: { signal: AbortSignal }) => deliveries.run(signal),
+  },
   [SEND]: {
     interrupted: "resume" as const,
     attempts: CHAT_RETRIES_MS.length + 1,

@@ -51,7 +51,7 @@ async function startBinary(binary: string, folder: string, port: number): Promis
 }
 
 /** Time without a request after which a stream is closed, and its transaction rolled back. */
-const IDLE_MS = 5_000
+const IDLE_MS = 10_000
 
 type Value =
   | { type: "null" }

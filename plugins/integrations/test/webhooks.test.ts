@@ -359,6 +359,22 @@ test("an event that is consumed again after a crash adds no delivery", async () 
   expect(hook.received).toHaveLength(1)
 })
 
+test("deliveries are attempted however often their job was interrupted", async () => {
+  using hook = receiver()
+  await using world = await stand([hook])
+  const { id } = await world.webhook(hook.url())
+  hook.answers.push(500)
+  await world.publish("goal.created")
+  await world.work()
+  const { catalog, jobs } = world.instance.app.instance
+  const [job] = await catalog.all(sql`
+    update jobs set state = 'running', attempts = 1000 where kind = 'integrations.deliver-webhooks' and state = 'queued' returning id`)
+  expect(job).toBeDefined()
+  await jobs.recover()
+  await world.after(40 * SECOND)
+  expect(await deliveries(world, id)).toMatchObject([{ state: "delivered", attempt: 2 }])
+})
+
 describe("receivers do not delay each other", () => {
   test("twelve that never answer take at most eight of the places, once they have failed", async () => {
     using slow = receiver()
