@@ -26,8 +26,8 @@ export interface ShippedPackage {
   texts: readonly string[]
 }
 
-/** Packages of which data is shipped: the font, and the names of regions, which a macro reads. */
-const AS_DATA = ["@fontsource-variable/hanken-grotesk", "cldr-subdivisions-full", "iso-3166"]
+/** Packages of which data is shipped: the font, icons and flags, and the names of regions, which a macro reads. */
+const AS_DATA = ["@fontsource-variable/hanken-grotesk", "@iconify-json/cib", "cldr-subdivisions-full", "country-flag-icons", "iso-3166"]
 
 /** Optional dependencies of shipped packages that are installed only because a test tool needs them, and are not shipped. */
 export const NOT_SHIPPED = ["supports-color"]

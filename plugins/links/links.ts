@@ -5,6 +5,7 @@
 import { definePlugin } from "#plugin"
 import type { Area } from "./area.ts"
 import { createBatches } from "./batch.ts"
+import { beginDemo } from "./demo.ts"
 import { createDomains, domainRoutes } from "./domains.ts"
 import { ERRORS } from "./errors.ts"
 import type { LinksHost } from "./link.ts"
@@ -51,6 +52,7 @@ export default definePlugin({
       exporters: exportersOf(area),
       widgets: widgetsOf(area),
       named: { link: namedLinks(host) },
+      beginDemo: (demo) => beginDemo(area, prefix, demo),
       onSiteDelete: (siteId) => removeSite(area, siteId),
       async stop() {
         await counters.run()

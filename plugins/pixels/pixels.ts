@@ -4,6 +4,7 @@
  */
 import { type Counters, definePlugin, type Removed, type Site, type Trash } from "#plugin"
 import { type Cache, createCache } from "./cache.ts"
+import { beginDemo } from "./demo.ts"
 import { ERRORS } from "./errors.ts"
 import { urlOf } from "./images.ts"
 import createPixels from "./migrations/0001_pixels.sql" with { type: "text" }
@@ -61,6 +62,7 @@ export default definePlugin({
       widgets: widgetsOf(host),
       named: { pixel: namedPixels(host) },
       exporters: { pixels: (site) => exportedPixels(trash, site) },
+      beginDemo: (demo) => beginDemo(host, { pixels, prefix }, demo),
       async onSiteDelete(siteId): Promise<Removed> {
         const removed = await trash.removeSite(siteId, (slice) => {
           for (const { id } of slice) cache.remove(id)

@@ -57,11 +57,10 @@ function showInvitation({ json, terminal }: { json: boolean; terminal: Terminal 
 
 const invitationJson = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
 
-/** Returns the instructions for setting up in a browser. Address and token stand on separate lines, so that they can be copied. */
+/** Returns the link for setting up in a browser. Browsers send no fragment to servers, so the token is in no log of a proxy. */
 const setupLines = ({ url, token, expiresAt }: Invitation): string => `
-Open this address in a browser and enter the token below, valid until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC:
-${url}
-${token}`
+Finish setup in your browser (link valid until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC):
+${url}#${token}`
 
 /** Returns the commands that lead from a new instance to the first report. They work in any folder. */
 function howToBegin(address: string, dataDir: string, hasNoUser: boolean): string {

@@ -12,6 +12,7 @@ import type { RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import type { AreaStep } from "../ingest/pipeline/areas.ts"
 import type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
+import type { TrafficEvent } from "../services/demo/data.ts"
 import type { ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 import type { AreaFile } from "../services/export/takeout.ts"
 import type { CommandForm, CommandInput } from "../services/instance/plugin-commands.ts"
@@ -125,16 +126,38 @@ export interface Contribution {
   onEmailOutcome?(statements: OwnStatements, report: { key: string; outcome: EmailOutcome }): Promise<void>
   /** Files of the plugin in the archive of a site, also while it is disabled: `<id>_<name>.ndjson` with one object per line. */
   exporters?: Readonly<Record<string, Exporter>>
-  /** Adds examples to the site of a demo, after its traffic. */
+  /**
+   * Creates examples before the traffic of a demo, and returns requests that arrive during it, such as clicks on links, in order of time.
+   */
+  beginDemo?(demo: DemoTraffic): Promise<Iterable<DemoRequest>>
+  /** Adds examples to a demo after its traffic. */
   fillDemo?(demo: DemoSite): Promise<void>
   /** Runs before the stores are closed, for at most one second. */
   stop?(): void | Promise<void>
 }
 
-/** A site of a demo, and the user who owns its organization. */
+/** The main site of a demo, all its sites, and the user who owns their organization. */
 export interface DemoSite {
   site: Site
+  sites: readonly Site[]
   userId: number
+}
+
+export interface DemoTraffic extends DemoSite {
+  /** Generates the events of the main site, each time the same ones. */
+  events(): Iterable<TrafficEvent>
+}
+
+/** A request that arrives during the traffic of a demo. */
+export interface DemoRequest {
+  /** UTC epoch milliseconds. */
+  at: number
+  /** Path with its query. */
+  path: string
+  userAgent: string
+  language: string
+  /** IP address. */
+  address: string
 }
 
 /** Objects of one kind, such as links, by name: for references that are copied to another site or instance. */

@@ -6,7 +6,7 @@ import type { SharePages } from "../services/sharing/opening.ts"
 import { addressLists } from "./address-lists.ts"
 import { checkPlugins, pluginFault } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
-import type { AnyPlugin, Contribution, DemoSite } from "./contract.ts"
+import type { AnyPlugin, Contribution, DemoRequest, DemoSite, DemoTraffic } from "./contract.ts"
 import { type AnswerAtEndpoint, combineEndpoints } from "./endpoints.ts"
 import { declareErrors } from "./errors.ts"
 import type { Host } from "./host/host.ts"
@@ -33,7 +33,9 @@ export interface LoadedPlugins extends PluginRoutes {
   sharePages: readonly SharePages[]
   /** Periodic tasks for plugins. */
   tasks: readonly Task[]
-  /** Lets the enabled plugins add examples to the site of a demo. */
+  /** Lets the enabled plugins create examples before the traffic of a demo. Returns the requests of each. */
+  beginDemo(demo: DemoTraffic): Promise<Iterable<DemoRequest>[]>
+  /** Lets the enabled plugins add examples to a demo after its traffic. */
   fillDemo(demo: DemoSite): Promise<void>
   stop(): Promise<void>
 }
@@ -96,6 +98,11 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
     pages: () => plugins.filter(({ id }) => instance.plugins.isOn(id)).flatMap(({ pages = [] }) => pages),
     sharePages: registry.plugins.flatMap(({ contribution: { sharePages = [] } }) => sharePages),
+    async beginDemo(demo) {
+      const requests: Iterable<DemoRequest>[] = []
+      for (const { isOn, contribution } of registry.plugins) if (isOn()) requests.push((await contribution.beginDemo?.(demo)) ?? [])
+      return requests
+    },
     async fillDemo(demo) {
       for (const { isOn, contribution } of registry.plugins) if (isOn()) await contribution.fillDemo?.(demo)
     },

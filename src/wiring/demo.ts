@@ -1,45 +1,88 @@
 import type { App } from "../app.ts"
 import type { DemoShape } from "../cli/command.ts"
 import type { Site } from "../domain/site.ts"
-import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/demo/demo.ts"
+import type { DemoRequest } from "../plugin/contract.ts"
+import { generateTraffic, type TrafficOptions } from "../services/demo/data.ts"
+import { type ReplayClock, type ReplayedRequest, replayTraffic, type SiteTraffic } from "../services/demo/demo.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { AppOptions } from "./settings.ts"
 
-/** Fills a new instance for a demo: a user, a shop with traffic, and examples of the plugins. */
+const DAY_MS = 86_400_000
+
+/** A site of a demo. */
+interface PlannedSite {
+  name: string
+  host: string
+  /** Part of all events. */
+  share: number
+  goals: readonly object[]
+  settings?: object
+  traffic?: Pick<TrafficOptions, "sells" | "hasOrders">
+}
+
+/** Fills a new instance for a demo: users, three sites with traffic, and examples of the plugins. */
 export async function filledDemo(app: App, options: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
-  const { id, ...user } = await makeDemoUser(app, options)
-  const made = await fillDemo(app, options, shape, report)
-  const site = app.instance.sites.directory.byId(made.site_id)
-  if (site) {
-    await defineExamples(app, site, { userId: id, now: options.clock.now() })
-    await app.plugins.fillDemo({ site, userId: id })
-  }
+  const end = options.clock.now()
+  options.clock.set(end - shape.days * DAY_MS)
+  const { id, ...user } = await makeDemoUsers(app, options)
+  const planned = await createSites(app, DEMO_SITES, { ...shape, to: end })
+  const sites = planned.map(({ site }) => site)
+  const demo = { site: sites[0]!, sites, userId: id }
+  const requests = await app.plugins.beginDemo({ ...demo, events: () => generateTraffic(planned[0]!) })
+  const made = await fillSites(app, options, { sites: planned, requests: requests.map((some) => replayed(app, some)), report })
+  await defineExamples(app, demo.site, { userId: id, now: end })
+  await app.plugins.fillDemo(demo)
   return { ...made, user }
 }
 
-/** Creates the user of a demo, who owns its organization, with a random password. */
-async function makeDemoUser({ operations }: App, { random }: Pick<AppOptions, "random">) {
+/** Creates the user of a demo, who owns its organization, with a random password, and the other members, who have none. */
+async function makeDemoUsers({ operations, instance }: App, { random }: Pick<AppOptions, "random">) {
   const user = { email: "demo@footfall.example", password: Buffer.from(random(12)).toString("base64url") }
   const { user: made } = await operations.setup({ ...user, name: "Demo", organization: "Demo" })
+  const [organization] = await instance.organizations.list()
+  for (const member of DEMO_MEMBERS)
+    await operations["user.create"]({ ...member, organization_id: organization!.id, is_instance_admin: false })
   return { ...user, id: made.id }
 }
 
 /** Fills a new instance with the traffic of shops up to now. Afterwards the clock stands at the end of the traffic. */
-export async function fillDemo(app: App, { config, clock }: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
-  const { operations, instance, collector } = app
-  const to = clock.now()
-  const from = to - shape.days * 86_400_000
-  clock.set(from)
+export async function fillDemo(app: App, options: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
+  const to = options.clock.now()
+  options.clock.set(to - shape.days * DAY_MS)
   const count = shape.sites ?? 1
-  const sites: (SiteTraffic & { siteId: number })[] = []
-  for (let index = 0; index < count; index++) {
-    const [name, host] = index === 0 ? ["Shop", "shop.example"] : [`Shop ${index + 1}`, `shop-${index + 1}.example`]
-    const { site } = await operations["site.create"]({ site: { name, hosts: [host], revenue_currency: "EUR" } })
-    for (const goal of DEMO_GOALS) await instance.goals.create(site, goal)
-    const events = Math.round(shape.events / count)
-    const traffic = { seed: shape.seed + index, events, from, to, host, currency: "EUR", hasOrders: true }
-    sites.push({ siteId: site.id, trackingId: site.tracking_id, ...traffic })
+  const plan = Array.from({ length: count }, (_, index) => ({ ...DEMO_SITES[0], ...(index > 0 && numbered(index)), share: 1 / count }))
+  return fillSites(app, options, { sites: await createSites(app, plan, { ...shape, to }), requests: [], report })
+}
+
+const numbered = (index: number) => ({ name: `Shop ${index + 1}`, host: `shop-${index + 1}.example` })
+
+type CreatedSite = SiteTraffic & { site: Site }
+
+async function createSites(
+  { operations, instance }: App,
+  plan: readonly PlannedSite[],
+  { days, events, seed, to }: DemoShape & { to: number },
+) {
+  const sites: CreatedSite[] = []
+  for (const [index, { name, host, share, goals, settings, traffic }] of plan.entries()) {
+    const { site: made } = await operations["site.create"]({ site: { name, hosts: [host], revenue_currency: "EUR" } })
+    const site = settings ? (await operations["site.set"]({ id: String(made.id), patch: settings })).site : made
+    for (const goal of goals) await instance.goals.create(site, goal)
+    const range = { from: to - days * DAY_MS, to, events: Math.round(events * share) }
+    sites.push({ site, trackingId: site.tracking_id, seed: seed + index, host, currency: "EUR", ...range, ...traffic })
   }
+  return sites
+}
+
+interface Filling {
+  sites: readonly CreatedSite[]
+  requests: readonly Iterable<ReplayedRequest>[]
+  report: Report
+}
+
+/** Creates an API key, and replays the traffic. */
+async function fillSites(app: App, { config, clock }: AppOptions & { clock: ReplayClock }, { sites, requests, report }: Filling) {
+  const { operations, instance, collector } = app
   const wanted = {
     name: "Demo",
     scopes: ["stats:read", "events:write"],
@@ -49,9 +92,18 @@ export async function fillDemo(app: App, { config, clock }: AppOptions & { clock
     rate_limit: null,
   }
   const { key } = await operations["key.create"](wanted)
-  const events = await replayTraffic({ sites, clock, collector, instance, report })
-  const [first] = sites
-  return { site_id: first!.siteId, tracking_id: first!.trackingId, key, events, data_dir: config.data_dir }
+  const events = await replayTraffic({ sites, requests, clock, collector, instance, report })
+  const { site } = sites[0]!
+  return { site_id: site.id, tracking_id: site.tracking_id, key, events, data_dir: config.data_dir }
+}
+
+/** Converts requests of a plugin for the web server of the instance. */
+function* replayed(app: App, requests: Iterable<DemoRequest>): Generator<ReplayedRequest> {
+  for (const { at, path, userAgent, language, address } of requests) {
+    const headers = { "user-agent": userAgent, "accept-language": language }
+    const send = () => app.fetch(new Request(`http://localhost${path}`, { headers }), { requestIP: () => ({ address }) })
+    yield { at, send }
+  }
 }
 
 /** Creates a funnel, a segment, notes on the campaigns of the shop, and a shared view. */
@@ -79,8 +131,19 @@ const DEMO_FUNNEL = {
   ],
 }
 
-const DEMO_GOALS = [
-  { kind: "event", value: "purchase" },
-  { kind: "event", value: "signup" },
-  { kind: "page", value: "/cart" },
+const PAGES_GOAL = { kind: "page", value: "/subscribe" }
+const SIGNUP_GOAL = { kind: "event", value: "signup" }
+const SHOP_GOALS = [{ kind: "event", value: "purchase" }, SIGNUP_GOAL, { kind: "page", value: "/cart" }]
+
+const DEMO_SITES: readonly [PlannedSite, ...PlannedSite[]] = [
+  { name: "Shop", host: "shop.example", share: 0.7, goals: SHOP_GOALS, traffic: { hasOrders: true } },
+  { name: "Magazine", host: "magazine.example", share: 0.2, goals: [SIGNUP_GOAL, PAGES_GOAL], traffic: { sells: false } },
+  // Its customers are recognized for a month, so that there are returning ones.
+  { name: "Wholesale", host: "wholesale.example", share: 0.1, goals: SHOP_GOALS, settings: { identity_mode: "monthly" } },
+]
+
+const DEMO_MEMBERS = [
+  { name: "Amira Haddad", email: "amira@shop.example", role: "admin" },
+  { name: "Jonas Weber", email: "jonas@shop.example", role: "editor" },
+  { name: "Priya Nair", email: "priya@agency.example", role: "viewer" },
 ]

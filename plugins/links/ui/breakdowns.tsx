@@ -33,13 +33,13 @@ export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
         />
       ))}
       <Card title="Bot clicks by reason">
-        <CardResult of={stats} rows={6}>
+        <CardResult of={stats} rows={5}>
           {({ bot_reasons }) => <BotReasons of={bot_reasons} />}
         </CardResult>
       </Card>
       {link.rules.length > 0 && (
         <Card title="Rules">
-          <CardResult of={stats} rows={6}>
+          <CardResult of={stats} rows={5}>
             {({ rules }) => <RuleCounts rules={rules} link={link} />}
           </CardResult>
         </Card>

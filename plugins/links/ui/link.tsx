@@ -31,6 +31,7 @@ export default function LinkPage() {
       titleOf={({ title, slug }) => title || slug}
       Editor={Editor}
       actions={({ short_url }) => <CopyButton text={short_url} label="Copy short URL" />}
+      lead={(link) => <Lead link={link} />}
     >
       {(link, siteId) => <Reports siteId={siteId} link={link} />}
     </ItemPage>
@@ -42,14 +43,32 @@ function Reports({ siteId, link }: { siteId: number; link: LinkResponse }) {
   const timezone = useSite(siteId).data?.timezone
   const { stats, series } = useItemReports<StatsResponse>(LINKS, siteId, link.id, "&conversions=true")
   return (
-    <ItemReports facts={factsOf(link, timezone)} title="Clicks over time" counts={countsOf(stats.data)} series={series}>
+    <ItemReports
+      title="Clicks over time"
+      counts={countsOf(stats.data)}
+      series={series}
+      side={
+        <>
+          <QrDesigner link={link} />
+          <Tester siteId={siteId} link={link} />
+        </>
+      }
+      facts={factsOf(link, timezone)}
+      last={readsAudit && <History organizationId={organizationId} link={link} />}
+    >
       <Breakdowns siteId={siteId} link={link} stats={stats} />
-      <QrDesigner link={link} />
-      <Tester siteId={siteId} link={link} />
-      {readsAudit && <History organizationId={organizationId} link={link} />}
     </ItemReports>
   )
 }
+
+/** The short URL and where it leads. */
+const Lead = ({ link: { short_url, destination, rules } }: { link: LinkResponse }) => (
+  <>
+    <Address text={short_url} /> <span aria-hidden="true">→</span>
+    <span class="visually-hidden">leads to</span> <Address text={destination} />
+    {rules.length > 0 && <span class="quiet">, and {rules.length === 1 ? "1 rule" : `${rules.length} rules`} with other destinations</span>}
+  </>
+)
 
 const WINDOWS: Readonly<Record<string, string>> = {
   day: "counted per day",
@@ -74,16 +93,7 @@ function countsOf(stats: StatsResponse | undefined) {
 function factsOf(link: LinkResponse, timezone: string | undefined): ComponentProps<typeof DescriptionList>["of"] {
   const time = (at: string | null) => at !== null && timeText(at, timezone)
   const schedule = [link.starts_at && `from ${time(link.starts_at)}`, link.expires_at && `until ${time(link.expires_at)}`].filter(Boolean)
-  const rules = link.rules.length === 1 ? "1 rule" : `${link.rules.length} rules`
   return [
-    ["Short URL", <Address key="short" text={link.short_url} />],
-    [
-      "Destination",
-      <>
-        <Address text={link.destination} />
-        {link.rules.length > 0 && `, and ${rules} with other destinations`}
-      </>,
-    ],
     [
       "State",
       <>

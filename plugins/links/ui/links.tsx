@@ -12,6 +12,7 @@ import {
   TruncatedText,
   useSiteId,
   visible,
+  webAddress,
 } from "#plugin/ui"
 import type { ListedLinkResponse } from "../responses.ts"
 import { badgesOf, LINKS, useDomains, useRights } from "./answers.ts"
@@ -96,9 +97,16 @@ interface ColumnOptions {
 const columnsOf = ({ siteId, setFilters, selected, onSelect }: ColumnOptions): Column<ListedLinkResponse>[] => [
   {
     id: "slug",
-    label: "Slug",
+    label: "Link",
     cell: (link) => (
-      <ItemName of={LINKS} siteId={siteId} item={link} badges={badgesOf(link)} note={link.title}>
+      <ItemName
+        of={LINKS}
+        siteId={siteId}
+        item={link}
+        badges={badgesOf(link)}
+        beside={link.title === "" ? undefined : <span class="quiet">{visible(link.title)}</span>}
+        note={<Destination of={link} />}
+      >
         {selected && onSelect && (
           <input
             type="checkbox"
@@ -110,37 +118,47 @@ const columnsOf = ({ siteId, setFilters, selected, onSelect }: ColumnOptions): C
       </ItemName>
     ),
   },
-  { id: "target", label: "Destination", cell: (link) => <Destination of={link} /> },
-  countColumn("human", "Human clicks", ({ clicks }) => clicks.human),
-  countColumn("bot", "Bot clicks", ({ clicks }) => clicks.bot),
   {
-    id: "spark",
-    label: "30 days",
+    ...{ id: "tags", label: "Tags", wideOnly: true },
+    cell: ({ tags }) => <Tags tags={tags} onTag={(tag) => setFilters({ tag })} />,
+  },
+  {
+    ...{ id: "spark", label: "30 days", wideOnly: true },
     cell: ({ slug, sparkline }) =>
       sparkline ? <SparkPair label={`Clicks of ${slug}, 30 days`} {...sparkline} /> : <span class="quiet">n/a</span>,
   },
-  { id: "last", label: "Last click", cell: ({ last_click_at }) => <TimeAgo at={last_click_at} /> },
-  { id: "tags", label: "Tags", cell: ({ tags }) => <Tags tags={tags} onTag={(tag) => setFilters({ tag })} /> },
+  countColumn("human", "Clicks", ({ clicks }) => clicks.human),
+  { ...countColumn<ListedLinkResponse>("bot", "Bots", ({ clicks }) => clicks.bot), wideOnly: true },
+  { id: "last", label: "Last click", wideOnly: true, cell: ({ last_click_at }) => <TimeAgo at={last_click_at} /> },
 ]
 
 const withId = (ids: ReadonlySet<number>, id: number, isIn: boolean): ReadonlySet<number> =>
   isIn ? new Set([...ids, id]) : new Set([...ids].filter((one) => one !== id))
 
-const Destination = ({ of: { destination, rules } }: { of: ListedLinkResponse }) => (
-  <div class="link-target">
-    <TruncatedText text={destination} />
-    {rules.length > 0 && (
-      <p class="small quiet">
-        and {rules.length} {rules.length === 1 ? "rule" : "rules"}
-      </p>
-    )}
-  </div>
-)
+/** Destination of a link, its host first. */
+function Destination({ of: { destination, rules } }: { of: ListedLinkResponse }) {
+  const url = webAddress(destination)
+  const host = url === undefined ? "" : new URL(url).host
+  const rest = host === "" ? destination : destination.slice(destination.indexOf(host) + host.length)
+  return (
+    <span class="link-target">
+      <span aria-hidden="true">→</span>
+      <span class="visually-hidden">leads to</span>
+      {host !== "" && <span class="link-host">{visible(host)}</span>}
+      {rest !== "/" && <TruncatedText text={rest} />}
+      {rules.length > 0 && (
+        <span class="link-rules">
+          +{rules.length} {rules.length === 1 ? "rule" : "rules"}
+        </span>
+      )}
+    </span>
+  )
+}
 
 const Tags = ({ tags, onTag }: { tags: readonly string[]; onTag(tag: string): void }) => (
-  <div class="row">
+  <div class="row tags">
     {tags.map((tag) => (
-      <button key={tag} type="button" class="text-button" title={`Links with the tag ${visible(tag)}`} onClick={() => onTag(tag)}>
+      <button key={tag} type="button" class="tag" title={`Links with the tag ${visible(tag)}`} onClick={() => onTag(tag)}>
         {visible(tag)}
       </button>
     ))}

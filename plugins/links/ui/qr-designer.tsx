@@ -49,7 +49,20 @@ export function QrDesigner({ link }: { link: LinkResponse }) {
             <Skeleton rows={4} />
           )}
         </div>
-        <div class="stack">
+        {picture.data && !picture.error && (
+          <div class="qr-files">
+            <a class="button" href={address("svg")} download={`${link.slug}.svg`}>
+              Download SVG
+            </a>
+            <a class="button" href={address("png")} download={`${link.slug}.png`}>
+              Download PNG
+            </a>
+          </div>
+        )}
+      </div>
+      <details>
+        <summary>Size and colours</summary>
+        <div class="stack details-body">
           <div class="narrow-fields">
             <TextField
               label="Size (px)"
@@ -69,16 +82,16 @@ export function QrDesigner({ link }: { link: LinkResponse }) {
               onValue={(margin) => set({ margin })}
               error={errorOf("margin")}
             />
-            <SelectField
-              label="Error correction"
-              value={look.logo ? "H" : look.ecc}
-              onValue={(ecc) => set({ ecc })}
-              options={CORRECTION}
-              disabled={look.logo}
-            />
             <TextField label="Colour" code value={look.fg} onValue={(fg) => set({ fg })} error={errorOf("fg")} />
             <TextField label="Background" code value={look.bg} onValue={(bg) => set({ bg })} error={errorOf("bg")} />
           </div>
+          <SelectField
+            label="Error correction"
+            value={look.logo ? "H" : look.ecc}
+            onValue={(ecc) => set({ ecc })}
+            options={CORRECTION}
+            disabled={look.logo}
+          />
           <Checkbox
             label="Leave space for a logo"
             note="Uses the highest error correction."
@@ -86,17 +99,7 @@ export function QrDesigner({ link }: { link: LinkResponse }) {
             onChange={(logo) => set({ logo })}
           />
         </div>
-      </div>
-      {picture.data && !picture.error && (
-        <div class="row">
-          <a class="button" href={address("svg")} download={`${link.slug}.svg`}>
-            Download SVG
-          </a>
-          <a class="button" href={address("png")} download={`${link.slug}.png`}>
-            Download PNG
-          </a>
-        </div>
-      )}
+      </details>
     </Card>
   )
 }

@@ -46,21 +46,28 @@ export function Tester({ siteId, link }: { siteId: number; link: LinkResponse })
       <Form submit={submit} label="Test link">
         {({ busy, errorOf }) => (
           <>
-            <div class="link-builder link-fields">
-              <SelectField label="Visitor" options={PROGRAMS} {...text("ua")} error={errorOf("/ua")} />
-              <TextField
-                label="Country"
-                placeholder="DE"
-                {...text("country")}
-                error={errorOf("/country")}
-                maxLength={2}
-                autocomplete="off"
-              />
-              <TextField label="Language" placeholder="de-AT" {...text("language")} error={errorOf("/language")} autocomplete="off" />
-              <TextField label={`Time, ${timezone.replaceAll("_", " ")}`} type="datetime-local" {...text("at")} error={errorOf("/at")} />
-              <TextField label="Parameters" placeholder="ref=mail" {...text("query")} error={errorOf("/query")} autocomplete="off" />
-              {link.forward_path && <TextField label="Path after the slug" {...text("path")} error={errorOf("/path")} autocomplete="off" />}
-            </div>
+            <SelectField label="Visitor" options={PROGRAMS} {...text("ua")} error={errorOf("/ua")} />
+            <details>
+              <summary>Place, time and parameters</summary>
+              <div class="stack details-body">
+                <div class="narrow-fields">
+                  <TextField
+                    label="Country"
+                    placeholder="DE"
+                    {...text("country")}
+                    error={errorOf("/country")}
+                    maxLength={2}
+                    autocomplete="off"
+                  />
+                  <TextField label="Language" placeholder="de-AT" {...text("language")} error={errorOf("/language")} autocomplete="off" />
+                </div>
+                <TextField label={`Time, ${timezone.replaceAll("_", " ")}`} type="datetime-local" {...text("at")} error={errorOf("/at")} />
+                <TextField label="Parameters" placeholder="ref=mail" {...text("query")} error={errorOf("/query")} autocomplete="off" />
+                {link.forward_path && (
+                  <TextField label="Path after the slug" {...text("path")} error={errorOf("/path")} autocomplete="off" />
+                )}
+              </div>
+            </details>
             <div class="row">
               <Button type="submit" busy={busy}>
                 Run test

@@ -25,7 +25,7 @@ const Editor = lazy(() => import("./pixel-form.tsx"))
 /** Page of a tracking pixel: opens over the period, their meaning, and the snippet. */
 export default function PixelPage() {
   return (
-    <ItemPage<PixelResponse> of={PIXELS} Editor={Editor}>
+    <ItemPage<PixelResponse> of={PIXELS} Editor={Editor} lead={({ kind }) => KIND_LABELS[kind]}>
       {(pixel, siteId) => <Reports siteId={siteId} pixel={pixel} />}
     </ItemPage>
   )
@@ -40,20 +40,24 @@ function Reports({ siteId, pixel }: PixelProps) {
   const { stats, series } = useItemReports<StatsResponse>(PIXELS, siteId, pixel.id)
   return (
     <ItemReports
-      facts={factsOf(pixel)}
       title="Opens over time"
       counts={countsOf(stats.data)}
       series={series}
       note={<UniqueLine stats={stats.data} />}
+      side={
+        <>
+          <Snippets siteId={siteId} pixel={pixel} />
+          <Card title="What an open means">
+            <ul class="stack small meanings">
+              {MEANINGS[pixel.kind].map((sentence) => (
+                <li key={sentence}>{sentence}</li>
+              ))}
+            </ul>
+          </Card>
+        </>
+      }
+      facts={factsOf(pixel)}
     >
-      <Card title="What an open means">
-        <ul class="stack">
-          {MEANINGS[pixel.kind].map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
-      </Card>
-      <Snippets siteId={siteId} pixel={pixel} />
       <OpenBreakdowns siteId={siteId} pixel={pixel} />
     </ItemReports>
   )
@@ -61,7 +65,6 @@ function Reports({ siteId, pixel }: PixelProps) {
 
 const factsOf = (pixel: PixelResponse) =>
   [
-    ["Used in", KIND_LABELS[pixel.kind]],
     ["State", pixel.archived ? "Archived. The image still loads, but opens are not counted." : "Active"],
     ["All time", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
     ["Last open", <TimeAgo key="last" at={pixel.last_open_at} />],
@@ -81,19 +84,18 @@ const countsOf = (stats: StatsResponse | undefined) =>
   COUNTS.map(([name, label]) => ({ name, label, value: stats?.[name], ...(stats?.comparison && { before: stats.comparison[name] }) }))
 
 /** Estimated number of readers, with the reasons why it is an estimate. */
-const UniqueLine = ({ stats }: { stats: StatsResponse | undefined }) =>
-  stats ? (
-    <div>
-      <p>
-        ≈ {exact(stats.unique_est)} {stats.unique_est === 1 ? "reader" : "readers"} in this period
-      </p>
-      <ul class="small quiet">
-        {stats.meta.notes.map((note) => (
-          <li key={note}>{visible(note.replace(/^unique_est /, "The number of readers "))}</li>
-        ))}
-      </ul>
-    </div>
-  ) : null
+const UniqueLine = ({ stats }: { stats: StatsResponse | undefined }) => (
+  <details class="estimate">
+    <summary>
+      ≈ {exact(stats?.unique_est)} {stats?.unique_est === 1 ? "reader" : "readers"} in this period
+    </summary>
+    <ul class="small quiet">
+      {stats?.meta.notes.map((note) => (
+        <li key={note}>{visible(note.replace(/^unique_est /, "The number of readers "))}</li>
+      ))}
+    </ul>
+  </details>
+)
 
 const PROXY = "loads images through a proxy, so you see when and how often, but not where or on which device."
 const BLOCKERS = "Blockers and programs that don't load images hide real readers, so the real number is higher by an unknown amount."

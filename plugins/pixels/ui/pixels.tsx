@@ -45,6 +45,13 @@ const FILTERS: readonly ListFilter[] = [
   },
 ]
 
+const ROUTES = [
+  ["opens_direct", "Direct"],
+  ["opens_proxied", "Proxied"],
+  ["opens_prefetched", "Prefetched"],
+  ["bots", "Bots"],
+] as const
+
 const columnsOf = (siteId: number): Column<ListedPixelResponse>[] => [
   {
     id: "name",
@@ -53,10 +60,11 @@ const columnsOf = (siteId: number): Column<ListedPixelResponse>[] => [
       <ItemName of={PIXELS} siteId={siteId} item={pixel} badges={pixel.archived ? ["archived"] : []} note={KIND_LABELS[pixel.kind]} />
     ),
   },
-  countColumn("direct", "Direct, 30 days", ({ recent }) => recent.opens_direct),
-  countColumn("proxied", "Proxied", ({ recent }) => recent.opens_proxied),
-  countColumn("prefetched", "Prefetched", ({ recent }) => recent.opens_prefetched),
-  countColumn("bots", "Bots", ({ recent }) => recent.bots),
-  countColumn("total", "All time", ({ opens_total }) => opens_total),
-  { id: "last", label: "Last open", cell: ({ last_open_at }) => <TimeAgo at={last_open_at} /> },
+  countColumn("opens", "Opens, 30 days", ({ recent }) => recent.opens_direct + recent.opens_proxied + recent.opens_prefetched),
+  ...ROUTES.map(([name, label]) => ({
+    ...countColumn<ListedPixelResponse>(name, label, ({ recent }) => recent[name]),
+    wideOnly: true,
+  })),
+  { ...countColumn<ListedPixelResponse>("total", "Opens, all time", ({ opens_total }) => opens_total), wideOnly: true },
+  { id: "last", label: "Last open", wideOnly: true, cell: ({ last_open_at }) => <TimeAgo at={last_open_at} /> },
 ]

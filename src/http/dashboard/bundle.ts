@@ -2,6 +2,7 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { type BuildArtifact, type BunPlugin, Glob } from "bun"
+import { symbolFile } from "./symbols.ts"
 
 /** File of the dashboard as browsers load it. */
 export interface DashboardPart {
@@ -36,7 +37,14 @@ export const SHARE_SCRIPT = /^\/assets\/share-entry-[a-z0-9]+\.js$/
  * have bundles of their own, because in a common bundle their shared code would be split into dozens of small files.
  */
 export async function bundleDashboard(): Promise<DashboardPart[]> {
-  const outputs = (await Promise.all([bundle("index.html"), bundle("guest.tsx"), bundle("share.tsx")])).flat()
+  const symbols = new TextEncoder().encode(await symbolFile(SOURCE))
+  const styles = await areaStyles()
+  const apart = [
+    { path: `${ASSETS}symbols-${Bun.hash(symbols).toString(36)}.svg`, type: "image/svg+xml", bytes: symbols },
+    { path: `${ASSETS}areas-${Bun.hash(styles).toString(36)}.css`, type: "text/css;charset=utf-8", bytes: styles },
+  ] as const
+  const paths = { SYMBOLS_PATH: JSON.stringify(apart[0].path), AREA_STYLES_PATH: JSON.stringify(apart[1].path) }
+  const outputs = (await Promise.all(["index.html", "guest.tsx", "share.tsx"].map((entry) => bundle(entry, paths)))).flat()
   const parts = await Promise.all(
     outputs.map(async (output) => ({
       path: output.type.startsWith("text/html") ? "/" : output.path.replace(/^\.\//, ASSETS),
@@ -46,10 +54,17 @@ export async function bundleDashboard(): Promise<DashboardPart[]> {
   )
   const font = new Uint8Array(await Bun.file(Bun.resolveSync(FONT_FILE, SOURCE)).arrayBuffer())
   // A file in several bundles has the same name, because the name contains a hash of the content.
-  return [...new Map(parts.map((part) => [part.path, part])).values(), { path: FONT_PATH, type: "font/woff2", bytes: font }]
+  return [...new Map(parts.map((part) => [part.path, part])).values(), { path: FONT_PATH, type: "font/woff2", bytes: font }, ...apart]
 }
 
-async function bundle(entry: string): Promise<BuildArtifact[]> {
+/** Bundles the style sheet of the plugins' pages, which is not linked in the page. */
+async function areaStyles(): Promise<Uint8Array<ArrayBuffer>> {
+  const { outputs } = await Bun.build({ entrypoints: [join(SOURCE, "styles/areas.css")], target: "browser", minify: true })
+  return new Uint8Array(await outputs[0]!.arrayBuffer())
+}
+
+/** Bundles an entry with all files that it imports. `paths` are the paths of files that it loads, by the name of their constant. */
+async function bundle(entry: string, paths: Readonly<Record<string, string>>): Promise<BuildArtifact[]> {
   const { outputs } = await Bun.build({
     entrypoints: [join(SOURCE, entry)],
     target: "browser",
@@ -58,17 +73,23 @@ async function bundle(entry: string): Promise<BuildArtifact[]> {
     external: [FONT_PATH],
     minify: true,
     splitting: true,
-    define: { "process.env.NODE_ENV": '"production"' },
+    define: { "process.env.NODE_ENV": '"production"', ...paths },
     plugins: [leanLibraries],
   })
   return outputs
 }
 
 /** A text of a library that is replaced, and its replacement. */
-type Edit = readonly [from: string, to: string]
+type Edit = readonly [from: string | RegExp, to: string]
+
+/** Returns the edit that replaces the body of a function, at the start of a line or in a closure. */
+const emptied = (name: string, body = ""): Edit => [
+  new RegExp(`^(\\t?)(function ${name}\\([^)]*\\) \\{)[\\s\\S]*?\\n\\1\\}`, "m"),
+  `$1$2 ${body} }`,
+]
 
 /**
- * Parts of libraries that no screen uses, 7 kB of every first view: the cache of writes of the query library, because the dashboard sends
+ * Parts of libraries that no screen uses, 10 kB of every first view: the cache of writes of the query library, because the dashboard sends
  * its writes itself, and functions that the chart library attaches to itself, so that the bundler cannot tell which are used.
  */
 const LEAN: readonly (readonly [file: RegExp, edits: readonly Edit[] | string])[] = [
@@ -85,6 +106,21 @@ const LEAN: readonly (readonly [file: RegExp, edits: readonly Edit[] | string])[
       ["(paths.linear  = linear);", ""],
       ["(paths.stepped = stepped);", ""],
       ["(paths.spline  = monotoneCubic);", ""],
+      // Dates, because points are numbered and labelled by the dashboard.
+      emptied("genTimeStuffs", "return [[], [], () => []];"),
+      ...["timeAxisVals", "timeAxisVal"].map((name) => emptied(name, "return () => [];")),
+      emptied("timeAxisStamps", "return [];"),
+      ...["timeSeriesVal", "fmtDate"].map((name) => emptied(name, "return () => '';")),
+      emptied("tzDate", "return date;"),
+      // Logarithmic scales, bands, the legend, and changes of the series.
+      ...["rangeLog", "rangeAsinh"].map((name) => emptied(name, "return [min, max];")),
+      ...["logAxisSplits", "asinhAxisSplits"].map((name) => emptied(name, "return [];")),
+      ...["log10AxisValsFilt", "log2AxisValsFilt"].map((name) => emptied(name, "return splits;")),
+      emptied("clipBandLine", "return null;"),
+      emptied("bandFillClipDirs", "return [0, 0];"),
+      emptied("initLegendRow", "return nullNullTuple;"),
+      ...["addSeries", "delSeries", "setSeries", "addBand", "delBand", "setBand", "dblClick"].map((name) => emptied(name)),
+      ...["syncLegend", "setLegend", "setLegendValues", "toggleDOM", "setFocus", "setAlpha"].map((name) => emptied(name)),
     ],
   ],
 ]
@@ -100,8 +136,9 @@ const leanLibraries: BunPlugin = {
   },
 }
 
-/** Replaces a text wherever it occurs. Throws if the library has changed. */
+/** Replaces a text wherever it occurs, or what a pattern matches. Throws if the library has changed. */
 function edited(text: string, [from, to]: Edit, path: string): string {
-  if (!text.includes(from)) throw new Error(`${path} does not contain ${JSON.stringify(from)}. Adapt LEAN in bundle.ts to the new version.`)
-  return text.replaceAll(from, to)
+  const isThere = typeof from === "string" ? text.includes(from) : from.test(text)
+  if (!isThere) throw new Error(`${path} does not contain ${from}. Adapt LEAN in bundle.ts to the new version.`)
+  return typeof from === "string" ? text.replaceAll(from, to) : text.replace(from, to)
 }

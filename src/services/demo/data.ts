@@ -30,6 +30,8 @@ export interface TrafficOptions {
   events: number
   host: string
   currency?: string
+  /** Whether the site has a shop. Otherwise it has the magazine only. Default: true. */
+  sells?: boolean
   /** Whether orders have ids, customers abroad pay in their own currency, and some orders are refunded. Default: false. */
   hasOrders?: boolean
 }
@@ -43,7 +45,7 @@ const HOUR = 3_600_000
  */
 export function* generateTraffic(options: TrafficOptions): Generator<TrafficEvent> {
   const random = seededRandom(options.seed)
-  const shop = shopOf(options.host, options.currency ?? "EUR", options.hasOrders)
+  const shop = shopOf(options)
   const days = daysOf(options)
   const people = crowd(random, options.events)
   let made = 0

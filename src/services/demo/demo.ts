@@ -31,9 +31,18 @@ export interface SiteTraffic extends TrafficOptions {
   trackingId: string
 }
 
+/** A request that arrives during the traffic. */
+export interface ReplayedRequest {
+  /** UTC epoch milliseconds. */
+  at: number
+  send(): Promise<unknown>
+}
+
 export interface ReplayOptions {
   /** The sites, all with the same range. */
   sites: readonly SiteTraffic[]
+  /** Other requests, each list in order of time. Those outside the range of the sites are not sent. */
+  requests?: readonly Iterable<ReplayedRequest>[]
   clock: ReplayClock
   collector: Pick<Collector, "collect" | "flush">
   instance: Pick<Instance, "events" | "salts">
@@ -54,12 +63,18 @@ export async function replayTraffic(options: ReplayOptions): Promise<number> {
   const { sites, clock, collector, instance, report } = options
   const total = sites.reduce((sum, { events }) => sum + events, 0)
   let sent = 0
-  let night = sites[0]!.from + DAY
-  for (const group of groupsOf(mergedTraffic(sites))) {
-    const answers = Promise.all(group.map(({ event, trackingId }) => send(event, trackingId, options)))
+  const { from, to } = sites[0]!
+  let night = from + DAY
+  for (const group of groupsOf(mergedTraffic(options))) {
+    const answers = Promise.all(
+      group.map(({ at, send, isEvent }) => {
+        clock.set(at)
+        if (isEvent) sent++
+        return at >= from && at < to && send()
+      }),
+    )
     collector.flush()
     await answers
-    sent += group.length
     if (clock.now() < night) continue
     await upkeep(instance, clock.now())
     report({ what: "generating traffic", done: sent, total })
@@ -69,20 +84,20 @@ export async function replayTraffic(options: ReplayOptions): Promise<number> {
   return sent
 }
 
-interface SiteEvent {
-  event: TrafficEvent
-  trackingId: string
+interface Arrival extends ReplayedRequest {
+  /** Whether it is an event of a site. */
+  isEvent: boolean
 }
 
-/** Merges the events of all sites in order of time. */
-function* mergedTraffic(sites: readonly SiteTraffic[]): Generator<SiteEvent> {
-  const streams = sites.map((site) => ({
-    events: generateTraffic(site),
-    trackingId: site.trackingId,
-    next: undefined as TrafficEvent | undefined,
+/** Merges the events of all sites and the other requests in order of time. */
+function* mergedTraffic(options: ReplayOptions): Generator<Arrival> {
+  const { sites, requests = [] } = options
+  const streams = [...sites.map((site) => eventsOf(site, options)), ...requests.map(othersIn)].map((arrivals) => ({
+    arrivals,
+    next: undefined as Arrival | undefined,
   }))
   const advance = (stream: (typeof streams)[number]) => {
-    const { done, value } = stream.events.next()
+    const { done, value } = stream.arrivals.next()
     stream.next = done ? undefined : value
   }
   for (const stream of streams) advance(stream)
@@ -90,16 +105,24 @@ function* mergedTraffic(sites: readonly SiteTraffic[]): Generator<SiteEvent> {
     let first: (typeof streams)[number] | undefined
     for (const stream of streams) if (stream.next && !(first?.next && first.next.at <= stream.next.at)) first = stream
     if (!first?.next) return
-    yield { event: first.next, trackingId: first.trackingId }
+    yield first.next
     advance(first)
   }
 }
 
-/** Yields groups of events that share a commit. */
-function* groupsOf(traffic: Iterable<SiteEvent>): Generator<SiteEvent[]> {
-  let group: SiteEvent[] = []
+function* eventsOf(site: SiteTraffic, options: ReplayOptions): Generator<Arrival> {
+  for (const event of generateTraffic(site)) yield { at: event.at, isEvent: true, send: () => send(event, site.trackingId, options) }
+}
+
+function* othersIn(requests: Iterable<ReplayedRequest>): Generator<Arrival> {
+  for (const request of requests) yield { ...request, isEvent: false }
+}
+
+/** Yields groups of arrivals that share a commit. */
+function* groupsOf(traffic: Iterable<Arrival>): Generator<Arrival[]> {
+  let group: Arrival[] = []
   for (const next of traffic) {
-    const isFull = group.length === GROUP || (group[0] !== undefined && next.event.at - group[0].event.at > GROUP_MS)
+    const isFull = group.length === GROUP || (group[0] !== undefined && next.at - group[0].at > GROUP_MS)
     if (isFull) {
       yield group
       group = []
@@ -115,9 +138,8 @@ async function upkeep({ events, salts }: Pick<Instance, "events" | "salts">, now
   events.checkpoint("passive")
 }
 
-function send(event: TrafficEvent, trackingId: string, { clock, collector }: ReplayOptions) {
+function send(event: TrafficEvent, trackingId: string, { collector }: ReplayOptions) {
   const { client } = event
-  clock.set(event.at)
   return collector.collect({
     method: "POST",
     url: "http://localhost/api/event",

@@ -12,9 +12,19 @@ export interface Arrival {
 export interface Shop {
   origin: string
   currency: string
+  sells: boolean
   hasOrders: boolean
 }
-export const shopOf = (host: string, currency: string, hasOrders = false): Shop => ({ origin: `https://${host}`, currency, hasOrders })
+
+interface ShopOptions {
+  host: string
+  currency?: string
+  sells?: boolean
+  hasOrders?: boolean
+}
+export const shopOf = ({ host, currency = "EUR", sells = true, hasOrders = false }: ShopOptions): Shop => ({
+  ...{ origin: `https://${host}`, currency, sells, hasOrders },
+})
 
 /** Returns the weighted arrivals of a day. Each month has a campaign in its first week, with emails and advertisements. */
 export function arrivals(day: Date): readonly (readonly [number, Arrival])[] {
@@ -58,7 +68,8 @@ export function* generateVisit(
   shop: Shop,
   { person, client, at, arrival }: { person: number; client: Person; at: number; arrival: Arrival },
 ): Generator<TrafficEvent> {
-  let path: string | undefined = landing(random, arrival.lands)
+  const inside = (path: string | undefined) => (shop.sells || path === undefined || !SHOP_PATH.test(path) ? path : article(random))
+  let path = inside(landing(random, arrival.lands))
   let query = arrival.query
   let referrer = arrival.referrer
   while (path !== undefined) {
@@ -74,7 +85,7 @@ export function* generateVisit(
     if (random.chance(0.8)) yield { ...page, at, name: "engagement", engagement: { engagedMs: stay, scrollDepth: 10 + random.below(91) } }
     referrer = ""
     query = ""
-    path = nextPage(random, path, client.mobile)
+    path = inside(nextPage(random, path, client.mobile))
   }
 }
 
@@ -112,6 +123,7 @@ function* order(
 const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
 const ARTICLES = 240
 const PRODUCTS = 60
+const SHOP_PATH = /^\/(products|cart|checkout|thanks|account)\b/
 const PLANS = ["monthly", "yearly", "gift"]
 
 /** Returns the number of a page. As on real sites, a few pages get most of the traffic. */

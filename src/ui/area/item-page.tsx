@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComponentChildren, ComponentProps, ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
-import { Link, useLocation, useParams } from "wouter"
+import { useLocation, useParams } from "wouter"
 import { areaQueries } from "../api/plugin-requests.ts"
 import { canOnSite, useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
@@ -15,6 +15,7 @@ import { CountRows } from "../report/count-rows.tsx"
 import { CountChart, type CountSeries, useRangeQuery } from "../report/counts.tsx"
 import { valueText } from "../report/data/figures.ts"
 import { FilterBar, IgnoredAddressParts } from "../report/filters/filter-bar.tsx"
+import { exact } from "../text/format.ts"
 import { dimensionLabel } from "../text/labels.ts"
 import { visible } from "../text/safe-text.tsx"
 import { type AreaItem, type AreaItems, type AreaPath, capitalized, type EditorProps, ItemMenu } from "./items.tsx"
@@ -26,11 +27,13 @@ interface ItemPageProps<Item extends AreaItem> {
   Editor: ComponentType<EditorProps<Item>>
   /** Actions for all users. */
   actions?(item: Item): ComponentChildren
+  /** Line below the heading: what the item is. */
+  lead?(item: Item): ComponentChildren
   children(item: Item, siteId: number): ComponentChildren
 }
 
 /** Page of one item of an area, with its editor and its menu for users who can change it. */
-export function ItemPage<Item extends AreaItem>({ of, titleOf = of.nameOf, Editor, actions, children }: ItemPageProps<Item>) {
+export function ItemPage<Item extends AreaItem>({ of, titleOf = of.nameOf, Editor, actions, lead, children }: ItemPageProps<Item>) {
   const siteId = useSiteId()
   const id = useParams<Record<string, string>>()[of.noun] ?? ""
   const answer = areaQueries(of.path).useSiteQuery<Item>(siteId, `${of.path}/${encodeURIComponent(id)}`)
@@ -42,6 +45,7 @@ export function ItemPage<Item extends AreaItem>({ of, titleOf = of.nameOf, Edito
   return (
     <Page
       title={item ? visible(titleOf(item)) : capitalized(of.noun)}
+      parent={{ href: listAddress, label: `All ${of.plural}` }}
       actions={
         item && (
           <>
@@ -64,9 +68,7 @@ export function ItemPage<Item extends AreaItem>({ of, titleOf = of.nameOf, Edito
         )
       }
     >
-      <p class="small">
-        <Link href={listAddress}>All {of.plural}</Link>
-      </p>
+      {lead && item && <div class="item-lead">{lead(item)}</div>}
       <QueryResult of={answer} rows={6}>
         {(one) => children(one, siteId)}
       </QueryResult>
@@ -90,34 +92,46 @@ export function useItemReports<Stats>({ path }: AreaPath, siteId: number, id: nu
 }
 
 interface ItemReportsProps {
-  facts: ComponentProps<typeof DescriptionList>["of"]
   /** Accessible name of the figures above the chart. */
   title: string
   counts: ComponentProps<typeof CountChart>["counts"]
   series: UseQueryResult<CountSeries, Error>
   /** Content below the chart. */
   note?: ComponentChildren
-  /** Cards. */
+  /** Cards with what was counted. */
   children: ComponentChildren
+  facts: ComponentProps<typeof DescriptionList>["of"]
+  /** Cards beside them, before the facts. */
+  side: ComponentChildren
+  /** Cards below the facts. */
+  last?: ComponentChildren
 }
 
-/** Content of an item's page: filters, facts, counts over time and cards. */
-export const ItemReports = ({ facts, title, counts, series, note, children }: ItemReportsProps) => (
+/** Content of an item's page: filters, counts over time, cards with the counts, and beside them what the item is. */
+export const ItemReports = ({ facts, title, counts, series, note, children, side, last }: ItemReportsProps) => (
   <div class="stack">
     <FilterBar />
     <IgnoredAddressParts ownCards />
-    <DescriptionList of={facts} />
     <CardResult of={series} rows={8}>
-      {(data) => <CountChart title={title} counts={counts} series={data} />}
+      {(data) => <CountChart title={title} counts={counts} series={data} note={note} />}
     </CardResult>
-    {note}
-    <div class="bands">{children}</div>
+    <div class="item-bands">
+      <div class="item-counts">{children}</div>
+      <div class="item-side">
+        {side}
+        <Card title="Details">
+          <DescriptionList of={facts} />
+        </Card>
+        {last}
+      </div>
+    </div>
   </div>
 )
 
 interface Breakdown {
   dimension: string
   rows: readonly ({ value: string; label?: string } & Record<string, unknown>)[]
+  total_rows: number
   meta: { notes?: readonly string[] }
 }
 
@@ -135,7 +149,9 @@ interface DimensionCardProps {
   labelOf?(dimension: string, value: string, label?: string): string
 }
 
-const ROWS = 9
+/** Number of rows at first, and at most after *Show all*. */
+const ROWS = 5
+const MAX_ROWS = 100
 const usualHead = (dimension: string): string => dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0]) // others name themselves
 
 /** Card with the counts of an item by one of several dimensions. */
@@ -144,7 +160,8 @@ export function DimensionCard({ of, siteId, id, title, dimensions, counts, empty
   const [wanted, setWanted] = useState(dimensions[0]!)
   // An edit of the item may have removed the chosen dimension.
   const chosen = dimensions.includes(wanted) ? wanted : dimensions[0]!
-  const query = new URLSearchParams({ dimension: chosen, limit: String(ROWS) })
+  const [showsAll, setShowsAll] = useState(false)
+  const query = new URLSearchParams({ dimension: chosen, limit: String(showsAll ? MAX_ROWS : ROWS) })
   const breakdown = areaQueries(of.path).useSiteQuery<Breakdown>(siteId, `${of.path}/${id}/breakdown?${query}&${useRangeQuery().plain}`)
   const tabs = dimensions.length > 1 && {
     tabs: dimensions.map((dimension) => ({ id: dimension, label: headOf(dimension) })),
@@ -153,17 +170,25 @@ export function DimensionCard({ of, siteId, id, title, dimensions, counts, empty
   }
   return (
     <Card title={title} {...tabs}>
-      <CardResult of={breakdown}>
-        {({ dimension, rows, meta }) => (
+      <CardResult of={breakdown} rows={ROWS}>
+        {({ dimension, rows, total_rows, meta }) => (
           <>
             {rows.length === 0 ? (
               <EmptyState>{empty}</EmptyState>
             ) : (
               <CountRows
                 title={headOf(dimension)}
+                dimension={dimension}
                 counts={counts}
                 rows={rows.map((row) => ({ ...row, label: labelOf(dimension, row.value, row.label) }))}
               />
+            )}
+            {rows.length < Math.min(total_rows, MAX_ROWS) && (
+              <p>
+                <button type="button" class="text-button" onClick={() => setShowsAll(true)}>
+                  {total_rows > MAX_ROWS ? `Show the first ${MAX_ROWS}` : `Show all ${exact(total_rows)}`}
+                </button>
+              </p>
             )}
             {meta.notes?.map((note) => (
               <p class="small quiet" key={note}>

@@ -7,7 +7,7 @@ import { canOnSite, useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { copyText } from "../parts/copy.tsx"
-import { type Column, PagedTable } from "../parts/data-table.tsx"
+import { ACTIONS, type Column, PagedTable } from "../parts/data-table.tsx"
 import { FilterRow, SearchField, SelectField } from "../parts/form/fields.tsx"
 import { Page } from "../parts/page.tsx"
 import { exact, short } from "../text/format.ts"
@@ -55,11 +55,11 @@ export function ListPage<Item extends AreaItem>({ of, Editor, children, ...props
   const isFiltered = queryOf({ ...filters, sort: "" }) !== ""
   const actionsColumn: Column<Item> = {
     id: "actions",
-    label: "Actions",
+    label: ACTIONS,
     cell: (item) => {
       const copied = props.copied?.(item)
       return (
-        <div class="goal-acts">
+        <div class="row goal-acts">
           {copied && <IconButton icon="copy" label={copied.label} onClick={() => void copyText(copied.text)} />}
           {writes && <ItemMenu of={of} siteId={siteId} item={item} onEdit={() => setEditing({ item })} />}
         </div>
@@ -141,6 +141,8 @@ interface ItemNameProps<Item extends AreaItem> {
   siteId: number
   item: Item
   badges: readonly string[]
+  /** Content after the name. */
+  beside?: ComponentChildren
   /** Second line. A text is shown without control characters. */
   note: ComponentChildren
   /** Content before the name, such as a checkbox. */
@@ -148,12 +150,12 @@ interface ItemNameProps<Item extends AreaItem> {
 }
 
 /** First cell of a row: the name of an item with a link to its page. */
-export const ItemName = <Item extends AreaItem>({ of, siteId, item, badges, note, children }: ItemNameProps<Item>) => (
+export const ItemName = <Item extends AreaItem>({ of, siteId, item, badges, beside, note, children }: ItemNameProps<Item>) => (
   <div class="link-name">
     {children}
     <div>
       <Link href={`/sites/${siteId}/${of.path}/${item.id}`}>{visible(of.nameOf(item))}</Link>
-      <Badges of={badges} />
+      <Badges of={badges} /> {beside}
       {note !== "" && <p class="small quiet">{typeof note === "string" ? visible(note) : note}</p>}
     </div>
   </div>

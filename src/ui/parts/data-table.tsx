@@ -15,6 +15,9 @@ export interface Column<Row> {
   wideOnly?: boolean
 }
 
+/** Label of the column with the buttons of a row. Only assistive technology has it, because the buttons say what they do. */
+export const ACTIONS = "Actions"
+
 interface DataTableProps<Row> {
   /** Accessible name of the table. */
   caption: string
@@ -52,7 +55,12 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, sort, onSort, st
                     {column.cell(row)}
                   </th>
                 ) : (
-                  <td key={column.id} class={classOf(column)} data-label={column.label} {...role("cell")}>
+                  <td
+                    key={column.id}
+                    class={classOf(column)}
+                    data-label={column.label === ACTIONS ? undefined : column.label}
+                    {...role("cell")}
+                  >
                     {column.cell(row)}
                   </td>
                 ),
@@ -87,6 +95,8 @@ function Head<Row>({
           {column.label}
           {direction && <span aria-hidden="true">{direction === "descending" ? " ↓" : " ↑"}</span>}
         </button>
+      ) : column.label === ACTIONS ? (
+        <span class="visually-hidden">{ACTIONS}</span>
       ) : (
         column.label
       )}

@@ -37,6 +37,23 @@ export function lazyPart<Module, Name extends keyof Module = "default" & keyof M
   return part as Module[Name] // `Missing` uses only `onClose`, which is optional
 }
 
+let styled: Promise<void> | undefined
+
+/** Loads the styles of the plugins' pages before what `load` loads is drawn. Without them the pages are drawn as well. */
+export function withAreaStyles<Module>(load: () => Promise<Module>): () => Promise<Module> {
+  return async () => {
+    styled ??= new Promise((resolve) => {
+      const link = document.createElement("link")
+      link.rel = "stylesheet"
+      link.href = AREA_STYLES_PATH
+      link.onload = link.onerror = () => resolve()
+      document.head.append(link)
+    })
+    const [module] = await Promise.all([load(), styled])
+    return module
+  }
+}
+
 /** Stands in for a part that couldn't be loaded. Closes a dialog, so that it can be opened again. */
 function Missing({ onClose }: { onClose?(): void }) {
   useEffect(() => {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
+import { Link } from "wouter"
 
 interface PageProps {
   /** Heading of the page and first part of the window title. */
@@ -8,13 +9,15 @@ interface PageProps {
   beside?: ComponentChildren
   /** Buttons at the end of the line of the heading. */
   actions?: ComponentChildren
+  /** The page that lists this one and others like it. */
+  parent?: { href: string; label: string }
   /** Whether the heading is visible to assistive technology only, as on the dashboard. */
   hideTitle?: boolean
   children: ComponentChildren
 }
 
 /** The content of a page inside the shell. */
-export function Page({ title, beside, actions, hideTitle = false, children }: PageProps) {
+export function Page({ title, beside, actions, parent, hideTitle = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Footfall`
   }, [title])
@@ -24,6 +27,11 @@ export function Page({ title, beside, actions, hideTitle = false, children }: Pa
         <h1 class="visually-hidden">{title}</h1>
       ) : (
         <div class="page-head">
+          {parent && (
+            <p class="page-parent">
+              <Link href={parent.href}>{parent.label}</Link>
+            </p>
+          )}
           <h1>{title}</h1>
           {beside}
           {actions && <div class="row">{actions}</div>}

@@ -1,4 +1,5 @@
 /** Charts for counts other than the site's statistics, such as clicks on links. */
+import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { useMemo, useState } from "preact/hooks"
 import type { ReportRange, Timeseries } from "../../domain/report.ts"
@@ -42,12 +43,14 @@ interface CountChartProps {
   series: CountSeries
   /** Whether the length of the points is chosen elsewhere. */
   fixedInterval?: boolean
+  /** Content below the chart. */
+  note?: ComponentChildren
 }
 
 const NO_NOTES: never[] = []
 
 /** Figures and the chart of the selected one with its comparison. */
-export function CountChart({ title, counts, series, fixedInterval = false }: CountChartProps) {
+export function CountChart({ title, counts, series, fixedInterval = false, note: below }: CountChartProps) {
   const { siteId } = useSiteAddress()
   const [name, setName] = useState(counts[0]!.name)
   const [asTable, setAsTable] = useState(false)
@@ -70,6 +73,12 @@ export function CountChart({ title, counts, series, fixedInterval = false }: Cou
           </button>
         ))}
       </div>
+      <div class="chart-tools">
+        {!fixedInterval && <IntervalField range={shown.range} />}
+        <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+          {asTable ? "Show as chart" : "Show as table"}
+        </button>
+      </div>
       {asTable ? (
         <ChartTable series={shown} metric={chosen.label} notes={notes} />
       ) : (
@@ -78,21 +87,14 @@ export function CountChart({ title, counts, series, fixedInterval = false }: Cou
         </Suspense>
       )}
       <div class="chart-foot">
-        <span class="row">
-          <span class="key-of-series">{chosen.label}</span>
-          {shown.comparison && (
-            <span class="key-of-series" data-other>
-              {comparisonText(shown)}
-            </span>
-          )}
-        </span>
-        <span class="row">
-          {!fixedInterval && <IntervalField range={shown.range} />}
-          <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            {asTable ? "Show as chart" : "Show as table"}
-          </button>
-        </span>
+        <span class="key-of-series">{chosen.label}</span>
+        {shown.comparison && (
+          <span class="key-of-series" data-other>
+            {comparisonText(shown)}
+          </span>
+        )}
       </div>
+      {below}
     </section>
   )
 }

@@ -12,9 +12,10 @@ import { toast } from "../parts/toasts.tsx"
 import { metricLabel, rangeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import type { RowMenuProps } from "./cards/ranked-list.tsx"
+import { daysBetween } from "./chart/days-between.ts"
 import { type CardTab, detailsName, filtersWithout, openPage, pageAddress } from "./data/card-tabs.ts"
 import { stripMetrics } from "./data/figures.ts"
-import { addDays, addMonths, rangeOf, todayIn } from "./data/ranges.ts"
+import { rangeOf, todayIn } from "./data/ranges.ts"
 import { asQuery, useStatsSource } from "./data/reports.ts"
 import { openDialog } from "./dialogs.tsx"
 
@@ -77,21 +78,25 @@ interface PointItemsProps {
 }
 
 /** Menu items for a point of the chart. */
-export function PointItems({ series: { interval, range }, time, close }: PointItemsProps) {
+export function PointItems({ series, time, close }: PointItemsProps) {
   const { siteId, go } = useSiteAddress()
   const box = useFirstItem()
+  const { interval } = series
   const day = time.slice(0, 10)
-  const to = lastDayOf(day, interval)
+  const point = series.points.findIndex((one) => one.time === time)
+  const days = daysBetween(series, point, point)
   return (
     <div ref={box}>
-      <MenuItem
-        onSelect={() => {
-          close()
-          go({ period: "custom", from: day, to: [to, range.to].sort()[0]! })
-        }}
-      >
-        {interval === "week" ? "Show this week" : interval === "month" ? "Show this month" : "Show this day"}
-      </MenuItem>
+      {days && (
+        <MenuItem
+          onSelect={() => {
+            close()
+            go({ period: "custom", ...days })
+          }}
+        >
+          {interval === "week" ? "Show this week" : interval === "month" ? "Show this month" : "Show this day"}
+        </MenuItem>
+      )}
       {!Number.isNaN(siteId) && (
         <MenuItem
           onSelect={() => {
@@ -104,12 +109,6 @@ export function PointItems({ series: { interval, range }, time, close }: PointIt
       )}
     </div>
   )
-}
-
-/** Returns the last day of the bucket that starts on a day. Weeks start on Monday; the first bucket of a range may be shorter. */
-function lastDayOf(day: string, interval: string): string {
-  if (interval === "week") return addDays(day, (7 - new Date(`${day}T12:00:00Z`).getUTCDay()) % 7)
-  return interval === "month" ? addDays(addMonths(`${day.slice(0, 8)}01`, 1), -1) : day
 }
 
 /** Items of the export menu: link, API call, MCP prompt, CSV, PNG, print, share. */

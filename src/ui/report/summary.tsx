@@ -13,7 +13,7 @@ import { CardResult } from "./cards/card-answer.tsx"
 import { comparisonText } from "./chart/points.ts"
 import { TimeChart } from "./chart/time-chart.tsx"
 import { figureOf, stripMetrics } from "./data/figures.ts"
-import { fittingIntervals, lengthOf, rangeOf, todayIn } from "./data/ranges.ts"
+import { fittingIntervals, hasEarlierData, lengthOf, rangeOf, todayIn } from "./data/ranges.ts"
 import { type StatsSource, useReport, useStatsSource } from "./data/reports.ts"
 import { useNotes } from "./notes.ts"
 import { TrustLine, VISITOR_WINDOWS } from "./trust.tsx"
@@ -31,6 +31,7 @@ interface InstrumentProps {
 export function Instrument({ isWaiting, onSettled }: InstrumentProps) {
   const { address, go } = useSiteAddress()
   const source = useStatsSource()
+  const { data: site } = useSite(source.siteId)
   const seesRevenue = source.can("revenue:read")
   const metrics = stripMetrics(address, seesRevenue)
   const wanted = metrics === STRIP_METRICS ? moreMetrics(seesRevenue) : []
@@ -63,11 +64,24 @@ export function Instrument({ isWaiting, onSettled }: InstrumentProps) {
     )
   return (
     <section key="loaded" class="instrument" aria-label="Figures over time">
-      {!isOne && <FigureStrip metrics={[...metrics, ...available]} chosen={chosen} summary={summary} more={more} onChoose={choose} />}
+      {!isOne && (
+        <FigureStrip
+          {...{ metrics: [...metrics, ...available], chosen, summary, more }}
+          compares={summary.data === undefined || hasEarlierData(summary.data, site)}
+          onChoose={choose}
+        />
+      )}
       <CardResult of={isOne ? { ...series, refetch } : series} rows={8}>
-        {(data) => <TimeChart series={data} metric={drawn(data.points, chosen)} notes={notes} figures={summary.data} />}
+        {(data) => (
+          <TimeChart
+            {...{ notes, figures: summary.data, metric: drawn(data.points, chosen) }}
+            series={data}
+            firstDay={site && !hasEarlierData(data, site) ? site.first_event_at : undefined}
+          >
+            <TrustLine facts={summary.data} />
+          </TimeChart>
+        )}
       </CardResult>
-      <TrustLine facts={summary.data} />
     </section>
   )
 }
@@ -100,11 +114,13 @@ interface FigureStripProps {
   summary: UseQueryResult<Summary, Error>
   /** Summary of additional metrics. */
   more: Summary | undefined
+  /** Whether changes are shown. */
+  compares: boolean
   onChoose(metric: FlatMetric): void
 }
 
 /** One figure per metric. The selected one is drawn in the chart below. */
-function FigureStrip({ metrics, chosen, summary, more, onChoose }: FigureStripProps) {
+function FigureStrip({ metrics, chosen, summary, more, compares, onChoose }: FigureStripProps) {
   const { data: first, error, isPlaceholderData, refetch } = summary
   if (error && !first) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
@@ -122,10 +138,10 @@ function FigureStrip({ metrics, chosen, summary, more, onChoose }: FigureStripPr
               {data ? metricText(metric, value, data.revenue_currency) : "\u00a0"}
             </span>
             <span class="figure-note" title={data && comparisonText(data)}>
-              {data?.comparison && value !== undefined && (
+              {compares && data?.comparison && value !== undefined && (
                 <Change metric={metric} change={data.comparison.change_percent[metric]} value={value} />
               )}
-              {note && <span>{note}</span>}
+              {note && <span class="figure-window">{note}</span>}
             </span>
           </button>
         )

@@ -2,7 +2,7 @@ import type { ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { Route, Switch, useLocation } from "wouter"
 import { useMe } from "../api/session.ts"
-import { lazyScreen } from "../parts/loading.ts"
+import { lazyScreen, withAreaStyles } from "../parts/loading.ts"
 import { Forbidden, NotFound } from "../parts/states.tsx"
 import { canOpen, type OwnedSection, type PluginSection, type SectionPage, sections } from "../shell/plugin-pages.ts"
 import { BottomBar, RailGroup } from "../shell/rail.tsx"
@@ -35,7 +35,7 @@ export default function OtherScreens() {
 
 /** Loads a plugin's section as one screen: its pages and the frame around them. */
 async function sectionScreen({ plugin, section }: OwnedSection): Promise<{ default: ComponentType }> {
-  const { default: pages } = await section.load()
+  const { default: pages } = await withAreaStyles(section.load)()
   const screens = pages.map((page) => ({ page, Screen: lazyScreen(page.load) }))
   return {
     default: function Section() {

@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact"
 import { Route, Switch } from "wouter"
 import { sharePages } from "../../../plugins/share-pages.ts"
-import { lazyScreen } from "../parts/loading.ts"
+import { lazyScreen, withAreaStyles } from "../parts/loading.ts"
 import { NotFound } from "../parts/states.tsx"
 
 /** Page of a plugin's kind of share, with everything below it. */
@@ -12,7 +12,7 @@ export interface SharePage {
 }
 
 const SharedView = lazyScreen(() => import("../screens/share/shared-view.tsx"))
-const pluginScreens = sharePages.map(({ path, load }) => ({ path, Screen: lazyScreen(load) }))
+const pluginScreens = sharePages.map(({ path, load }) => ({ path, Screen: lazyScreen(withAreaStyles(load)) }))
 
 /** Chooses among the pages of shares. */
 export function ShareRouter() {

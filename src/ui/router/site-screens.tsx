@@ -3,7 +3,7 @@ import { Suspense } from "preact/compat"
 import { Route, Switch } from "wouter"
 import { useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
-import { lazyScreen } from "../parts/loading.ts"
+import { lazyScreen, withAreaStyles } from "../parts/loading.ts"
 import { Forbidden, NotFound } from "../parts/states.tsx"
 import { areas, canOpen, type OwnedArea, type SitePage } from "../shell/plugin-pages.ts"
 import { SiteShell } from "../shell/site-shell.tsx"
@@ -50,7 +50,7 @@ export default function SiteScreens() {
 
 /** Loads the site pages of a plugin, each in the frame of the site. Renders the 404 page while the plugin is off. */
 async function areaScreen({ plugin, area }: OwnedArea): Promise<{ default: ComponentType }> {
-  const { default: pages } = await area.load()
+  const { default: pages } = await withAreaStyles(area.load)()
   const screens = pages.map((page) => ({ page, Screen: lazyScreen(page.load) }))
   return { default: () => <Area plugin={plugin} area={area} screens={screens} /> }
 }

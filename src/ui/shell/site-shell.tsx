@@ -10,7 +10,6 @@ import { lazyPart } from "../parts/loading.ts"
 import { Popover } from "../parts/menu.tsx"
 import { NotFound } from "../parts/states.tsx"
 import { asFileQuery, createBatch, type StatsSource, StatsSourceContext, useReport, useStatsSource } from "../report/data/reports.ts"
-import { FreshnessBar } from "../report/trust.tsx"
 import { short } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import { SiteBottomBar, SiteRail } from "./rail.tsx"
@@ -18,6 +17,7 @@ import { RangeTools } from "./range-tools.tsx"
 import { TopBar } from "./top-bar.tsx"
 
 const SiteItems = lazyPart(() => import("./shell-menus.tsx"), "SiteItems")
+const FreshnessBar = lazyPart(() => import("../report/freshness-bar.tsx"))
 const SiteKeys = lazyPart(() => import("./site-keys.tsx"), "SiteKeys")
 
 interface SiteShellProps {
@@ -47,7 +47,11 @@ function Frame({ children, ranged = false }: SiteShellProps) {
         <SiteRail siteId={siteId} search={search} />
         <div class="content">
           {ranged && <RangeTools place="narrow" periodOnly={ranged === "period"} />}
-          {ranged && <FreshnessBar />}
+          {ranged && (
+            <Suspense fallback={<div class="progress-line" />}>
+              <FreshnessBar />
+            </Suspense>
+          )}
           {children}
         </div>
       </div>

@@ -22,6 +22,7 @@ import {
   SOURCE_TABS,
 } from "../data/card-tabs.ts"
 import { rowMetrics, valueText } from "../data/figures.ts"
+import { hasEarlierData } from "../data/ranges.ts"
 import { usePrefetchedReports, useReport, useStatsSource } from "../data/reports.ts"
 import { ImportMark } from "../trust.tsx"
 import { CardResult, EmptyCard } from "./card-answer.tsx"
@@ -32,10 +33,13 @@ const WorldMap = lazyPart(() => import("./world-map.tsx"))
 
 const MAP: NonNullable<BreakdownCardProps["drawn"]> = {
   tab: "map",
-  draw: (rows, addressOf) => (
-    <Suspense fallback={<Skeleton />}>
-      <WorldMap rows={rows} addressOf={addressOf} />
-    </Suspense>
+  draw: (rows, addressOf, list) => (
+    <div class="map-and-list">
+      <Suspense fallback={<Skeleton />}>
+        <WorldMap rows={rows} addressOf={addressOf} />
+      </Suspense>
+      {list(rows.slice(0, ROWS))}
+    </div>
   ),
 }
 
@@ -83,7 +87,15 @@ interface BreakdownCardProps {
   /** Whether it spans both columns, with room for more numbers. */
   full?: boolean
   /** A tab that is drawn in another form than a list, such as the map. */
-  drawn?: { tab: string; draw(rows: readonly RankedRow[], addressOf: ((value: string) => string) | undefined): ComponentChildren }
+  drawn?: {
+    tab: string
+    /** `list` draws rows as the other tabs do. */
+    draw(
+      rows: readonly RankedRow[],
+      addressOf: ((value: string) => string) | undefined,
+      list: (rows: readonly RankedRow[]) => ComponentChildren,
+    ): ComponentChildren
+  }
 }
 
 const ROWS = 9
@@ -132,7 +144,7 @@ function BreakdownCard(props: BreakdownCardProps) {
       tabs={tabs.filter(({ under }) => under === undefined)}
       chosen={tab.under ?? tab.id}
       onChoose={choose}
-      full={full}
+      full={full || isDrawn}
       marks={<ImportMark of={report.data?.imports} />}
       foot={
         <>
@@ -148,24 +160,24 @@ function BreakdownCard(props: BreakdownCardProps) {
       }
     >
       <CardResult of={report} rows={full ? 5 : ROWS}>
-        {(data) =>
-          data.rows.length === 0 ? (
-            <EmptyCard tab={tab} />
-          ) : drawn && isDrawn ? (
-            drawn.draw(rowsOf(data, tab), addressOf)
-          ) : (
+        {(data) => {
+          const list = (rows: readonly RankedRow[]) => (
             <RankedList
-              title={tab.label}
-              rows={rowsOf(data, tab)}
+              title={tab.label === "Map" ? "Country" : tab.label}
+              dimension={tab.dimension}
+              rows={rows}
               metrics={metrics}
               currency={data.revenue_currency}
+              compares={hasEarlierData(data as ComparedBreakdown, site)}
               isChosen={(value) => isRowChosen(address.filters, tab, value)}
               addressOf={addressOf}
               pageOf={(value) => pageAddress(tab, value, site?.hosts[0])}
               menuOf={({ value, label }) => <RowMenu tab={tab} value={value} label={label ?? value} />}
             />
           )
-        }
+          const rows = rowsOf(data, tab)
+          return rows.length === 0 ? <EmptyCard tab={tab} /> : drawn && isDrawn ? drawn.draw(rows, addressOf, list) : list(rows)
+        }}
       </CardResult>
     </Card>
   )

@@ -4,9 +4,11 @@ import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { ComparedBreakdown, Suggestions } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import type { FlatMetric } from "../../../domain/metric.ts"
-import { type AddressFilter, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
+import { type AddressFilter, comparisonArguments, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
+import { useSite } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
+import { Change } from "../../parts/change.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
@@ -15,12 +17,14 @@ import { dimensionLabel } from "../../text/labels.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type CardTab, detailsTab, filtersAfter } from "../data/card-tabs.ts"
 import { countryName, detailsMetrics, isNoValue, rowValue, valueText } from "../data/figures.ts"
+import { hasEarlierData } from "../data/ranges.ts"
 import { useReport, useStatsSource } from "../data/reports.ts"
 import { RowNote } from "../explanations.tsx"
 import { isCoded } from "../filters/filters.ts"
 import { ImportMark } from "../trust.tsx"
 import { CardResult } from "./card-answer.tsx"
 import { splitArguments } from "./cards.tsx"
+import { ValueIcon } from "./ranked-list.tsx"
 
 interface DetailsProps {
   /** Dimension as named in the URL. */
@@ -62,7 +66,8 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
   const given = { ...splitArguments(sought.address, tab), metrics }
   const by = sort ?? `-${metrics[0]}`
   const ordered = { sort: by.replace("-", ""), order: by.startsWith("-") ? "desc" : "asc" }
-  const report = useReport("breakdown", { ...given, ...ordered, limit: PAGE_SIZE, offset }, { enabled: sought.isKnown })
+  const asked = { ...given, ...comparisonArguments(address), ...ordered, limit: PAGE_SIZE, offset }
+  const report = useReport("breakdown", asked, { enabled: sought.isKnown })
   const title = tab.id === "404" ? "Not found pages" : dimensionLabel(tab.dimension, tab.property && visible(tab.property))
   return (
     <Dialog title={title} onClose={onClose} wide>
@@ -153,7 +158,10 @@ interface DetailsTableProps {
 
 /** A page of rows. A click on a row filters the dashboard behind the dialog by it. */
 function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: DetailsTableProps) {
-  const { base, address, searchWith } = useSiteAddress()
+  const { base, siteId, address, searchWith } = useSiteAddress()
+  const { data: site } = useSite(siteId)
+  const [first] = metrics
+  const compares = data.comparison !== undefined && hasEarlierData(data, site)
   if (data.rows.length === 0) return <EmptyState>No matches in this period.</EmptyState>
   type Row = ComparedBreakdown["rows"][number]
   const columns: Column<Row>[] = [
@@ -163,7 +171,8 @@ function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: Det
       cell: ({ value, label }) => {
         const text = valueText(tab.dimension, value, label)
         const link = (
-          <Link class="plain-link" href={`${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`}>
+          <Link class="plain-link named" href={`${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`}>
+            <ValueIcon dimension={tab.dimension} value={value} />
             <TruncatedText text={text} />
           </Link>
         )
@@ -176,17 +185,23 @@ function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: Det
         )
       },
     },
-    ...metrics.map((metric) => ({
-      id: metric,
-      label: metricLabel(metric),
-      number: true,
-      sort: metric,
-      cell: (row: Row) => metricText(metric, rowValue(row, metric), data.revenue_currency, true),
-    })),
+    ...metrics.flatMap((metric) => [
+      {
+        ...{ id: metric, label: metricLabel(metric), number: true, sort: metric },
+        cell: (row: Row) => metricText(metric, rowValue(row, metric), data.revenue_currency, true),
+      },
+      ...(compares && metric === first ? [changeColumn(metric)] : []),
+    ]),
     ...(hasShare ? [{ id: "share", label: "Share", number: true, cell: ({ share }: Row) => percent(share) }] : []),
   ]
   return <DataTable caption={title} columns={columns} rows={data.rows} keyOf={({ value }) => value} sort={sort} onSort={onSort} />
 }
+
+/** Column with the change of a metric from the compared period. */
+const changeColumn = (metric: FlatMetric): Column<ComparedBreakdown["rows"][number]> => ({
+  ...{ id: "change", label: "Change", number: true },
+  cell: (row) => <Change metric={metric} change={row.comparison?.change_percent[metric]} value={rowValue(row, metric)} />,
+})
 
 interface SearchedAddress {
   address: SiteAddress

@@ -10,7 +10,19 @@ import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type CardTab, openPage } from "../data/card-tabs.ts"
 import { isNoValue, rowValue } from "../data/figures.ts"
 
+const NameIcon = lazyPart(() => import("../../parts/name-icon.tsx"))
 const RowNote = lazyPart(() => import("../explanations.tsx"), "RowNote")
+
+/** Dimensions with an icon before each name. */
+const WITH_ICONS = ["country", "region", "source", "browser", "os"]
+
+/** Icon before the name of a value, of a dimension that has icons. Its space is reserved until it is loaded. */
+export const ValueIcon = ({ dimension, value }: { dimension: string | undefined; value: string }) =>
+  dimension !== undefined && WITH_ICONS.includes(dimension) ? (
+    <Suspense fallback={<span class="name-icon" />}>
+      <NameIcon dimension={dimension} value={value} />
+    </Suspense>
+  ) : null
 
 /** A row of a breakdown, with the earlier values if there is a comparison. */
 export interface RankedRow {
@@ -24,10 +36,14 @@ export interface RankedRow {
 interface RankedListProps {
   /** Header of the first column. */
   title: string
+  /** Dimension of the values, for their icons. */
+  dimension?: string
   rows: readonly RankedRow[]
   /** Metrics of the columns. The first one is also drawn as a bar and compared. */
   metrics: readonly string[]
   currency?: string | undefined
+  /** Whether a comparison is shown. False if there was no data in the earlier period. Default: true. */
+  compares?: boolean
   isChosen(value: string): boolean
   /** Returns the URL of the page filtered by the row. Undefined if the filters can't be changed. */
   addressOf: ((value: string) => string) | undefined
@@ -38,11 +54,22 @@ interface RankedListProps {
 }
 
 /** List of values with their numbers. The bar behind the text repeats the number, its tick marks the earlier value. Arrow keys move between rows. */
-export function RankedList({ title, rows, metrics, currency, isChosen, addressOf, pageOf, menuOf }: RankedListProps) {
+export function RankedList({
+  title,
+  dimension,
+  rows,
+  metrics,
+  currency,
+  compares = true,
+  isChosen,
+  addressOf,
+  pageOf,
+  menuOf,
+}: RankedListProps) {
   const [metric = "visitors", ...others] = metrics
   const most = Math.max(1, ...rows.flatMap((row) => [numberOf(row, metric), row.comparison?.metrics[metric] ?? 0]))
   const hasShare = others.length === 0 && rows.some(({ share }) => share !== undefined)
-  const hasChange = rows.some(({ comparison }) => comparison !== undefined)
+  const hasChange = compares && rows.some(({ comparison }) => comparison !== undefined)
   const anyChosen = rows.some(({ value }) => isChosen(value))
   return (
     <table class="ranked" onKeyDown={moveBetweenRows}>
@@ -72,10 +99,15 @@ export function RankedList({ title, rows, metrics, currency, isChosen, addressOf
       <tbody>
         {rows.map((row) => {
           const chosen = isChosen(row.value)
-          const before = row.comparison?.metrics[metric]
+          const before = compares ? row.comparison?.metrics[metric] : undefined
           const value = numberOf(row, metric)
           const page = pageOf?.(row.value)
-          const text = <TruncatedText text={row.label ?? row.value} />
+          const text = (
+            <>
+              <ValueIcon dimension={dimension} value={row.value} />
+              <TruncatedText text={row.label ?? row.value} />
+            </>
+          )
           return (
             <tr key={row.value} data-dimmed={(anyChosen && !chosen) || undefined}>
               <th scope="row" class="ranked-label">

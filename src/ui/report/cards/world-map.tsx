@@ -73,7 +73,7 @@ export default function WorldMap({ rows, metric, twin = "The tab Country lists a
   }
   return (
     <div class="map" onPointerMove={() => setSpeaks(false)}>
-      <p class="small" aria-live={speaks ? "polite" : "off"}>
+      <p class="map-read-out small" aria-live={speaks ? "polite" : "off"}>
         {shown ? `${(at ?? 0) + 1}. ${countryName(shown.value) ?? shown.label}: ${metricText(name, figureIn(shown), undefined, true)}` : ""}
       </p>
       <svg
@@ -108,6 +108,25 @@ export default function WorldMap({ rows, metric, twin = "The tab Country lists a
           )
         })}
       </svg>
+      <Legend most={most} text={(value) => metricText(name, value, undefined)} />
     </div>
   )
 }
+
+/** The shades of the map with the highest value of each. */
+const Legend = ({ most, text }: { most: number; text(value: number): string }) => (
+  <ul class="map-legend small quiet" aria-label="Shades">
+    <li>
+      <svg class="map-swatch" aria-hidden="true">
+        <rect width="100%" height="100%" fill="url(#map-none)" />
+      </svg>
+      0
+    </li>
+    {Array.from({ length: Math.min(STEPS, most) }, (_, step) => (
+      <li key={step}>
+        <span class="map-swatch" data-heat={most < STEPS ? Math.ceil(((step + 1) / most) * STEPS) : step + 1} />
+        {most <= STEPS ? text(step + 1) : `to ${text(Math.floor(((step + 1) * most) / STEPS))}`}
+      </li>
+    ))}
+  </ul>
+)

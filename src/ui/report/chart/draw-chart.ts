@@ -28,6 +28,8 @@ export interface ChartContent {
   text(value: number): string
   /** Called with the point under the pointer, or undefined when the pointer leaves. */
   onPoint(index: number | undefined): void
+  /** Called with the first and last point of a dragged range, and with one point when it is clicked. */
+  onRange(from: number, to: number): void
 }
 
 export interface ChartDrawing {
@@ -156,8 +158,30 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
         { stroke: colour("--comparison"), width: 1.25, dash: [4, 4], points: dots(colour("--comparison")) },
         ...(further?.series(colour) ?? []),
       ],
-      cursor: { y: false, drag: { x: false, y: false }, points: { size: 7, fill: accent } },
+      cursor: {
+        y: false,
+        drag: { x: true, y: false, setScale: false, dist: 8 },
+        points: { size: 7, fill: accent },
+        // The line stands on a point, so that it shows which one a click opens.
+        move: (plot, left, top) => [left < 0 ? left : plot.valToPos(plot.posToIdx(left), "x"), top],
+      },
       hooks: {
+        ready: [
+          ({ over, cursor }) =>
+            over.addEventListener("click", (event) => {
+              // A finger reads the values of a point; the menu next to them opens it.
+              const isTouch = event instanceof PointerEvent && event.pointerType === "touch"
+              if (!isTouch && cursor.idx != null) content().onRange(cursor.idx, cursor.idx)
+            }),
+        ],
+        setSelect: [
+          (plot) => {
+            const { left, width } = plot.select
+            if (width === 0) return
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            content().onRange(plot.posToIdx(left), plot.posToIdx(left + width))
+          },
+        ],
         setCursor: [(plot) => content().onPoint(plot.cursor.idx ?? undefined)],
         drawClear: [(plot) => marks?.drawImported(plot, content().imported, colour("--bar"))],
         draw: [(plot) => marks?.drawNotes(plot, content().notes, FONT, colour("--ink-2"))],

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
@@ -7,7 +8,7 @@ import { Icon } from "../../parts/icon.tsx"
 import { lazyPart, useTurns } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
-import { metricLabel, metricText } from "../../text/format.ts"
+import { dayText, metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
 import { openDialog } from "../dialogs.tsx"
@@ -32,11 +33,23 @@ interface TimeChartProps {
   form?: "line" | "bars" | undefined
 }
 
+interface TimeChartFacts {
+  figures: ReportFacts | undefined
+  /** Marks of the figures, in the line below the chart. */
+  children: ComponentChildren
+  /** First day with data, if the compared period ends before it. Then the chart says why it compares nothing. */
+  firstDay: string | undefined
+}
+
 /**
  * Chart of a metric over time with the comparison and notes. The key T shows the same numbers as a table. `figures` is the report above
  * the chart, whose marks also say which imports the chart includes unless it differs.
  */
-export function TimeChart({ series, metric, notes, figures }: TimeChartProps & { figures: ReportFacts | undefined }) {
+export function TimeChart({ series: given, metric, notes, figures, firstDay, children }: TimeChartProps & TimeChartFacts) {
+  const series = useMemo((): Timeseries => {
+    const { comparison: _, ...alone } = given
+    return firstDay === undefined ? given : alone
+  }, [given, firstDay])
   const { siteId } = useSiteAddress()
   const [asTable, setAsTable] = useState(false)
   useKeys({ t: () => setAsTable(!asTable) })
@@ -44,6 +57,18 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
   const imported = series.points.some((point) => point.imported)
   return (
     <>
+      <div class="chart-tools">
+        <IntervalField range={series.range} />
+        {!Number.isNaN(siteId) && (
+          <button type="button" class="text-button" onClick={() => openDialog.set({ name: "notes" })}>
+            Notes{notes.length > 0 && ` ${notes.length}`}
+          </button>
+        )}
+        <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+          {asTable ? "Show as chart" : "Show as table"}
+        </button>
+        {!Number.isNaN(siteId) && <ExportMenu />}
+      </div>
       {asTable ? (
         <Suspense fallback={<div class="chart-table" />}>
           <ChartTable series={series} metric={metric} notes={notes} />
@@ -52,41 +77,29 @@ export function TimeChart({ series, metric, notes, figures }: TimeChartProps & {
         <Drawing series={series} metric={metric} notes={notes} />
       )}
       <div class="chart-foot">
-        <span class="row">
-          <span class="key-of-series">{metricLabel(metric)}</span>
-          {series.comparison && (
-            <span class="key-of-series" data-other>
-              {comparisonText(series)}
-            </span>
-          )}
-          {figures && importsText(figures) !== importsText(series) && <ImportMark of={series.imports} />}
-          {imported && (
-            <span class="key-of-series" data-imported>
-              Imported {series.interval}s
-            </span>
-          )}
-          {part && (
-            <span class="key-of-series" data-running>
-              {part === "in progress" ? (
-                <TrustMark mark={part}>{words({ of: series.comparison ? "running, compared" : "running" })}</TrustMark>
-              ) : (
-                part
-              )}
-            </span>
-          )}
-        </span>
-        <span class="row">
-          <IntervalField range={series.range} />
-          {!Number.isNaN(siteId) && (
-            <button type="button" class="text-button" onClick={() => openDialog.set({ name: "notes" })}>
-              Notes{notes.length > 0 && ` ${notes.length}`}
-            </button>
-          )}
-          <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            {asTable ? "Show as chart" : "Show as table"}
-          </button>
-          {!Number.isNaN(siteId) && <ExportMenu />}
-        </span>
+        <span class="key-of-series">{metricLabel(metric)}</span>
+        {series.comparison && (
+          <span class="key-of-series" data-other>
+            {comparisonText(series)}
+          </span>
+        )}
+        {firstDay && <span>No data before {dayText(firstDay)} to compare with</span>}
+        {figures && importsText(figures) !== importsText(series) && <ImportMark of={series.imports} />}
+        {imported && (
+          <span class="key-of-series" data-imported>
+            Imported {series.interval}s
+          </span>
+        )}
+        {part && (
+          <span class="key-of-series" data-running>
+            {part === "in progress" ? (
+              <TrustMark mark={part}>{words({ of: series.comparison ? "running, compared" : "running" })}</TrustMark>
+            ) : (
+              part
+            )}
+          </span>
+        )}
+        {children}
       </div>
     </>
   )
@@ -101,7 +114,15 @@ export function Drawing({ series, metric, notes, more = NONE, further, form }: T
   const [point, setPoint] = useState<number>()
   const [byKey, setByKey] = useState(false)
   const [menu, setMenu] = useState(0)
-  const { values, content } = useContent({ series, metric, notes, further, form }, setPoint)
+  const { go } = useSiteAddress()
+  const onRange = async (from: number, to: number) => {
+    const { daysBetween } = await import("./chart-parts.ts")
+    const days = daysBetween(series, from, to)
+    if (days) go({ period: "custom", ...days })
+  }
+  const latest = useRef(onRange)
+  latest.current = onRange
+  const { values, content } = useContent({ series, metric, notes, further, form }, setPoint, latest)
   const isDue = useTurns(1) === 1
   useLayoutEffect(() => {
     if (!isDue) return
@@ -138,7 +159,11 @@ export function Drawing({ series, metric, notes, more = NONE, further, form }: T
 
 const NONE: never[] = []
 
-function useContent({ series, metric, notes, further, form }: TimeChartProps, onPoint: (index: number | undefined) => void) {
+function useContent(
+  { series, metric, notes, further, form }: TimeChartProps,
+  onPoint: (index: number | undefined) => void,
+  onRange: { readonly current: (from: number, to: number) => Promise<void> },
+) {
   return useMemo(() => {
     // A missing value means 0 for revenue; for any other metric it means unknown.
     const numberAt = (one: Record<string, unknown>): number | null => figureOf(one, metric) ?? (metric === "revenue" ? 0 : null)
@@ -157,6 +182,7 @@ function useContent({ series, metric, notes, further, form }: TimeChartProps, on
       text: (value) => metricText(metric, value, series.revenue_currency),
       // The point stays selected when the pointer leaves, so that its values stay readable.
       onPoint: (index) => index !== undefined && index < values.length && onPoint(index),
+      onRange: (from, to) => void onRange.current(from, to),
     }
     return { values, content }
   }, [series, metric, notes, further, form])

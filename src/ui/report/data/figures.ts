@@ -73,14 +73,8 @@ const OF_EVERY_VISIT = /^(country|region|city|language|device|size|browser|os)/
 /** Returns the readable text of a dimension's value. Codes are replaced by names; `label` is the server's name. */
 export function valueText(dimension: string, value: string, label?: string): string {
   if ((value === "" || value === MISSING) && OF_EVERY_VISIT.test(dimension)) return UNKNOWN
-  if (dimension === "country") {
-    const name = countryName(value)
-    return name && name !== value ? `${value} ${name}` : (label ?? value)
-  }
-  if (dimension === "language" && /^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(value)) {
-    const name = namesOf(locale(), "language").of(value)
-    return name && name !== value ? `${value} ${name}` : value
-  }
+  if (dimension === "country") return countryName(value) ?? label ?? value
+  if (dimension === "language" && /^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(value)) return namesOf(locale(), "language").of(value) ?? value
   if (dimension === "device") return DEVICES[value.toLowerCase()] ?? value
   return label ?? value
 }

@@ -119,6 +119,12 @@ export function fittingIntervals(days: number): AddressInterval[] {
   return (Object.keys(fits) as AddressInterval[]).filter((interval) => fits[interval])
 }
 
+/** Returns whether the compared range of a report reaches into the data of the site. True if that is unknown. */
+export const hasEarlierData = (
+  { comparison }: { comparison?: { range: DayRange } },
+  site: { first_event_at?: string | undefined; timezone: string } | undefined,
+): boolean => !comparison || !site?.first_event_at || comparison.range.to >= todayIn(site.timezone, Date.parse(site.first_event_at))
+
 /** Periods in the order of the menu, with their keyboard shortcuts. */
 export const PERIOD_LABELS: readonly { period: SiteAddress["period"]; label: string; key?: string }[] = [
   { period: "today", label: "Today", key: "D" },

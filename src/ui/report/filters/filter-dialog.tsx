@@ -1,33 +1,25 @@
-import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
-import type { Operator } from "../../../domain/filter.ts"
 import type { SegmentResponse } from "../../../domain/segment.ts"
-import type { AddressFilter } from "../../../domain/site-address.ts"
+import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
 import { Problem, post, remove } from "../../api/api.ts"
 import { canOnSite, useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
+import { useDebouncedValue } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { SelectField } from "../../parts/form/fields.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { dimensionLabel, operatorText } from "../../text/labels.ts"
+import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { useStatsSource } from "../data/reports.ts"
-import { addressFilters, isExact, operatorsOf, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
-import { PropertyKeyField } from "./suggestion-fields.tsx"
-import { ValuePicker } from "./value-picker.tsx"
+import { useReport, useStatsSource } from "../data/reports.ts"
+import { FilterEditor } from "./filter-editor.tsx"
+import { addressFilters, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
 
 interface FilterDialogProps {
   index: number | undefined
   onClose(): void
 }
 
-/** Maximum number of filters in a URL. */
-const MAX_FILTERS = 10
-
-/** Dialog that adds or edits one filter of the page. */
+/** Dialog that adds filters to the page, or edits them. */
 export default function FilterDialog({ index, onClose }: FilterDialogProps) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
@@ -40,92 +32,26 @@ export default function FilterDialog({ index, onClose }: FilterDialogProps) {
         onClose()
       }}
       onClose={onClose}
+      countOf={(filters) => <MatchCount filters={filters} />}
     >
       {siteId !== undefined && index === undefined && <SavedSegments siteId={siteId} onClose={onClose} />}
     </FilterEditor>
   )
 }
 
-interface FilterEditorProps extends FilterDialogProps {
-  filters: readonly AddressFilter[]
-  onFilters(filters: AddressFilter[]): void
-  /** Content below the form. */
-  children?: ComponentChildren
-}
+const COUNT_WAIT_MS = 300
 
-/** Dialog for one of several filters: dimension, condition and values. Without an index it adds a filter. */
-export function FilterEditor({ filters, index, onFilters, onClose, children }: FilterEditorProps) {
-  const { filterDimensions: dimensions = FLAT_DIMENSIONS } = useStatsSource()
-  const before = index === undefined ? undefined : filters[index]
-  const [dimension, setDimension] = useState<Dimension>(before?.dimension ?? (dimensions.includes("page") ? "page" : dimensions[0]!))
-  const [property, setProperty] = useState(before?.property ?? "")
-  const [operator, setOperator] = useState<Operator>(before?.operator ?? "is")
-  const [values, setValues] = useState<readonly string[]>(before?.values ?? [])
-  const others = filters.filter((_, place) => place !== index)
-  const isFull = before === undefined && others.length >= MAX_FILTERS
-  const isWhole = values.length > 0 && (dimension !== "property" || property !== "") && !isFull
-  const chooseDimension = (next: Dimension) => {
-    setDimension(next)
-    setValues([])
-    if (!operatorsOf(next).includes(operator)) setOperator("is")
-  }
+/** Number of visitors that filters match in the period of the page. */
+function MatchCount({ filters }: { filters: AddressFilter[] }) {
+  const { address } = useSiteAddress()
+  const asked = useDebouncedValue(JSON.stringify(filters), COUNT_WAIT_MS)
+  const given = { ...rangeArguments({ ...address, filters: JSON.parse(asked) }), metrics: ["visitors"] } // written above
+  const { data, error, isFetching } = useReport("summary", given, { refetchMs: false })
+  const visitors = data?.metrics.visitors
   return (
-    <Dialog title={before ? "Edit filter" : "Add filter"} onClose={onClose}>
-      <form
-        class="stack"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          // The form may be inside the form of what the filters belong to.
-          event.stopPropagation()
-          if (!isWhole) return
-          const filter = { dimension, ...(dimension === "property" && { property }), operator, values: [...values] }
-          onFilters(before ? filters.map((one, place) => (place === index ? filter : one)) : [...others, filter])
-        }}
-      >
-        {isFull && (
-          <p class="notice" data-kind="warn">
-            A page can have at most {MAX_FILTERS} filters. Change or remove one.
-          </p>
-        )}
-        <div class="pair">
-          <SelectField
-            label="Filter by"
-            value={dimension}
-            onValue={(next) => chooseDimension(next as Dimension)}
-            options={dimensions.map((value) => ({ value, label: dimensionLabel(value) }))}
-            autofocus
-          />
-          <SelectField
-            label="Condition"
-            value={operator}
-            onValue={(next) => {
-              if (isExact(next as Operator) !== isExact(operator)) setValues([])
-              setOperator(next as Operator)
-            }}
-            options={operatorsOf(dimension).map((value) => ({ value, label: operatorText(value) }))}
-          />
-        </div>
-        {dimension === "property" && <PropertyKeyField value={property} onValue={setProperty} />}
-        <ValuePicker
-          key={`${dimension} ${property}`}
-          dimension={dimension}
-          property={property}
-          operator={operator}
-          others={others}
-          values={values}
-          onValues={setValues}
-        />
-        <div class="dialog-foot">
-          {before && <Button onClick={() => onFilters(others)}>Remove</Button>}
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" disabled={!isWhole}>
-            Apply
-          </Button>
-        </div>
-      </form>
-      {children}
-    </Dialog>
+    <span class="filter-count small quiet" role="status" aria-busy={isFetching}>
+      {error ? error.message : visitors === undefined ? "" : visitors === 1 ? "1 visitor matches" : `${exact(visitors)} visitors match`}
+    </span>
   )
 }
 

@@ -8,6 +8,7 @@ import { useDebouncedValue } from "../../browser/hooks.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { short } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
+import { ValueIcon } from "../cards/ranked-list.tsx"
 import { valueText } from "../data/figures.ts"
 import { useReport } from "../data/reports.ts"
 import { isExact, useCodeNames } from "./filters.ts"
@@ -77,6 +78,7 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
         aria-autocomplete="list"
         aria-activedescendant={active >= 0 ? `${id}-${active}` : undefined}
         autocomplete="off"
+        autofocus
         value={typed}
         disabled={isFull}
         maxLength={2_000}
@@ -101,7 +103,9 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => toggle(value)}
           >
-            <span class="option-text">{visible(valueText(dimension, value, label))}</span>
+            <span class="option-text">
+              <ValueIcon dimension={dimension} value={value} /> {visible(valueText(dimension, value, label))}
+            </span>
             <span class="quiet small">{short(visitors)}</span>
           </li>
         ))}

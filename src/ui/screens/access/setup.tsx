@@ -52,15 +52,14 @@ function Steps({ state }: { state: SetupResponse }) {
   const { defaults, token_expires_at } = state
   const [step, setStep] = useState(0)
   const [isUsed, setUsed] = useState(false)
-  const [token, setToken] = useState("")
+  const [token, setToken] = useState(tokenOfLink)
+  const [isFromLink] = useState(token !== "")
   const [saved] = useState(readDraft)
-  const [again, setAgain] = useState<TokenAgain | undefined>(saved && "reloaded")
+  const [again, setAgain] = useState<TokenAgain | undefined>(saved && !isFromLink ? "reloaded" : undefined)
   const [admin, setAdmin] = useState<Admin>({ name: "", email: "", organization: "", ...saved?.admin, password: "" })
   const [site, setSite] = useState<FirstSite>(
     saved?.site ?? { name: "", host: "", timezone: browserZone(), currency: currencyOf(defaults) },
   )
-  if (isUsed) return <AlreadySetUp />
-
   const typeAdmin = (next: Admin) => {
     setAdmin(next)
     saveDraft(next, site)
@@ -83,6 +82,10 @@ function Steps({ state }: { state: SetupResponse }) {
     setAgain(undefined)
     setStep(1)
   }
+  useEffect(() => {
+    // With a token that is not valid the first step stays, and its form says so when it is sent.
+    if (isFromLink) showToken().catch(() => {})
+  }, [])
   const showAdmin = async () => {
     const faults = await faultsOf({ token, ...admin }).catch(handleOutdated)
     if (!faults) return
@@ -102,6 +105,7 @@ function Steps({ state }: { state: SetupResponse }) {
     location.assign(created.site ? `/sites/${created.site.id}` : "/sites")
   }
 
+  if (isUsed) return <AlreadySetUp />
   return (
     <AccessPage title={TITLES[step]!} key={step}>
       <p class="quiet" aria-current="step">
@@ -113,6 +117,13 @@ function Steps({ state }: { state: SetupResponse }) {
       {step === 2 && <SiteStep site={site} onSite={typeSite} onDone={finish} onBack={() => setStep(1)} />}
     </AccessPage>
   )
+}
+
+/** Returns the token in the fragment of the link that the terminal printed, or "". Removes it from the address bar and the history. */
+function tokenOfLink(): string {
+  const token = location.hash.slice(1)
+  if (token !== "") history.replaceState(history.state, "", location.pathname + location.search)
+  return token
 }
 
 /** Built-in default currency. A different default was set by the administrator and takes precedence over the browser's. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
 import { useMe, useSite } from "../../api/session.ts"
 import { lastPeriod, useSiteAddress } from "../../browser/address.ts"
-import { lazyPart } from "../../parts/loading.ts"
+import { lazyPart, withAreaStyles } from "../../parts/loading.ts"
 import { Page } from "../../parts/page.tsx"
 import { Skeleton } from "../../parts/states.tsx"
 import { BreakdownCards } from "../../report/cards/cards.tsx"
@@ -90,7 +90,7 @@ function usePeriod(): boolean {
   return namesPeriod
 }
 
-const PANELS = panels().map(({ plugin, panel }) => ({ plugin, panel, Panel: lazyPart(panel.load) }))
+const PANELS = panels().map(({ plugin, panel }) => ({ plugin, panel, Panel: lazyPart(withAreaStyles(panel.load)) }))
 
 /** Renders the cards of enabled plugins that the user may read. */
 function Panels() {

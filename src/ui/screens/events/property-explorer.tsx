@@ -1,3 +1,4 @@
+import { Link } from "wouter"
 import type { Properties } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
@@ -49,7 +50,7 @@ export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerPro
             <div class="stack">
               <div class="property-list">
                 {keys.map((key) => (
-                  <PropertyValues key={key.property} found={key} />
+                  <PropertyValues key={key.property} found={key} event={event} />
                 ))}
               </div>
               {total_properties > keys.length && (
@@ -63,8 +64,17 @@ export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerPro
   )
 }
 
-function PropertyValues({ found: { property, events, values, total_values } }: { found: Properties["data"][number] }) {
+interface PropertyValuesProps {
+  found: Properties["data"][number]
+  event: string | undefined
+}
+
+function PropertyValues({ found: { property, events, values, total_values }, event }: PropertyValuesProps) {
   const { siteId, address, searchWith } = useSiteAddress()
+  const all =
+    event === undefined || isFilteredBy(address.filters, "event", event)
+      ? address.filters
+      : [...address.filters, { dimension: "event" as const, operator: "is" as const, values: [event] }]
   const { filters: changesFilters } = useStatsSource()
   const of = { dimension: "property", property } as const
   return (
@@ -84,7 +94,13 @@ function PropertyValues({ found: { property, events, values, total_values } }: {
             : undefined
         }
       />
-      {total_values > values.length && <p class="small quiet">{counted(total_values - values.length, "more value")} not shown</p>}
+      {total_values > values.length && (
+        <p class="small">
+          <Link href={`/sites/${siteId}/details/${encodeURIComponent(`property:${property}`)}${searchWith({ filters: all })}`}>
+            {counted(total_values - values.length, "more value")}
+          </Link>
+        </p>
+      )}
     </section>
   )
 }

@@ -7,7 +7,7 @@ import { SCOPE_LABELS } from "../organization/keys/scopes.ts"
 export const Exporting = () => (
   <>
     <section class="stack">
-      <h2>From a page</h2>
+      <h2>Export a report as CSV or PNG</h2>
       <ul>
         <li>
           <strong>CSV</strong> below a card contains all rows that match the filters, not only those shown.
@@ -23,14 +23,14 @@ export const Exporting = () => (
       <p>Exports need the download permission, which can be removed from viewers of a site.</p>
     </section>
     <section class="stack">
-      <h2>With the API</h2>
+      <h2>Export with the API</h2>
       <p>
         <code>GET /api/public/v1/sites/:id/export</code> returns reports and raw rows as CSV, JSON or NDJSON. It needs an API key with the
         export:read scope. Visitors are identified by a pseudonym that has no meaning elsewhere.
       </p>
     </section>
     <section class="stack">
-      <h2>The whole instance</h2>
+      <h2>Back up the whole instance</h2>
       <p>
         One folder contains the whole instance. Create and verify backups in the admin console or with <code>footfall backup</code>. Backups
         don't contain salts.
@@ -45,7 +45,7 @@ export function Api() {
   return (
     <>
       <section class="stack">
-        <h2>Reference</h2>
+        <h2>API reference</h2>
         <ul>
           <li>
             <a href="/api/public/v1/docs">API reference</a>: every operation with its fields and responses
@@ -58,7 +58,7 @@ export function Api() {
         <CodeBlock text={exampleRequest({ scopes: ["stats:read"], site_ids: null, key: "ff_…" })} label="Copy request" />
       </section>
       <section class="stack">
-        <h2>API keys</h2>
+        <h2>Create an API key</h2>
         <p>
           {own ? (
             <Link href={`/org/${own.id}/keys`}>Create an API key in your organization.</Link>

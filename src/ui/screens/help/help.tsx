@@ -1,10 +1,13 @@
 import type { ComponentType } from "preact"
-import { Redirect, useParams } from "wouter"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { Link, Redirect, useParams } from "wouter"
 import type { HELP_TOPICS } from "../../../domain/dashboard-path.ts"
+import { SearchField } from "../../parts/form/fields.tsx"
 import type { IconName } from "../../parts/icon.tsx"
 import { Page } from "../../parts/page.tsx"
 import { NotFound } from "../../parts/states.tsx"
 import { SectionsShell } from "../../shell/sections-shell.tsx"
+import { counted } from "../../text/format.ts"
 import { Api, Exporting, McpHelp } from "./export.tsx"
 import { Filters, Keyboard, Visitors } from "./reports.tsx"
 import { Begin, EventsAndGoals } from "./tracking.tsx"
@@ -24,6 +27,8 @@ const GROUPS = ["Tracking", "Reports", "Export"]
 /** Renders the built-in documentation. */
 export default function Help() {
   const { topic } = useParams<{ topic?: string }>()
+  const [sought, setSought] = useState("")
+  useEffect(() => setSought(""), [topic])
   if (topic === undefined) return <Redirect to={`/help/${TOPICS[0]?.id}`} replace />
   const chosen = TOPICS.find(({ id }) => id === topic)
   if (!chosen) return <NotFound />
@@ -38,11 +43,53 @@ export default function Help() {
   }))
   return (
     <SectionsShell label="Help" groups={groups} bar={<strong class="site-name">Help</strong>}>
-      <Page title={chosen.label}>
-        <div class="prose stack">
-          <chosen.Content />
+      <Page title={sought === "" ? chosen.label : "Search results"}>
+        <div class="help-search" role="search">
+          <SearchField label="Search help" value={sought} onValue={setSought} />
         </div>
+        {sought === "" ? (
+          <div class="prose stack">
+            <chosen.Content />
+          </div>
+        ) : (
+          <Found sought={sought} />
+        )}
       </Page>
     </SectionsShell>
+  )
+}
+
+/** The sections of all topics that contain every word of a search. */
+function Found({ sought }: { sought: string }) {
+  const topics = useRef<HTMLDivElement>(null)
+  const [count, setCount] = useState(1)
+  useLayoutEffect(() => {
+    const words = sought.toLowerCase().split(/\s+/)
+    let found = 0
+    for (const topic of topics.current?.children ?? []) {
+      const sections = [...topic.querySelectorAll<HTMLElement>("section")]
+      for (const section of sections) section.hidden = !words.every((word) => section.textContent.toLowerCase().includes(word))
+      const matches = sections.filter(({ hidden }) => !hidden).length
+      topic.toggleAttribute("hidden", matches === 0)
+      found += matches
+    }
+    setCount(found)
+  }, [sought])
+  return (
+    <>
+      <p class="small quiet" role="status">
+        {count === 0 ? "No section contains these words. Try fewer or shorter ones." : counted(count, "section")}
+      </p>
+      <div class="prose stack" ref={topics}>
+        {TOPICS.map(({ id, label, Content }) => (
+          <div key={id} class="stack">
+            <p class="small">
+              <Link href={`/help/${id}`}>{label}</Link>
+            </p>
+            <Content />
+          </div>
+        ))}
+      </div>
+    </>
   )
 }

@@ -13,7 +13,7 @@ const MODES: readonly (readonly [mode: string, recognizedFor: string, stored: st
 export const Visitors = () => (
   <>
     <section class="stack">
-      <h2>Visitor</h2>
+      <h2>How visitors are counted</h2>
       <p>
         A visitor is a keyed hash of site, IP address and browser with a random salt. The salt is specific to one site and one day and is
         destroyed afterwards. From then on no one, including you, can identify a visitor or link two days. The IP address itself is never
@@ -25,7 +25,7 @@ export const Visitors = () => (
       </p>
     </section>
     <section class="stack">
-      <h2>Identity modes</h2>
+      <h2>How long visitors are recognized</h2>
       <p>How long a visitor is recognized is a setting of the site (Settings, Privacy and retention).</p>
       <div class="table-wrap" tabIndex={0} role="region" aria-label="Identity modes">
         <table class="table">
@@ -54,7 +54,7 @@ export const Visitors = () => (
       </p>
     </section>
     <section class="stack">
-      <h2>Visit</h2>
+      <h2>What is a visit?</h2>
       <p>
         A visit ends after more than 30 minutes without an event, at the latest after 24 hours. It counts in the period in which it started.
         A different referrer or campaign doesn't start a new visit.
@@ -86,7 +86,7 @@ const EXAMPLE = "/sites/1?period=28d&compare=previous_period&f=page:is:/pricing|
 export const Filters = () => (
   <>
     <section class="stack">
-      <h2>Filtering</h2>
+      <h2>Filter a report</h2>
       <p>
         Click a row to filter by it, and click it again to remove the filter. Filters apply to all cards and to the figures above. A filter
         with several values matches any of them; several filters must all match.
@@ -108,7 +108,7 @@ export const Filters = () => (
       </ul>
     </section>
     <section class="stack">
-      <h2>The URL</h2>
+      <h2>Share and bookmark a view</h2>
       <p>
         The URL contains everything a page shows, so you can bookmark it, share it and go back and forward. It can hold up to 10 filters
         with 50 values each.

@@ -9,7 +9,7 @@ export function Begin() {
   return (
     <>
       <section class="stack">
-        <h2>Set up a site in three steps</h2>
+        <h2>Add a site and its snippet</h2>
         <ol>
           <li>
             <Link href="/sites/new">Add a site</Link> with its name, hosts and time zone. Only events from its hosts are counted.
@@ -31,14 +31,14 @@ export function Begin() {
         )}
       </section>
       <section class="stack">
-        <h2>Tracked automatically</h2>
+        <h2>What is tracked automatically</h2>
         <p>
           Page views, navigation inside single-page applications, time on page, scroll depth, clicks on outbound links, downloads and forms.
           No cookies are set, and visitors' IP addresses are never written to disk.
         </p>
       </section>
       <section class="stack">
-        <h2>Troubleshooting</h2>
+        <h2>Why are my visits not counted?</h2>
         <ul>
           <li>
             Pages on localhost are not counted unless the script has the attribute <code>data-local</code>.
@@ -60,7 +60,7 @@ export function Begin() {
         </ul>
       </section>
       <section class="stack">
-        <h2>Migrating</h2>
+        <h2>Migrate from Plausible, Umami or GoatCounter</h2>
         <ul>
           <li>Plausible: change the script URL. The domain must be a host of the site.</li>
           <li>Umami: change the script URL and enter the website ID in Settings → Tracking.</li>
@@ -81,7 +81,7 @@ const ATTRIBUTE = `<button data-footfall-event="signup" data-footfall-prop-plan=
 export const EventsAndGoals = () => (
   <>
     <section class="stack">
-      <h2>Custom events</h2>
+      <h2>Send custom events</h2>
       <p>Call a function, with optional properties:</p>
       <CodeBlock text={CALL} label="Copy code" />
       <p>Or use attributes, without any script:</p>
@@ -98,7 +98,7 @@ export const EventsAndGoals = () => (
       </ul>
     </section>
     <section class="stack">
-      <h2>Goals</h2>
+      <h2>Set up goals</h2>
       <p>Goals count the visits that matter. A goal can be:</p>
       <ul>
         <li>an event, by name;</li>
@@ -112,7 +112,7 @@ export const EventsAndGoals = () => (
       </p>
     </section>
     <section class="stack">
-      <h2>Funnels</h2>
+      <h2>Build funnels</h2>
       <p>
         A funnel has two to ten steps, pages or events, that visitors take in this order. Other pages in between don't matter unless the
         steps must follow directly.

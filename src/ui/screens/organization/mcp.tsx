@@ -4,7 +4,7 @@ import { Problem, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
-import { TextField } from "../../parts/form/fields.tsx"
+import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { Page } from "../../parts/page.tsx"
 import { visible } from "../../text/safe-text.tsx"
@@ -21,11 +21,12 @@ export function Mcp({ organization }: SectionProps) {
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
   const [secret, setSecret] = useState("")
+  const [chosen, setChosen] = useState("")
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<SecretResponse>()
   const key = secret.trim()
   const usable = keys.data?.filter(({ scopes }) => scopes.includes("stats:read")) ?? []
-  const known = keys.data?.find(({ prefix }) => key.startsWith(`${prefix}_`))
+  const known = keys.data?.find(({ id, prefix }) => (key === "" ? String(id) === chosen : key.startsWith(`${prefix}_`)))
   return (
     <Page title="MCP">
       <section class="card stack" aria-labelledby="mcp-url">
@@ -40,26 +41,46 @@ export function Mcp({ organization }: SectionProps) {
         </div>
       </section>
       <section class="card stack" aria-labelledby="mcp-key">
-        <h2 id="mcp-key">Connection test</h2>
+        <h2 id="mcp-key">API key</h2>
+        <div class="row">
+          {usable.length > 0 && (
+            <SelectField
+              label="Key"
+              value={chosen}
+              onValue={(id) => {
+                setChosen(id)
+                setSecret("")
+              }}
+              options={[
+                { value: "", label: "Choose a key" },
+                ...usable.map(({ id, name, prefix }) => ({ value: String(id), label: `${visible(name)} (${prefix}…)` })),
+              ]}
+            />
+          )}
+          {manages && (
+            <Button {...(usable.length === 0 && { kind: "primary" as const })} onClick={() => setCreating(true)}>
+              Create API key
+            </Button>
+          )}
+        </div>
+        <p class="small quiet">{keyNote({ key, known, manages, access: known && accessText(known, sites) })}</p>
+      </section>
+      <section class="card stack" aria-labelledby="mcp-clients">
+        <h2 id="mcp-clients">Configuration</h2>
+        <McpBlocks secret={key || (known ? `${known.prefix}_…` : "ff_…")} />
+      </section>
+      <section class="card stack" aria-labelledby="mcp-test">
+        <h2 id="mcp-test">Connection test</h2>
         <TextField
-          label="API key"
+          label="Whole key"
           value={secret}
           onValue={setSecret}
           code
           autocomplete="off"
           placeholder="ff_…"
-          note={keyNote(key, known, usable) ?? (known && `This is ${visible(known.name)}. Access: ${accessText(known, sites)}.`)}
+          note="Used for the test and in the configuration. It isn't stored."
         />
-        {manages && (
-          <div class="row">
-            <Button onClick={() => setCreating(true)}>Create API key</Button>
-          </div>
-        )}
         <McpTest secret={key} />
-      </section>
-      <section class="card stack" aria-labelledby="mcp-clients">
-        <h2 id="mcp-clients">Configuration</h2>
-        <McpBlocks secret={key || "ff_…"} />
       </section>
       {isCreating && (
         <KeyDialog
@@ -68,6 +89,7 @@ export function Mcp({ organization }: SectionProps) {
           onCreated={async (one) => {
             setCreating(false)
             setSecret(one.key)
+            setChosen(String(one.id))
             setCreated(one)
             await refresh("api-keys")
           }}
@@ -79,15 +101,23 @@ export function Mcp({ organization }: SectionProps) {
   )
 }
 
-/** Returns the help text of the key field. Keys aren't stored, so the user has to paste one. */
-function keyNote(key: string, known: KeyResponse | undefined, usable: readonly KeyResponse[]): string | undefined {
-  if (key === "")
-    return usable.length === 0
-      ? "Paste a key to test it and to include it in the configuration below. It isn't stored."
-      : `Paste one of these keys: ${usable.map(({ name, prefix }) => `${visible(name)} (${prefix}…)`).join(", ")}. It isn't stored.`
+interface KeyFacts {
+  /** The whole key, if it is known. */
+  key: string
+  known: KeyResponse | undefined
+  /** Whether the user can create keys. */
+  manages: boolean
+  /** What the known key can access. */
+  access: string | undefined
+}
+
+/** Returns what the configuration contains of a key. Only a new key can be filled in, because keys aren't stored. */
+function keyNote({ key, known, manages, access }: KeyFacts): string {
   if (known && !known.scopes.includes("stats:read"))
     return `${visible(known.name)} can't read statistics, because it lacks the stats:read scope.`
-  return known ? undefined : "The key isn't stored."
+  const reach = known ? `Access: ${access}. ` : ""
+  if (key !== "") return `${reach}The configuration below contains the whole key.`
+  return `${reach}Footfall stores only a hash of its keys, so put the whole key in place of ${known ? `${known.prefix}_…` : "ff_…"} below${manages ? ", or create a new key, which is filled in" : ""}.`
 }
 
 function McpTest({ secret }: { secret: string }) {
@@ -106,7 +136,7 @@ function McpTest({ secret }: { secret: string }) {
             <Button kind="primary" type="submit" busy={busy} disabled={secret === ""}>
               Test connection
             </Button>
-            {secret === "" && <span class="small quiet">Paste an API key first.</span>}
+            {secret === "" && <span class="small quiet">Enter a key first.</span>}
           </div>
         )}
       </Form>

@@ -1,16 +1,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
+import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
 import { get, Problem, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { Mark } from "../../parts/icon.tsx"
+import { lazyPart } from "../../parts/loading.ts"
 import { ErrorState, SystemPage } from "../../parts/states.tsx"
-import { FreshnessBar } from "../../report/trust.tsx"
 import { RangeTools } from "../../shell/range-tools.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { isEmbedded, themeInUrl, useEmbedding } from "./embedding.ts"
+
+const FreshnessBar = lazyPart(() => import("../../report/freshness-bar.tsx"))
 
 /** What every kind of share answers: its content, or that it needs a password. */
 type Answer<View> = (View & { password_required: false }) | { password_required: true }
@@ -134,7 +137,9 @@ export function ShareFrame({ name, beside, hasRange, children }: ShareFrameProps
       )}
       <div class="content">
         {hasRange && <RangeTools place="narrow" />}
-        <FreshnessBar />
+        <Suspense fallback={<div class="progress-line" />}>
+          <FreshnessBar />
+        </Suspense>
         {children}
       </div>
     </>

@@ -25,17 +25,16 @@ export function exampleRequest({ scopes, site_ids, key }: KeyFacts): string {
   return `${authorized} \\\n  "${api()}/key"`
 }
 
-type McpClient = "json" | "claude-code" | "servers" | "bridge" | "curl"
+type McpClient = "claude-code" | "claude-desktop" | "cursor" | "vs-code" | "windsurf" | "gemini" | "json" | "curl"
 
 const MCP_CLIENTS: readonly { id: McpClient; label: string; note: string }[] = [
-  {
-    id: "json",
-    label: "Most clients",
-    note: "Add it to the MCP configuration file (mcpServers) of Cursor, Windsurf, Gemini CLI and others.",
-  },
   { id: "claude-code", label: "Claude Code", note: "Run this command in a terminal." },
-  { id: "servers", label: "VS Code", note: "Add it to .vscode/mcp.json of a folder or to your user settings." },
-  { id: "bridge", label: "Command", note: "For clients that can only start a command, such as Claude Desktop. Requires Node." },
+  { id: "claude-desktop", label: "Claude Desktop", note: "Add it to claude_desktop_config.json (Settings → Developer). Requires Node." },
+  { id: "cursor", label: "Cursor", note: "Add it to ~/.cursor/mcp.json, or to .cursor/mcp.json of a project." },
+  { id: "vs-code", label: "VS Code", note: "Add it to .vscode/mcp.json of a folder or to your user settings." },
+  { id: "windsurf", label: "Windsurf", note: "Add it to ~/.codeium/windsurf/mcp_config.json." },
+  { id: "gemini", label: "Gemini CLI", note: "Add it to ~/.gemini/settings.json." },
+  { id: "json", label: "Other clients", note: "The usual form of a configuration file. Some clients leave out the type." },
   { id: "curl", label: "curl", note: "Lists the tools in a terminal." },
 ]
 
@@ -43,16 +42,23 @@ const MCP_CLIENTS: readonly { id: McpClient; label: string; note: string }[] = [
 function mcpConfiguration(client: McpClient, key: string): string {
   const url = mcpUrl()
   const header = `Authorization: Bearer ${key}`
-  const server = { type: "http", url, headers: { Authorization: `Bearer ${key}` } }
+  const headers = { Authorization: `Bearer ${key}` }
+  const servers = (footfall: object) => json({ mcpServers: { footfall } })
   switch (client) {
-    case "json":
-      return json({ mcpServers: { footfall: server } })
     case "claude-code":
       return `claude mcp add --transport http footfall ${url} \\\n  --header "${header}"`
-    case "servers":
-      return json({ servers: { footfall: server } })
-    case "bridge":
-      return json({ mcpServers: { footfall: { command: "npx", args: ["-y", "mcp-remote", url, "--header", header] } } })
+    case "claude-desktop":
+      return servers({ command: "npx", args: ["-y", "mcp-remote", url, "--header", header] })
+    case "cursor":
+      return servers({ url, headers })
+    case "vs-code":
+      return json({ servers: { footfall: { type: "http", url, headers } } })
+    case "windsurf":
+      return servers({ serverUrl: url, headers })
+    case "gemini":
+      return servers({ httpUrl: url, headers })
+    case "json":
+      return servers({ type: "http", url, headers })
     case "curl":
       return `curl -H "${header}" -H "Content-Type: application/json" ${url} \\\n  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`
   }
@@ -62,7 +68,7 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2)
 
 /** Shows ready configurations for common MCP clients. */
 export function McpBlocks({ secret }: { secret: string }) {
-  const [client, setClient] = useState<McpClient>("json")
+  const [client, setClient] = useState<McpClient>("claude-code")
   const panel = useId()
   const chosen = MCP_CLIENTS.find(({ id }) => id === client)
   const text = mcpConfiguration(client, secret)
