@@ -99,6 +99,7 @@ test.skipIf(noBrowser)("shows which rule matches in a test without counting a cl
   const { page } = looked
   await looked.open("/sites/1/links/1")
   expect(await page.getByLabel("Visitor", { exact: true }).evaluate(roomOf)).toBeGreaterThanOrEqual(0)
+  await page.getByText("Place, time and parameters").click()
   const tryAs = async (program: string, country: string) => {
     await page.getByLabel("Visitor", { exact: true }).selectOption({ label: program })
     await page.getByRole("textbox", { name: "Country" }).fill(country)
@@ -154,6 +155,7 @@ test.skipIf(noBrowser)("explains a taken slug and unreadable colours, and how to
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/links/1")
+  await page.getByText("Size and colours").click()
   await page.getByLabel("Colour", { exact: true }).fill("#cccccc")
   await shown(page, "Cameras can't read these colours. Use a contrast of at least 4:1.")
   expect(await page.getByRole("link", { name: "Download SVG" }).count()).toBe(0)
