@@ -12,6 +12,7 @@ import { Change } from "../../parts/change.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
+import { ValueIcon } from "../../parts/value-icon.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
 import { dimensionLabel } from "../../text/labels.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
@@ -24,7 +25,6 @@ import { isCoded } from "../filters/filters.ts"
 import { ImportMark } from "../trust.tsx"
 import { CardResult } from "./card-answer.tsx"
 import { splitArguments } from "./cards.tsx"
-import { ValueIcon } from "./ranked-list.tsx"
 
 interface DetailsProps {
   /** Dimension as named in the URL. */

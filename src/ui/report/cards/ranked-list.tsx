@@ -5,24 +5,13 @@ import { Change } from "../../parts/change.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
+import { ValueIcon } from "../../parts/value-icon.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
 import { type CardTab, openPage } from "../data/card-tabs.ts"
 import { isNoValue, rowValue } from "../data/figures.ts"
 
-const NameIcon = lazyPart(() => import("../../parts/name-icon.tsx"))
 const RowNote = lazyPart(() => import("../explanations.tsx"), "RowNote")
-
-/** Dimensions with an icon before each name. */
-const WITH_ICONS = ["country", "region", "source", "browser", "os"]
-
-/** Icon before the name of a value, of a dimension that has icons. Its space is reserved until it is loaded. */
-export const ValueIcon = ({ dimension, value }: { dimension: string | undefined; value: string }) =>
-  dimension !== undefined && WITH_ICONS.includes(dimension) ? (
-    <Suspense fallback={<span class="name-icon" />}>
-      <NameIcon dimension={dimension} value={value} />
-    </Suspense>
-  ) : null
 
 /** A row of a breakdown, with the earlier values if there is a comparison. */
 export interface RankedRow {
