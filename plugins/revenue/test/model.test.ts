@@ -234,7 +234,7 @@ test.each(firstRuns)(
       }
     }
   },
-  60_000,
+  300_000,
 )
 
 const text4 = (price: bigint): string => {

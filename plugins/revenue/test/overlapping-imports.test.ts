@@ -7,7 +7,7 @@ import { bySize, SEED } from "#plugin/test"
 import type { ReportResponse } from "../report/responses.ts"
 import { type Shop, startShop } from "./kit.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const HISTORIES = bySize({ check: 1, full: 20, release: 300 })
 const STEPS = 10
 const DAYS = 6

@@ -124,6 +124,18 @@ describe("a list of transactions", () => {
     ["of 101", { transactions: Array.from({ length: 101 }, () => sale()) }, "/transactions", "too_many"],
     ["that is not a list", { transactions: 1 }, "/transactions", "invalid_type"],
     ["with a fault", { transactions: [sale(), sale({ amount: "1.005" })] }, "/transactions/1/amount", "too_many_decimals"],
+    [
+      "that repeats an order",
+      { transactions: [sale({ order_id: "R" }), sale({ order_id: "R" })] },
+      "/transactions/1",
+      "duplicate_transaction",
+    ],
+    [
+      "that repeats an external ID",
+      { transactions: [sale({ external_id: "E" }), sale({ external_id: "E" })] },
+      "/transactions/1",
+      "duplicate_transaction",
+    ],
     ["with something else", { transactions: [sale()], colour: 1 }, "/colour", "unknown_field"],
   ])("%s is rejected", async (_, body, pointer, code) => {
     expect(await add(body)).toMatchObject({ status: 422, body: { errors: [{ pointer, code }] } })
@@ -223,6 +235,36 @@ test.each([
   ["a viewer deletes one", "DELETE", `${path}/1`, undefined, 403, "forbidden"],
 ] as const)("rejects that %s", async (_, method, where, body, status, code) => {
   expect(await shop.send(method, where, body, shop.viewer)).toMatchObject({ status, body: { code } })
+})
+
+test("of several requests at once that refund the rest of a sale, one does", async () => {
+  const { body } = await add(sale({ amount: "9.99" }))
+  const refunds = await Promise.all(Array.from({ length: 6 }, () => shop.send("POST", `${path}/${body.id}/refund`, {})))
+  expect(refunds.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422, 422])
+  expect((await shop.get(`${path}/${body.id}`)).body).toMatchObject({
+    flags: ["unattributed"],
+    transactions: [{ amount: { amount: "9.99" } }],
+  })
+})
+
+test("the rest of a sale is exact at the largest amounts, and refused if one refund can't state it", async () => {
+  const most = "10000000000000.00"
+  const { body } = await add(sale({ order_id: "MAX", amount: most }))
+  await add(sale({ type: "refund", order_id: "MAX", amount: "0.01" }))
+  expect(await shop.send("POST", `${path}/${body.id}/refund`, {})).toMatchObject({
+    status: 201,
+    body: { amount: { amount: "9999999999999.99" } },
+  })
+  for (let i = 0; i < 2; i++) await add(sale({ type: "adjustment", order_id: "MAX", amount: most }))
+  expect(await shop.send("POST", `${path}/${body.id}/refund`, {})).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: "/amount", code: "amount_out_of_range" }] },
+  })
+})
+
+test("a search finds what was stored, in any case of Latin letters", async () => {
+  await add(sale({ note: "Frau MÜLLER" }))
+  for (const q of ["MÜLLER", "frau mÜller"]) expect(await shop.transactions(`&q=${encodeURIComponent(q)}`)).toHaveLength(1)
 })
 
 test("only manual transactions can be deleted", async () => {

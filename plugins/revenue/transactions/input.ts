@@ -204,7 +204,10 @@ function amountIn(sent: string | number, currency: string, pointer: string, faul
 
 const PREDICATES = {
   invalid_amount: () => "must be a decimal number, such as 12.34",
-  too_many_decimals: (currency: string, decimals: number) => `has more than the ${decimals} decimals of ${currency}`,
+  too_many_decimals: (currency: string, decimals: number) =>
+    decimals === 0
+      ? `must be a whole number, because ${currency} has no decimals`
+      : `has more than the ${decimals} decimals of ${currency}`,
   amount_out_of_range: () => "must be at most 10^15 minor units",
 } as const
 

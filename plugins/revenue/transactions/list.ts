@@ -153,14 +153,16 @@ function conditionsOf(site: Site, reader: ArgumentReader): Sql[] {
   if (code !== undefined && currency === undefined)
     reader.refuse({ pointer: "/currency", code: "unknown_currency", detail: "currency must be an active ISO 4217 code." })
   const flag = reader.choice("flag", SHOWN_FLAGS)
-  const q = reader.text("q", { min: 1, max: 200 })?.toLowerCase()
+  const q = reader.text("q", { min: 1, max: 200 })
   return [
     ...(from ? [sql`occurred_at >= ${dayStart(from, site.timezone)}`] : []),
     ...(to ? [sql`occurred_at < ${dayStart(to.add({ days: 1 }), site.timezone)}`] : []),
     ...Object.entries(chosen).flatMap(([column, value]) => (value === undefined ? [] : [sql`${raw(column)} = ${value}`])),
     ...(currency === undefined ? [] : [sql`currency = ${currency}`]),
     ...(flag === undefined ? [] : [flag === "unattributed" ? IS_UNATTRIBUTED : sql`instr(flags_json, ${`"${flag}"`}) > 0`]),
-    ...(q === undefined ? [] : [sql`instr(lower(external_id || ' ' || coalesce(order_id, '') || ' ' || coalesce(note, '')), ${q}) > 0`]),
+    ...(q === undefined
+      ? []
+      : [sql`instr(lower(external_id || ' ' || coalesce(order_id, '') || ' ' || coalesce(note, '')), lower(${q})) > 0`]),
   ]
 }
 

@@ -1,5 +1,18 @@
 /** Transactions that members add, refund and delete. */
-import { type Actor, AppError, currencyDecimals, decimalText, fault, type OwnStatements, refuseFaults, type Site, sql } from "#plugin"
+import {
+  type Actor,
+  AppError,
+  currencyDecimals,
+  decimalText,
+  type Fault,
+  fault,
+  MAX_AMOUNT_MINOR,
+  type OwnStatements,
+  refuseFaults,
+  type Site,
+  sql,
+} from "#plugin"
+import { lineFault } from "../csv.ts"
 import { revenueError } from "../errors.ts"
 import { LIMITS, type RevenueHost } from "../host.ts"
 import { Book } from "./book.ts"
@@ -21,6 +34,12 @@ export interface Author extends Sight {
   alongside(statements: OwnStatements, rows: TransactionRow[]): Promise<void>
 }
 
+/** The sale that is refunded, and whether the amount is what is left of it. */
+interface Refunded {
+  id: number
+  isRest: boolean
+}
+
 interface ManualParts {
   writing: Writing
   /** Called after a write, for what follows from it. */
@@ -37,8 +56,9 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
     return row
   }
 
-  /** Adds transactions, all or none; `refunded` is the sale that they refund. Throws `duplicate_transaction` or `limit_reached`. */
-  async function add(site: Site, wanted: readonly NewTransaction[], author: Author, refunded?: number): Promise<TransactionRow[]> {
+  /** Adds transactions, all or none. Throws `duplicate_transaction` or `limit_reached`. */
+  async function add(site: Site, wanted: readonly NewTransaction[], author: Author, refunded?: Refunded): Promise<TransactionRow[]> {
+    refuseFaults(repeated(wanted))
     await refuseOverLimit(site, wanted.length)
     const claims = wanted.map((each, index) => claimOf(each, index, author))
     await rows.write((statements) => {
@@ -48,14 +68,17 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
     await audit.writeAlone(author.actor, {
       action: refunded === undefined ? "revenue.transaction.create" : "revenue.transaction.refund",
       // A new transaction has no id before it is written.
-      target: { type: "transaction", id: refunded ?? claims[0]!.external_id, label: labelOf(claims) },
+      target: { type: "transaction", id: refunded?.id ?? claims[0]!.external_id, label: labelOf(claims) },
       siteId: site.id,
       organizationId: site.organization_id,
     })
     const added = await writing.writeInTurn(site, (writer) => {
       const ids = claims.map((claim, index) => {
         refuseDuplicate(writer.book, claim, wanted[index]!.pointer, author)
-        return (claim.type === "sale" ? recordSale(writer, claim) : recordRefund(writer, claim))!.id // a manual one is never voided
+        // Another refund can have been added since.
+        const amount_minor = refunded?.isRest ? restOf(writer.book, refunded.id) : claim.amount_minor
+        const current = { ...claim, amount_minor }
+        return (claim.type === "sale" ? recordSale(writer, current) : recordRefund(writer, current))!.id // a manual one is never voided
       })
       return ids.map((id) => writer.book.byId(id)!) // written above
     })
@@ -84,17 +107,17 @@ export function createManual(host: RevenueHost, { writing, written }: ManualPart
       const sale = await get(site, id)
       if (sale.type !== "sale") throw new AppError("invalid_state", "Only a sale can be refunded.", { state: sale.type })
       const { amount, occurredAt, note } = readRefund(body, { currency: sale.currency, now: now() })
-      const left = amount ?? (await rows.write((statements) => leftOf(new Book(statements, site.id), sale)))
-      if (left <= 0) refuseFaults([fault("/amount", "amount_out_of_range", "is required, because nothing is left of the sale")])
+      const amountOrRest = amount ?? (await rows.write((statements) => restOf(new Book(statements, site.id), id)))
       const refund = {
         ...NO_DETAILS_OF_REFUND,
         order_id: sale.order_id,
         parent_id: id,
-        amount_minor: left,
+        amount_minor: amountOrRest,
         currency: sale.currency,
         pointer: "",
       }
-      return (await add(site, [{ ...refund, occurred_at: occurredAt, note }], author, id))[0]! // one was added
+      const refunded = { id, isRest: amount === undefined }
+      return (await add(site, [{ ...refund, occurred_at: occurredAt, note }], author, refunded))[0]! // one was added
     },
 
     /** Deletes a manual transaction. A tracked sale of which it took over the order counts again. Throws `not_manual`. */
@@ -136,13 +159,41 @@ function refuseDuplicate(book: Book, claim: Claim, pointer: string, sight: Sight
   })
 }
 
-/** Returns what is left of a sale in its own currency. */
-function leftOf(book: Book, sale: TransactionRow): number {
-  const linked = book.linkedTo(sale.id).filter(({ currency }) => currency === sale.currency)
-  return linked.reduce(
-    (left, { type, amount_minor }) => (type === "adjustment" ? left + amount_minor : left - amount_minor),
-    sale.amount_minor,
+/** Returns the transactions of a request that repeat the external ID or the order of an earlier one, as faults. */
+function repeated(wanted: readonly NewTransaction[]): Fault[] {
+  const known = new Set<string>()
+  return wanted.flatMap(({ type, external_id, order_id, pointer }) => {
+    const keys = [
+      ...(external_id === null ? [] : [`${type} ${external_id}`]),
+      ...(type === "sale" && order_id !== null ? [`order ${order_id}`] : []),
+    ]
+    const isRepeated = keys.some((key) => known.has(key))
+    for (const key of keys) known.add(key)
+    return isRepeated ? [repeatedFault(pointer)] : []
+  })
+}
+
+function repeatedFault(pointer: string): Fault {
+  const predicate = "repeats the order or the external ID of an earlier one"
+  const [, line] = /^\/lines\/(\d+)$/.exec(pointer) ?? []
+  return line === undefined
+    ? fault(pointer, "duplicate_transaction", predicate)
+    : lineFault(Number(line), "", "duplicate_transaction", predicate)
+}
+
+/** Returns what is left of a sale in its own currency. Throws `transaction_not_found`, or a fault if nothing can be refunded. */
+function restOf(book: Book, saleId: number): number {
+  const sale = book.byId(saleId)
+  if (!sale) throw notFound()
+  const linked = book.linkedTo(saleId).filter(({ currency }) => currency === sale.currency)
+  const left = linked.reduce(
+    (rest, { type, amount_minor }) => (type === "adjustment" ? rest + BigInt(amount_minor) : rest - BigInt(amount_minor)),
+    BigInt(sale.amount_minor),
   )
+  if (left <= 0n) refuseFaults([fault("/amount", "amount_out_of_range", "is required, because nothing is left of the sale")])
+  if (left > MAX_AMOUNT_MINOR)
+    refuseFaults([fault("/amount", "amount_out_of_range", "is required, because more is left of the sale than one refund can state")])
+  return Number(left)
 }
 
 /** Completes a transaction with its author, and with an ID that is the same for a repeated request. */
