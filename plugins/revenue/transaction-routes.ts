@@ -38,7 +38,8 @@ import {
 import { PROVIDERS, TRUSTS, type TransactionRow } from "./transactions/transaction.ts"
 
 const READ = "revenue:read"
-const WRITE = "revenue:write"
+/** Answers to writes tell amounts, such as what is left of a sale. */
+const CAN_WRITE = { permission: "revenue:write", also: [READ] }
 const MAX_BYTES = 1024 ** 2
 
 const Added = t.Union([TransactionResponse, TransactionList])
@@ -144,7 +145,7 @@ export function transactionRoutes({ host, list, manual }: Area) {
         )
       },
       {
-        can: { permission: WRITE, read: readJsonOrCsv(MAX_BYTES) },
+        can: { ...CAN_WRITE, read: readJsonOrCsv(MAX_BYTES) },
         query: NoQuery,
         body: SentTable,
         response: { 201: Added },
@@ -175,7 +176,7 @@ export function transactionRoutes({ host, list, manual }: Area) {
           (row: TransactionRow) => ({ location: location(row), body: formatTransaction(row, sightOf(call.permissions)) }),
         ),
       {
-        can: { permission: WRITE, find, read: readOptionalJson(MAX_BYTES) },
+        can: { ...CAN_WRITE, find, read: readOptionalJson(MAX_BYTES) },
         query: NoQuery,
         body: Sent,
         response: { 201: TransactionResponse },
@@ -192,7 +193,7 @@ export function transactionRoutes({ host, list, manual }: Area) {
         return status(204, undefined)
       },
       {
-        can: { permission: WRITE, find, read: readNothing },
+        can: { ...CAN_WRITE, find, read: readNothing },
         query: NoQuery,
         detail: { ...operation("Delete a transaction that was added by hand"), ...failures("transaction_not_found", "not_manual") },
       },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { smtpServer } from "#plugin/test"
 import { type Shop, startShop } from "./kit.ts"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 const AMOUNT = "98765.43"
 const WEEK_MS = 7 * 86_400_000
 
@@ -78,7 +79,21 @@ test("a shared dashboard hides revenue as soon as the role is raised", async () 
   expect(await data()).not.toContain("98765")
 })
 
-test("an email report names revenue only while every viewer may see it", async () => {
+test("writes, whose answers tell amounts, are refused to people below the role", async () => {
+  const sale = { amount: "1", currency: "EUR", occurred_at: "2026-11-20T10:00:00Z" }
+  const write = async (as: Record<string, string>) => [
+    await shop.send("POST", "/revenue/transactions/1/refund", { amount: "0.01" }, as),
+    await shop.send("POST", "/revenue/transactions", sale, as),
+    await shop.send("DELETE", "/revenue/transactions/1", undefined, as),
+  ]
+  await setRole("admin")
+  const refused = { status: 403, body: { code: "forbidden", required_permission: "revenue:read" } }
+  expect(await write(shop.editor)).toMatchObject([refused, refused, refused])
+  await setRole("editor")
+  expect((await write(shop.editor)).map(({ status }) => status)).toEqual([201, 201, 409])
+})
+
+test("the preview of an email report names revenue only while every viewer may see it", async () => {
   shop.instance.clock.advance(WEEK_MS)
   // Sessions end after days without a request.
   const owner = { cookie: await shop.instance.signIn({ role: "owner" }) }
@@ -89,4 +104,39 @@ test("an email report names revenue only while every viewer may see it", async (
   const traces = (text: string) => [/98[,.]?[78]/.test(text), /revenue/i.test(text)]
   expect(traces(await preview("viewer"))).toEqual([true, true])
   expect(traces(await preview("editor"))).toEqual([false, false])
+})
+
+test("an email report that is sent contains revenue only while every viewer may see it", async () => {
+  await using server = await smtpServer()
+  const mail = { smtp_host: "127.0.0.1", smtp_port: String(server.port), smtp_security: "none", mail_from: "stats@example.org" }
+  await using own = await startShop({
+    now: "2026-11-18T09:00:00Z",
+    whole: true,
+    settings: { ...mail, base_url: "http://stats.example.org" },
+  })
+  const { instance } = own
+  await own.browse({ order: "A", revenue: { amount: AMOUNT, currency: "EUR" } })
+  expect(await own.send("POST", "/reports", { kind: "weekly", recipients: ["ann@example.org"] })).toMatchObject({ status: 201 })
+  await instance.runJobs()
+  instance.clock.advance(WEEK_MS)
+  const send = async (read_role: string) => {
+    instance.clock.advance(WEEK_MS / 7)
+    const owner = { cookie: await instance.signIn({ role: "owner" }) }
+    expect(await own.send("PATCH", "/settings", { read_role }, owner)).toMatchObject({ status: 200 })
+    const before = server.mails.length
+    expect(await own.send("POST", "/reports/1/send-now", undefined, owner)).toMatchObject({ status: 200 })
+    await instance.runJobs()
+    await instance.app.instance.accounts.mail.deliver()
+    expect(server.mails.length).toBeGreaterThan(before)
+    const { text, html } = server.mails.at(-1)!
+    return [text, html].map((part) => [/98[,.]?765/.test(part), /revenue/i.test(part), /visitors/i.test(part)])
+  }
+  expect(await send("viewer")).toEqual([
+    [true, true, true],
+    [true, true, true],
+  ])
+  expect(await send("editor")).toEqual([
+    [false, false, true],
+    [false, false, true],
+  ])
 })

@@ -19,7 +19,7 @@ import {
 import type { RevenueHost } from "../host.ts"
 import type { RowsCaller } from "../rates/rates.ts"
 import { formatTransaction, SHOWN_FLAGS } from "./responses.ts"
-import { COLUMNS, PROVIDERS, TRUSTS, type TransactionRow } from "./transaction.ts"
+import { LISTED_COLUMNS, type ListedRow, PROVIDERS, TRUSTS } from "./transaction.ts"
 
 export const SORTS = ["-occurred_at", "occurred_at", "-amount", "amount"] as const
 type Sort = (typeof SORTS)[number]
@@ -40,7 +40,7 @@ const ORDER = {
 
 /** Reads of transactions, in query workers. Those of imports that are not shown are left out. */
 export function createList({ rows, sales }: RevenueHost) {
-  const rowsAfter = ({ where, sort }: Listing, place: Place | undefined, limit: number, caller: RowsCaller): Promise<TransactionRow[]> => {
+  const rowsAfter = ({ where, sort }: Listing, place: Place | undefined, limit: number, caller: RowsCaller): Promise<ListedRow[]> => {
     const { column, isDescending } = ORDER[sort]
     const after = place
       ? isDescending
@@ -48,7 +48,10 @@ export function createList({ rows, sales }: RevenueHost) {
         : sql`and (${column}, id) > (${place[0]}, ${place[1]})`
       : sql``
     const order = isDescending ? sql`${column} desc, id desc` : sql`${column}, id`
-    return rows.read(sql`select ${COLUMNS} from revenue_transactions where ${where} ${after} order by ${order} limit ${limit}`, caller)
+    return rows.read(
+      sql`select ${LISTED_COLUMNS} from revenue_transactions where ${where} ${after} order by ${order} limit ${limit}`,
+      caller,
+    )
   }
 
   const listingOf = (site: Site, reader: ArgumentReader): Listing => {
@@ -60,7 +63,7 @@ export function createList({ rows, sales }: RevenueHost) {
   }
 
   return {
-    async page(site: Site, query: Record<string, unknown>, caller: RowsCaller): Promise<PrivatePage<TransactionRow>> {
+    async page(site: Site, query: Record<string, unknown>, caller: RowsCaller): Promise<PrivatePage<ListedRow>> {
       const paging = readSortedPaging("revenue-transactions", query, LIST_ARGUMENTS, (reader) => listingOf(site, reader))
       const { list, limit, cursor, count, filters } = paging
       const place = cursor === undefined ? undefined : (readPlace(list, cursor) as unknown as Place)
@@ -104,7 +107,7 @@ export type List = ReturnType<typeof createList>
 /** Sort value and id of a row. */
 type Place = readonly [number, number]
 
-const placeOf = (sort: Sort, { id, occurred_at, amount_minor }: TransactionRow): Place => [
+const placeOf = (sort: Sort, { id, occurred_at, amount_minor }: ListedRow): Place => [
   sort.endsWith("amount") ? amount_minor : occurred_at,
   id,
 ]
@@ -118,12 +121,12 @@ const CSV_COLUMNS = [
   ...(["source", "channel", "country", "person", "import_id", "note"] as const),
 ]
 
-function cellsIn(row: TransactionRow, columns: readonly (typeof CSV_COLUMNS)[number][]): (string | number | undefined)[] {
+function cellsIn(row: ListedRow, columns: readonly (typeof CSV_COLUMNS)[number][]): (string | number | undefined)[] {
   const cells = cellsOf(row)
   return columns.map((column) => cells[column] ?? undefined)
 }
 
-function cellsOf(row: TransactionRow): Record<(typeof CSV_COLUMNS)[number], string | number | null> {
+function cellsOf(row: ListedRow): Record<(typeof CSV_COLUMNS)[number], string | number | null> {
   const money = (minor: number | bigint, currency: string) => formatMoney(minor, currency).amount
   const { flags, source, channel, country } = formatTransaction(row, { seesPeople: false })
   return {

@@ -12,7 +12,16 @@ import {
   type TransactionType,
   textOf,
 } from "#plugin"
-import { FLAGS, type FrozenTouch, PROVIDERS, type Provider, TRUSTS, type TransactionRow, type Trust } from "./transaction.ts"
+import {
+  FLAGS,
+  type FrozenTouch,
+  type ListedRow,
+  PROVIDERS,
+  type Provider,
+  TRUSTS,
+  type TransactionRow,
+  type Trust,
+} from "./transaction.ts"
 
 /** Marks of a transaction in answers: the stored ones, and that its visit is unknown. */
 export const SHOWN_FLAGS = [...FLAGS, "unattributed"] as const
@@ -93,7 +102,7 @@ export interface Sight {
   seesPeople: boolean
 }
 
-export function formatTransaction(row: TransactionRow, { seesPeople }: Sight): TransactionResponse {
+export function formatTransaction(row: ListedRow, { seesPeople }: Sight): TransactionResponse {
   const dims = dimsOf(row)
   const money = (minor: number) => formatMoney(minor, row.currency)
   return {
@@ -138,13 +147,13 @@ export function formatDetail(row: TransactionRow, { related, aliases, seesPeople
   }
 }
 
-const dimsOf = ({ dims_json }: TransactionRow): Record<string, string> => JSON.parse(dims_json) as Record<string, string> // texts by dimension
+const dimsOf = ({ dims_json }: ListedRow): Record<string, string> => JSON.parse(dims_json) as Record<string, string> // texts by dimension
 
-function flagsOf(row: TransactionRow): TransactionResponse["flags"] {
+function flagsOf(row: ListedRow): TransactionResponse["flags"] {
   const stored = JSON.parse(row.flags_json) as TransactionResponse["flags"] // written by `settle`
   return isUnattributed(row) ? [...stored, "unattributed"] : stored
 }
 
 /** Refunds and the like are credited like their sale, so only sales are marked. */
-const isUnattributed = ({ type, visit_started_at, is_open }: TransactionRow): boolean =>
+const isUnattributed = ({ type, visit_started_at, is_open }: ListedRow): boolean =>
   type === "sale" && visit_started_at === null && is_open === 0

@@ -92,5 +92,12 @@ export const COLUMN_NAMES = [
   ...(["touches_json", "items_json"] as const),
 ] as const satisfies readonly (keyof TransactionRow)[]
 
+const columnsOf = (names: readonly string[]): Sql =>
+  raw(names.map((name) => (name === "base_minor" ? `cast(${name} as text) as ${name}` : name)).join(", "))
+
 /** The columns of a `TransactionRow`. */
-export const COLUMNS: Sql = raw(COLUMN_NAMES.map((name) => (name === "base_minor" ? `cast(${name} as text) as ${name}` : name)).join(", "))
+export const COLUMNS = columnsOf(COLUMN_NAMES)
+
+/** A row of a list, without the touches and items, which can be far larger than the rest. */
+export type ListedRow = Omit<TransactionRow, "touches_json" | "items_json">
+export const LISTED_COLUMNS = columnsOf(COLUMN_NAMES.filter((name) => name !== "touches_json" && name !== "items_json"))
