@@ -7,6 +7,7 @@ import { claimOf } from "../transactions/folding.ts"
 import { startShop } from "./kit.ts"
 
 const ORDERS = 1_500
+const NOW = 1_700_000_000_000
 const numberer = (pseudonyms: readonly string[]) => pseudonyms.map((_, index) => index)
 
 test("what reports read follows new, changed and deleted transactions, in few rows", async () => {
@@ -44,10 +45,18 @@ test("what reports read follows new, changed and deleted transactions, in few ro
 const saleOf = (number: number) => ({
   ...rowOf(
     claimOf({
-      ...{ sequence: number + 1, site_id: 1, visit_sequence: number + 1, import_id: 0, at: 1_700_000_000_000 + number, amount_minor: 100 },
+      ...{
+        sequence: number + 1,
+        site_id: 1,
+        visit_sequence: number + 1,
+        import_id: 0,
+        import_at: NOW,
+        at: NOW + number,
+        amount_minor: 100,
+      },
       ...{ currency: "EUR", order_id: `order-${number}`, name: "purchase", trust: "client", is_repeated: false },
     }),
-    1_700_000_000_000,
+    NOW,
   ),
   ...(number % 3 === 0 && { dims_json: JSON.stringify({ source: `source ${number % 7}`, event: "purchase" }), visit_started_at: 1 }),
 })
