@@ -331,6 +331,7 @@ function expectedSales(visit: ModelVisit): object[] {
     return {
       visit_sequence: first,
       import_id: visit.importId,
+      import_at: visit.importId === 0 ? at : Math.min(...visit.events.map((event) => event.at)),
       at,
       amount_minor: amount,
       currency,
