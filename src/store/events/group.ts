@@ -30,9 +30,10 @@ export class Group implements Writer {
     this.firstSequence = memory.sequence
   }
 
-  /** Saves the drop counts and returns the finished log record, or undefined when there is nothing to replay. */
+  /** Saves what was counted and returns the finished log record, or undefined when there is nothing to replay. */
   finish(): Uint8Array | undefined {
     this.#drops.save(this.#memory.db)
+    this.#memory.interner.saveCounts()
     return this.#record.isEmpty ? undefined : this.#record.seal()
   }
 

@@ -20,9 +20,10 @@ export interface Memory {
   sequence: number
 }
 
-/** Saves the next numbers to assign, in the caller's transaction. */
-export function saveCounters({ db, visitors, sequence }: Memory): void {
+/** Saves the next numbers to assign and the numbers of new values, in the caller's transaction. */
+export function saveCounters({ db, visitors, interner, sequence }: Memory): void {
   visitors.saveOrdinals()
+  interner.saveCounts()
   writeState(db, "sequence", sequence)
 }
 

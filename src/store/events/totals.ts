@@ -135,6 +135,7 @@ function fill(
     }
     for (const name of counts) column(name)[at] = row.counts[name] ?? 0
   }
+  interner.saveCounts()
 }
 
 async function built(kind: ImportedKind, grown: TotalsColumns, rows: number): Promise<BuiltTotals> {

@@ -36,6 +36,8 @@ export class Interner {
   /** The numberings of the last site. All values of an event belong to one site, and often the next event does too. */
   #latest: { siteId: number; numberings: Map<DictionaryName, Numbering> } | undefined
   readonly #newValues = new Map<string, number>()
+  /** The counters that have changed since they were saved. */
+  readonly #unsaved = new Map<string, [siteId: number, day: string, name: CounterName]>()
 
   constructor(db: Database, isExempt: ExemptValues, uses: Uses) {
     this.#db = db
@@ -88,10 +90,17 @@ export class Interner {
   }
 
   #count(siteId: number, name: CounterName, day: string, added: number): void {
-    const count = this.#countOf(siteId, name, day) + added
-    this.#newValues.set(`${siteId} ${day} ${name}`, count)
+    const key = `${siteId} ${day} ${name}`
+    this.#newValues.set(key, this.#countOf(siteId, name, day) + added)
+    this.#unsaved.set(key, [siteId, day, name])
+  }
+
+  /** Saves the numbers of new values, in the transaction that adds these. */
+  saveCounts(): void {
+    if (this.#unsaved.size === 0) return
     const save = "insert into new_values (site_id, day, name, count) values (?, ?, ?, ?) on conflict do update set count = excluded.count"
-    this.#db.query(save).run(siteId, day, name, count)
+    for (const [key, counter] of this.#unsaved) this.#db.query(save).run(...counter, this.#newValues.get(key)!) // counted before
+    this.#unsaved.clear()
   }
 
   #isWithinLimits(siteId: number, name: DictionaryName, text: string, day: string): boolean {
@@ -106,7 +115,10 @@ export class Interner {
     const sql = "select count from new_values where site_id = ? and day = ? and name = ?"
     const count = this.#db.query<{ count: number }, [number, string, string]>(sql).get(siteId, day, name)?.count ?? 0
     // Entries of earlier days are useless, and the others can be read from the table again.
-    if (this.#newValues.size >= MAX_CACHED_COUNTS) this.#newValues.clear()
+    if (this.#newValues.size >= MAX_CACHED_COUNTS) {
+      this.saveCounts()
+      this.#newValues.clear()
+    }
     this.#newValues.set(key, count)
     return count
   }
