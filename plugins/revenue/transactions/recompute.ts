@@ -50,14 +50,17 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
     return last && { request: wanted, at: last.occurred_at, id: last.id, done: done + rows.length }
   }
 
-  /** Takes the waiting requests of a site. Those that come later are taken by another job. */
+  /**
+   * Takes the waiting requests of a site. Those that come later are taken by another job. If the process was killed after it took them and
+   * before it saved them, everything is recomputed.
+   */
   function take(siteId: number): Promise<RecomputeRequest | undefined> {
     return db.transaction(async (statements) => {
       const waiting = await requestOf(statements, siteId)
-      if (waiting)
-        await statements.run(
-          sql`update revenue_settings set recompute_state = 'running', recompute_request_json = null where site_id = ${siteId}`,
-        )
+      if (!waiting) return (await stateOf(statements, siteId)) === "running" ? ALL : undefined
+      await statements.run(
+        sql`update revenue_settings set recompute_state = 'running', recompute_request_json = null where site_id = ${siteId}`,
+      )
       return waiting
     })
   }
@@ -79,10 +82,7 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
     /** Requests the recomputation of everything by a member. Throws `recompute_running`. */
     start: (site: Site, actor: Actor, alongside: (statements: OwnStatements, job: Job) => Promise<unknown>): Promise<Job> =>
       db.transaction(async (statements) => {
-        const state = await statements.get<{ state: string }>(
-          sql`select recompute_state as state from revenue_settings where site_id = ${site.id}`,
-        )
-        if (state && state.state !== "done")
+        if (((await stateOf(statements, site.id)) ?? "done") !== "done")
           throw revenueError("recompute_running", "The transactions of this site are being recomputed already.")
         const job = (await request(statements, site, ALL))! // without a slot a job is always created
         const target = { type: "revenue_settings", id: site.id, label: site.name }
@@ -132,6 +132,9 @@ async function requestOf(statements: OwnStatements, siteId: number): Promise<Rec
   )
   return row?.json ? (JSON.parse(row.json) as RecomputeRequest) : undefined // written by `request`
 }
+
+const stateOf = async (statements: OwnStatements, siteId: number): Promise<string | undefined> =>
+  (await statements.get<{ state: string }>(sql`select recompute_state as state from revenue_settings where site_id = ${siteId}`))?.state
 
 const union = (a: RecomputeRequest, b: RecomputeRequest): RecomputeRequest => ({
   from: a.from === null || b.from === null ? null : [a.from, b.from].sort()[0]!,
