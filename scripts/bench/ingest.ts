@@ -11,7 +11,7 @@ import type { LoadOptions } from "./load.ts"
 import { count, ms, table } from "./table.ts"
 import { quantile } from "./timing.ts"
 
-const SERVER_CORE = 0
+export const SERVER_CORE = 0
 const SENDER_CORE = 1
 /** Warm-up, until the engine has compiled the code that runs for every event. Its compilers also use the server's core. */
 const LOAD = { connections: 128, seconds: 5, warmUpSeconds: 5 }
@@ -53,12 +53,12 @@ async function loadEmptyServer(): Promise<LoadResult> {
 }
 
 /** Loads a new server over HTTP. Throws unless every event is accepted and counted. */
-export async function loadFootfall(more: Pick<LoadOptions, "saleEvery"> = {}): Promise<LoadResult> {
+export async function loadFootfall(): Promise<LoadResult> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const site = await prepareSite(FROM_SOURCE, dataDir)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
-    const result = await send({ ...LOAD, port: Number(new URL(server.address).port), trackingId: site.trackingId, ...more })
+    const result = await send({ ...LOAD, port: Number(new URL(server.address).port), trackingId: site.trackingId })
     const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=events")
     const accepted = result.answers["202"] ?? 0
     if (metrics.events !== accepted) throw new Error(`${accepted} events were accepted, ${metrics.events} are counted`)
@@ -70,7 +70,8 @@ export async function loadFootfall(more: Pick<LoadOptions, "saleEvery"> = {}): P
   }
 }
 
-async function send(options: LoadOptions): Promise<LoadResult> {
+/** Runs the sender in a process on its own core. */
+export async function send(options: LoadOptions): Promise<LoadResult> {
   const words = ["taskset", "--cpu-list", String(SENDER_CORE), process.execPath, join(import.meta.dir, "load.ts"), JSON.stringify(options)]
   const sender = Bun.spawn(words, { stdout: "pipe" })
   const [output, status] = await Promise.all([new Response(sender.stdout).text(), sender.exited])

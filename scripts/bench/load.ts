@@ -9,6 +9,8 @@ export interface LoadOptions extends LoopOptions {
   trackingId: string
   /** One of how many events is a sale with an order of its own. Default: none. */
   saleEvery?: number
+  /** Number of the first event, from which its id is made. Default: 0. */
+  firstId?: number
 }
 
 const ID_DIGITS = 12
@@ -16,7 +18,7 @@ const ID_DIGITS = 12
 if (import.meta.main) {
   const options: LoadOptions = JSON.parse(Bun.argv[2]!)
   const requests = requestsOf(options)
-  let sent = 0
+  let sent = options.firstId ?? 0
   const next = () => {
     const request = requests[sent % requests.length]!
     stamp(request, sent++)

@@ -12,15 +12,15 @@ import { touches } from "../../src/query/sales/touches.ts"
 import { pseudonyms } from "../../src/query/show/pseudonyms.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
-import { loadFootfall } from "./ingest.ts"
+import { measureSalesLoad } from "./sales-load.ts"
 import { count, ms, table } from "./table.ts"
 import { quantile, type Timing, timed } from "./timing.ts"
 
 /** Events per group commit, as many as ingestion stores at once. */
 const GROUP = 200
-const GROUPS = 400
+const GROUPS = 100
 /** Rounds alternate between the cases, so that other load on the machine affects all. */
-const ROUNDS = 15
+const ROUNDS = 31
 const START = Date.parse("2026-11-01T00:00:00Z")
 const MINUTE = 60_000
 // Every trait is named.
@@ -90,23 +90,6 @@ async function fillOrders(store: EventStore): Promise<void> {
   }
 }
 
-/** Number of rounds over HTTP, each with and without sales. */
-const HTTP_ROUNDS = 3
-
-async function measureOverHttp(): Promise<void> {
-  const rounds: { without: number; sales: number }[] = []
-  for (let round = 0; round < HTTP_ROUNDS; round++)
-    rounds.push({ without: (await loadFootfall()).perSecond, sales: (await loadFootfall({ saleEvery: 20 })).perSecond })
-  const median = (of: (round: (typeof rounds)[number]) => number) => quantile(rounds.map(of), 0.5)
-  console.log(`\n### Ingestion over HTTP, server on one core, medians of ${HTTP_ROUNDS} rounds\n`)
-  const cases = [
-    ["no sales", count(median(({ without }) => without))],
-    ["5 % sales", count(median(({ sales }) => sales))],
-  ]
-  console.log(table(["Events", "Requests per second"], cases))
-  console.log(`\nWith 5 % sales, ingestion reaches ${(100 * median(({ without, sales }) => sales / without)).toFixed(1)} % of its rate.`)
-}
-
 export async function measureSales(): Promise<void> {
   const rounds = Array.from({ length: ROUNDS }, () => CASES.map(storeEvents))
   const rates = CASES.map((_, index) =>
@@ -152,7 +135,7 @@ export async function measureSales(): Promise<void> {
   reader.close()
   store.close()
   rmSync(folder, { recursive: true })
-  await measureOverHttp()
+  await measureSalesLoad()
 }
 
 if (import.meta.main) await measureSales()
