@@ -38,6 +38,7 @@ export const ERROR_CODES = [
   "share_not_found",
   "shield_not_found",
   "work_not_found",
+  "visit_not_found",
   "user_not_found",
   "invitation_not_found",
   "api_key_not_found",

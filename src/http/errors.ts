@@ -60,6 +60,7 @@ const ANSWERS: Record<CoreErrorCode, ErrorStatus> = {
   segment_not_found: { status: 404, title: "The segment was not found" },
   share_not_found: { status: 404, title: "The shared view was not found" },
   shield_not_found: { status: 404, title: "The shield was not found" },
+  visit_not_found: { status: 404, title: "The visit was not found" },
   work_not_found: { status: 404, title: "The job was not found" },
   method_not_allowed: { status: 405, title: "The method is not allowed here" },
   not_acceptable: { status: 406, title: "The requested format is not offered" },

@@ -1,12 +1,15 @@
 import { expect } from "bun:test"
 import { PERIODS } from "../../src/domain/period.ts"
 import type { Query } from "../../src/domain/query.ts"
+import type { ListedVisit } from "../../src/domain/visit-list.ts"
 import { funnel } from "../../src/query/funnel/funnel.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { comparedRange } from "../../src/query/parse/compare.ts"
 import { daysRange, periodRange } from "../../src/query/parse/period.ts"
 import { realtime } from "../../src/query/realtime/realtime.ts"
 import type { VisitRow } from "../../src/query/rows/rows.ts"
+import { visitTimeline } from "../../src/query/visits/timeline.ts"
+import { visitList } from "../../src/query/visits/visits.ts"
 import { rowBatches } from "../query/engine/row-batches.ts"
 import { realtimeAnswer } from "./current.ts"
 import { difference, smaller } from "./difference.ts"
@@ -17,6 +20,7 @@ import type { Random } from "./random.ts"
 import { rowsAnswer } from "./records.ts"
 import { funnelAnswer } from "./steps.ts"
 import type { Time } from "./traffic.ts"
+import { shownVisit, timelineAnswer, visitsAnswer } from "./visits.ts"
 import type { World } from "./world.ts"
 
 export interface Trial {
@@ -74,6 +78,44 @@ export function checkRows({ world, random, time }: Trial): void {
   const ordered = found.sort((a, b) => a.started_at - b.started_at || a.sequence - b.sequence)
   const shown = ordered.map(({ visitor: _, sequence: __, ...visit }: VisitRow) => visit)
   expect(shown, JSON.stringify(query)).toEqual(rowsAnswer(world.visits(query.site.id), query))
+}
+
+/** Compares the list of recorded visits, page by page, and the timelines of the visits on it. */
+export function checkVisits({ world, random, time }: Trial): void {
+  const rows = someRows(random, time, (siteId) => world.visits(siteId))
+  const bounds = {
+    ...(random.chance(0.3) && { minDurationMs: random.pick([1, 5_000, 60_000]) }),
+    ...(random.chance(0.3) && { minPageviews: random.whole(1, 4) }),
+    ...(random.chance(0.2) && { hasRevenue: true }),
+  }
+  const query = { ...rows, bounds, limit: random.pick([1, 3, 50]), count: random.chance(0.3) }
+  const { site } = query
+  const expected = visitsAnswer(world.visits(site.id), query)
+  const found: ListedVisit[] = []
+  for (let before: ListedVisit | undefined, hasMore = true; hasMore; before = found.at(-1)) {
+    const page = visitList(world.snapshot(site.id), { ...query, ...(before && { before }) }, neverStop)
+    expect(page.total, JSON.stringify(query)).toBe(query.count ? expected.length : undefined)
+    expect(page.visits.length, JSON.stringify(query)).toBe(Math.min(query.limit, expected.length - found.length))
+    found.push(...page.visits)
+    hasMore = page.hasMore
+  }
+  const shown = found.map(({ visitor: _, sequence: __, ...visit }) => visit)
+  expect(shown, JSON.stringify(query)).toEqual(expected.map((visit) => shownVisit(visit, site)))
+  for (const i of random.some([...found.keys()], 0, Math.min(3, found.length))) {
+    const whole = timelineAnswer(expected[i]!, site)
+    const [offset, limit] = random.pick([
+      [0, 200],
+      [random.whole(0, whole.length), random.whole(1, 3)],
+    ] as const)
+    expect(
+      visitTimeline(world.snapshot(site.id), { site, sequence: found[i]!.sequence, offset, limit }, neverStop),
+      `${offset} ${limit}`,
+    ).toEqual({
+      visit: found[i]!,
+      events: whole.slice(offset, offset + limit),
+      hasMore: whole.length > offset + limit,
+    })
+  }
 }
 
 /** Checks a query over a range of days and over the range that it is compared with. */

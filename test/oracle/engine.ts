@@ -64,6 +64,8 @@ export function engineOf(world: World): Engine {
     sums: refuse,
     saleVisits: refuse,
     touches: refuse,
+    visitList: refuse,
+    visitTimeline: refuse,
     close: async () => {},
   }
 }

@@ -1,6 +1,16 @@
 import { test } from "bun:test"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
-import { checkComparison, checkFunnel, checkImported, checkPeriods, checkRealtime, checkRows, checkTable, type Trial } from "./check.ts"
+import {
+  checkComparison,
+  checkFunnel,
+  checkImported,
+  checkPeriods,
+  checkRealtime,
+  checkRows,
+  checkTable,
+  checkVisits,
+  type Trial,
+} from "./check.ts"
 import { STATES_WITH_TOTALS } from "./life.ts"
 import { seededRandom } from "./random.ts"
 import { TIMES } from "./traffic.ts"
@@ -20,6 +30,7 @@ const CHECKS: readonly [check: (trial: Trial) => void, often: number][] = [
   [checkFunnel, 0.5],
   [checkRealtime, 0.25],
   [checkRows, 0.1],
+  [checkVisits, 0.25],
   [checkComparison, 0.1],
   [checkPeriods, 0.05],
 ]

@@ -48,6 +48,7 @@ const MEANINGS: Record<CoreErrorCode, string> = {
   segment_not_found: "The site has no segment with this id, or the segment is not shared with you.",
   share_not_found: "The site has no shared view with this id.",
   shield_not_found: "The site has no shield with this id.",
+  visit_not_found: "The site has recorded no visit with this id, or the visit was removed.",
   work_not_found: "No job with this id was started, or its result has been deleted.",
   user_not_found: "The user does not exist here.",
   invitation_not_found: "The invitation is unknown, used, withdrawn or expired. Ask for a new one.",

@@ -27,6 +27,8 @@ import { propertyKeys, tally } from "../rows/tally.ts"
 import { saleVisits } from "../sales/sale-visits.ts"
 import { touches } from "../sales/touches.ts"
 import { sums } from "../sums/sums.ts"
+import { visitTimeline } from "../visits/timeline.ts"
+import { visitList } from "../visits/visits.ts"
 
 /**
  * Every kind of query and the function that computes it in a worker. Query and result types are inferred from the functions. A
@@ -80,6 +82,10 @@ export const QUERIES = {
   peopleList,
   /** One person and their visits, newest first. */
   person,
+  /** Recorded visits, newest first. */
+  visitList,
+  /** One recorded visit with its events. */
+  visitTimeline,
   /** The visits of sale events, as they are now. */
   saleVisits,
   /** Visit starts and link clicks of many visitors. */

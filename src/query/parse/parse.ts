@@ -39,6 +39,8 @@ const ARGUMENTS = {
   vitals: [...RANGED, ...COMPARED],
   /** Queries about visits, which have further arguments of their own. */
   visits: RANGED,
+  /** The list of recorded visits, in which imports have no part. */
+  visit_list: RANGED.filter((name) => name !== "imports"),
   days: ["period", "from", "to"],
 } as const
 export type Report = keyof typeof ARGUMENTS
@@ -79,6 +81,7 @@ const DEFAULT_METRICS: Record<Report, readonly FlatMetric[]> = {
   compared_funnel: [],
   vitals: [],
   visits: [],
+  visit_list: [],
   days: [],
 }
 const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {

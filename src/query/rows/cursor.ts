@@ -114,7 +114,7 @@ function earliestOf(part: Part, choice: RowChoice, cursor: RowsCursor): PickedVi
 }
 
 /** Returns the order of visits by start and sequence, or undefined when they are already in order, as in columnar segments. */
-function visitOrder(starts: Float64Array, sequences: Float64Array): Uint32Array | undefined {
+export function visitOrder(starts: Float64Array, sequences: Float64Array): Uint32Array | undefined {
   const compare = (a: number, b: number) => starts[a]! - starts[b]! || sequences[a]! - sequences[b]!
   for (let visit = 1; visit < starts.length; visit++) {
     if (compare(visit - 1, visit) > 0) return Uint32Array.from(starts.keys()).sort(compare)

@@ -21,6 +21,7 @@ import type { Live } from "../stats/live.ts"
 import type { NamesOptions } from "../stats/open-report.ts"
 import { createSiteOverview, type SiteOverview } from "../stats/site-overview.ts"
 import type { Stats } from "../stats/stats.ts"
+import { createVisits, type Visits } from "../stats/visits.ts"
 import type { Instance } from "./instance.ts"
 
 /** The services of the instance that are passed on unchanged. */
@@ -30,6 +31,7 @@ type InstanceServices = Pick<Instance, "sites" | "goals" | "funnels" | "segments
 export interface SiteAreas extends InstanceServices {
   stats: Stats
   insights: Insights
+  visits: Visits
   siteOverview: SiteOverview
   sitePins: SitePins
   siteMoves: SiteMoves
@@ -92,6 +94,7 @@ export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
   return {
     ...options,
     insights,
+    visits: createVisits(options),
     siteOverview: createSiteOverview(options),
     sitePins: createSitePins(options),
     siteMoves: createSiteMoves(options),

@@ -4,6 +4,7 @@ import { type ShareRoutesOptions, shareRoutes } from "../../share.ts"
 import { createSessionWatch, type SessionWatchOptions } from "../session-watch.ts"
 import { type LiveRoutesOptions, liveRoutes } from "../stats/live.ts"
 import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "../stats/stats.ts"
+import { type VisitRoutesOptions, visitRoutes } from "../stats/visits.ts"
 import {
   type AnnotationRoutesOptions,
   type FunnelRoutesOptions,
@@ -28,6 +29,7 @@ type Options = SiteRoutesOptions &
   SiteSettingsRoutesOptions &
   HostProofRoutesOptions &
   PrivateStatsOptions &
+  VisitRoutesOptions &
   GoalRoutesOptions &
   FunnelRoutesOptions &
   SegmentRoutesOptions &
@@ -61,6 +63,7 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
     siteSettingsRoutes(router, options),
     hostProofRoutes(router, options),
     privateStatsRoutes(router, options),
+    visitRoutes(router, options),
     overviewRoutes(router, options),
     ...privateGoalRoutes(router, options),
     privateFunnelRoutes(router, options),

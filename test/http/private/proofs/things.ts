@@ -29,6 +29,7 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
   },
   shield_id: (scene) => made(scene, `/sites/${scene.site}/shields`, { kind: "page", value: `/${fresh("page")}` }),
   host_proof_id: async (scene) => made(scene, `/sites/${scene.site}/settings/host-proofs`, { host: await ownHost(scene) }),
+  visit: recordedVisit,
   share_id: (scene) => made(scene, `/sites/${scene.site}/shares`, { name: fresh("Share") }),
   ...Object.assign({}, ...AREA_PROOFS.map(({ things }) => things)),
   organization_id: async (scene) => scene.organization,
@@ -71,6 +72,15 @@ export async function disputedHost(scene: Scene): Promise<string> {
   const { id } = await organizations.create({ name: fresh("Rival") })
   await sites.create(id, { name: fresh("Rival"), hosts: [host] })
   return host
+}
+
+/** Records a visit of the scene's site and returns its pseudonym. */
+export async function recordedVisit(scene: Scene): Promise<string> {
+  const { instance } = scene.world
+  const { hosts, tracking_id } = await instance.app.instance.sites.get(Number(scene.site))
+  await instance.collect({ n: "pageview", d: tracking_id, u: `https://${hosts[0]}/` })
+  const { data } = await scene.prepare(await scene.organizationOwner(), "GET", `/sites/${scene.site}/stats/visits`)
+  return data[0].visit
 }
 
 /** A range without events. An erasure of data waits until no report reads it, and the clock stands still here. */
