@@ -1,4 +1,4 @@
-import { trackerScript } from "../tracker/bundle.ts" with { type: "macro" }
+import { trackerScript, vitalsScript } from "../tracker/bundle.ts" with { type: "macro" }
 import { COLLECT_PATH, SCRIPT_NAME } from "../tracker/bundle.ts"
 import type { Call } from "../web/guard.ts"
 import { encodingOf } from "./accept.ts"
@@ -23,6 +23,7 @@ const NATIVE = trackerScript("native")
 const PLAUSIBLE = trackerScript("plausible")
 const UMAMI = trackerScript("umami")
 const GOATCOUNTER = trackerScript("goatcounter")
+const VITALS = vitalsScript()
 
 const EXTENSIONS = "hash|outbound-links|file-downloads|tagged-events|pageview-props|revenue|exclusions|compat|local|manual"
 /** Extensions in the name of the script that change its behaviour. The others are always active. */
@@ -55,6 +56,8 @@ interface Variant {
 
 function findVariant(path: string, scriptPath: string | undefined): Variant | undefined {
   if (path === "/js/script.js" || path === scriptPath) return { name: "", text: NATIVE }
+  // The native script loads it from its own folder.
+  if (path === "/js/vitals.js" || path === scriptPath?.replace(/[^/]*$/, "vitals.js")) return { name: "vitals", text: VITALS }
   if (path === "/script.js") return { name: "umami", text: UMAMI }
   if (path === "/count.js") return { name: "count", text: GOATCOUNTER }
   // All other requests of the instance pass through here, too.

@@ -10,9 +10,17 @@ export const SCRIPT_NAME = "{name}"
  * from source, so that the script is never out of date. It runs the command, because `Bun.build` is not available in macros.
  */
 export function trackerScript(variant: Variant = "native"): string {
-  const source = `${import.meta.dir}/tracker.ts`
   const values = [`--define=VARIANT="${variant}"`, `--define=NAME="${SCRIPT_NAME}"`]
-  const command = [process.execPath, "build", source, "--target=browser", "--format=iife", "--minify", ...values]
+  return builtScript("tracker.ts", "iife", values)
+}
+
+/** Builds the script that measures web vitals, as one module without imports. Called as a macro, too. */
+export const vitalsScript = (): string => builtScript("vitals.ts", "esm", [])
+
+/** Nothing is resolved: the tracker names the script of web vitals by its path on the server. */
+function builtScript(source: string, format: "iife" | "esm", values: readonly string[]): string {
+  const path = `${import.meta.dir}/${source}`
+  const command = [process.execPath, "build", path, "--target=browser", `--format=${format}`, "--minify", "--external=*", ...values]
   const { stdout, stderr, success } = Bun.spawnSync(command, { env: { ...process.env, BUN_BE_BUN: "1" } })
   if (!success) throw new Error(stderr.toString())
   return stdout.toString().trim()

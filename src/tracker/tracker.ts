@@ -16,6 +16,8 @@ interface Options {
   interactive?: boolean | undefined
   url?: string
   callback?: Done | undefined
+  /** Web vitals, which `vitals.ts` sends. */
+  f?: object | undefined
 }
 /** Result of sending. `status` is 0 if the browser took over the request and hides the response. */
 interface Result {
@@ -148,7 +150,8 @@ try {
   const flag = "footfall_ignore"
   if (location.hash === "#footfall-ignore") {
     localStorage[flag] = localStorage[flag] !== "true"
-    alert(`${flag}: ${localStorage[flag]}`)
+    // biome-ignore lint/style/useTemplate: one byte less after gzip
+    alert(flag + ": " + localStorage[flag])
   }
   ignored ||= localStorage[flag] === "true"
   if (VARIANT === "plausible") ignored ||= localStorage.plausible_ignore === "true"
@@ -193,7 +196,7 @@ const send = (fields: object, done?: Done, born = now(), id = `${Math.random()}`
         if (tries < 3 && (error || status === 503 || status === 429))
           setTimeout(
             send,
-            (Number(headers?.get("retry-after")) || 4 ** tries) * (1000 + Math.random() * 250),
+            (+(headers?.get("retry-after") as string) || 4 ** tries) * (1000 + Math.random() * 250),
             fields,
             done,
             born,
@@ -214,7 +217,7 @@ const props = (element: Element) => {
 }
 
 /** `footfall(name, options)`. */
-const track = ((name, { url = location.href, props: own, revenue, interactive, callback } = {}) => {
+const track = ((name, { url = location.href, props: own, revenue, interactive, callback, f } = {}) => {
   if (VARIANT === "plausible" && !plausible) {
     early.push([name, { url, props: own, revenue, interactive, callback }])
     return
@@ -234,12 +237,16 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
     if (VARIANT === "plausible" && plausible?.logging !== false) console.warn("ignored", name)
     callback?.({ error: "ignored" })
   } else {
-    const common = VARIANT === "plausible" && plausible?.customProperties
+    const common = VARIANT === "plausible" ? plausible?.customProperties : undefined
     let fields: object | null = {
       n: name,
       u: url,
       r: document.referrer,
-      p: { ...(VARIANT === "plausible" && (typeof common === "function" ? common(name) : common)), ...(view && props(script)), ...own },
+      p:
+        VARIANT === "plausible"
+          ? { ...(typeof common === "function" ? common(name) : common), ...(view && props(script)), ...own }
+          : { ...(view && props(script)), ...own },
+      f,
       $: revenue,
       i: interactive,
       tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -265,7 +272,7 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
 const report = () => {
   attend()
   if (!bottom) measure(0)
-  const sd = Math.round(Math.min(1, bottom / height) * 100)
+  const sd = (Math.min(1, bottom / height) * 100 + 0.5) | 0
   // `reported` is set, because a page view was counted.
   if (viewed && (sd > (reported as number) || engaged >= 3000)) {
     send({ n: "engagement", u: viewed, e: engaged, sd })
@@ -320,9 +327,8 @@ const trackDeclared = (element: Element | null, form: boolean, steps = 4) => {
   else trackDeclared(element.parentElement, form, steps - 1)
 }
 
-const onAction = ({ type, target, button }: MouseEvent) => {
-  // The target of a submit is a form. For clicks, only properties that all elements have are used.
-  const element = target as HTMLFormElement
+/** The target of a submit is a form. For clicks, only properties that all elements have are used. */
+const onAction = ({ type, target: element, button }: { type: string; target: HTMLFormElement; button: number }) => {
   const form = type === "submit"
   if (button > 1 || (form && !element.noValidate && !element.checkValidity())) return
   trackDeclared(element, form)
@@ -343,10 +349,11 @@ const onAction = ({ type, target, button }: MouseEvent) => {
   } else if (link)
     if (
       tracks("files") &&
+      // The order of the extensions is the one that compresses best.
       RegExp(
         `\\.(${[
           data.fileTypes ||
-            "pdf,xlsx,docx,txt,rtf,csv,exe,key,pps,ppt,pptx,7z,pkg,rar,gz,zip,avi,mov,mp4,mpeg,wmv,midi,mp3,wav,wma,dmg,epub,tar,tgz,json,xml,ics",
+            "key,gz,pps,avi,dmg,wav,mp3,tgz,ppt,csv,mp4,7z,pkg,wmv,mpeg,wma,mov,midi,zip,ics,epub,exe,tar,pptx,rtf,xlsx,json,rar,pdf,xml,docx,txt",
           data.addFileTypes,
         ]
           .join()
@@ -407,7 +414,7 @@ track.consent = (state) => {
   if (granted && device) return
   device = granted ? crypto.randomUUID().replace(/-/g, "") : ""
   // biome-ignore lint/suspicious/noDocumentCookie: not all browsers have the Cookie Store API.
-  document.cookie = `footfall_id=${device};path=/;max-age=${Number(granted && (data.consent || 180)) * 86400}`
+  document.cookie = `footfall_id=${device};path=/;max-age=${+(granted && (data.consent || 180)) * 86400}`
 }
 
 for (const method of ["pushState", "replaceState"] as const) {
@@ -417,9 +424,9 @@ for (const method of ["pushState", "replaceState"] as const) {
     navigated()
   }
 }
-for (const type of ["visibilitychange", "focus", "blur", "pagehide", "pageshow", "popstate", "load"])
+for (const type of ["popstate", "load", "pagehide", "blur", "focus", "pageshow", "visibilitychange"])
   addEventListener(type, onPageStateChange)
-for (const type of ["click", "auxclick", "submit"] as const) addEventListener(type as "click", onAction, true)
+for (const type of ["click", "auxclick", "submit"] as const) addEventListener(type, onAction as never, true)
 addEventListener("scroll", () => measure(0))
 if (VARIANT === "plausible") {
   const id = NAME.split("pa-")[1]
@@ -552,6 +559,8 @@ if (VARIANT === "umami") {
   if (!bound) data.manual = ""
   if (data.excludeHash !== "true") data.hash = ""
 }
+// A script of another origin has no base URL, so the path is resolved here. `import` converts the URL to text.
+if (VARIANT === "native" && "vitals" in data) import(new URL("vitals.js", script.src) as unknown as string)
 navigated()
 for (const name of ["footfall", "plausible"] as const) {
   const stub = window[name]
