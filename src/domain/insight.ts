@@ -247,10 +247,13 @@ const Percentiles = t.Object(
   { description: "75th percentiles of the requested measures." },
 )
 
+const MEASURED_LOADS = count("Number of page loads that were measured.")
+
 export const WebVitals = t.Object(
   {
     ...REPORT_FACTS,
     percentile: t.Integer({ description: "Percentile of the values: 75." }),
+    measured_loads: MEASURED_LOADS,
     metrics: Percentiles,
     comparison: t.Optional(
       t.Object({ range: ReportRange, metrics: Percentiles }, { description: "Values in the compared range. Present only with `compare`." }),
@@ -259,6 +262,23 @@ export const WebVitals = t.Object(
   { title: "WebVitals" },
 )
 export type WebVitals = Static<typeof WebVitals>
+
+/** Dimensions by which web vitals are reported. */
+export const VITAL_DIMENSIONS = ["page", "hostname", "device", "size", "browser", "os", "country", "region", "city"] as const
+
+export const WebVitalsBreakdown = t.Object(
+  {
+    ...REPORT_FACTS,
+    percentile: t.Integer({ description: "Percentile of the values: 75." }),
+    dimension: t.String({ description: "Dimension of the rows." }),
+    rows: t.Array(t.Object({ ...VALUE_FIELDS, measured_loads: MEASURED_LOADS, ...Percentiles.properties }), {
+      description: "Values with measured page loads, in the requested order.",
+    }),
+    has_more: t.Boolean({ description: "Whether more rows follow." }),
+  },
+  { title: "WebVitalsBreakdown" },
+)
+export type WebVitalsBreakdown = Static<typeof WebVitalsBreakdown>
 
 const { entered, completed, conversion_rate, steps } = FunnelReport.properties
 const FUNNEL_COUNTS = { entered, completed, conversion_rate, steps }

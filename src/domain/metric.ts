@@ -24,7 +24,9 @@ export const METRICS = [
   "fcp_p75",
   "ttfb_p75",
 ] as const
-export type Metric = (typeof METRICS)[number]
+/** Further metrics of the query engine, which only reports of the dashboard use: the number of page loads with web vitals. */
+export const OWN_METRICS = ["measured_loads"] as const
+export type Metric = (typeof METRICS)[number] | (typeof OWN_METRICS)[number]
 
 /** The metric names of the flat form, in the order of the public documentation. */
 export const FLAT_METRICS = [

@@ -111,6 +111,10 @@ export function metricsOf(sets: Sets, query: Query, { sum: imported, ...totals }
     fcp_p75: () => vital(sets, ({ fcp }) => fcp),
     ttfb_p75: () => vital(sets, ({ ttfb }) => ttfb),
     cls_p75: () => vital(sets, ({ cls }) => cls),
+    measured_loads: () => {
+      const rows = sets.measured(["vitals"])
+      return (row) => (rows.get(row) ?? []).filter(({ event }) => event.vitals !== undefined).length
+    },
   }
 }
 

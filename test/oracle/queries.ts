@@ -1,5 +1,5 @@
 import type { Dimension } from "../../src/domain/dimension.ts"
-import { METRICS } from "../../src/domain/metric.ts"
+import { METRICS, OWN_METRICS } from "../../src/domain/metric.ts"
 import { COMPARISONS } from "../../src/domain/period.ts"
 import {
   type FunnelQuery,
@@ -112,7 +112,7 @@ export function someQuery(random: Random, time: Time, visits: (siteId: number) =
   const timezone = someZone(random, time)
   const range = someRange(random, time, timezone, visits(site.id))
   const groupings = someGroupings(random, range)
-  const metrics = random.some(METRICS, 1, 8)
+  const metrics = random.some([...METRICS, ...OWN_METRICS], 1, 8)
   const isTimeline = groupings.length === 1 && groupings[0]!.by === "time"
   const pages = random.chance(0.8) ? { limit: 10_000, offset: 0 } : { limit: random.whole(1, 6), offset: random.whole(0, 8) }
   return {

@@ -78,17 +78,23 @@ export type Vital = "lcp" | "inp" | "fcp" | "ttfb" | "cls"
 export interface VitalValues {
   read(part: Part): void
   values: Partial<Record<Vital, GroupedValues>>
+  /** Number of page loads that were measured. */
+  loads(group: number): number
 }
 
 export function vitalValues(rows: PageRows, vitals: readonly Vital[], size: () => number): VitalValues {
   const values = Object.fromEntries(vitals.map((vital) => [vital, groupedValues()]))
   const [groupBuffer, valueBuffer] = [new NumberBuffer(), new NumberBuffer()]
+  let loads: Uint32Array = new Uint32Array(0)
   return {
     values,
+    loads: (group) => loads[group] ?? 0,
     read(part) {
       const columns = part.vitals()
       if (columns.row.length === 0) return
       const grouped = rows.sparse(part, columns.row)
+      loads = grownNumbers(loads, size())
+      for (let i = 0; i < grouped.count; i++) loads[grouped.groups[i]!]!++
       const out = { groups: groupBuffer.room(grouped.count), values: valueBuffer.room(grouped.count) }
       for (const vital of vitals) {
         values[vital]!.add(out.groups, out.values, listMeasured(grouped, columns.row, columns[vital], out), size())

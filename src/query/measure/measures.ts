@@ -232,7 +232,7 @@ const NEEDED_BY = {
   groupAudience: ["group_conversion_rate"],
   revenue: ["total_revenue", "average_revenue"],
   pages: ["time_on_page", "time_on_page_median", "scroll_depth"],
-  vitals: ["lcp_p75", "inp_p75", "fcp_p75", "ttfb_p75", "cls_p75"],
+  vitals: ["lcp_p75", "inp_p75", "fcp_p75", "ttfb_p75", "cls_p75", "measured_loads"],
 } as const satisfies Record<string, readonly Metric[]>
 
 type Openable = Omit<Measures, "read" | "entries" | "exited"> & { entries: VisitTotals | undefined; exited: EventCounts | undefined }

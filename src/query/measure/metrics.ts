@@ -70,6 +70,10 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
   cls_p75: (measures) => percentile(measures, "cls", 1000),
   fcp_p75: (measures) => percentile(measures, "fcp", 1),
   ttfb_p75: (measures) => percentile(measures, "ttfb", 1),
+  measured_loads:
+    ({ vitals }) =>
+    (group) =>
+      vitals.loads(group),
 }
 
 /** Returns the visitors by group, counted by events of any name if the query says so. Conversion rates are never computed from those. */

@@ -9,6 +9,7 @@ import type {
   RealtimePanel,
   Suggestions,
   WebVitals,
+  WebVitalsBreakdown,
 } from "../../domain/insight.ts"
 import { QUERY } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
@@ -43,7 +44,7 @@ import {
   withFilter,
 } from "./open-report.ts"
 import { realtimeOf, realtimeRange, type Stats, type StatsOptions } from "./stats.ts"
-import { webVitalsReport } from "./web-vitals.ts"
+import { webVitalsBreakdown, webVitalsReport } from "./web-vitals.ts"
 
 /**
  * Reports that only the dashboard uses (areas/10 section 2), computed by the same engine as all others. Invalid arguments throw
@@ -65,6 +66,8 @@ export interface Insights {
   journeys(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<Journeys>
   /** Returns the 75th percentiles of web vitals. */
   webVitals(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<WebVitals>
+  /** Returns them by the values of a dimension. */
+  webVitalsBy(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<WebVitalsBreakdown>
   /** Returns a funnel report that supports `compare` and a `breakdown` by a dimension of visits. */
   funnel(site: Site, given: Record<string, unknown>, reportOptions?: ReportOptions): Promise<FunnelInsight>
 }
@@ -92,6 +95,7 @@ export function createInsights(options: InsightsOptions): Insights {
     campaigns: (site, given, reportOptions) => campaignMatrix(options, site, given, reportOptions),
     journeys: (site, given, reportOptions) => journeysReport(options, site, given, reportOptions),
     webVitals: (site, given, reportOptions) => webVitalsReport(options, site, given, reportOptions),
+    webVitalsBy: (site, given, reportOptions) => webVitalsBreakdown(options, site, given, reportOptions),
     funnel: (site, given, reportOptions) => funnelInsight(options, site, given, reportOptions),
   }
 }

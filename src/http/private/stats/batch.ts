@@ -34,6 +34,8 @@ const reportsOf = ({ stats, insights }: BatchOptions): Readonly<Record<string, R
   events: insights.events,
   properties: insights.properties,
   campaigns: insights.campaigns,
+  "web-vitals": insights.webVitals,
+  "web-vitals-breakdown": insights.webVitalsBy,
   journeys: insights.journeys,
   funnel: insights.funnel,
 })
@@ -48,6 +50,8 @@ const REPORTS = [
   "events",
   "properties",
   "campaigns",
+  "web-vitals",
+  "web-vitals-breakdown",
   "journeys",
   "funnel",
 ]

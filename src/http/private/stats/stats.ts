@@ -12,6 +12,10 @@ import {
   Properties,
   RealtimePanel,
   Suggestions,
+  VITAL_DIMENSIONS,
+  VITALS,
+  WebVitals,
+  WebVitalsBreakdown,
 } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import { GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
@@ -69,6 +73,10 @@ const { dimension, property, limit, offset, sort, order, metrics } = toolParamet
 const { compare, compare_from, compare_to, match_weekday } = toolParameters("get_summary")
 const COMPARED = { compare: compare!, compare_from: compare_from!, compare_to: compare_to!, match_weekday: match_weekday! }
 const PAGED = { limit: limit!, offset: offset!, sort: sort!, order: order!, metrics: metrics! }
+
+/** Splits the list of measures. Other arguments stay as they are. */
+const commaSeparated = ({ metrics, ...query }: Record<string, unknown>): Record<string, unknown> =>
+  metrics === undefined ? query : { ...query, metrics: typeof metrics === "string" ? metrics.split(",") : metrics }
 
 /** Creates the routes for reports: those of the public API and further ones for the dashboard. Revenue needs `revenue:read`. */
 export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsOptions) {
@@ -148,6 +156,29 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
       }),
       response: { 200: CampaignMatrix },
       detail: operation("Get visits with campaign tags by source, medium and campaign"),
+    })
+    .get("/web-vitals", ({ site, query, ...call }) => insights.webVitals(site, commaSeparated(query), textOptions(call)), {
+      can: "site:read",
+      query: parameters({
+        metrics: text(`Measures, separated by commas: ${VITALS.join(", ")}. Default: all.`),
+        ...RANGED,
+        ...COMPARED,
+      }),
+      response: { 200: WebVitals },
+      detail: operation("Get web vitals at the 75th percentile"),
+    })
+    .get("/web-vitals-breakdown", ({ site, query, ...call }) => insights.webVitalsBy(site, query, textOptions(call)), {
+      can: "site:read",
+      query: parameters({
+        dimension: parameter({ type: "string", enum: VITAL_DIMENSIONS, default: "page", description: "Dimension of the rows." }),
+        sort: text("`measured_loads` (default) or one of the measures."),
+        order: order!,
+        limit: limit!,
+        offset: offset!,
+        ...RANGED,
+      }),
+      response: { 200: WebVitalsBreakdown },
+      detail: operation("Get web vitals by the values of a dimension"),
     })
     .post("/journeys", ({ site, body, ...call }) => insights.journeys(site, objectBody(body.value), jsonOptions(call)), {
       can: READ,
