@@ -61,6 +61,7 @@ export { filtersAfter, isRowChosen, pageAddress } from "./report/data/card-tabs.
 export { figureOf, valueText } from "./report/data/figures.ts"
 export { addDays, addMonths, COMPARISON_LABELS, lengthOf, PERIOD_LABELS, periodLabel, rangeOf, todayIn } from "./report/data/ranges.ts"
 export { type StatsSource, StatsSourceContext, useStatsSource } from "./report/data/reports.ts"
+export { ratingOf, WEB_VITAL_NAMES, WEB_VITALS, webVitalText } from "./report/data/web-vitals.ts"
 export { DROP_REASON_LABELS } from "./report/drop-reasons.ts"
 export { FilterBar, IgnoredAddressParts } from "./report/filters/filter-bar.tsx"
 export { addressFilters, filterText, useSegments } from "./report/filters/filters.ts"

@@ -2,6 +2,8 @@
 const SHAPES = {
   overview: "M2 13.5h12M3.5 11V7.5M8 11V3M12.5 11V5.5",
   realtime: "M1.5 8h3l2-5 3 10 2-5h3",
+  visits: "M5.5 4H14M5.5 8H14M5.5 12H14M2 4h.01M2 8h.01M2 12h.01",
+  vitals: "M2 12a6 6 0 1 1 12 0M8 12l3-4",
   campaigns: "M2.5 6.5v3h2l6 3.5V3l-6 3.5zM13 6.5v3",
   events: "M9 1.5 3 9h4.5L7 14.5 13 7H8.5z",
   search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM11 11l3.5 3.5",

@@ -15,10 +15,15 @@ const plainScreens = {
 /** Screens with a period. */
 const rangedScreens = {
   "/sites/:site/events": lazyScreen(() => import("../screens/events/events.tsx")),
+  "/sites/:site/web-vitals": lazyScreen(() => import("../screens/web-vitals/web-vitals.tsx")),
   "/sites/:site/campaigns": lazyScreen(() => import("../screens/campaigns/campaigns.tsx")),
   "/sites/:site/goals": lazyScreen(() => import("../screens/goals/goals.tsx")),
   "/sites/:site/funnels/:funnel?": lazyScreen(() => import("../screens/funnels/funnels.tsx")),
   "/sites/:site/journeys": lazyScreen(() => import("../screens/journeys/journeys.tsx")),
+}
+/** Screens with a period and filters that compare nothing. */
+const uncomparedScreens = {
+  "/sites/:site/visits/:visit?": lazyScreen(() => import("../screens/visits/visits.tsx")),
 }
 const pluginScreens = areas().map((owned) => ({ path: owned.area.path, Screen: lazyScreen(() => areaScreen(owned)) }))
 
@@ -36,6 +41,13 @@ export default function SiteScreens() {
       {Object.entries(rangedScreens).map(([path, Screen]) => (
         <Route key={path} path={path}>
           <SiteShell ranged>
+            <Screen />
+          </SiteShell>
+        </Route>
+      ))}
+      {Object.entries(uncomparedScreens).map(([path, Screen]) => (
+        <Route key={path} path={path}>
+          <SiteShell ranged="uncompared">
             <Screen />
           </SiteShell>
         </Route>

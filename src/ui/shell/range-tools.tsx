@@ -14,15 +14,18 @@ const RangeKeys = lazyPart(() => import("./shell-menus.tsx"), "RangeKeys")
 const PeriodItems = lazyPart(() => import("./shell-menus.tsx"), "PeriodItems")
 const ComparisonItems = lazyPart(() => import("./shell-menus.tsx"), "ComparisonItems")
 
-/** Renders period, comparison and filter of a page, or the period alone: in the top bar on wide screens, else in a sticky row. */
-export function RangeTools({ place, periodOnly = false }: { place: "wide" | "narrow"; periodOnly?: boolean }) {
+/** Controls of a page about a period: all of them, all but the comparison, or the period alone. */
+export type Ranged = true | "uncompared" | "period"
+
+/** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
+export function RangeTools({ place, ranged = true }: { place: "wide" | "narrow"; ranged?: Ranged }) {
   const { filters } = useStatsSource()
   return (
     <>
       <section class={`range-tools ${place}-only`} aria-label="Period">
         <PeriodMenu />
-        {!periodOnly && <ComparisonMenu short={place === "narrow"} />}
-        {!periodOnly && filters && <FilterButton short={place === "narrow"} />}
+        {ranged === true && <ComparisonMenu short={place === "narrow"} />}
+        {ranged !== "period" && filters && <FilterButton short={place === "narrow"} />}
       </section>
       {place === "wide" && (
         <Suspense fallback={null}>

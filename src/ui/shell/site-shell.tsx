@@ -13,7 +13,7 @@ import { asFileQuery, createBatch, type StatsSource, StatsSourceContext, useRepo
 import { short } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import { SiteBottomBar, SiteRail } from "./rail.tsx"
-import { RangeTools } from "./range-tools.tsx"
+import { type Ranged, RangeTools } from "./range-tools.tsx"
 import { TopBar } from "./top-bar.tsx"
 
 const SiteItems = lazyPart(() => import("./shell-menus.tsx"), "SiteItems")
@@ -22,8 +22,8 @@ const SiteKeys = lazyPart(() => import("./site-keys.tsx"), "SiteKeys")
 
 interface SiteShellProps {
   children: ComponentChildren
-  /** Whether the page is about a period. */
-  ranged?: boolean | "period"
+  /** Controls of a page about a period. Default: none. */
+  ranged?: false | Ranged
 }
 
 /** Renders the frame of a site's pages and provides their report source. Renders the 404 page without any request if the user can't see the site. */
@@ -39,14 +39,14 @@ function Frame({ children, ranged = false }: SiteShellProps) {
   const search = searchWith({ cards: {} })
   return (
     <StatsSourceContext.Provider value={source}>
-      <TopBar tools={ranged && <RangeTools place="wide" periodOnly={ranged === "period"} />}>
+      <TopBar tools={ranged && <RangeTools place="wide" ranged={ranged} />}>
         <SiteSwitcher siteId={siteId} openSignal={switches} />
         <CurrentVisitors />
       </TopBar>
       <div class="frame">
         <SiteRail siteId={siteId} search={search} />
         <div class="content">
-          {ranged && <RangeTools place="narrow" periodOnly={ranged === "period"} />}
+          {ranged && <RangeTools place="narrow" ranged={ranged} />}
           {ranged && (
             <Suspense fallback={<div class="progress-line" />}>
               <FreshnessBar />

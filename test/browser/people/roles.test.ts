@@ -58,7 +58,13 @@ type Person = keyof typeof PEOPLE
 const EVERYONE = Object.keys(PEOPLE) as Person[]
 
 /** Entries of the core in the groups of the rail. */
-const OWN = { traffic: ["Overview", "Realtime", "Campaigns", "Events"], behaviour: ["Goals", "Funnels", "Journeys"], tools: [] }
+const OWN = {
+  traffic: ["Overview", "Realtime", "Visits", "Campaigns", "Events"],
+  behaviour: ["Goals", "Funnels", "Journeys"],
+  tools: [],
+}
+/** Entries of the core that follow those of plugins. */
+const LAST = { traffic: ["Web vitals"], behaviour: [], tools: [] }
 type Group = keyof typeof OWN
 
 const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
@@ -80,7 +86,10 @@ interface DeepLink {
   hiddenFrom?: readonly Person[]
 }
 
-const OF_SITE = ["", "/details/page", "/realtime", "/events", "/campaigns", "/goals", "/funnels", "/funnels/1", "/journeys"]
+const OF_SITE = [
+  ...["", "/details/page", "/realtime", "/events", "/campaigns", "/web-vitals"],
+  ...["/goals", "/funnels", "/funnels/1", "/journeys"],
+]
 const SETTINGS = ["general", "tracking", "goals", "shields", "privacy", "access", "danger"]
 const ORGANIZATION = ["members", "invitations", "keys", "settings", "providers", "domains", "audit"]
 const NOT_OF_SITE: readonly Person[] = ["guest of another site", "user without a role"]
@@ -96,6 +105,7 @@ const LINKS: readonly DeepLink[] = [
   { path: "/sites", open: EVERYONE },
   { path: "/sites/new", open: MANAGERS },
   ...OF_SITE.map((path) => onSite(path, READERS)),
+  onSite("/visits", WRITERS),
   ...SETTINGS.map((section) => onSite(`/settings/${section}`, MANAGERS)),
   onSite("/settings/sharing", WRITERS),
   ...ORGANIZATION.map((section) => inOrganization(section, MANAGERS)),
@@ -230,7 +240,8 @@ test.skipIf(noBrowser).each(WALKERS.filter((person) => ["admin", "editor", "view
     }
     expect(offered).toEqual(Object.fromEntries(WALKED.map((path) => [path, offeredTo(person, path)])))
     const rail = await namesIn(walker.page, "nav.rail a")
-    const groups = (Object.keys(OWN) as Group[]).flatMap((group) => [...OWN[group], ...areasOf(person, group)])
+    const own = (group: Group) => OWN[group].filter((label) => label !== "Visits" || WRITERS.includes(person))
+    const groups = (Object.keys(OWN) as Group[]).flatMap((group) => [...own(group), ...areasOf(person, group), ...LAST[group]])
     expect(rail).toEqual([...groups, ...(MANAGERS.includes(person) ? ["Settings"] : [])])
     expect({ refusals: walker.refusals, faults: walker.faults }).toEqual({ refusals: [], faults: [] })
   },

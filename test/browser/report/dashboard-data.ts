@@ -43,6 +43,10 @@ async function makeVisit(instance: TestInstance, number: number): Promise<void> 
     const page = PAGES[(number + view) % PAGES.length]
     const r = view === 0 ? pick(REFERRERS) : ""
     await instance.collect({ ...common, n: "pageview", u: `https://shop.example${page}${view === 0 ? campaign : ""}`, r }, sent)
+    // A page is fast, average or slow by its number.
+    const slow = 1 + ((number + view) % PAGES.length) / 2
+    const f = { lcp: 1_500 * slow, inp: 120 * slow, cls: 0.05 * slow, fcp: 900 * slow, ttfb: 300 * slow }
+    await instance.collect({ ...common, n: "vitals", u: `https://shop.example${page}`, f }, sent)
   }
   const u = "https://shop.example/pricing"
   if (number % 2 === 0) await instance.collect({ ...common, n: "signup", u, p: { plan: pick(["free", "team"]) } }, sent)

@@ -29,6 +29,12 @@ const click = (name: string) => async (page: Page) => {
   await settled(page)
 }
 
+const openFirstVisit = async (page: Page) => {
+  await page.locator(".visits tbody th a").first().click()
+  await page.locator(".timeline li").first().waitFor()
+  await settled(page)
+}
+
 /** Every screen in its states. A new screen is added here and is then covered by all general checks. */
 export const SCREENS: readonly Screen[] = [
   { name: "sign-in", path: "/signin", guest: true },
@@ -56,6 +62,12 @@ export const SCREENS: readonly Screen[] = [
   { name: "events", path: `${SITE}/events?period=28d` },
   { name: "events of a new site", path: `${EMPTY}/events` },
   { name: "campaigns", path: `${SITE}/campaigns?period=28d` },
+  { name: "web vitals", path: `${SITE}/web-vitals?period=28d` },
+  { name: "web vitals of a new site", path: `${EMPTY}/web-vitals` },
+  { name: "visits", path: `${SITE}/visits?period=28d` },
+  { name: "visits of a new site", path: `${EMPTY}/visits` },
+  { name: "visit", path: `${SITE}/visits?period=28d`, after: openFirstVisit },
+  { name: "visit that is none", path: `${SITE}/visits/0123456789abcdef?period=28d`, refused: [404] },
   { name: "goals", path: `${SITE}/goals?period=28d` },
   { name: "goals of a new site", path: `${EMPTY}/goals` },
   { name: "funnels", path: `${SITE}/funnels?period=28d` },

@@ -1,5 +1,19 @@
 /** Panels of single figures: a metric, a comparison of groups, and web vitals. */
-import { Change, figureOf, metricText, rangeText, Sparkline, type Summary, VISITOR_WINDOWS, visible, type WebVitals } from "#plugin/ui"
+import {
+  Change,
+  figureOf,
+  metricText,
+  rangeText,
+  ratingOf,
+  Sparkline,
+  type Summary,
+  VISITOR_WINDOWS,
+  visible,
+  WEB_VITAL_NAMES,
+  WEB_VITALS,
+  type WebVitals,
+  webVitalText,
+} from "#plugin/ui"
 import type { PanelProps } from "./panel.ts"
 
 /** Returns the metric that a summary was asked for. Means and rates come with their divisors, which follow. */
@@ -70,35 +84,21 @@ export function ComparisonPanel({ data, config, title }: PanelProps) {
   )
 }
 
-/** Names of the measures, and the values up to which they are good and from which they are poor. */
-const VITALS = {
-  lcp: { label: "Largest contentful paint", good: 2_500, poor: 4_000 },
-  inp: { label: "Interaction to next paint", good: 200, poor: 500 },
-  cls: { label: "Layout shift", good: 0.1, poor: 0.25 },
-  fcp: { label: "First contentful paint", good: 1_800, poor: 3_000 },
-  ttfb: { label: "Time to first byte", good: 800, poor: 1_800 },
-} as const
-type Vital = keyof typeof VITALS
-
-const vitalText = (name: Vital, value: number): string =>
-  name === "cls" ? value.toFixed(2) : value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`
-
 /** How fast pages load and respond, at the 75th percentile, each with a judgement in words. */
 export function VitalsPanel({ data, config }: PanelProps) {
   const { metrics } = data as WebVitals // the answer of this type of widget
-  const wanted = Array.isArray(config.metrics) ? config.metrics : Object.keys(VITALS)
-  const names = (Object.keys(VITALS) as Vital[]).filter((name) => wanted.includes(name)) // its own keys
+  const wanted = Array.isArray(config.metrics) ? config.metrics : WEB_VITAL_NAMES
+  const names = WEB_VITAL_NAMES.filter((name) => wanted.includes(name))
   return (
     <dl class="vitals">
       {names.map((name) => {
-        const { label, good, poor } = VITALS[name]
         const value = metrics[name]
-        const judged = value === undefined ? "" : value <= good ? "Good" : value <= poor ? "Needs improvement" : "Poor"
+        const judged = value === undefined ? "" : ratingOf(name, value)
         return (
           <div key={name}>
-            <dt class="figure-label">{label}</dt>
+            <dt class="figure-label">{WEB_VITALS[name].label}</dt>
             <dd>
-              <span class="figure-value">{value === undefined ? "–" : vitalText(name, value)}</span>
+              <span class="figure-value">{webVitalText(name, value)}</span>
               <span class="small" data-judged={judged}>
                 {judged || "Not measured"}
               </span>
