@@ -1,6 +1,6 @@
 import { type Rating, ratingOf, type WebVital, webVitalText } from "../../report/data/web-vitals.ts"
 
-/** A shape for each rating, so that none is told by its colour alone. */
+/** A shape for each rating, because colours alone are not accessible. */
 const SHAPES: Readonly<Record<Rating, string>> = {
   Good: "M5 1a4 4 0 1 1 0 8 4 4 0 0 1 0-8z",
   "Needs improvement": "M1 1h8v8H1z",
