@@ -145,6 +145,8 @@ test.skipIf(noBrowser)("adds a filter, saves it as a segment and removes it by k
   const { page, press, tabTo, type } = keys
   await press("/")
   await page.getByRole("dialog", { name: "Filter" }).waitFor()
+  expect(await keys.focused()).toStartWith("Value")
+  await press("Shift+Tab", "Shift+Tab")
   expect(await keys.focused()).toStartWith("Filter by")
   await type("Browser")
   await tabTo(/^Value/)

@@ -17,12 +17,12 @@ interface Stage extends Step {
 const stagesOf = ({ steps, comparison }: FunnelInsight): Stage[] =>
   steps.map((step, index) => ({ ...step, before: comparison?.steps[index] }))
 
-/** Draws the steps as bars relative to the first. A tick marks the share in the comparison period, so that periods with different traffic can be compared. */
+/** Draws the steps as bars relative to the first, each with the visitors who dropped off before it hatched behind it. A tick marks the share in the comparison period, so that periods with different traffic can be compared. */
 export function FunnelBars({ funnel }: { funnel: FunnelInsight }) {
   const earlier = funnel.comparison?.entered
   return (
     <ol class="funnel-bars">
-      {stagesOf(funnel).map((step) => (
+      {stagesOf(funnel).map((step, index) => (
         <li key={step.step}>
           <p class="row spread">
             <strong>
@@ -33,6 +33,7 @@ export function FunnelBars({ funnel }: { funnel: FunnelInsight }) {
             </span>
           </p>
           <div class="funnel-track">
+            {index > 0 && <span class="funnel-lost" style={{ width: `${share(funnel.steps[index - 1]!.visitors, funnel.entered)}%` }} />}
             <span class="funnel-bar" style={{ width: `${share(step.visitors, funnel.entered)}%` }} />
             {step.before && earlier !== undefined && (
               <span class="funnel-tick" style={{ left: `${share(step.before.visitors, earlier)}%` }} />

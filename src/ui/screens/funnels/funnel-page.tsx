@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Link, useLocation } from "wouter"
+import { useLocation } from "wouter"
 import type { OwnFunnelResponse } from "../../../domain/funnel.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
@@ -29,6 +29,7 @@ export function FunnelPage({ funnel }: { funnel: OwnFunnelResponse }) {
   return (
     <Page
       title={visible(funnel.name)}
+      parent={{ href: `/sites/${siteId}/funnels${searchWith({ cards: {} })}`, label: "All funnels" }}
       actions={
         can("funnels:write") && (
           <>
@@ -42,9 +43,6 @@ export function FunnelPage({ funnel }: { funnel: OwnFunnelResponse }) {
         )
       }
     >
-      <p>
-        <Link href={`/sites/${siteId}/funnels${searchWith({ cards: {} })}`}>All funnels</Link>
-      </p>
       <FilterBar />
       <IgnoredAddressParts ownCards />
       <Report funnel={funnel} />

@@ -5,6 +5,7 @@ import { Button, IconButton } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { EmptyState } from "../../parts/states.tsx"
+import { ValueIcon } from "../../parts/value-icon.tsx"
 import { MISSING, UNKNOWN, valueText } from "../../report/data/figures.ts"
 import { clearFilters } from "../../report/filters/filter-bar.tsx"
 import { filterText, useFilterTexts } from "../../report/filters/filters.ts"
@@ -56,14 +57,21 @@ const columns = (timezone: string): Column<FeedEvent>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <time dateTime={at}>{clockText(at, timezone, true)}</time> },
   { id: "name", label: "Event", cell: ({ name }) => <TruncatedText text={name === "pageview" ? "View" : name} /> },
   { id: "page", label: "Page", cell: (event) => <PageCell event={event} /> },
-  { id: "source", label: "Source", cell: ({ source }) => <TruncatedText text={source} /> },
-  { id: "country", label: "Country", cell: ({ country }) => visible(valueText("country", country)) },
+  { id: "source", label: "Source", cell: ({ source }) => <Named dimension="source" value={source} /> },
+  { id: "country", label: "Country", cell: ({ country }) => <Named dimension="country" value={country} /> },
   {
     id: "device",
     label: "Device",
     cell: ({ device, browser }) => visible([device && valueText("device", device), browser].filter(Boolean).join(", ") || UNKNOWN),
   },
 ]
+
+const Named = ({ dimension, value }: { dimension: string; value: string }) => (
+  <span class="named">
+    <ValueIcon dimension={dimension} value={value} />
+    <TruncatedText text={valueText(dimension, value)} />
+  </span>
+)
 
 function PageCell({ event: { page, hostname } }: { event: FeedEvent }) {
   const address = page.startsWith("/") ? webAddress(`https://${hostname}${page}`) : undefined

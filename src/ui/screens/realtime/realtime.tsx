@@ -52,13 +52,16 @@ export default function RealtimeScreen() {
             )}
           </QueryResult>
         </Card>
-        <div class="thirds" data-full>
-          <TopCard title="Pages" head="Page" dimension="page" report={report} of="pages" />
-          <TopCard title="Sources" head="Source" dimension="source" report={report} of="sources" />
-          <TopCard title="Countries" head="Country" dimension="country" report={report} of="countries" />
-        </div>
+        {/* Without visitors the first card says all there is to say. */}
+        {report.data?.visitors !== 0 && (
+          <div class="thirds" data-full>
+            <TopCard title="Pages" head="Page" dimension="page" report={report} of="pages" />
+            <TopCard title="Sources" head="Source" dimension="source" report={report} of="sources" />
+            <TopCard title="Countries" head="Country" dimension="country" report={report} of="countries" />
+          </div>
+        )}
         <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
-          <QueryResult of={report} rows={9}>
+          <QueryResult of={report} rows={5}>
             {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
           </QueryResult>
         </Card>
@@ -112,6 +115,7 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
           ) : (
             <RankedList
               title={head}
+              dimension={dimension}
               rows={rows}
               metrics={["visitors"]}
               isChosen={(value) => isFilteredBy(address.filters, dimension, value)}
