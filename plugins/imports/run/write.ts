@@ -152,12 +152,15 @@ class StagedLines {
     }
   }
 
-  /** Collects the garbage of parsed lines, because the engine itself would let that of several batches pile up. */
+  /**
+   * Collects the garbage of parsed lines, because the engine itself would let that of several batches pile up. Does not wait for it: a
+   * whole collection takes some ten milliseconds, in which no event would be acknowledged.
+   */
   #collect(weight: number): void {
     this.#uncollected += weight
     if (this.#uncollected < WEIGHT_PER_COLLECTION) return
     this.#uncollected = 0
-    Bun.gc(true)
+    Bun.gc(false)
   }
 
   #advance(): void {

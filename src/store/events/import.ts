@@ -59,8 +59,8 @@ export interface ImportCursor {
   batches: number
 }
 
-/** Number of events per transaction, which pauses other writes for a few milliseconds. */
-const SLICE = 1_000
+/** Number of events that are read and stored before other work gets a turn: some milliseconds. */
+const SLICE = 250
 
 /** Visits that are collected for an import, with the sales among their events. */
 interface CollectedVisits {

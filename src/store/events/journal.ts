@@ -7,8 +7,8 @@ import type { ExemptValues } from "./writer.ts"
 /** The setting of the connection between two transactions. */
 const SYNCED = "pragma synchronous = full"
 
-/** Number of attempts and pause between them: about 10 ms together. */
-const LOCK_TRIES = 100
+/** Number of attempts and pause between them: about 100 ms together, because on a busy machine the thread with the lock waits for a core. */
+const LOCK_TRIES = 1_000
 const LOCK_PAUSE_MS = 0.1
 const pause = new Int32Array(new SharedArrayBuffer(4))
 

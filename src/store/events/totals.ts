@@ -17,7 +17,7 @@ import { FORMAT } from "./segment.ts"
 /** Rows of a segment at most. */
 const SEGMENT_ROWS = 65_536
 /** Rows whose texts are numbered in one transaction: a pause of a few milliseconds. Divides `SEGMENT_ROWS`. */
-const SLICE = 1_024
+const SLICE = 512
 const DAY_MS = 86_400_000
 
 /** Imported totals as a query reads them. Columns are shared: never write into one. */

@@ -204,8 +204,9 @@ export function createUpkeep(journal: Journal): Upkeep {
         const { siteId, importId, kind = "visits", run = 1 } = place
         const { tail, sales } = await importTail(journal, place, visits)
         const added: number[] = []
+        // The commit of `finishBatch` waits for the disk, and with it for all commits before.
         for await (const segment of buildSegments([{ part: tail }])) {
-          added.push(journal.commit(() => insertPending(db, siteId, importId, segment, { kind, run })))
+          added.push(journal.append(() => insertPending(db, siteId, importId, segment, { kind, run })))
         }
         finishBatch(place, added, kind === "visits" ? sales : [])
       }),
@@ -214,7 +215,7 @@ export function createUpkeep(journal: Journal): Upkeep {
         const { siteId, importId, run = 1 } = place
         const added: number[] = []
         for await (const segment of buildTotals(journal, { siteId, importId, kind }, rows)) {
-          added.push(journal.commit(() => insertTotals(db, { siteId, importId, run, kind }, segment)))
+          added.push(journal.append(() => insertTotals(db, { siteId, importId, run, kind }, segment)))
         }
         finishBatch(place, added)
       }),
