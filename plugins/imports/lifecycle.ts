@@ -126,7 +126,7 @@ export function createImports(host: ImportsHost, { fetching, holders, previews, 
       const files = uploaded.length > 0 ? staging.link(folder, uploaded) : await staging.write(folder, input.files)
       return await use({ folder, files: fetched?.files ?? files, uploaded, fetched })
     } catch (error) {
-      staging.remove(folder)
+      await staging.remove(folder)
       throw error
     }
   }
@@ -145,7 +145,7 @@ export function createImports(host: ImportsHost, { fetching, holders, previews, 
       return withFiles(author, input, signal, async ({ folder, files, fetched }) => {
         const { source, options } = input
         const preview = await previews.preview({ site: author.site, source, options, files, fetched, isInline: isInline(input) }, signal)
-        staging.remove(folder)
+        await staging.remove(folder)
         return preview
       })
     },
@@ -199,7 +199,7 @@ export function createImports(host: ImportsHost, { fetching, holders, previews, 
           await alongside(statements, { after: pending })
           return pending
         })
-        for (const { path } of uploaded) staging.removeUpload(path)
+        for (const { path } of uploaded) await staging.removeUpload(path)
         return created
       })
     },
@@ -305,7 +305,7 @@ export function createImports(host: ImportsHost, { fetching, holders, previews, 
           if (!stream || !site || row.state !== "completed" || stream.pending_json !== null) return undefined
           return extend(statements, stream, { folder, files: [], options: {} }, { site, actor: audit.system, userId: null })
         })
-        if (!begun) staging.remove(folder)
+        if (!begun) await staging.remove(folder)
       }
     },
   }

@@ -190,7 +190,7 @@ export function createPreviews(
       const salt = Buffer.from(host.random(32)).toString("hex")
       return await stage({ ...task, do: "preview", limits, folder: staging.path(folder), salt }, signal)
     } finally {
-      staging.remove(folder)
+      await staging.remove(folder)
     }
   }
 

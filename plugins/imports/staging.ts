@@ -1,5 +1,5 @@
-import { chmodSync, linkSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { constants, copyFile } from "node:fs/promises"
+import { chmodSync, linkSync, mkdirSync, readdirSync, rmdirSync, statSync } from "node:fs"
+import { constants, copyFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ImportsHost } from "./area.ts"
 import type { UploadRow } from "./rows.ts"
@@ -7,7 +7,7 @@ import type { StagedFile } from "./run/task.ts"
 
 /**
  * Folders of staged files below that of the plugin: one per preview or import with `source/0`, `source/1`, …, and the uploads. Names are
- * random; the names of the files are labels only.
+ * random; the names of the files are labels only. Files are written and deleted in the background, because they can have gigabytes.
  */
 export interface Staging {
   /** Creates an empty folder and returns its name. */
@@ -15,15 +15,15 @@ export interface Staging {
   /** Returns the path of a folder. */
   path(folder: string): string
   /** Deletes a folder. Idempotent. */
-  remove(folder: string): void
+  remove(folder: string): Promise<void>
   /** Writes files into a folder. */
   write(folder: string, files: readonly NewFile[]): Promise<StagedFile[]>
   /** Adds uploads to a folder without copying them. They can then be deleted. */
   link(folder: string, uploads: readonly UploadRow[]): StagedFile[]
   /** Deletes folders that are not listed and were not changed for a time. */
-  removeOthers(listed: ReadonlySet<string>, unchangedMs: number): void
+  removeOthers(listed: ReadonlySet<string>, unchangedMs: number): Promise<void>
   newUploadPath(): string
-  removeUpload(path: string): void
+  removeUpload(path: string): Promise<void>
 }
 
 /** A file to stage: its content, or for the command line its path on this machine, or a function that writes it to a path. */
@@ -54,8 +54,8 @@ export function createStaging({ stagingFolder, random }: Pick<ImportsHost, "stag
       mkdirSync(join(path(folder), "source"), { recursive: true, mode: 0o700 })
       return folder
     },
-    remove(folder) {
-      rmSync(path(folder), { recursive: true, force: true })
+    async remove(folder) {
+      await rm(path(folder), { recursive: true, force: true })
       tidy()
     },
     write: (folder, files) =>
@@ -74,7 +74,7 @@ export function createStaging({ stagingFolder, random }: Pick<ImportsHost, "stag
           }
           const { content } = file
           const bytes = content instanceof Uint8Array ? content : await content.bytes()
-          writeFileSync(target, bytes, { mode: FILE_MODE })
+          await writeFile(target, bytes, { mode: FILE_MODE })
           return { name, path: target, bytes: bytes.length }
         }),
       ),
@@ -84,16 +84,16 @@ export function createStaging({ stagingFolder, random }: Pick<ImportsHost, "stag
         linkSync(from, target)
         return { name, path: target, bytes }
       }),
-    removeOthers(listed, unchangedMs) {
+    async removeOthers(listed, unchangedMs) {
       for (const name of readdirSync(stagingFolder())) {
         const isAbandoned = name.startsWith("import-") && !listed.has(name) && Date.now() - statSync(path(name)).mtimeMs > unchangedMs
-        if (isAbandoned) rmSync(path(name), { recursive: true, force: true })
+        if (isAbandoned) await rm(path(name), { recursive: true, force: true })
       }
       tidy()
     },
     newUploadPath: () => join(stagingFolder(), `upload-${Buffer.from(random(16)).toString("hex")}`),
-    removeUpload(file) {
-      rmSync(file, { force: true })
+    async removeUpload(file) {
+      await rm(file, { force: true })
       tidy()
     },
   }

@@ -63,7 +63,7 @@ async function expireFiles({ host, staging, streams, uploads }: Omit<Area, "runs
       after = id
       if (folder === null) continue
       if (folder_expires_at !== null && folder_expires_at <= host.now()) {
-        staging.remove(folder)
+        await staging.remove(folder)
         await updateImport(host.db, id, { folder: null, folder_expires_at: null })
       } else folders.add(folder)
     }
@@ -79,7 +79,7 @@ async function expireFiles({ host, staging, streams, uploads }: Omit<Area, "runs
   }
   for (const id of streams.importsWithFiles()) if (!(await streamOfImport(host.db, id))) streams.removeFiles(id)
   // A preview or a request that is being answered has a folder of its own, for minutes at most.
-  staging.removeOthers(folders, ABANDONED_MS)
+  await staging.removeOthers(folders, ABANDONED_MS)
 }
 
 const ABANDONED_MS = 3_600_000
@@ -93,7 +93,7 @@ export async function removeSite({ host, runs, staging, streams, uploads }: Area
     await host.db.transaction((statements) => streams.forget(statements, id))
     runs.stop(id)
     await host.imports.drop(siteId, id)
-    for (const name of [folder, pending?.folder]) if (name !== undefined && name !== null) staging.remove(name)
+    for (const name of [folder, pending?.folder]) if (name !== undefined && name !== null) await staging.remove(name)
     streams.removeFiles(id)
     await host.rows.write((statements) => deleteRejects(statements, id))
   }

@@ -49,7 +49,7 @@ export function createUploads({ db, now, random, settings }: ImportsHost, stagin
   /** Uploads that receive a chunk. Two chunks of one file at once would overwrite each other's end. */
   const receiving = new Set<string>()
   const remove = async (upload: UploadRow): Promise<void> => {
-    staging.removeUpload(upload.path)
+    await staging.removeUpload(upload.path)
     await deleteUpload(db, upload.id)
   }
   const get: Uploads["get"] = async (site, userId, id) => {

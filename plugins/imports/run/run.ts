@@ -182,7 +182,7 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
       },
       (show) => show(),
     )
-    if (number > 1 && source.folder !== null) staging.remove(source.folder)
+    if (number > 1 && source.folder !== null) await staging.remove(source.folder)
     if (!stream) return
     streams.tidy(row.id, number)
     await imports.joinRuns(row.id, number)
@@ -194,7 +194,7 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     if (!row || row.folder === null) return
     const path = join(rowsIn(staging.path(row.folder)), REFUNDS_FILE)
     await publishRefunds(host, row, { site, path, ...(signal && { signal }) })
-    staging.remove(row.folder)
+    await staging.remove(row.folder)
     await forgetFolder(db, row.id)
   }
 
@@ -297,16 +297,16 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     if (row.state === "completed") {
       // The rows of completed runs stay: of a stream only those of the run that was cancelled are removed.
       if (stream && folder !== undefined) await imports.drop(row.site_id, row.id, stream.run + 1)
-      for (const name of [folder, row.folder]) if (name !== undefined && name !== null) staging.remove(name)
+      for (const name of [folder, row.folder]) if (name !== undefined && name !== null) await staging.remove(name)
       return
     }
     await imports.drop(row.site_id, row.id)
     streams.removeFiles(row.id)
-    if (folder !== undefined) return staging.remove(folder)
+    if (folder !== undefined) return await staging.remove(folder)
     await removeDefinitions(host, row.id, site, actor)
     if (row.folder === null) return
     if (!keepsSource) {
-      staging.remove(row.folder)
+      await staging.remove(row.folder)
       await updateImport(db, row.id, { folder: null })
       return
     }
