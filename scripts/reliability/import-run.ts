@@ -1,6 +1,7 @@
 /**
  * The process that `kill-import.ts` kills: a whole instance on a data folder, without a web server. Prints lines of JSON: the phases of
- * jobs as they begin, and what the site holds. `bun scripts/reliability/import-run.ts <data folder> prepare|import|undo|finish`
+ * jobs as they begin, and what the site holds.
+ * `bun scripts/reliability/import-run.ts <data folder> prepare|import|fetch|refunds|undo|finish <JSON of Connected>`
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
@@ -18,19 +19,36 @@ export interface ImportState {
   /** Hash of everything that answers show: visits with their events, totals and definitions. */
   shown: string
   visits: number
+  /** Rows of totals. */
+  totals: number
   definitions: number
+  /** Hash of the transactions, which follow an import after it is shown. */
+  sold: string
+  transactions: number
   /** Files in the staging folder. */
   staged: number
 }
 
-const [dataDir = "", action = ""] = Bun.argv.slice(2)
+/** The fake of Google that an import fetches reports from. */
+export interface Connected {
+  settings: Record<string, string>
+  /** Key of a service account. */
+  key: Record<string, string>
+  property: string
+  from: string
+  to: string
+}
+
+const [dataDir = "", action = "", given = ""] = Bun.argv.slice(2)
+const connected = JSON.parse(given) as Connected // written by kill-import.ts
 const say = (line: object) => writeSync(1, `${JSON.stringify(line)}\n`)
 const quiet = { debug() {}, info() {}, warn() {}, error: console.error }
 const worker = (path: string) => new URL(`../../src/${path}`, import.meta.url).href
 
 async function openApp(): Promise<App> {
-  const { config, described } = loadConfig({ flags: { data_dir: dataDir }, environment: {}, workingDirectory: dataDir, plugins })
-  return createApp({
+  const flags = { ...connected.settings, data_dir: dataDir }
+  const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: dataDir, plugins })
+  const app = await createApp({
     ...{ config, described, plugins, version, log: quiet, clock: { now: Date.now, monotonic: () => performance.now() } },
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     workers: {
@@ -40,14 +58,19 @@ async function openApp(): Promise<App> {
       hash: worker("services/sign-in/hash-worker.ts"),
     },
   })
+  await app.instance.outbox.start()
+  return app
 }
 
 async function runCommand({ operations }: App, name: string, given: Record<string, string>, rest: string[] = []): Promise<void> {
   await operations["plugin.run"]({ name, given: { site: "1", ...given }, rest, folder: dataDir }, () => {})
 }
 
-/** Runs the jobs and prints their phases as they begin. */
-async function work({ instance: { jobs } }: App): Promise<void> {
+/** Product events are turned into jobs that run about a second later. */
+const SOON_MS = 1_500
+
+/** Runs the jobs and prints their phases as they begin. Also runs the jobs that follow from their product events. */
+async function work({ instance: { jobs, outbox } }: App): Promise<void> {
   for (const { id } of await jobs.list({ state: "queued" }, { before: Number.MAX_SAFE_INTEGER, limit: 10 })) {
     let phase = ""
     jobs.watch(id, ({ progress }) => {
@@ -56,7 +79,13 @@ async function work({ instance: { jobs } }: App): Promise<void> {
       say({ phase })
     })
   }
-  await jobs.drain()
+  for (;;) {
+    await jobs.drain()
+    await outbox.deliver()
+    const queued = await jobs.list({ state: "queued" }, { before: Number.MAX_SAFE_INTEGER, limit: 10 })
+    if (!queued.some(({ run_at }) => run_at < Date.now() + SOON_MS)) break
+    await Bun.sleep(SOON_MS)
+  }
   say({ phase: "end" })
 }
 
@@ -79,16 +108,25 @@ async function stateOf(app: App): Promise<ImportState> {
     const things = JSON.parse(lines(`${name}.json`).join("\n")) as { name?: string; text?: string }[]
     return things.map(({ name, text }) => name ?? text)
   })
+  const transactions = lines("revenue_transactions.ndjson").map((line) => {
+    const { type, external_id, amount, occurred_at } = JSON.parse(line)
+    return JSON.stringify([type, external_id, amount, occurred_at])
+  })
   const shown = [...numbered.sort(), ...lines("imported.ndjson").sort(), JSON.stringify(definitions)].join("\n")
   const staging = join(dataDir, "staging/imports")
   return {
     state: imports[0]?.state ?? "none",
-    shown: new Bun.CryptoHasher("sha256").update(shown).digest("hex").slice(0, 16),
+    shown: hashOf(shown),
     visits: visits.length,
+    totals: lines("imported.ndjson").length,
     definitions: definitions.flat().length,
+    sold: hashOf(transactions.sort().join("\n")),
+    transactions: transactions.length,
     staged: existsSync(staging) ? readdirSync(staging, { recursive: true }).length : 0,
   }
 }
+
+const hashOf = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16)
 
 const VISITS = 1_500
 const TOTALS = 150
@@ -129,9 +167,30 @@ function writeArchive(): string[] {
   return Object.keys(files)
 }
 
-async function prepare({ instance: { organizations, sites } }: App): Promise<void> {
+/** More refunds than are published in one transaction, and the orders that they belong to. */
+const REFUNDS = 700
+const ORDERS = 50
+
+/** Writes an export of BigQuery with orders and refunds. */
+function writeRefunds(): string[] {
+  const row = (event_name: string, order: number, seconds: number, ecommerce: object) => ({
+    ...{ event_name, event_timestamp: `${START + order * MINUTE + seconds * 1_000}002`, user_pseudo_id: `1.${order}` },
+    event_params: Object.entries({ page_location: "https://shop.example/thanks", ga_session_id: "1", currency: "EUR" }).map(
+      ([key, string_value]) => ({ key, value: { string_value } }),
+    ),
+    ecommerce: { transaction_id: `order-${order}`, ...ecommerce },
+  })
+  const orders = Array.from({ length: ORDERS }, (_, order) => row("purchase", order, 0, { purchase_revenue: 90 }))
+  const refunds = Array.from({ length: REFUNDS }, (_, at) => row("refund", at % ORDERS, 60 + at, { refund_value: 1.5 }))
+  writeFileSync(join(dataDir, "events.json"), JSON.stringify([...orders, ...refunds]))
+  return ["events.json"]
+}
+
+async function prepare({ instance: { connections, organizations, sites } }: App): Promise<void> {
   const { id } = await organizations.create({ name: "Acme" })
   await sites.create(id, { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", revenue_currency: "EUR" })
+  const scopes = ["https://www.googleapis.com/auth/analytics.readonly"]
+  await connections.connectServiceAccount("google", connected.key, { organizationId: id, userId: null, scopes })
 }
 
 const app = await openApp()
@@ -141,6 +200,11 @@ if (action === "import") {
   // The rows were sorted for the former time zone, so the run sorts them again.
   await app.operations["site.set"]({ id: "1", patch: { timezone: "Europe/Paris" } })
 }
+if (action === "fetch") {
+  const { property, from, to } = connected
+  await runCommand(app, "import run", { source: "ga4_api", options: JSON.stringify({ connection_id: 1, property, from, to }) })
+}
+if (action === "refunds") await runCommand(app, "import run", { source: "ga4_bigquery" }, writeRefunds())
 if (action === "undo") await runCommand(app, "import undo", { id: "1" })
 if (action === "finish") {
   say(await stateOf(app))
