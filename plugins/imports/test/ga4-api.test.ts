@@ -62,6 +62,8 @@ interface World extends AsyncDisposable {
 interface Options {
   rows?: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>
   timezone?: string
+  /** Connects the account of a person instead of a service account. */
+  isPersonal?: boolean
 }
 
 const fakes = async (rows: NonNullable<Options["rows"]>, now: () => number) => {
@@ -74,13 +76,22 @@ const fakes = async (rows: NonNullable<Options["rows"]>, now: () => number) => {
 const connect = ({ app }: ImportStage["instance"], fake: Google) =>
   app.instance.connections.connectServiceAccount("google", fake.serviceAccount(), { organizationId: 1, userId: null, scopes: [ANALYTICS] })
 
-async function start({ rows = ROWS, timezone = "America/New_York" }: Options = {}): Promise<World> {
+/** Connects the account of a person as the dashboard does: over Google's page of consent and back. */
+async function consent({ instance, headers }: ImportStage, fake: Google): Promise<void> {
+  const path = "/api/private/sites/1/integrations/google-analytics/connect"
+  const { status, body: begun } = await instance.api.post(path, {}, undefined, headers)
+  expect(status).toBe(200)
+  const back = await fake.consent((begun as { authorize_url: string }).authorize_url)
+  expect((await instance.fetch(new Request(back, { headers }))).status).toBe(303)
+}
+
+async function start({ rows = ROWS, timezone = "America/New_York", isPersonal = false }: Options = {}): Promise<World> {
   const clock = { now: () => Date.parse(NOW) }
   const { fake, data, settings } = await fakes(rows, () => clock.now())
   const stage = await startImports({ isWhole: true, now: NOW, settings })
   clock.now = stage.instance.clock.now
   await stage.instance.app.instance.sites.update(1, { timezone })
-  await connect(stage.instance, fake)
+  await (isPersonal ? consent(stage, fake) : connect(stage.instance, fake))
   return {
     ...{ stage, fake, data },
     async [Symbol.asyncDispose]() {
@@ -314,6 +325,33 @@ describe("a run", () => {
     stage.instance.clock.advance(3_600_000)
     expect(await stage.run(body())).toMatchObject({ state: "completed" })
     expect(tokens()).toBe(before + 1)
+  })
+})
+
+describe("the account of a person", () => {
+  test("is connected by consent and imports, also after its access token has expired", async () => {
+    await using world = await start({ isPersonal: true })
+    const { stage, fake } = world
+    const preview = (await stage.post("/preview", body())).body as PreviewResponse
+    expect(preview).toMatchObject({ date_start: "2026-09-01", date_end: "2026-10-05" })
+    const grants = () => fake.requests.flatMap(({ grant }) => grant ?? [])
+    expect(grants()).toEqual(["authorization_code", "refresh_token"])
+    stage.instance.clock.advance(3_600_000)
+    expect(await stage.run({ ...body(), preview_hash: preview.preview_hash })).toMatchObject({ state: "completed", rows: { imported: 15 } })
+    expect(grants()).toEqual(["authorization_code", "refresh_token", "refresh_token"])
+    expect((await statsOf(stage, "summary", SEPTEMBER)).metrics).toMatchObject({ visitors: 4, pageviews: 9 })
+  })
+
+  test("that withdraws its consent meanwhile fails the import, which says what to do", async () => {
+    await using world = await start({ isPersonal: true })
+    const { stage, fake } = world
+    expect(await stage.post("", body())).toMatchObject({ status: 202 })
+    fake.scenario = "invalid_grant"
+    stage.instance.clock.advance(3_600_000)
+    await stage.instance.runJobs()
+    const { body: failed } = await stage.get("/1")
+    expect(failed).toMatchObject({ state: "failed", error: { code: "analytics_not_connected" }, can_retry: true })
+    expect((failed as ImportResponse).error!.message).toContain("Connect the account again")
   })
 })
 

@@ -70,6 +70,17 @@ test.skipIf(noBrowser)("imports a property of a connected Google account, and sh
   expect(await stand.instance.api.get(`${PATH}/1`, undefined, { cookie })).toMatchObject({ body: { state: "completed" } })
   await page.reload()
   await shown(page, "Completed: 2 rows imported. Reports include 2 days.", 30_000)
+
+  // Totals of whole days cannot be shown as days of another zone.
+  await stand.instance.app.instance.sites.update(1, { timezone: "America/New_York" })
+  await page.reload()
+  await shown(page, "Completed: 2 rows imported. Reports include none of its days.", 30_000)
+  await shown(page, "Reports leave them out while the time zone of the site is America/New_York.")
+  await looked.open("/sites/1/imports")
+  await shown(page, "days of Europe/Berlin")
+  await stand.instance.app.instance.sites.update(1, { timezone: "Europe/Berlin" })
+  await page.reload()
+  await shown(page, "2 days in reports")
 })
 
 test.skipIf(noBrowser)("leads to the integrations while no account is connected", async () => {

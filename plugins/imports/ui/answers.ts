@@ -42,6 +42,13 @@ export const isOpen = (one: Pick<ImportResponse, "state" | "progress">): boolean
 export const isExtending = ({ state, progress }: Pick<ImportResponse, "state" | "progress">): boolean =>
   state === "completed" && progress !== null
 
+/**
+ * Returns whether reports leave out the totals of an import, because its days are those of another time zone than the site's. Visits have
+ * no such days.
+ */
+export const isOfOtherZone = ({ kind, timezone }: Pick<ImportResponse, "kind" | "timezone">, siteZone: string | undefined): boolean =>
+  kind !== "rows" && siteZone !== undefined && siteZone !== timezone
+
 export const STATE_LABELS: Readonly<Record<State, string>> = {
   pending: "Waiting",
   running: "Importing",

@@ -11,12 +11,13 @@ import {
   rangeText,
   TimeAgo,
   timeText,
+  useSite,
   useSiteId,
   visible,
 } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
 import { EnabledField, ImportButtons } from "./actions.tsx"
-import { importsAddress, importsPath, isExtending, isOpen, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
+import { importsAddress, importsPath, isExtending, isOfOtherZone, isOpen, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
 import { DayBar, importSpans } from "./day-bar.tsx"
 import { TotalFigures } from "./figures.tsx"
 import { OVERLAP_LABELS } from "./overlap.tsx"
@@ -95,6 +96,7 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
 
 /** One sentence about the result, with what follows from it. */
 function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; writes: boolean }) {
+  const siteZone = useSite(siteId).data?.timezone
   const notice = (kind: "good" | "warn" | "bad", children: ComponentChildren) => (
     <div class="import-note" data-kind={kind} role="status">
       {children}
@@ -117,13 +119,26 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
   if (state === "cancelled") return notice("warn", <p>The import was cancelled. Nothing of it is in the reports.</p>)
   if (state === "undone")
     return notice("warn", <p>The import was undone{of.undone_at && ` on ${timeText(of.undone_at)}`}. Its rows were removed.</p>)
+  const isLeftOut = enabled && isOfOtherZone(of, siteZone)
   return notice(
-    enabled && !error ? "good" : "warn",
+    enabled && !error && !isLeftOut ? "good" : "warn",
     <>
       <p>
-        {STATE_LABELS[state]}: {counted(rows.imported, "row")} imported. {enabled ? "Reports include" : "Reports do not include"}{" "}
-        {counted(days_effective, "day")}.
+        {STATE_LABELS[state]}: {counted(rows.imported, "row")} imported.{" "}
+        {isLeftOut && of.kind === "aggregate" ? (
+          "Reports include none of its days."
+        ) : (
+          <>
+            {enabled ? "Reports include" : "Reports do not include"} {counted(days_effective, "day")}.
+          </>
+        )}
       </p>
+      {isLeftOut && (
+        <p>
+          Its totals are those of days in {of.timezone}. Reports leave them out while the time zone of the site is {siteZone}. You can
+          change it in the <Link href={`/sites/${siteId}/settings`}>settings of the site</Link>.
+        </p>
+      )}
       <Link href={`/sites/${siteId}${of.date_start && of.date_end ? `?period=custom&from=${of.date_start}&to=${of.date_end}` : ""}`}>
         Show in the dashboard
       </Link>

@@ -14,12 +14,13 @@ import {
   TimeAgo,
   useFilters,
   useRows,
+  useSite,
   useSiteId,
   visible,
 } from "#plugin/ui"
 import type { ImportResponse } from "../responses.ts"
 import { EnabledField, ImportMenu } from "./actions.tsx"
-import { importsAddress, importsPath, isOpen, PHASE_LABELS, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
+import { importsAddress, importsPath, isOfOtherZone, isOpen, PHASE_LABELS, STATE_LABELS, useRights, useSourceTitle } from "./answers.ts"
 
 const SOON_MS = 2_000
 const STATES = [{ value: "", label: "All" }, ...Object.entries(STATE_LABELS).map(([value, label]) => ({ value, label }))]
@@ -29,6 +30,7 @@ export default function Imports() {
   const siteId = useSiteId()
   const { writes } = useRights(siteId)
   const title = useSourceTitle()
+  const siteZone = useSite(siteId).data?.timezone
   const [filters, setFilters] = useFilters(["state"])
   const imports = useRows<ImportResponse>(["imports", siteId, "list"], importsPath(siteId), filters, {
     refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : false),
@@ -46,7 +48,7 @@ export default function Imports() {
         of={imports}
         caption="Imports"
         stacks
-        columns={columnsOf(siteId, writes, title)}
+        columns={columnsOf(siteId, { writes, title, siteZone })}
         keyOf={({ id }) => id}
         empty={
           isFiltered
@@ -66,7 +68,13 @@ const NewImportLink = ({ siteId }: { siteId: number }) => (
   </Link>
 )
 
-const columnsOf = (siteId: number, writes: boolean, title: (source: string) => string): Column<ImportResponse>[] => [
+interface Shown {
+  writes: boolean
+  title(source: string): string
+  siteZone: string | undefined
+}
+
+const columnsOf = (siteId: number, { writes, title, siteZone }: Shown): Column<ImportResponse>[] => [
   {
     id: "label",
     label: "Import",
@@ -86,11 +94,15 @@ const columnsOf = (siteId: number, writes: boolean, title: (source: string) => s
   {
     id: "days",
     label: "Days",
-    cell: ({ date_start, date_end, days_effective, state }) =>
-      date_start && date_end ? (
+    cell: (one) =>
+      one.date_start && one.date_end ? (
         <span class="whole">
-          {dayText(date_start, { weekday: undefined })} – {dayText(date_end, { weekday: undefined })}
-          {state === "completed" && <span class="small quiet import-days">{counted(days_effective, "day")} in reports</span>}
+          {dayText(one.date_start, { weekday: undefined })} – {dayText(one.date_end, { weekday: undefined })}
+          {one.state === "completed" && (
+            <span class="small quiet import-days">
+              {isOfOtherZone(one, siteZone) ? `days of ${one.timezone}` : `${counted(one.days_effective, "day")} in reports`}
+            </span>
+          )}
         </span>
       ) : (
         "–"
