@@ -1,6 +1,6 @@
 /**
- * Benchmarks: `bun run bench [--events 100000,1000000] [--sales 1000000] [--deliveries 100000] [PART...]`, such as `bun run bench imports`.
- * Without parts, all are measured.
+ * Benchmarks: `bun run bench [--events 100000,1000000] [--sales 1000000] [--deliveries 100000] [--rows 1000000] [PART...]`, such as
+ * `bun run bench imports`. Without parts, all are measured.
  * Generates the data, runs each case next to its contenders in the same run, and prints tables in the format of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
@@ -67,7 +67,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     for (const transactions of [100_000, 1_000_000])
       if (transactions <= Number(values.sales)) await measureRevenueReports({ transactions, compared: 100_000, end: year.end })
   },
-  imports: () => measureImports({ ...year, rows: Math.min(1_000_000, largest.events), large: largest.events }),
+  imports: () => measureImports({ ...year, rows: Math.min(Number(values.rows), largest.events), large: largest.events }),
 }
 
 const { values, positionals } = parseArgs({
@@ -75,6 +75,7 @@ const { values, positionals } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
     sales: { type: "string", default: "1000000" },
+    rows: { type: "string", default: "1000000" },
     sites: { type: "string", default: "1000" },
     "search-days": { type: "string", default: "487" },
     deliveries: { type: "string", default: "100000" },
