@@ -23,6 +23,7 @@ import { createFollowing } from "./transactions/following.ts"
 import { createList } from "./transactions/list.ts"
 import { createManual } from "./transactions/manual.ts"
 import { createPayments } from "./transactions/payments.ts"
+import { EVENTS } from "./transactions/product-events.ts"
 import { ALL, createRecompute, type Recompute } from "./transactions/recompute.ts"
 import { createVisibility } from "./transactions/removal.ts"
 import { createWriting } from "./transactions/writing.ts"
@@ -58,6 +59,7 @@ export default definePlugin({
     { name: "0003_person", sql: indexPersons },
   ],
   errors: ERRORS,
+  events: EVENTS,
   settings: Settings,
   setup(host: RevenueHost) {
     const area = areaOf(host)

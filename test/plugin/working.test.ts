@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { Type as t } from "@sinclair/typebox"
 import { type Contribution, type Job, sql } from "#plugin"
 import { startInstance, type TestInstance } from "#plugin/test"
 import { notes } from "./notes.ts"
@@ -91,21 +92,23 @@ test("a job is committed with the transaction that enqueues it, and belongs only
 
 test("a product event reaches its enabled consumers in the order of the changes", async () => {
   const seen: unknown[] = []
+  const refused: unknown[] = []
   const listener = notes(
-    {},
+    { events: { "note.sent": { title: "Note sent", payload: t.Object({ n: t.Integer() }) } } },
     ({ outbox, db }): Contribution => ({
       consumers: {
-        mirror: { events: ["notes.*"], consume: async ({ event, payload, site_id }) => void seen.push([event, payload, site_id]) },
+        mirror: { events: ["note.*"], consume: async ({ event, payload, site_id }) => void seen.push([event, payload, site_id]) },
       },
       jobs: {
         "send-two": {
           interrupted: "fail",
           run: async () => {
             await db.transaction((statements) =>
-              outbox.write(statements, { event: "notes.note.sent", organizationId: 1, siteId: 1, payload: { n: 1 } }),
+              outbox.write(statements, { event: "note.sent", organizationId: 1, siteId: 1, payload: { n: 1 } }),
             )
-            await outbox.writeAlone({ event: "notes.note.sent", organizationId: 1, payload: { n: 2 } })
+            await outbox.writeAlone({ event: "note.sent", organizationId: 1, payload: { n: 2 } })
             await outbox.writeAlone({ event: "internal.other", organizationId: 1 })
+            await outbox.writeAlone({ event: "note.lost", organizationId: 1 }).catch((error) => refused.push(error.message))
           },
         },
       },
@@ -116,9 +119,11 @@ test("a product event reaches its enabled consumers in the order of the changes"
   await instance.app.instance.jobs.enqueue({ kind: "notes.send-two" })
   await instance.runJobs()
   expect(seen).toEqual([
-    ["notes.note.sent", { n: 1 }, 1],
-    ["notes.note.sent", { n: 2 }, null],
+    ["note.sent", { n: 1 }, 1],
+    ["note.sent", { n: 2 }, null],
   ])
+  // Nobody could subscribe to an event that is not declared.
+  expect(refused).toEqual(["No plugin declares the product event note.lost"])
 })
 
 test("deletes, retains and erases a plugin's data while it is disabled", async () => {

@@ -3,6 +3,7 @@ import { type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import type { Attribution } from "./attribution.ts"
 import type { Folding } from "./folding.ts"
+import { eventOf, type Unannounced } from "./product-events.ts"
 
 export const FOLD_JOB = "fold-sales"
 const DELAY_MS = 1_000
@@ -12,16 +13,6 @@ const EVENTS_PER_TRANSACTION = 250
 interface FollowingParts {
   folding: Folding
   attribution: Attribution
-}
-
-/** A transaction that was not announced yet. */
-interface Unannounced {
-  id: number
-  type: string
-  order_id: string | null
-  amount_minor: number
-  currency: string
-  parent_id: number | null
 }
 
 export function createFollowing(host: RevenueHost, { folding, attribution }: FollowingParts) {
@@ -101,10 +92,3 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
   }
 }
 export type Following = ReturnType<typeof createFollowing>
-
-const eventOf = (site: Site, { id, type, order_id, amount_minor, currency, parent_id }: Unannounced) => ({
-  event: type === "sale" || type === "adjustment" ? "revenue.recorded" : "revenue.refunded",
-  organizationId: site.organization_id,
-  siteId: site.id,
-  payload: { transaction_id: id, type, order_id, amount_minor, currency, ...(type !== "sale" && { sale_id: parent_id }) },
-})

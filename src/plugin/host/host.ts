@@ -229,15 +229,30 @@ export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
   remove(statements: OwnStatements, id: number): Promise<void>
 }
 
-export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
-  write: (statements, ...events) => outbox.write(statementsBehind(statements), ...events),
-  hasConsumer: outbox.hasConsumer,
-  writeAlone: outbox.writeAlone,
-  async get(eventId) {
-    const row = await outbox.get(eventId)
-    return row?.event.startsWith("internal.") ? undefined : row
-  },
-})
+const isInternal = ({ event }: { event: string }): boolean => event.startsWith("internal.")
+
+/** Returns the outbox of a plugin. Throws for an event that none declares, because nobody could subscribe to it by name. */
+export function pluginOutbox(outbox: Outbox, declared: Readonly<Record<string, ProductEventForm>>): PluginOutbox {
+  const refuseUndeclared = (events: readonly ProductEvent[]): void => {
+    const unknown = events.find((each) => !isInternal(each) && !Object.hasOwn(declared, each.event))
+    if (unknown) throw new Error(`No plugin declares the product event ${unknown.event}`)
+  }
+  return {
+    async write(statements, ...events) {
+      refuseUndeclared(events)
+      await outbox.write(statementsBehind(statements), ...events)
+    },
+    hasConsumer: outbox.hasConsumer,
+    async writeAlone(event) {
+      refuseUndeclared([event])
+      await outbox.writeAlone(event)
+    },
+    async get(eventId) {
+      const row = await outbox.get(eventId)
+      return row && isInternal(row) ? undefined : row
+    },
+  }
+}
 
 /** Terms of a connection whose `alongside` writes into tables of the plugin. */
 export interface PluginConnectTerms extends Omit<ConnectTerms, "alongside"> {

@@ -128,7 +128,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       geoDb: options.geoDb,
       create: pluginCreation(instance.idempotency, options.statusOf),
       batch: pluginBatch(instance.idempotency, options.statusOf),
-      outbox: pluginOutbox(instance.outbox),
+      outbox: pluginOutbox(instance.outbox, events),
       secrets: pluginSecrets(instance.secretsOf(id), id),
       connections: pluginConnections(instance.connections, id),
       mail: pluginMail(instance.accounts.mail, id),
