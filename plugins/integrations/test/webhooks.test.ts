@@ -375,36 +375,6 @@ test("deliveries are attempted however often their job was interrupted", async (
   expect(await deliveries(world, id)).toMatchObject([{ state: "delivered", attempt: 2 }])
 })
 
-describe("receivers do not delay each other", () => {
-  test("twelve that never answer take at most eight of the places, once they have failed", async () => {
-    using slow = receiver()
-    using fast = receiver()
-    await using world = await stand([slow, fast])
-    let open = 0
-    let most = 0
-    slow.always = async () => {
-      most = Math.max(most, ++open)
-      await Bun.sleep(150)
-      open--
-      return new Response(null, { status: 500 })
-    }
-    for (let i = 0; i < 12; i++) await world.webhook(slow.url(`/slow-${i}`))
-    const { id } = await world.webhook(fast.url())
-    await world.publish("goal.created")
-    await world.work()
-    expect(most).toBeGreaterThan(8)
-    most = 0
-    for (let i = 0; i < 5; i++) await world.publish("goal.created")
-    const begun = performance.now()
-    await world.work()
-    expect(most).toBe(8)
-    expect(fast.received).toHaveLength(6)
-    // One at a time, the slow ones take at least two rounds. The fast receiver has all its events before the second one ends.
-    expect(fast.received.at(-1)!.at - begun).toBeLessThan(slow.received.at(-1)!.at + 150 - begun)
-    expect(await deliveries(world, id, "?state=delivered")).toHaveLength(6)
-  }, 20_000)
-})
-
 describe("the routes", () => {
   const good = { url: "https://hooks.example/in", events: ["*"] }
   test.each([
