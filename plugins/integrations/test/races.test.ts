@@ -108,6 +108,23 @@ describe("disabling a webhook while a retry waits", () => {
   })
 })
 
+test("a webhook that is turned off takes neither a test event nor a delivery again", async () => {
+  using hook = receiver()
+  await using world = await stand([hook])
+  const { id } = await world.webhook(hook.url())
+  await world.publish("goal.created")
+  await world.work()
+  await world.ask("PATCH", `/webhooks/${id}`, { enabled: false })
+  for (const path of ["test", "deliveries/1/redeliver"])
+    expect(await world.ask("POST", `/webhooks/${id}/${path}`)).toMatchObject({
+      status: 409,
+      body: { code: "invalid_state", detail: "This webhook is turned off. Turn it on to send events to it." },
+    })
+  await world.work()
+  expect(hook.received).toHaveLength(1)
+  expect(await deliveries(world, id)).toMatchObject([{ state: "delivered" }])
+})
+
 describe("Retry-After", () => {
   test.each([
     ["of years", "999999999999", DAY],

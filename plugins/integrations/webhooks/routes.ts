@@ -122,7 +122,7 @@ export function webhookRoutes({ host, webhooks, deliveries }: Area) {
         can: withoutBody,
         query: NoQuery,
         response: { 202: DeliveryResponse },
-        detail: { ...operation("Send the test event `ping`"), ...failures("webhook_not_found") },
+        detail: { ...operation("Send the test event `ping`"), ...failures("webhook_not_found", "invalid_state") },
       },
     )
     .post("/webhooks/:id/rotate-secret", async ({ params, ...call }) => withSecret(await webhooks.rotate(authorOf(call), params.id)), {
@@ -175,7 +175,7 @@ export function webhookRoutes({ host, webhooks, deliveries }: Area) {
         response: { 202: DeliveryResponse },
         detail: {
           ...operation("Send a delivery again, with the same message id"),
-          ...failures("webhook_not_found", "delivery_not_found"),
+          ...failures("webhook_not_found", "delivery_not_found", "invalid_state"),
         },
       },
     )

@@ -47,10 +47,10 @@ export interface Webhooks {
   remove(author: Author, id: string | undefined): Promise<void>
   /** Replaces the signing secret. The old one also signs for 24 hours. */
   rotate(author: Author, id: string | undefined): Promise<WithSecret>
-  /** Sends the test event `ping`. */
+  /** Sends the test event `ping`. Throws `invalid_state` if the webhook is turned off. */
   ping(author: Author, id: string | undefined): Promise<Delivery>
   delivery(webhook: Webhook, id: string | undefined): Promise<Delivery>
-  /** Attempts a delivery again, with the same message id. */
+  /** Attempts a delivery again, with the same message id. Throws `invalid_state` if the webhook is turned off. */
   redeliver(author: Author, id: string | undefined, deliveryId: string | undefined): Promise<Delivery>
 }
 
@@ -68,6 +68,11 @@ export function createWebhooks(host: IntegrationsHost, deliveries: Deliveries): 
     const isOfOrganization = webhook?.site_id === null && webhook.organization_id === site.organization_id
     if (webhook && (isOfSite || (isOfOrganization && isManager))) return webhook
     throw integrationError("webhook_not_found", "This webhook doesn't exist.")
+  }
+
+  /** Throws `invalid_state` for a webhook that is turned off: a delivery would wait until it is turned on. */
+  function refuseDisabled({ enabled }: Webhook): void {
+    if (!enabled) throw new AppError("invalid_state", "This webhook is turned off. Turn it on to send events to it.", { state: "disabled" })
   }
 
   const hasArrived = ({ webhook_id }: Delivery): void => deliveries.arrived(webhook_id)
@@ -200,6 +205,7 @@ export function createWebhooks(host: IntegrationsHost, deliveries: Deliveries): 
       const isManager = await managesAll(author.site, author.userId)
       return db.transaction(async (statements) => {
         const webhook = await find(statements, author.site, isManager, id)
+        refuseDisabled(webhook)
         const message = { webhook_id: webhook.id, message_id: newMessageId(random) }
         const [delivery] = await insertDeliveries(statements, { outbox_id: null, event: PING.name, now: now() }, [message])
         await deliveries.enqueue(statements)
@@ -220,6 +226,7 @@ export function createWebhooks(host: IntegrationsHost, deliveries: Deliveries): 
         const webhook = await find(statements, author.site, isManager, id)
         const delivery = await deliveryById(statements, webhook.id, parseId(deliveryId) ?? 0)
         if (!delivery) throw integrationError("delivery_not_found", "This delivery doesn't exist.")
+        refuseDisabled(webhook)
         // Its attempts start again, so that a receiver that was repaired gets all of them.
         const again = { ...delivery, attempt: 0, state: "pending" as const, next_at: now() }
         await updateDeliveries(statements, [again])

@@ -1,5 +1,5 @@
 import { type Mapped, type PaymentDraft, paid, unknownType } from "./mapped.ts"
-import { currencyIn, detailIn, itemsOf, type Json, minorIn, objectIn, requiredId, textIn, timeIn } from "./reading.ts"
+import { currencyIn, detailIn, entryOf, itemsOf, type Json, minorIn, objectIn, requiredId, textIn, timeIn } from "./reading.ts"
 
 /** An order or a subscription invoice. Both have small numbers as ids, so their type is part of the id of the payment. */
 interface Subject {
@@ -14,7 +14,7 @@ interface Subject {
 export function mapLemonSqueezy(event: Json): Mapped {
   const meta = objectIn(event, "meta")
   const type = textIn(meta, "event_name")
-  const map = TYPES[type ?? ""]
+  const map = entryOf(TYPES, type)
   if (!map) return unknownType(type)
   const data = objectIn(event, "data")
   const attributes = objectIn(data, "attributes")

@@ -1,9 +1,22 @@
 import { type Mapped, type PaymentDraft, paid, unknownType } from "./mapped.ts"
-import { aliasesOf, currencyIn, detailIn, itemsOf, type Json, listIn, minorIn, objectIn, requiredId, textIn, timeIn } from "./reading.ts"
+import {
+  aliasesOf,
+  currencyIn,
+  detailIn,
+  entryOf,
+  itemsOf,
+  type Json,
+  listIn,
+  minorIn,
+  objectIn,
+  requiredId,
+  textIn,
+  timeIn,
+} from "./reading.ts"
 
 export function mapPaddle(event: Json): Mapped {
   const type = textIn(event, "event_type")
-  const map = TYPES[type ?? ""]
+  const map = entryOf(TYPES, type)
   if (!map) return unknownType(type)
   const data = objectIn(event, "data")
   return map(data, { currency: currencyIn(data, "currency_code"), occurred_at: timeIn(event, ["occurred_at"]) })
@@ -53,7 +66,7 @@ function transaction(data: Json, base: Base): Mapped {
 const ACTIONS = { refund: "refund", chargeback: "dispute", chargeback_reverse: "adjustment" } as const
 
 function adjustment(data: Json, base: Base): Mapped {
-  const type = ACTIONS[textIn(data, "action") as keyof typeof ACTIONS]
+  const type = entryOf<(typeof ACTIONS)[keyof typeof ACTIONS]>(ACTIONS, textIn(data, "action"))
   if (!type) return { ignored: "The adjustment pays nothing back." }
   return {
     payments: [

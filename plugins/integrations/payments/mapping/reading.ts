@@ -21,6 +21,10 @@ export function textIn(of: Json, name: string): string | undefined {
   return text === "" ? undefined : text
 }
 
+/** Returns the entry of a table under a name from a provider. Names that every object has, such as `constructor`, have none. */
+export const entryOf = <Entry>(table: Readonly<Record<string, Entry>>, name: string | undefined): Entry | undefined =>
+  name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
+
 /** Returns an id that a provider sends either alone or as the whole object. */
 export const idIn = (of: Json, name: string): string | undefined => (isObject(of[name]) ? textIn(of[name], "id") : textIn(of, name))
 

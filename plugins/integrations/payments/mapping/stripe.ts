@@ -4,6 +4,7 @@ import {
   aliasesOf,
   currencyIn,
   detailIn,
+  entryOf,
   idIn,
   itemsOf,
   type Json,
@@ -27,7 +28,7 @@ interface Subject {
 
 export function mapStripe(event: Json): Mapped {
   const type = textIn(event, "type")
-  const map = TYPES[type ?? ""]
+  const map = entryOf(TYPES, type)
   if (!map) return unknownType(type)
   const object = objectIn(objectIn(event, "data"), "object")
   const currency = currencyIn(object, "currency")
@@ -114,7 +115,7 @@ function invoice({ object, amount, base }: Subject): Mapped {
   const chargeId = idIn(object, "charge") ?? first(payments, "charge")
   const external_id = intent ?? chargeId ?? id
   // Metadata of the subscription are those of its checkout, so only its first invoice belongs to that order.
-  const recurring = RECURRING[textIn(object, "billing_reason") ?? ""]
+  const recurring = entryOf(RECURRING, textIn(object, "billing_reason"))
   const subscription = [object, objectIn(object, "parent")].map((of) => objectIn(of, "subscription_details"))
   const ofCheckout = recurring === "renewal" ? {} : (subscription.map(orderId).find(({ order_id }) => order_id !== undefined) ?? {})
   return paid({

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import type { HookKind } from "../../payments/hook.ts"
+import fc from "fast-check"
+import { bySize, SEED } from "#plugin/test"
+import { HOOK_KINDS, type HookKind } from "../../payments/hook.ts"
 import { mapEvent } from "../../payments/mapping/mapping.ts"
+import { Unmappable } from "../../payments/mapping/reading.ts"
 import { PAYMENT_INTENT, stripeEvent } from "./providers.ts"
 import {
   lemonEvent,
@@ -496,6 +499,50 @@ test("leaves out line items that cannot be understood, and details that are stra
       ],
     },
   } as never)
+})
+
+describe("an event that no provider sends", () => {
+  const EVENTS: Readonly<Record<HookKind, object>> = {
+    stripe: stripeEvent("invoice.paid", INVOICE),
+    paddle: paddleTransaction({}),
+    lemonsqueezy: lemonEvent("order_created", lemonOrder()),
+    woocommerce: wooOrder({}),
+    shopify: shopifyOrder(),
+    "payments-generic": { type: "sale", id: "P-1", amount_minor: 500, currency: "EUR", occurred_at: AT },
+  }
+  /** Names that every object has, and values of other types and sizes. */
+  const STRANGE = fc.oneof(
+    fc.constantFrom("constructor", "__proto__", "toString", "hasOwnProperty", "", "\u0000", "x".repeat(5_000), "1e999", "-0"),
+    fc.constantFrom(null, [], {}, [[]], true, 0, -1, 1.5, Number.MAX_SAFE_INTEGER, 1e300),
+    fc.jsonValue({ maxDepth: 2 }),
+  )
+
+  test.each(HOOK_KINDS.map((kind) => [kind] as const))("of %s is mapped, ignored or refused with a sentence", (kind) => {
+    const text = JSON.stringify(EVENTS[kind])
+    const count = text.match(/:/g)!.length
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(count), STRANGE), { minLength: 1, maxLength: 3 }), (changes) => {
+        const strange = new Map(changes)
+        let at = 0
+        const body: unknown = JSON.parse(text, (key, value) => (key !== "" && strange.has(at++) ? strange.get(at - 1) : value))
+        try {
+          const mapped = mapEvent(kind, body)
+          if (!("payments" in mapped)) expect(mapped.ignored).toEndWith(".")
+        } catch (error) {
+          expect(error).toBeInstanceOf(Unmappable)
+        }
+      }),
+      { seed: SEED, numRuns: bySize({ check: 500, full: 5_000, release: 50_000 }) },
+    )
+  })
+
+  test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])("of the type %s is ignored", (type) => {
+    const ignored = { ignored: `Events of the type ${type} report no payment.` }
+    expect(mapEvent("stripe", stripeEvent(type, PAYMENT_INTENT))).toEqual(ignored)
+    expect(mapEvent("paddle", { ...paddleTransaction({}), event_type: type })).toEqual(ignored)
+    expect(mapEvent("lemonsqueezy", lemonEvent(type, lemonOrder()))).toEqual(ignored)
+    expect(mapEvent("paddle", paddleAdjustment(type))).toEqual({ ignored: "The adjustment pays nothing back." })
+  })
 })
 
 /** Removes the optional fields that a mapping leaves undefined. */
