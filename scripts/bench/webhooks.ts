@@ -1,6 +1,9 @@
 /**
  * Deliveries to 20 webhooks on loopback, one of which never answers: their number per second, the memory of the server, and the time to
  * acknowledge an event meanwhile, each compared with the same server without deliveries. Fails if a message is missing.
+ *
+ * The default is 100,000 deliveries: 5,264 events, each to the 19 receivers that answer, about two minutes. All events wait from the
+ * beginning, so the rate and the memory are those of a backlog. 100,000 events are `--deliveries 1900000`, about half an hour.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

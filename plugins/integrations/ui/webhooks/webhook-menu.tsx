@@ -29,7 +29,7 @@ export function WebhookMenu({ siteId, webhook, onDeleted }: WebhookMenuProps) {
         kind="quiet"
         label={`Actions for ${name}`}
         actions={[
-          { label: "Send test event", run: () => act(() => sendTest(siteId, webhook), "Test event sent") },
+          ...(webhook.enabled ? [{ label: "Send test event", run: () => act(() => sendTest(siteId, webhook), "Test event sent") }] : []),
           { label: "Edit", run: () => setDialog("edit") },
           { label: "Rotate secret", run: () => setDialog("rotate") },
           {

@@ -54,7 +54,7 @@ export default function WebhookPage() {
       actions={
         webhook && (
           <>
-            <Button onClick={() => act(() => sendTest(siteId, webhook), "Test event sent")}>Send test event</Button>
+            {webhook.enabled && <Button onClick={() => act(() => sendTest(siteId, webhook), "Test event sent")}>Send test event</Button>}
             <WebhookMenu siteId={siteId} webhook={webhook} onDeleted={() => navigate(webhooksAddress(siteId), { replace: true })} />
           </>
         )
