@@ -49,16 +49,13 @@ interface Ending {
   log: Log
 }
 
-const FAREWELL_MS = 2_000
-
 /** Ends an instance after its web server has stopped: commits waiting events, ends the jobs, closes the stores, in this order. */
 export async function end({ instance, engine, collector, plugins, memberships, console, timers, onlineRestore, control, log }: Ending) {
   collector.stop()
   control?.stop()
   await Promise.all([timers.stop(), instance.jobs.stop(), instance.outbox.stop()])
   await instance.accounts.background.settled()
-  // Emails that are not sent by then stay queued in the catalog.
-  await Promise.race([instance.accounts.mail.settled(), Bun.sleep(FAREWELL_MS)])
+  await instance.accounts.mail.stop()
   // Losing these counts is acceptable. A full disk must not prevent an orderly stop.
   await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
   await console.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))

@@ -1,9 +1,10 @@
-import type { Transporter } from "nodemailer"
 import type { Clock } from "../../domain/clock.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deleteMail, insertMail, listDueMails, postponeMail, type WaitingMail } from "../../store/catalog/outbox.ts"
 import type { Random, Secrets } from "../secrets/secrets.ts"
+import { createDelivery, type OpenedMail } from "./delivery.ts"
+import { composed, DEADLINE_MS, refuseHeaders, transportOver } from "./message.ts"
 
 /** The headers that an email can have in addition to those that every email has. */
 export type EmailHeader = "List-Unsubscribe" | "List-Unsubscribe-Post" | "Reply-To"
@@ -62,6 +63,8 @@ export interface MailQueue extends Mail {
   settled(): Promise<void>
   /** Sends all due emails. Resolves when each is sent or scheduled for a retry. */
   deliver(): Promise<void>
+  /** Starts no further email, and waits up to two seconds for those under way. What was not sent by then stays queued. */
+  stop(): Promise<void>
   /** Registers the receiver of the outcomes of an owner's emails. */
   onOutcome(owner: string, receive: ReceiveOutcome): void
 }
@@ -75,20 +78,23 @@ interface MailOptions {
   smtp: SmtpSettings | undefined
 }
 
+/** A row of the queue without its content. */
+type MailRow = Omit<WaitingMail, "sealed">
+
 const MINUTE_MS = 60_000
 /** Minutes until each retry of a failed delivery. The email is dropped after the last one. */
 const RETRY_MINUTES = [1, 2, 5, 10, 30, 60, 120, 240, 480]
-const BATCH = 50
-const TIMEOUT_MS = 20_000
+/** Time for emails under way when the instance stops. The others stay queued. */
+const FAREWELL_MS = 2_000
 
 /** Returns the place that a queued email is encrypted for. */
 export const mailPlace = (name: string) => ({ table: "mails", row: name, purpose: "letter" })
 
 export function createMail({ catalog, clock, random, secrets, log, smtp }: MailOptions): MailQueue {
-  let transport: Promise<Transporter> | undefined
-  let running: Promise<void> | undefined
-  let wantsMore = false
   const receivers = new Map<string, ReceiveOutcome>()
+  const stopping = new AbortController()
+  let transport: ReturnType<typeof transportOver> | undefined
+  const delivery = createDelivery({ load, send, close })
 
   async function post(statements: Statements, { key, ...email }: EmailMessage): Promise<void> {
     if (!smtp) return
@@ -98,31 +104,40 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
     await insertMail(statements, { name, sealed, outcome_key: key ?? null, now: clock.now() })
   }
 
-  async function sendAll(): Promise<void> {
-    for (let isFull = false; wantsMore || isFull; ) {
-      wantsMore = false
-      const mails = await listDueMails(catalog, clock.now(), BATCH)
-      for (const mail of mails) await sendOne(mail)
-      isFull = mails.length === BATCH
+  /** Lists due emails with their contents. One whose key is lost can never be sent, and is removed. */
+  async function load(except: readonly number[], limit: number) {
+    const mails: OpenedMail[] = []
+    const rows = await listDueMails(catalog, { now: clock.now(), except, limit })
+    for (const { sealed, ...mail } of rows) {
+      const opened = secrets.open(sealed, mailPlace(mail.name))
+      if (opened)
+        mails.push({ ...mail, email: JSON.parse(new TextDecoder().decode(opened)) }) // written by `post`
+      else await end(mail, "given_up")
     }
+    return { mails, hasMore: rows.length === limit }
   }
 
-  async function sendOne(mail: WaitingMail): Promise<void> {
-    const opened = secrets.open(mail.sealed, mailPlace(mail.name))
-    // The key is lost, so the email can never be sent.
-    if (!opened || !smtp) return end(mail, "given_up")
-    const email = JSON.parse(new TextDecoder().decode(opened)) as EmailMessage // written by `post`
+  async function send(mail: OpenedMail): Promise<void> {
+    if (!smtp) return
+    transport ??= transportOver(smtp)
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(DEADLINE_MS)])
     try {
-      transport ??= transportOver(smtp)
-      await (await transport).sendMail(composed(email, mail.name, smtp))
+      await (await transport).sendMail({ ...composed(mail.email, mail.name, smtp), signal })
     } catch (error) {
-      return retryLater(mail, error)
+      if (!stopping.signal.aborted) await retryLater(mail, error)
+      return
     }
     await end(mail, "accepted")
   }
 
+  async function close(): Promise<void> {
+    const opened = await transport
+    opened?.close()
+    transport = undefined
+  }
+
   /** Removes an email from the queue and reports its outcome, both or neither. */
-  async function end({ id, outcome_key }: WaitingMail, outcome: EmailOutcome): Promise<void> {
+  async function end({ id, outcome_key }: MailRow, outcome: EmailOutcome): Promise<void> {
     const [, owner = "", key = ""] = /^([^:]*):(.*)$/.exec(outcome_key ?? "") ?? []
     const receive = receivers.get(owner)
     if (!receive) return deleteMail(catalog, id)
@@ -137,32 +152,28 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
     })
   }
 
-  async function retryLater(mail: WaitingMail, error: unknown): Promise<void> {
+  async function retryLater(mail: MailRow, error: unknown): Promise<void> {
     const { id, attempts } = mail
-    const { code, responseCode } = error as { code?: string; responseCode?: number } // the fields of the library's errors
+    const { code, command, responseCode = 0 } = error as { code?: string; command?: string; responseCode?: number } // the fields of the library's errors
     const pause = RETRY_MINUTES[attempts]
-    // A failed login says nothing about the email, and the administrator may correct the password.
-    const isRefused = code !== "EAUTH" && responseCode !== undefined && responseCode >= 500
+    // A refused login, greeting or sender says nothing about the email, and the administrator may correct the settings.
+    const isRefused = (command === "RCPT TO" || command === "DATA") && responseCode >= 500 && responseCode !== 503
     const isFinal = pause === undefined || isRefused
     log.warn(isFinal ? "email dropped: the mail server rejected it or all retries failed" : "email not sent yet; will retry", {
       mail_id: id,
       code,
-      smtp_code: responseCode,
+      ...(responseCode > 0 && { smtp_code: responseCode }),
     })
     if (isFinal) await end(mail, isRefused ? "refused" : "given_up")
     else await postponeMail(catalog, id, clock.now() + pause * MINUTE_MS)
   }
 
-  function deliver(): Promise<void> {
-    wantsMore = true
-    running ??= sendAll().finally(() => {
-      running = undefined
-    })
-    return running
+  const deliver = async (): Promise<void> => {
+    if (smtp) await delivery.run()
   }
 
-  function wake(): void {
-    if (smtp) deliver().catch((error) => log.warn("emails could not be sent", { error }))
+  const wake = (): void => {
+    deliver().catch((error) => log.warn("emails could not be sent", { error }))
   }
 
   return {
@@ -170,7 +181,12 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
     post,
     wake,
     deliver,
-    settled: async () => running?.catch(() => {}),
+    settled: delivery.settled,
+    async stop() {
+      const timer = setTimeout(() => stopping.abort(), FAREWELL_MS)
+      await delivery.stop()
+      clearTimeout(timer)
+    },
     onOutcome: (owner, receive) => void receivers.set(owner, receive),
     async send(email) {
       await catalog.transaction((statements) => post(statements, email))
@@ -178,58 +194,3 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
     },
   }
 }
-
-const HEADERS: readonly string[] = ["List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To"] satisfies EmailHeader[]
-
-/** Throws for a header that could change the message in another way than its name says. */
-function refuseHeaders({ headers = {} }: EmailMessage): void {
-  for (const [name, value] of Object.entries(headers))
-    if (!HEADERS.includes(name) || !/^[\x20-\x7e]{1,900}$/.test(value)) throw new Error(`An email has the invalid header ${name}`)
-}
-
-/** Returns the message for the library. All attempts have the same `Message-ID`, by which mail programs recognize a repetition. */
-function composed({ to, subject, text, html = htmlOf(subject, text), headers = {} }: EmailMessage, name: string, smtp: SmtpSettings) {
-  const { "Reply-To": replyTo = smtp.replyTo, ...others } = headers
-  return {
-    from: smtp.from,
-    // As an object, the address is encoded as a single address whatever characters it contains.
-    to: { name: "", address: to },
-    ...(replyTo !== undefined && { replyTo }),
-    messageId: `<${name}@${/@([^\s<>@]+)>?$/.exec(smtp.from)?.[1] ?? "footfall.invalid"}>`,
-    subject,
-    text,
-    html,
-    // The values were checked when the email was queued. `prepared` keeps a long URL on one line.
-    headers: Object.entries(others).map(([key, value]) => ({ key, value: { prepared: true, value } })),
-  }
-}
-
-async function transportOver({ host, port, security, user, password }: SmtpSettings): Promise<Transporter> {
-  const { createTransport } = await import("nodemailer")
-  return createTransport({
-    host,
-    port,
-    secure: security === "tls",
-    requireTLS: security === "starttls",
-    ignoreTLS: security === "none",
-    ...(user !== undefined && { auth: { user, pass: password ?? "" } }),
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    // The library must not read files or fetch URLs on behalf of an email.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
-
-/** Returns the HTML version of a plain text email: a paragraph per block, and a link where a line is a URL. */
-export function htmlOf(subject: string, text: string): string {
-  const blocks = text.split(/\n{2,}/).map((block) => `<p>${block.split("\n").map(lineOf).join("<br>")}</p>`)
-  const style = "font:16px/1.5 system-ui,sans-serif;color:#1c1c1c;max-width:36em"
-  return `<!doctype html><html><head><meta charset="utf-8"><title>${escaped(subject)}</title></head><body style="${style}">${blocks.join("")}</body></html>`
-}
-
-const lineOf = (line: string): string => (/^https?:\/\/\S+$/.test(line) ? `<a href="${escaped(line)}">${escaped(line)}</a>` : escaped(line))

@@ -81,10 +81,14 @@ export const insertMail = (
   catalog.run(sql`
     insert into mails (name, sealed, outcome_key, due_at, created_at) values (${name}, ${sealed}, ${outcome_key}, ${now}, ${now})`)
 
-/** Lists the due emails, longest waiting first. */
-export const listDueMails = (catalog: Statements, now: number, limit: number): Promise<WaitingMail[]> =>
+/** Lists the due emails, longest waiting first, without those that are known. */
+export const listDueMails = (
+  catalog: Statements,
+  { now, except, limit }: { now: number; except: readonly number[]; limit: number },
+): Promise<WaitingMail[]> =>
   catalog.all(sql`
-    select id, name, sealed, outcome_key, attempts, created_at from mails where due_at <= ${now} order by due_at, id limit ${limit}`)
+    select id, name, sealed, outcome_key, attempts, created_at from mails
+    where due_at <= ${now} and id not in (select value from json_each(${JSON.stringify(except)})) order by due_at, id limit ${limit}`)
 
 export const postponeMail = (catalog: Statements, id: number, dueAt: number): Promise<void> =>
   catalog.run(sql`update mails set attempts = attempts + 1, due_at = ${dueAt} where id = ${id}`)

@@ -18,6 +18,16 @@ export interface SmtpServer extends AsyncDisposable {
   refuse(line: string, count?: number): void
   /** Closes the connection after the message and before the answer. */
   cutOff(count?: number): void
+  /** Milliseconds before the answer to each message. */
+  pause: number
+  /** Recipients whose `RCPT` is never answered. */
+  hanging: RegExp | undefined
+  /** Line that ends each connection instead of the greeting. */
+  greeting: string | undefined
+  /** Sends the greeting one letter at a time, with this many milliseconds between two. */
+  trickle: number
+  /** Number of open connections. */
+  connections(): number
   /** The commands of the dialogue in order. */
   said: string[]
 }
@@ -62,6 +72,7 @@ export async function smtpServer({ login }: { login?: { user: string; password: 
           say(isIn ? "250 ok" : "530 sign in first")
         },
         RCPT: () => {
+          if (own.hanging?.test(rest)) return
           to.push(/<(.*)>/.exec(rest)?.[1] ?? "")
           say("250 ok")
         },
@@ -90,11 +101,19 @@ export async function smtpServer({ login }: { login?: { user: string; password: 
         say(refusal)
         return
       }
-      mails.push(parsed(raw, from, to))
+      const mail = parsed(raw, from, to)
       if (cuts > 0) {
+        mails.push(mail)
         cuts--
         socket.destroy()
-      } else say("250 taken")
+        return
+      }
+      const take = () => {
+        mails.push(mail)
+        say("250 taken")
+      }
+      if (own.pause > 0) setTimeout(take, own.pause)
+      else take()
     }
     socket.on("data", (chunk) => {
       waiting += chunk.toString("utf8")
@@ -102,14 +121,21 @@ export async function smtpServer({ login }: { login?: { user: string; password: 
       waiting = lines.pop()!
       for (const each of lines) line(each)
     })
-    say("220 localhost ready")
+    if (own.greeting !== undefined) socket.end(`${own.greeting}\r\n`)
+    else if (own.trickle > 0) {
+      socket.write("220-")
+      const timer = setInterval(() => socket.write("."), own.trickle)
+      socket.on("close", () => clearInterval(timer))
+    } else say("220 localhost ready")
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address() as { port: number }
-  return {
+  const own: SmtpServer = {
     port: address.port,
     mails,
     said,
+    connections: () => sockets.size,
+    ...{ pause: 0, hanging: undefined, greeting: undefined, trickle: 0 },
     refuse: (text, count = 1) => void refusals.push(...Array<string>(count).fill(text)),
     cutOff(count = 1) {
       cuts += count
@@ -119,6 +145,7 @@ export async function smtpServer({ login }: { login?: { user: string; password: 
       await new Promise((resolve) => server.close(resolve))
     },
   }
+  return own
 }
 
 function parsed(raw: string, from: string, to: string[]): ReceivedMail {
