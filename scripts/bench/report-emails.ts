@@ -1,10 +1,10 @@
 /**
  * Weekly reports of many sites that are due at the same hour, and rounds of alerts over them. The instance runs in this process, on real
- * stores and with a mail server on loopback, so the figures include the work of the mail server and of the people who ask for reports.
+ * stores and with a mail server on loopback, so the figures include the work of the people who ask for reports.
  */
-import { createServer, type Socket } from "node:net"
 import { sql } from "../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../test/kit.ts"
+import type { MailSinkMessage } from "./mail-sink.ts"
 import { count, ms, table } from "./table.ts"
 import { quantile } from "./timing.ts"
 
@@ -144,36 +144,14 @@ interface MailServer {
   close(): void
 }
 
-/** A mail server that accepts everything and keeps nothing. */
+/** Starts a mail server on a thread of its own, because a real one takes no time from the instance. */
 async function mailServer(): Promise<MailServer> {
+  const worker = new Worker(new URL("./mail-sink.ts", import.meta.url))
+  const { promise, resolve } = Promise.withResolvers<number>()
   let accepted = 0
-  const speak = (socket: Socket): void => {
-    let [waiting, isData] = ["", false]
-    const take = (line: string): string | undefined => {
-      if (isData) {
-        if (line !== ".") return undefined
-        isData = false
-        accepted++
-        return "250 taken"
-      }
-      const word = line.slice(0, 4).toUpperCase()
-      isData = word === "DATA"
-      return isData ? "354 go on" : word === "QUIT" ? "221 bye" : "250 ok"
-    }
-    socket.on("error", () => {})
-    socket.on("data", (bytes) => {
-      const lines = (waiting + bytes).split("\r\n")
-      waiting = lines.pop()! // a split text has a last part
-      for (const line of lines) {
-        const answer = take(line)
-        if (answer !== undefined) socket.write(`${answer}\r\n`)
-        if (answer === "221 bye") socket.end()
-      }
-    })
-    socket.write("220 bench\r\n")
-  }
-  const server = createServer(speak)
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as { port: number } // it listens on a port
-  return { port, accepted: () => accepted, close: () => void server.close() }
+  worker.addEventListener("message", ({ data }: MessageEvent<MailSinkMessage>) => {
+    if (data.port !== undefined) resolve(data.port)
+    else accepted = data.accepted
+  })
+  return { port: await promise, accepted: () => accepted, close: () => worker.terminate() }
 }

@@ -43,7 +43,7 @@ export function createCompletions(host: IntegrationsHost): PublishCompletions {
     })
     const { values } = await host.engine.signals(
       { site: { id: site.id }, now: at, signals },
-      { organizationId: site.organization_id, signal },
+      { organizationId: site.organization_id, isBackground: true, signal },
     )
     const changes = plans.flatMap(({ goal, rule, since, before }) => {
       const counted = values.shift() ?? 0

@@ -43,7 +43,7 @@ export function createEvaluation(host: IntegrationsHost): Evaluation {
       const rules = new Map(host.services.goals.rules(site.id).map((rule) => [rule.id, rule]))
       const known = alerts.filter(({ type, goal_id }) => type !== "goal" || rules.has(goal_id ?? 0))
       const ask = (signals: Signal[]) =>
-        host.engine.signals({ site: { id: site.id }, now, signals }, { organizationId: site.organization_id, signal })
+        host.engine.signals({ site: { id: site.id }, now, signals }, { organizationId: site.organization_id, isBackground: true, signal })
 
       const asked = known.map((alert) => signalsOf(alert, now, rules))
       const { values, lastAt } = await ask(asked.flat())

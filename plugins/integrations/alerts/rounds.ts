@@ -12,7 +12,7 @@ export interface Rounds {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Sites that are evaluated at the same time. More would take the query workers from people. */
+/** Sites that are evaluated at the same time: while one is queried, the other is prepared. */
 const AT_ONCE = 2
 /** The job of a minute can begin some seconds earlier than the one before. */
 const SLACK_MS = 30_000

@@ -1,4 +1,4 @@
-import { AppError, dayNumber, isRevenueOpen, type Site } from "#plugin"
+import { AppError, dayNumber, isRevenueOpen, type ReportOptions, type Site } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import { createSearchReport } from "../search/report.ts"
 import { plain } from "../text.ts"
@@ -47,10 +47,9 @@ export async function contentOf(
   site: Site,
   { kind, sections }: Pick<Report, "kind" | "sections">,
   { from, to, before }: ReportPeriod,
-  signal?: AbortSignal,
+  options: Pick<ReportOptions, "signal" | "isBackground"> = {},
 ): Promise<ReportContent> {
   const { stats } = host.services
-  const options = signal ? { signal } : {}
   const range = { from, to }
   const shows = (section: Section): boolean => sections.includes(section) && (section !== "revenue" || isRevenueOpen(site))
 

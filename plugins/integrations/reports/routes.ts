@@ -71,7 +71,7 @@ export function reportRoutes(host: IntegrationsHost, reports: Reports) {
         const sections = readSections(reader)
         refuseArguments(reader, "text")
         const { period } = lastDue({ kind, hour: 0 }, site.timezone, host.now())
-        const content = await contentOf(host, site, { kind, sections }, period, request.signal)
+        const content = await contentOf(host, site, { kind, sections }, period, { signal: request.signal })
         const context = { siteName: site.name, link: dashboardUrl(host, site, content), unsubscribe: unsubscribeUrl(host, "preview") }
         const facts = factsOf(content).map(({ label, value }) => ({ label, value: Array.isArray(value) ? value.join("\n") : value }))
         return {

@@ -45,7 +45,7 @@ export function createSending(host: IntegrationsHost): Sending {
     const at = now()
     const { period, sent, next_at } = plan(report, site.timezone, at)
     if (!period || !(await canReach(site, report))) return setNextAt(db, report.id, next_at)
-    const content = await contentOf(host, site, report, period, signal)
+    const content = await contentOf(host, site, report, period, { signal, isBackground: true })
     const prepared = await prepare(site, report, content)
     await db.transaction(async (statements) => {
       const present = await reportById(statements, report.id)

@@ -23,15 +23,23 @@ export type QueryWatch = (task: Task) => { begun(): void; over(ending: Ending): 
 
 const GRACE_MS = 3_000
 
+/** How often a query of the background gives way. Then it runs to its end, so that it ends even while people ask all the time. */
+const MAX_DEFERRALS = 10
+
 /** The caller of a query. Limits apply per organization, and an aborted signal cancels the query. */
 export interface Caller {
   organizationId: number
   signal?: AbortSignal
+  /** Whether no one waits for the answer. One such query runs at a time, and starts again later when a person's query needs its worker. */
+  isBackground?: boolean
 }
 
 /** A pending query. After it is settled, a worker may still be busy with it. */
 interface Job extends Ticket {
   task: Task
+  isBackground: boolean
+  /** How often it has given way to other queries. */
+  deferrals: number
   watched: ReturnType<QueryWatch> | undefined
   resolve(answer: Answer): void
   reject(error: Error): void
@@ -40,6 +48,8 @@ interface Job extends Ticket {
 interface Slot {
   thread: Thread
   job: Job | undefined
+  /** Whether its job was stopped to give way. */
+  isDeferring: boolean
 }
 
 /**
@@ -71,7 +81,12 @@ export class Pool {
     this.#refuseWhenFull()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const enter = () => void this.#queue.push(job)
-    const job: Job = { organizationId: caller.organizationId, task, watched: this.#options.watch?.(task), resolve, reject, enter }
+    const job: Job = {
+      organizationId: caller.organizationId,
+      isBackground: caller.isBackground === true,
+      deferrals: 0,
+      ...{ task, watched: this.#options.watch?.(task), resolve, reject, enter },
+    }
     this.#admission.request(job)
     this.#unsettled.add(job)
     const settle = this.#watch(job, caller.signal)
@@ -137,15 +152,36 @@ export class Pool {
   }
 
   #dispatch(): void {
-    while (this.#queue.length > 0 && !this.#isClosed) {
+    for (let job = this.#next(); job && !this.#isClosed; job = this.#next()) {
       const slot = this.#slots.values().find(({ job }) => job === undefined) ?? (this.#slots.size < this.#size ? this.#start() : undefined)
-      if (!slot) return
-      const job = this.#queue.shift()!
+      if (!slot) {
+        this.#deferFor(job)
+        return
+      }
+      this.#queue.splice(this.#queue.indexOf(job), 1)
       slot.job = job
       job.watched?.begun()
       slot.thread.resume()
       slot.thread.ask(job.task)
     }
+  }
+
+  /** Returns the job to run next. Those of people come first, and one of the background runs at a time. */
+  #next(): Job | undefined {
+    return this.#queue.find(({ isBackground }) => !isBackground) ?? (this.#background() ? undefined : this.#queue[0])
+  }
+
+  /** Returns the place in which a query of the background runs. */
+  #background(): Slot | undefined {
+    return this.#slots.values().find(({ job }) => job?.isBackground)
+  }
+
+  /** Stops the running query of the background for a person's one. It starts again later. */
+  #deferFor({ isBackground }: Job): void {
+    const slot = this.#background()
+    if (isBackground || !slot?.job || slot.job.deferrals >= MAX_DEFERRALS) return
+    slot.isDeferring = true
+    slot.thread.stop()
   }
 
   #start(): Slot {
@@ -155,14 +191,21 @@ export class Pool {
       (message) => this.#receive(slot, message),
       () => this.#lose(slot),
     )
-    const slot: Slot = { thread, job: undefined }
+    const slot: Slot = { thread, job: undefined, isDeferring: false }
     this.#slots.add(slot)
     return slot
   }
 
   #receive(slot: Slot, message: FromWorker): void {
-    const { job } = slot
+    const { job, isDeferring } = slot
     slot.job = undefined
+    slot.isDeferring = false
+    if (job && isDeferring && message.type === "failure" && message.code === "unavailable" && this.#unsettled.has(job)) {
+      job.deferrals++
+      this.#queue.push(job)
+      this.#dispatch()
+      return
+    }
     if (job && message.type === "answer") job.resolve(message.answer)
     if (job && message.type === "failure") job.reject(failureOf(message))
     if (job) this.#admission.leave(job)

@@ -48,6 +48,8 @@ export interface ReportOptions {
   lockedFilters?: readonly SavedFilter[]
   /** Whether the caller sees groups smaller than `min_group`, by the permission `people:read`. Default: no. */
   seesPeople?: boolean
+  /** Whether no one waits for the report, so that its query gives way to those of people. */
+  isBackground?: boolean
   /** Reports on these records instead of visits. Only the metrics `visitors` and `events` are meaningful then. */
   records?: RecordKind
 }
@@ -152,8 +154,9 @@ function lockedFilter({ locked, lockedFilters = [] }: ReportOptions, saved: Save
 
 const NOTHING: Filter = { op: "or", filters: [] }
 
-export const callerOf = (site: Site, { signal }: ReportOptions): Caller => ({
+export const callerOf = (site: Site, { signal, isBackground = false }: ReportOptions): Caller => ({
   organizationId: site.organization_id,
+  isBackground,
   ...(signal && { signal }),
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { Pool } from "../../../src/query/engine/pool.ts"
-import { AT_ONCE, BUG, DEAF, DIES, UNTIL_STOPPED } from "./scripted-worker.ts"
+import { AT_ONCE, BUG, DEAF, DIES, ONCE_STOPPED, TEN_TIMES_STOPPED, UNTIL_STOPPED } from "./scripted-worker.ts"
 
 const workerUrl = new URL("./scripted-worker.ts", import.meta.url).href
 const GOAL = { id: 1, name: "a", kind: "event", match: "exact", value: "a" } as const
@@ -9,7 +9,9 @@ function openPool(more: { workers?: number; timeoutMs?: number; graceMs?: number
   const pool = new Pool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, ...more })
   const ask = (site: number, organizationId = 1, signal?: AbortSignal) =>
     pool.ask({ kind: "lastMatch", query: { site: { id: site }, goal: GOAL } }, { organizationId, ...(signal && { signal }) })
-  return { ask, close: () => pool.close(), [Symbol.dispose]: () => pool.close() }
+  const askLater = (site: number) =>
+    pool.ask({ kind: "lastMatch", query: { site: { id: site }, goal: GOAL } }, { organizationId: 1, isBackground: true })
+  return { ask, askLater, close: () => pool.close(), [Symbol.dispose]: () => pool.close() }
 }
 
 /** Resolves to the answer, the code of an AppError or the message of another error. */
@@ -119,4 +121,35 @@ test("closing ends running and queued queries and rejects later ones", async () 
   pool.close()
   expect(await Promise.all(answers)).toEqual(["unavailable", "unavailable"])
   expect(await outcome(pool.ask(AT_ONCE))).toBe("unavailable")
+})
+
+test("a query of the background gives way to one of a person, and starts again", async () => {
+  using pool = openPool()
+  // The worker answers with the number of queries that it has received.
+  const later = pool.askLater(ONCE_STOPPED)
+  expect(await pool.ask(AT_ONCE)).toBe(2)
+  expect(await later).toBe(3)
+})
+
+test("a query of the background that gave way often runs to its end", async () => {
+  using pool = openPool()
+  const later = pool.askLater(TEN_TIMES_STOPPED)
+  for (let count = 0; count < 10; count++) expect(await pool.ask(AT_ONCE)).toBe(2 + 2 * count)
+  const next = pool.ask(AT_ONCE)
+  expect(await later).toBe(21)
+  expect(await next).toBe(22)
+})
+
+test("one query of the background runs at a time, however many workers there are", async () => {
+  using pool = openPool({ workers: 2, timeoutMs: 5_000 })
+  const order: string[] = []
+  const first = outcome(pool.askLater(UNTIL_STOPPED)).then(() => order.push("first"))
+  const second = pool.askLater(AT_ONCE).then(() => order.push("second"))
+  // The other worker is free for people.
+  expect(await pool.ask(AT_ONCE)).toBe(1)
+  expect(await pool.ask(AT_ONCE)).toBe(2)
+  expect(order).toEqual([])
+  pool.close()
+  await first
+  await second.catch(() => {})
 })

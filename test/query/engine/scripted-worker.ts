@@ -6,6 +6,8 @@ export const UNTIL_STOPPED = 2
 export const DIES = 3
 export const BUG = 4
 export const DEAF = 5
+export const ONCE_STOPPED = 6
+export const TEN_TIMES_STOPPED = 7
 
 let stop = new Int32Array(new SharedArrayBuffer(4))
 let received = 0
@@ -21,7 +23,12 @@ function answer(site: number): FromWorker {
   if (site === DIES) throw new Error("The worker dies")
   if (site === BUG) return { type: "failure", code: undefined, detail: "a bug" }
   if (site === DEAF) Bun.sleepSync(60_000)
-  if (site === UNTIL_STOPPED) {
+  if (site === ONCE_STOPPED && received > 1) return { type: "answer", answer: received }
+  if (site === TEN_TIMES_STOPPED && received > 20) {
+    Bun.sleepSync(100)
+    return { type: "answer", answer: received }
+  }
+  if (site === UNTIL_STOPPED || site === ONCE_STOPPED || site === TEN_TIMES_STOPPED) {
     while (Atomics.load(stop, 0) !== STOP) Bun.sleepSync(1)
     return { type: "failure", code: "unavailable", detail: "stopped" }
   }
