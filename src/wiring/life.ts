@@ -28,6 +28,7 @@ export async function begin(options: AppOptions, { instance, operations, timers,
   await instance.schedules.start()
   await instance.outbox.start()
   timers.start()
+  instance.accounts.mail.wake()
   if (instance.lock.afterCrash) {
     log.warn("the last run did not end in order; both stores are being checked")
     checkStores(upkeep, { full: false }).catch((error) => log.error("the check after a crash failed", { error }))
