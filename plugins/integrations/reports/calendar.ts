@@ -54,6 +54,16 @@ export function plan(report: Pick<Report, "kind" | "hour" | "next_at" | "sent">,
   return isSent ? { period, sent: withSent(report.sent, period), next_at } : { sent: report.sent, next_at }
 }
 
+/**
+ * Returns the next time of a report whose time zone may have changed. A period that is due already in the new zone and was not in the old
+ * one is due now, if it follows one that was sent.
+ */
+export function plannedAgain(report: Pick<Report, "kind" | "hour" | "sent">, timezone: string, now: number): number {
+  const { at, period } = lastDue(report, timezone, now)
+  const isMissed = now - at <= LIMITS.lateMs && !wasSent(report.sent, period) && wasSent(report.sent, period.before)
+  return isMissed ? at : nextDue(report, timezone, now)
+}
+
 /** Returns the last day up to a day on which a report of a kind is due: every day, on Mondays, or on the first of a month. */
 function dueDay(kind: ReportKind, day: Temporal.PlainDate): Temporal.PlainDate {
   if (kind === "daily") return day

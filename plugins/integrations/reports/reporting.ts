@@ -1,7 +1,7 @@
 /** Reporting: emails and chat messages about a whole period, their recipients, and the pages at which people unsubscribe. */
 import { type Contribution, type MemberLeave, type OwnStatements, type Site, sql } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
-import { nextDue } from "./calendar.ts"
+import { plannedAgain } from "./calendar.ts"
 import type { Report } from "./report.ts"
 import { createReports, dropReport } from "./reports.ts"
 import { reportRoutes } from "./routes.ts"
@@ -54,7 +54,7 @@ async function planAgain(host: IntegrationsHost, siteId: number | null): Promise
   if (!site) return
   const now = host.now()
   for (const report of await listReports(host.db, site.id))
-    if (report.next_at > now) await setNextAt(host.db, report.id, nextDue(report, site.timezone, now))
+    if (report.next_at > now) await setNextAt(host.db, report.id, plannedAgain(report, site.timezone, now))
 }
 
 /** Deletes the own subscriptions of a member who leaves, and hands over the reports that they created for others. */
