@@ -6,8 +6,8 @@ import type { Kind, Target, TestReport } from "../kind.ts"
 import { storeWithSecret } from "../lifecycle.ts"
 import { integrationsOfKind } from "../rows.ts"
 import { SearchFailure, searchFailureOf, searchFaultMessage } from "./failure.ts"
-import { parsed } from "./google-api.ts"
 import { BingConnectInput, readBingConnect, readBingPatch } from "./input.ts"
+import { parseLargeJson } from "./large-json.ts"
 import { read } from "./properties.ts"
 import type { DayData, Figures } from "./storage.ts"
 import { enqueueForget, enqueueSync } from "./work.ts"
@@ -50,7 +50,7 @@ async function ask(host: IntegrationsHost, method: string, { key, url, signal }:
       ...(signal && { signal }),
     },
   )
-  const json = parsed(body)
+  const json = await parseLargeJson(body, "d")
   if (status >= 200 && status < 300 && json !== undefined) return json
   throw refusalOf(status, json, retryAfterMs)
 }

@@ -1,6 +1,7 @@
 import { failureCode, type OutboundAnswer } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import { SearchFailure } from "./failure.ts"
+import { parseLargeJson } from "./large-json.ts"
 
 /** Access of one connection to one of Google's APIs. */
 export interface GoogleAccess {
@@ -45,22 +46,13 @@ const send = (host: IntegrationsHost, { signal }: GoogleAccess, { url, body, byO
     ...(signal && { signal }),
   })
 
-function read({ status, body, retryAfterMs }: OutboundAnswer): unknown {
-  const json = parsed(body)
+async function read({ status, body, retryAfterMs }: OutboundAnswer): Promise<unknown> {
+  const json = await parseLargeJson(body, "rows")
   if (status >= 200 && status < 300) {
     if (json === undefined) throw new SearchFailure("unavailable")
     return json
   }
   throw refusalOf(status, json, retryAfterMs)
-}
-
-/** Returns the JSON of an answer, undefined if it is not JSON. */
-export function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))
-  } catch {
-    return undefined
-  }
 }
 
 const QUOTA = /^(quotaExceeded|rateLimitExceeded|userRateLimitExceeded|dailyLimitExceeded|RATE_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED)$/
