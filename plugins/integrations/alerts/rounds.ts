@@ -131,7 +131,6 @@ export function alertEmail(host: IntegrationsHost, site: Site, { type }: Pick<Al
   return {
     subject: `${title}: ${plain(site.name)}`,
     text: [
-      `${title} on ${plain(site.name)}`,
       summary,
       `Open the dashboard:\n${host.baseUrl()}/sites/${site.id}`,
       "You receive this email because you are a recipient of this alert. An alert fires at most twice in 24 hours.",

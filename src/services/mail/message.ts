@@ -63,11 +63,27 @@ export async function transportOver({ host, port, security, user, password }: Sm
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 
-/** Returns the HTML version of a plain text email: a paragraph per block, and a link where a line is a URL. */
+/** The colours of the dashboard. Mail programs that know dark mode use the style sheet; the others the inline styles. */
+const DARK_STYLE = `:root{color-scheme:light dark;supported-color-schemes:light dark}
+@media (prefers-color-scheme:dark){.page{background:#131412!important}.card{background:#1b1c1a!important;border-color:#30312d!important}
+.card,.card h1{color:#f0eee9!important}.card a{color:#5fd0c3!important}}`
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+
+/** Returns the HTML version of a plain text email: the subject, a paragraph per block, and a link where a line is a URL. */
 export function htmlOf(subject: string, text: string): string {
-  const blocks = text.split(/\n{2,}/).map((block) => `<p>${block.split("\n").map(lineOf).join("<br>")}</p>`)
-  const style = "font:16px/1.5 system-ui,sans-serif;color:#1c1c1c;max-width:36em"
-  return `<!doctype html><html><head><meta charset="utf-8"><title>${escaped(subject)}</title></head><body style="${style}">${blocks.join("")}</body></html>`
+  const blocks = text.split(/\n{2,}/).map((block) => `<p style="margin:16px 0 0">${block.split("\n").map(lineOf).join("<br>")}</p>`)
+  const table = `role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`
+  const card = `max-width:600px;background:#ffffff;border:1px solid #e4e1da;border-radius:4px;color:#1c1b19;overflow-wrap:anywhere`
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
+<title>${escaped(subject)}</title><style>${DARK_STYLE}</style></head>
+<body class="page" style="margin:0;padding:0;background:#f7f6f3">
+<table ${table} class="page" style="background:#f7f6f3"><tr><td align="center" style="padding:24px 12px">
+<table ${table} class="card" style="${card}"><tr><td style="padding:24px;${FONT};font-size:15px;line-height:22px;word-break:break-word">
+<h1 style="margin:0;font-size:20px;line-height:28px;font-weight:600;color:#1c1b19">${escaped(subject)}</h1>
+${blocks.join("")}
+</td></tr></table></td></tr></table></body></html>`
 }
 
 const lineOf = (line: string): string => (/^https?:\/\/\S+$/.test(line) ? `<a href="${escaped(line)}">${escaped(line)}</a>` : escaped(line))
