@@ -44,13 +44,14 @@ export interface Plan {
 }
 
 /**
- * Decides about a report whose time has come, from what is stored. A period is sent once, and not more than 24 hours late. Its next time is
- * later than the last one that is due if the clock was set back, or the time zone was changed: then the report is only planned again.
+ * Decides about a report whose time has come, from what is stored. A period is sent once, and not more than 24 hours late. If the clock was
+ * set back, the next time is later than the last one that is due. Then only a period that follows one that was sent is due.
  */
 export function plan(report: Pick<Report, "kind" | "hour" | "next_at" | "sent">, timezone: string, now: number): Plan {
   const { at, period } = lastDue(report, timezone, now)
   const next_at = nextDue(report, timezone, now)
-  const isSent = report.next_at <= at && now - at <= LIMITS.lateMs && !wasSent(report.sent, period)
+  const isDue = report.next_at <= at || wasSent(report.sent, period.before)
+  const isSent = isDue && now - at <= LIMITS.lateMs && !wasSent(report.sent, period)
   return isSent ? { period, sent: withSent(report.sent, period), next_at } : { sent: report.sent, next_at }
 }
 

@@ -1,4 +1,5 @@
-import { changeText, daysText, FIGURE_LABELS, figureText, LIST_LABELS, numberText, type ReportContent } from "./content.ts"
+import type { ReportContent } from "./content.ts"
+import { NO_ROWS, wordedReport } from "./wording.ts"
 
 /** A line of a chat message. A list has one text per row. */
 export interface ReportFact {
@@ -8,17 +9,13 @@ export interface ReportFact {
 
 /** Returns the lines of a report in a chat, with the same content as the email. */
 export function factsOf(content: ReportContent): ReportFact[] {
-  const figures = content.figures.map((figure) => {
-    const change = changeText(figure)
-    return {
-      label: FIGURE_LABELS[figure.metric],
-      value: figureText(figure, content.currency) + (change === undefined ? "" : ` (${change})`),
-    }
-  })
-  const lists = content.lists.map(({ section, rows }) => {
-    const { title, unit } = LIST_LABELS[section]
-    const lines = rows.map(({ name, value }) => `${name}: ${numberText(value)}`)
-    return { label: `${title} (${unit.toLowerCase()})`, value: lines.length > 0 ? lines : "Nothing in this period." }
-  })
-  return [{ label: "Period", value: daysText(content) }, ...figures, ...lists]
+  const { days, figures, lists } = wordedReport(content, "")
+  return [
+    { label: "Period", value: days },
+    ...figures.map(({ label, value, change }) => ({ label, value: change === null ? value : `${value} (${change})` })),
+    ...lists.map(({ title, unit, rows }) => ({
+      label: `${title} (${unit.toLowerCase()})`,
+      value: rows.length > 0 ? rows.map(({ name, value }) => `${name}: ${value}`) : NO_ROWS,
+    })),
+  ]
 }

@@ -1,4 +1,4 @@
-import { AppError, dayNumber, isRevenueOpen, type ReportOptions, type Site } from "#plugin"
+import { AppError, isRevenueOpen, type ReportOptions, type Site } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import { createSearchReport } from "../search/report.ts"
 import { plain } from "../text.ts"
@@ -95,67 +95,4 @@ export async function contentOf(
   const queries = shows("search_queries") ? await searchQueries() : undefined
   if (queries) content.lists.push(queries)
   return content
-}
-
-export const FIGURE_LABELS: Readonly<Record<ReportMetric, string>> = {
-  visitors: "Visitors",
-  visits: "Visits",
-  pageviews: "Pageviews",
-  bounce_rate: "Bounce rate",
-  visit_duration: "Visit duration",
-  revenue: "Revenue",
-}
-
-export const LIST_LABELS: Readonly<Record<ReportList["section"], { title: string; unit: string }>> = {
-  pages: { title: "Top pages", unit: "Visitors" },
-  sources: { title: "Sources", unit: "Visitors" },
-  places: { title: "Countries", unit: "Visitors" },
-  goals: { title: "Goals", unit: "Conversions" },
-  search_queries: { title: "Search queries", unit: "Clicks" },
-}
-
-const NUMBER = new Intl.NumberFormat("en-US")
-export const numberText = (value: number): string => NUMBER.format(value)
-
-export function figureText({ metric, value }: ReportFigure, currency: string): string {
-  if (metric === "bounce_rate") return `${Math.round(value)}%`
-  if (metric === "visit_duration") return durationText(Math.round(value))
-  if (metric === "revenue") return new Intl.NumberFormat("en-US", { style: "currency", currency }).format(value)
-  return numberText(value)
-}
-
-function durationText(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
-  if (hours > 0) return `${hours}h ${minutes}m`
-  return minutes > 0 ? `${minutes}m ${seconds % 60}s` : `${seconds}s`
-}
-
-/** Returns the change of a figure, such as `+12%`. Undefined without a period to compare with. */
-export function changeText({ change }: ReportFigure): string | undefined {
-  if (change === null) return undefined
-  const rounded = Math.round(change)
-  return rounded === 0 ? "±0%" : `${rounded > 0 ? "+" : "−"}${numberText(Math.abs(rounded))}%`
-}
-
-const NAMES = { daily: "Daily report", weekly: "Weekly report", monthly: "Monthly report" } as const
-
-/** Returns the title of a report, such as `Weekly report for Shop`. */
-export const titleOf = (kind: Report["kind"], siteName: string): string => `${NAMES[kind]} for ${plain(siteName)}`
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const
-const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const
-
-/** Returns the days of a report in words, such as `16 – 22 Nov 2026`. */
-export function daysText({ kind, from, to }: Pick<ReportContent, "kind" | "from" | "to">): string {
-  const [first, last] = [Temporal.PlainDate.from(from), Temporal.PlainDate.from(to)]
-  const month = (day: Temporal.PlainDate) => MONTHS[day.month - 1]
-  if (dayNumber(from) === dayNumber(to)) return `${WEEKDAYS[last.dayOfWeek - 1]}, ${last.day} ${month(last)} ${last.year}`
-  if (kind === "monthly") return `${month(first)} ${first.year}`
-  const begin =
-    first.year !== last.year
-      ? `${first.day} ${month(first)} ${first.year}`
-      : first.month !== last.month
-        ? `${first.day} ${month(first)}`
-        : `${first.day}`
-  return `${begin} – ${last.day} ${month(last)} ${last.year}`
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { caseKey, mapConcurrent, type OwnStatements, type Site } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
-import { titleOf } from "./content.ts"
 import { LIMITS, type Recipient, type Report, stateOf } from "./report.ts"
 import { deleteRecipient, insertRecipient, listRecipients, noteAsked, setToken, setUnsubscribed } from "./rows.ts"
+import { titleOf } from "./wording.ts"
 
 const TOKEN_BYTES = 32
 

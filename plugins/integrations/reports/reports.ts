@@ -2,13 +2,13 @@ import { AppError, caseKey, type OwnStatements, parseId, refuseOtherVersion, ref
 import type { Author, IntegrationsHost } from "../area.ts"
 import { integrationError } from "../errors.ts"
 import { nextDue } from "./calendar.ts"
-import { titleOf } from "./content.ts"
 import { readNewReport, readReportPatch } from "./input.ts"
 import { changeRecipients, dropRecipient, keysOf, knownRecipients, openTokens } from "./recipients.ts"
 import { LIMITS, type Report, stateOf } from "./report.ts"
 import { type ReportResponse, reportResponse } from "./responses.ts"
 import { deleteReport, insertReport, listRecipients, listReports, type ReportFields, reportById, updateReport } from "./rows.ts"
 import type { Sending, SentNow } from "./sending.ts"
+import { titleOf } from "./wording.ts"
 
 /** A user who looks at reports. */
 export interface Viewer {

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { CREATED_AT, field, instantOrNull, instantText, orNull, textOf, UPDATED_AT } from "#plugin"
 import type { RecipientState, Report, ReportChannel, ReportKind, Section } from "./report.ts"
+import type { FigureTone } from "./wording.ts"
 
 export const ReportResponse = t.Object(
   {
@@ -50,6 +51,34 @@ export const PreviewResponse = t.Object(
     subject: field.text("Subject of the email."),
     text: field.text("Text part of the email."),
     html: field.text("HTML part of the email: a whole document. Show it in a sandboxed frame."),
+    report: t.Object(
+      {
+        title: field.text("Title of the report."),
+        days: field.text("Days of the report in words."),
+        figures: t.Array(
+          t.Object({
+            label: field.text("Name of the figure."),
+            value: field.text("Value in words."),
+            change: orNull(field.text("Change to the period before."), {
+              description: "Change to the period before. null if that had none.",
+            }),
+            tone: textOf<FigureTone>({ description: "Whether the change is for the better: `good`, `bad` or `none`." }),
+          }),
+          { description: "Key figures." },
+        ),
+        lists: t.Array(
+          t.Object({
+            title: field.text("Name of the section."),
+            unit: field.text("What its values count."),
+            rows: t.Array(t.Object({ name: field.text("Name of the row."), value: field.text("Value in words.") }), {
+              description: "Top rows of the section.",
+            }),
+          }),
+          { description: "Sections with a list." },
+        ),
+      },
+      { description: "Content of the email in words." },
+    ),
     chat: t.Object(
       {
         title: field.text("Title of the message."),

@@ -16,10 +16,9 @@ import {
   type Site,
 } from "#plugin"
 import { authorOf, type IntegrationsHost } from "../area.ts"
-import { plain } from "../text.ts"
 import { lastDue } from "./calendar.ts"
 import { factsOf } from "./chat.ts"
-import { contentOf, titleOf } from "./content.ts"
+import { contentOf } from "./content.ts"
 import { emailOf } from "./email.ts"
 import { ReportInput, ReportPatch } from "./input.ts"
 import { unsubscribeUrl } from "./recipients.ts"
@@ -29,6 +28,7 @@ import { reportNotFound } from "./reports.ts"
 import { PreviewResponse, ReportResponse, SentResponse } from "./responses.ts"
 import { reportById } from "./rows.ts"
 import { dashboardUrl } from "./sending.ts"
+import { wordedReport } from "./wording.ts"
 
 const operation = operationsOf("integrations")
 const PREVIEW = queryWith({
@@ -72,11 +72,13 @@ export function reportRoutes(host: IntegrationsHost, reports: Reports) {
         refuseArguments(reader, "text")
         const { period } = lastDue({ kind, hour: 0 }, site.timezone, host.now())
         const content = await contentOf(host, site, { kind, sections }, period, { signal: request.signal })
-        const context = { siteName: site.name, link: dashboardUrl(host, site, content), unsubscribe: unsubscribeUrl(host, "preview") }
+        const report = wordedReport(content, site.name)
+        const links = { dashboard: dashboardUrl(host, site, content), unsubscribe: unsubscribeUrl(host, "preview") }
         const facts = factsOf(content).map(({ label, value }) => ({ label, value: Array.isArray(value) ? value.join("\n") : value }))
         return {
-          ...emailOf(content, context),
-          chat: { title: plain(titleOf(kind, site.name)), facts },
+          ...emailOf(report, links),
+          report,
+          chat: { title: report.title, facts },
           period: { from: period.from, to: period.to },
           mail_available: host.mail.isOn(),
         }

@@ -1,12 +1,13 @@
 import { caseKey, type OwnStatements, type Site } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import { lastDue, plan, type ReportPeriod } from "./calendar.ts"
-import { contentOf, type ReportContent, titleOf } from "./content.ts"
+import { contentOf, type ReportContent } from "./content.ts"
 import { emailOf } from "./email.ts"
 import { REPORT_READY } from "./events.ts"
 import { knownRecipients, openTokens, unsubscribeUrl } from "./recipients.ts"
 import { type Recipient, type Report, stateOf } from "./report.ts"
 import { listDue, noteOutcome, noteSent, noteSentNow, reportById, setNextAt } from "./rows.ts"
+import { wordedReport } from "./wording.ts"
 
 /** Sending of reports. Each period is sent once, whatever happens to the process and to the clock. */
 export interface Sending {
@@ -85,10 +86,12 @@ export function createSending(host: IntegrationsHost): Sending {
   }
 
   /** Queues the emails of a report and publishes that it is ready. */
-  async function queue(statements: OwnStatements, site: Site, report: Report, { content, emails }: Prepared): Promise<void> {
+  async function queue(statements: OwnStatements, site: Site, { id, channel }: Report, { content, emails }: Prepared): Promise<void> {
+    const report = wordedReport(content, site.name)
+    const dashboard = dashboardUrl(host, site, content)
     for (const { recipient, address, token } of emails) {
       const unsubscribe = unsubscribeUrl(host, token)
-      const email = emailOf(content, { siteName: site.name, link: dashboardUrl(host, site, content), unsubscribe })
+      const email = emailOf(report, { dashboard, unsubscribe })
       const headers = { "List-Unsubscribe": `<${unsubscribe}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }
       await host.mail.post(statements, { to: address, ...email, headers, key: `${KEY}${recipient.id}` })
     }
@@ -96,7 +99,7 @@ export function createSending(host: IntegrationsHost): Sending {
       event: REPORT_READY,
       organizationId: site.organization_id,
       siteId: site.id,
-      payload: { report_id: report.id, channel: report.channel, title: titleOf(report.kind, site.name), ...content },
+      payload: { report_id: id, channel, title: report.title, ...content },
     })
   }
 

@@ -1,9 +1,9 @@
 import { operationsOf, readBytes } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
-import { titleOf } from "./content.ts"
 import { escaped } from "./email.ts"
 import { setSubscription, tokenHash } from "./recipients.ts"
 import { recipientByToken, reportById } from "./rows.ts"
+import { titleOf } from "./wording.ts"
 
 const operation = operationsOf("integrations")
 const MAX_BYTES = 4_096
@@ -66,7 +66,7 @@ async function readForm(request: Request): Promise<FormData> {
 }
 
 const STYLE =
-  "body{margin:0;font:16px/1.5 system-ui,sans-serif;color:#1c1b22;background:#f5f4f8}main{max-width:32em;margin:12vh auto 0;padding:0 1.5em}h1{font-size:1.4em;line-height:1.3}button{font:inherit;font-weight:600;padding:.6em 1.2em;border:0;border-radius:8px;background:#4338ca;color:#fff;cursor:pointer}@media(prefers-color-scheme:dark){body{color:#f1f0f5;background:#131217}}"
+  "body{margin:0;font:15px/22px system-ui,sans-serif;color:#1c1b19;background:#f7f6f3}main{max-width:480px;margin:12vh auto 0;padding:0 24px}h1{font-size:24px;line-height:28px;font-weight:600}button{font:inherit;font-weight:600;padding:9px 16px;border:0;border-radius:4px;background:#0b5d57;color:#fff;cursor:pointer}button:focus-visible{outline:2px solid #1d4fd7;outline-offset:2px}@media(prefers-color-scheme:dark){body{color:#f0eee9;background:#131412}button{background:#5fd0c3;color:#06251f}button:focus-visible{outline-color:#9bb8ff}}"
 const HASH = new Bun.CryptoHasher("sha256").update(STYLE).digest("base64")
 const HEADERS = {
   ...{ "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff", "cache-control": "no-store" },
