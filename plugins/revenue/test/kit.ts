@@ -62,6 +62,8 @@ export interface ShopOptions {
   identified?: boolean
   /** Whether the instance has all plugins of the program. */
   whole?: boolean
+  /** Whether the catalog is on a libSQL server. */
+  hasCatalogServer?: boolean
 }
 
 export async function startShop({
@@ -69,9 +71,15 @@ export async function startShop({
   settings = {},
   identified = false,
   whole = false,
+  hasCatalogServer,
 }: ShopOptions = {}): Promise<Shop> {
   const plugins = whole ? {} : { plugins: [revenue] }
-  const instance = await startInstance({ ...plugins, now, settings: { store_user_ids_allowed: "true", ...settings } })
+  const instance = await startInstance({
+    ...plugins,
+    ...(hasCatalogServer !== undefined && { hasCatalogServer }),
+    now,
+    settings: { store_user_ids_allowed: "true", ...settings },
+  })
   const signIn = async (role: "owner" | "editor" | "viewer") => ({ cookie: await instance.signIn({ role }) })
   const [admin, editor, viewer] = [await signIn("owner"), await signIn("editor"), await signIn("viewer")]
   const send: Shop["send"] = (method, path, body, as = admin) => instance.api.send(method, SITE + path, body, undefined, as)
