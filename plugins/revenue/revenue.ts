@@ -7,6 +7,7 @@ import type { Area } from "./area.ts"
 import { ERRORS } from "./errors.ts"
 import { type RevenueHost, Settings } from "./host.ts"
 import createSettingsTable from "./migrations/0001_settings.sql" with { type: "text" }
+import addStoredCurrency from "./migrations/0002_stored_currency.sql" with { type: "text" }
 import { createRates } from "./rates/rates.ts"
 import { createProducts } from "./report/products.ts"
 import { createReport } from "./report/report.ts"
@@ -52,7 +53,10 @@ export default definePlugin({
     "/sites/:site/revenue/settings",
   ],
   permissions: { "revenue:write": "editor", "revenue:settings": "admin" },
-  migrations: [{ name: "0001_settings", sql: createSettingsTable }],
+  migrations: [
+    { name: "0001_settings", sql: createSettingsTable },
+    { name: "0002_stored_currency", sql: addStoredCurrency },
+  ],
   rowMigrations: [
     { name: "0001_transactions", sql: createTransactions },
     { name: "0002_chunks", sql: createChunks },

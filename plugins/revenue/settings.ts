@@ -20,8 +20,6 @@ export type RefundBasis = (typeof REFUND_BASES)[number]
 /** The settings of a site, with their defaults. */
 export interface RevenueSettings {
   baseCurrency: string
-  /** Whether `baseCurrency` is that of the site because none was chosen. */
-  isSiteCurrency: boolean
   refundBasis: RefundBasis
   includeClient: boolean
   lookbackDays: number
@@ -72,6 +70,8 @@ interface Row {
   lookback_days: number
   ignored_referrers_json: string | null
   recompute_state: "queued" | "running" | "done"
+  /** Currency to which stored amounts are converted. */
+  stored_currency: string | null
   version: number
 }
 
@@ -82,19 +82,24 @@ const DEFAULTS: Row = {
   lookback_days: 30,
   ignored_referrers_json: null,
   recompute_state: "done",
+  stored_currency: null,
   version: 1,
 }
 
 const rowOf = async (statements: OwnStatements, siteId: number): Promise<Row> =>
   (await statements.get<Row>(sql`select base_currency, refund_basis, include_client, lookback_days, ignored_referrers_json, recompute_state,
-    version from revenue_settings where site_id = ${siteId}`)) ?? DEFAULTS
+    stored_currency, version from revenue_settings where site_id = ${siteId}`)) ?? DEFAULTS
 
 const referrersOf = ({ ignored_referrers_json: json }: Row): readonly string[] =>
   json === null ? IGNORED_REFERRERS : (JSON.parse(json) as string[]) // written by `write`
 
+const baseCurrencyOf = (row: Row, site: Site): string => row.base_currency ?? site.revenue_currency
+
+/** Returns whether stored amounts are converted to another currency. */
+const isConvertedOtherwise = ({ stored_currency: stored }: Row, currency: string | null): boolean => stored !== null && stored !== currency
+
 const settingsOf = (row: Row, site: Site): RevenueSettings => ({
-  baseCurrency: row.base_currency ?? site.revenue_currency,
-  isSiteCurrency: row.base_currency === null,
+  baseCurrency: baseCurrencyOf(row, site),
   refundBasis: row.refund_basis,
   includeClient: row.include_client === 1,
   lookbackDays: row.lookback_days,
@@ -126,7 +131,8 @@ export function createSettings({ db, audit }: RevenueHost, changed: (statements:
       return db.transaction(async (statements) => {
         const row = await rowOf(statements, site.id)
         refuseStaleBody(row, wanted.version, () => formatSettings(row))
-        const next: Row = { ...row, ...wanted, version: row.version + 1 }
+        const chosen: Row = { ...row, ...wanted, version: row.version + 1 }
+        const next: Row = { ...chosen, stored_currency: baseCurrencyOf(chosen, site) }
         await write(statements, site.id, next)
         await audit.write(statements, actor, {
           action: "revenue.settings.update",
@@ -137,17 +143,30 @@ export function createSettings({ db, audit }: RevenueHost, changed: (statements:
         })
         const needsRecompute =
           next.base_currency !== row.base_currency ||
+          isConvertedOtherwise(row, next.stored_currency) ||
           next.lookback_days !== row.lookback_days ||
           next.ignored_referrers_json !== row.ignored_referrers_json
         if (needsRecompute) await changed(statements, site)
         return formatSettings(needsRecompute ? { ...next, recompute_state: "queued" } : next)
       })
     },
+
+    /** Starts a recomputation after the currency of a site has changed, unless the area has its own. */
+    async followCurrency(site: Site): Promise<void> {
+      const known = await rowOf(db, site.id)
+      if (known.stored_currency === baseCurrencyOf(known, site)) return
+      await db.transaction(async (statements) => {
+        const row = await rowOf(statements, site.id)
+        const stored_currency = baseCurrencyOf(row, site)
+        await write(statements, site.id, { ...row, stored_currency })
+        if (isConvertedOtherwise(row, stored_currency)) await changed(statements, site)
+      })
+    },
   }
 }
 export type RevenueSettingsStore = ReturnType<typeof createSettings>
 
-function readInput(body: unknown): Omit<Row, "recompute_state"> {
+function readInput(body: unknown): Omit<Row, "recompute_state" | "stored_currency"> {
   const { fields, faults } = inspect(SettingsInput, body, "", ["id", "recomputing", "ignored_referrers_are_default"])
   const { base_currency: base, ignored_referrers: sent } = fields
   const baseCurrency = base === undefined || base === null ? null : parseCurrency(base)
@@ -172,12 +191,12 @@ function readInput(body: unknown): Omit<Row, "recompute_state"> {
 
 const write = (statements: OwnStatements, siteId: number, row: Row): Promise<void> =>
   statements.run(sql`insert into revenue_settings
-    (site_id, base_currency, refund_basis, include_client, lookback_days, ignored_referrers_json, version)
+    (site_id, base_currency, refund_basis, include_client, lookback_days, ignored_referrers_json, stored_currency, version)
     values (${siteId}, ${row.base_currency}, ${row.refund_basis}, ${row.include_client}, ${row.lookback_days},
-      ${row.ignored_referrers_json}, ${row.version})
+      ${row.ignored_referrers_json}, ${row.stored_currency}, ${row.version})
     on conflict (site_id) do update set base_currency = excluded.base_currency, refund_basis = excluded.refund_basis,
       include_client = excluded.include_client, lookback_days = excluded.lookback_days,
-      ignored_referrers_json = excluded.ignored_referrers_json, version = excluded.version`)
+      ignored_referrers_json = excluded.ignored_referrers_json, stored_currency = excluded.stored_currency, version = excluded.version`)
 
 function changesOf(before: Row, after: Row): Record<string, [unknown, unknown]> {
   const [old, next] = [formatSettings(before), formatSettings(after)]

@@ -24,12 +24,15 @@ import type { RevenueWriter } from "./transactions/writer.ts"
 /** Number of rows that one transaction of the writer changes. */
 const SLICE = 500
 
-export const jobsOf = ({ rates, recompute, following, visibility }: Area): Readonly<Record<string, PluginJob>> => ({
+export const jobsOf = ({ host, settings, rates, recompute, following, visibility }: Area): Readonly<Record<string, PluginJob>> => ({
   [FOLD_JOB]: { interrupted: "resume", attempts: 5, run: ({ signal }) => inOrder(signal, following.run, visibility.run) },
   "follow-visits": {
     interrupted: "resume",
     schedule: { cron: "*/5 * * * *" },
-    run: ({ signal }) => inOrder(signal, visibility.catchUp, following.catchUp),
+    async run({ signal }) {
+      await inOrder(signal, following.catchUp, visibility.catchUp)
+      for (const site of await host.services.allSites()) if (!signal.aborted) await settings.followCurrency(site)
+    },
   },
   [RECOMPUTE_JOB]: { interrupted: "resume", attempts: 5, run: recompute.run },
   "fetch-rates": {

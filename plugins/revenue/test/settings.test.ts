@@ -70,3 +70,35 @@ describe("the revenue settings", () => {
     expect(await shop.send("PUT", "/revenue/settings", wanted(), shop.editor)).toMatchObject({ status: 403 })
   })
 })
+
+test("a new currency of the site converts stored amounts again, unless the area has its own", async () => {
+  await using own = await startShop()
+  const add = { amount: "180", currency: "JPY", occurred_at: "2026-11-20T10:00:00Z" }
+  const rates = {
+    rates: [
+      { day: "2026-11-20", base: "EUR", quote: "JPY", rate: "180" },
+      { day: "2026-11-20", base: "USD", quote: "JPY", rate: "150" },
+    ],
+  }
+  expect(await own.send("PUT", "/revenue/rates", rates)).toMatchObject({ status: 200 })
+  expect(await own.send("POST", "/revenue/transactions", add)).toMatchObject({ status: 201 })
+  const followed = async (revenue_currency: string) => {
+    expect(await own.send("PATCH", "/settings", { revenue_currency })).toMatchObject({ status: 200 })
+    own.instance.clock.advance(5 * 60_000)
+    await own.sell([])
+    return (await own.transactions())[0]!.base?.amount
+  }
+  expect(await followed("EUR")).toMatchObject({ amount: "1.00", currency: "EUR" })
+  expect(await followed("USD")).toMatchObject({ amount: "1.20", currency: "USD" })
+  const { version } = (await own.get("/revenue/settings")).body as { version: number }
+  const settings = {
+    base_currency: "EUR",
+    refund_basis: "refund_date",
+    include_client: true,
+    lookback_days: 30,
+    ignored_referrers: [],
+    version,
+  }
+  expect(await own.send("PUT", "/revenue/settings", settings)).toMatchObject({ status: 200 })
+  expect(await followed("JPY")).toMatchObject({ amount: "1.00", currency: "EUR" })
+})
