@@ -7,6 +7,7 @@ export { AuditRowResponse, changesBetween, formatAuditRow } from "../domain/audi
 export type { Connection, ConnectionStatus } from "../domain/connection.ts"
 export { CsvParser, type CsvRecord, exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "../domain/csv.ts"
 export { currencyDecimals, parseCurrency } from "../domain/currency.ts"
+export { currencyStyle } from "../domain/currency-style.ts"
 export { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../domain/dimension.ts"
 export { divideHalfAway, divideHalfEven, type Fraction, shareOf } from "../domain/division.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"

@@ -1,5 +1,6 @@
 /** The parts from which plugins build their pages (`#plugin/ui`), the same ones as in the rest of the dashboard. */
 
+export { currencyStyle } from "../domain/currency-style.ts"
 export type { Dimension } from "../domain/dimension.ts"
 export type { OwnGoalResponse } from "../domain/goal.ts"
 export type { FunnelInsight, RealtimePanel, WebVitals } from "../domain/insight.ts"

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { currencyDecimals, parseCurrency } from "../../src/domain/currency.ts"
+import { currencyStyle } from "../../src/domain/currency-style.ts"
 
 const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 const everyCode = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
@@ -30,3 +31,8 @@ test.each(["ANG", "ZWL", "CUC", "BGN", "HRK", "SLL", "DEM", "XAU", "XDR", "XTS",
     expect(parseCurrency(text)).toBeUndefined()
   },
 )
+
+test.each(["HUF", "IQD", "COP", "JPY", "KWD", "CLF", "EUR"])("formats amounts of %s with all their decimals", (currency) => {
+  const parts = new Intl.NumberFormat("en-US", currencyStyle(currency)).formatToParts(1234.5678)
+  expect(parts.find(({ type }) => type === "fraction")?.value.length ?? 0).toBe(currencyDecimals(currency)!)
+})

@@ -1,6 +1,20 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
-import { bytesText, Card, type Column, counted, DataTable, duration, exact, money, percent, rangeText, timeText, visible } from "#plugin/ui"
+import {
+  bytesText,
+  Card,
+  type Column,
+  counted,
+  currencyStyle,
+  DataTable,
+  duration,
+  exact,
+  money,
+  percent,
+  rangeText,
+  timeText,
+  visible,
+} from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, REJECT_LABELS, SKIP_LABELS, useSourceTitle, wordsInText, wordsOf } from "./answers.ts"
 import { DayBar, previewSpans } from "./day-bar.tsx"
@@ -223,8 +237,7 @@ const isAmount = (value: object | null): value is Amount =>
   value !== null && "currency" in value && "amount" in value && typeof value.amount === "number"
 
 function amountText({ amount, currency }: Amount): string {
-  const decimals = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 0
-  return money(amount / 10 ** decimals, currency)
+  return money(amount / 10 ** currencyStyle(currency).maximumFractionDigits, currency)
 }
 
 type Reject = PreviewResponse["rejects"][number]

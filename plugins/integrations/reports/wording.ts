@@ -1,4 +1,4 @@
-import { dayNumber } from "#plugin"
+import { currencyStyle, dayNumber } from "#plugin"
 import { plain } from "../text.ts"
 import type { ReportContent, ReportFigure, ReportList, ReportMetric } from "./content.ts"
 import type { Report } from "./report.ts"
@@ -62,7 +62,7 @@ const numberText = (value: number): string => NUMBER.format(value)
 function figureText({ metric, value }: ReportFigure, currency: string): string {
   if (metric === "bounce_rate") return `${Math.round(value)}%`
   if (metric === "visit_duration") return durationText(Math.round(value))
-  if (metric === "revenue") return new Intl.NumberFormat("en-US", { style: "currency", currency }).format(value)
+  if (metric === "revenue") return new Intl.NumberFormat("en-US", currencyStyle(currency)).format(value)
   return numberText(value)
 }
 

@@ -1,5 +1,5 @@
 /** Texts of amounts, orders and groups. Apart from `answers.ts`, because dashboards that are shared by a link show them too. */
-import { locale, type Money, visible } from "#plugin/ui"
+import { currencyStyle, locale, type Money, visible } from "#plugin/ui"
 
 /** Formats an exact amount in its currency. Amounts are never converted to fractions: the text has every digit. */
 export const moneyText = ({ amount, currency }: Money): string =>
@@ -21,9 +21,8 @@ function formatOf(currency: string, isShort = false): Intl.NumberFormat {
   const found =
     formats.get(key) ??
     new Intl.NumberFormat(locale(), {
-      style: "currency",
-      currency,
-      ...(isShort && { notation: "compact", maximumFractionDigits: 1 }),
+      ...currencyStyle(currency),
+      ...(isShort && { notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1 }),
     })
   formats.set(key, found)
   return found

@@ -1,4 +1,5 @@
 import { currencyDecimals } from "../../domain/currency.ts"
+import { currencyStyle } from "../../domain/currency-style.ts"
 import { dimensionFacts } from "../../domain/dimension.ts"
 import type { Metric } from "../../domain/metric.ts"
 import type { Key, Query, Row, Table } from "../../domain/query.ts"
@@ -78,7 +79,7 @@ interface MoneyTexts {
 
 /** Creates the function that formats amounts of a currency, in major units, in English. */
 export function moneyTexts(currency: string): (amount: number) => MoneyTexts {
-  const style = { style: "currency", currency } as const
+  const style = currencyStyle(currency)
   const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
   const short = new Intl.NumberFormat("en-US", { ...style, ...digits, notation: "compact" })
   const long = new Intl.NumberFormat("en-US", style)

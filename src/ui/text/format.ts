@@ -1,3 +1,4 @@
+import { currencyStyle } from "../../domain/currency-style.ts"
 import { boot } from "../api/session.ts"
 
 /** Formats of numbers, money, times and days by `Intl` in the user's locale. A missing value is a dash. */
@@ -44,9 +45,8 @@ export const money = (value: number | undefined, currency: string | undefined): 
     : currency === undefined
       ? short(value)
       : numberText(value, {
-          style: "currency",
-          currency,
-          ...(Math.abs(value) >= 10_000 && { notation: "compact", maximumFractionDigits: 1 }),
+          ...currencyStyle(currency),
+          ...(Math.abs(value) >= 10_000 && { notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 1 }),
         })
 
 type Shape = "count" | "ratio" | "percent" | "duration" | "money"

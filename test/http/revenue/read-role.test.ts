@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { DOCUMENT_PATH, operationsIn } from "../openapi/document.ts"
 import { goodCall } from "../openapi/good-call.ts"
 import { preparedCall, shortName } from "../private/proofs/recipes.ts"
 import { type Kind, openWorld, type Person, sceneOf, send, type World } from "../private/scene.ts"
+
+setDefaultTimeout(60_000)
 
 /**
  * The setting `read_role` of a site. Every route of the running documents and every MCP tool is called, and its answer is searched for an
