@@ -2,7 +2,7 @@ import type { App } from "../app.ts"
 import type { DemoShape } from "../cli/command.ts"
 import type { Site } from "../domain/site.ts"
 import type { DemoRequest } from "../plugin/contract.ts"
-import { generateTraffic, type TrafficOptions } from "../services/demo/data.ts"
+import { generateTraffic } from "../services/demo/data.ts"
 import { type ReplayClock, type ReplayedRequest, replayTraffic, type SiteTraffic } from "../services/demo/demo.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { AppOptions } from "./settings.ts"
@@ -17,7 +17,7 @@ interface PlannedSite {
   share: number
   goals: readonly object[]
   settings?: object
-  traffic?: Pick<TrafficOptions, "sells" | "hasOrders">
+  traffic?: Pick<SiteTraffic, "sells" | "hasOrders" | "hasVitals">
 }
 
 /** Fills a new instance for a demo: users, three sites with traffic, and examples of the plugins. */
@@ -136,8 +136,8 @@ const SIGNUP_GOAL = { kind: "event", value: "signup" }
 const SHOP_GOALS = [{ kind: "event", value: "purchase" }, SIGNUP_GOAL, { kind: "page", value: "/cart" }]
 
 const DEMO_SITES: readonly [PlannedSite, ...PlannedSite[]] = [
-  { name: "Shop", host: "shop.example", share: 0.7, goals: SHOP_GOALS, traffic: { hasOrders: true } },
-  { name: "Magazine", host: "magazine.example", share: 0.2, goals: [SIGNUP_GOAL, PAGES_GOAL], traffic: { sells: false } },
+  { name: "Shop", host: "shop.example", share: 0.7, goals: SHOP_GOALS, traffic: { hasOrders: true, hasVitals: true } },
+  { name: "Magazine", host: "magazine.example", share: 0.2, goals: [SIGNUP_GOAL, PAGES_GOAL], traffic: { sells: false, hasVitals: true } },
   // Its customers are recognized for a month, so that there are returning ones.
   { name: "Wholesale", host: "wholesale.example", share: 0.1, goals: SHOP_GOALS, settings: { identity_mode: "monthly" } },
 ]

@@ -3,6 +3,7 @@ import type { Collector } from "../../ingest/collect/collect.ts"
 import type { Instance } from "../instance/instance.ts"
 import type { Report } from "../runtime/control.ts"
 import { generateTraffic, type TrafficEvent, type TrafficOptions } from "./data.ts"
+import { vitalsOf } from "./vitals.ts"
 
 /** A clock that can be set to the time of generated traffic, so that it is processed like real traffic. */
 export interface ReplayClock extends Clock {
@@ -29,6 +30,8 @@ export function replayClock(real: Clock): ReplayClock {
 /** The traffic of one site. */
 export interface SiteTraffic extends TrafficOptions {
   trackingId: string
+  /** Whether page loads are measured, as with `data-vitals`. Default: false. */
+  hasVitals?: boolean
 }
 
 /** A request that arrives during the traffic. */
@@ -111,7 +114,14 @@ function* mergedTraffic(options: ReplayOptions): Generator<Arrival> {
 }
 
 function* eventsOf(site: SiteTraffic, options: ReplayOptions): Generator<Arrival> {
-  for (const event of generateTraffic(site)) yield { at: event.at, isEvent: true, send: () => send(event, site.trackingId, options) }
+  for (const event of generateTraffic(site)) {
+    yield { at: event.at, isEvent: true, send: () => send(event, payloadOf(event, site.trackingId), options) }
+    const vitals = site.hasVitals && event.name === "pageview" ? vitalsOf(event) : undefined
+    if (vitals) {
+      const payload = { n: "vitals", u: event.url, d: site.trackingId, f: vitals }
+      yield { at: event.at, isEvent: false, send: () => send(event, payload, options) }
+    }
+  }
 }
 
 function* othersIn(requests: Iterable<ReplayedRequest>): Generator<Arrival> {
@@ -138,13 +148,12 @@ async function upkeep({ events, salts }: Pick<Instance, "events" | "salts">, now
   events.checkpoint("passive")
 }
 
-function send(event: TrafficEvent, trackingId: string, { collector }: ReplayOptions) {
-  const { client } = event
+function send({ client }: TrafficEvent, payload: object, { collector }: ReplayOptions) {
   return collector.collect({
     method: "POST",
     url: "http://localhost/api/event",
     headers: new Headers({ "user-agent": client.userAgent, "accept-language": client.language }),
-    body: new TextEncoder().encode(JSON.stringify(payloadOf(event, trackingId))),
+    body: new TextEncoder().encode(JSON.stringify(payload)),
     peer: client.address,
   })
 }
