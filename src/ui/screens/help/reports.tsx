@@ -72,6 +72,10 @@ export const Visitors = () => (
         <li>
           <strong>Current visitors:</strong> visitors with any event in the last five minutes.
         </li>
+        <li>
+          <strong>Visits:</strong> the page with single visits shows what happened, never who visited. Visitors have pseudonyms, and you
+          need the permission to see people.
+        </li>
       </ul>
       <p>
         Every figure is computed from all events, without sampling. Estimates, such as imported daily totals over several days, are marked

@@ -38,6 +38,13 @@ export function Begin() {
         </p>
       </section>
       <section class="stack">
+        <h2>Measure web vitals</h2>
+        <p>
+          Add the attribute <code>data-vitals</code> to the snippet. A second script of 1 kB then measures how fast pages load and respond:
+          largest contentful paint, interaction to next paint, cumulative layout shift, first contentful paint and time to first byte.
+        </p>
+      </section>
+      <section class="stack">
         <h2>Why are my visits not counted?</h2>
         <ul>
           <li>

@@ -57,7 +57,7 @@ function Visits() {
           <div class="visits">
             <PagedTable
               of={visits}
-              caption="Recent visits"
+              caption="Visits, newest first"
               columns={columns({ timezone, seesRevenue: can("revenue:read"), hrefOf })}
               keyOf={(row) => row.visit}
               empty={

@@ -12,6 +12,7 @@ import { valueText } from "../../report/data/figures.ts"
 import { useReport } from "../../report/data/reports.ts"
 import { WEB_VITAL_NAMES, WEB_VITALS } from "../../report/data/web-vitals.ts"
 import { exact, NO_VALUE, short } from "../../text/format.ts"
+import { dimensionLabel } from "../../text/labels.ts"
 import { TruncatedText } from "../../text/safe-text.tsx"
 import { Rated } from "./rating.tsx"
 
@@ -38,7 +39,7 @@ export function VitalsCard({ title, dimension }: { title: string; dimension: Dim
             <div class="vitals-table">
               <DataTable
                 caption={`Web vitals by ${dimension}`}
-                columns={columns(title, dimension)}
+                columns={columns(dimension)}
                 rows={rows}
                 keyOf={({ value }) => value}
                 sort={sort}
@@ -57,8 +58,8 @@ export function VitalsCard({ title, dimension }: { title: string; dimension: Dim
   )
 }
 
-const columns = (title: string, dimension: Dimension): Column<Row>[] => [
-  { id: "value", label: title, cell: (row) => <ValueLink row={row} dimension={dimension} /> },
+const columns = (dimension: Dimension): Column<Row>[] => [
+  { id: "value", label: dimensionLabel(dimension), cell: (row) => <ValueLink row={row} dimension={dimension} /> },
   ...WEB_VITAL_NAMES.map(
     (name): Column<Row> => ({
       id: name,

@@ -5,7 +5,7 @@ import { useSite } from "../../api/session.ts"
 import { isFiltered, useSiteAddress } from "../../browser/address.ts"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Card, Page } from "../../parts/page.tsx"
-import { EmptyState, QueryResult } from "../../parts/states.tsx"
+import { QueryResult } from "../../parts/states.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { useReport } from "../../report/data/reports.ts"
 import { WEB_VITAL_NAMES, WEB_VITALS, type WebVital, webVitalText } from "../../report/data/web-vitals.ts"
@@ -99,13 +99,16 @@ function Install() {
         const { snippet } = data as unknown as OwnSiteResponse
         const text = snippet.replace("<script defer ", "<script defer data-vitals ")
         return (
-          <>
-            <EmptyState action={<CopyButton text={text} />}>
+          <div class="stack">
+            <p class="quiet">
               No page loads were measured in this period. Add <code>data-vitals</code> to the snippet on your pages to measure how fast they
               load and respond.
-            </EmptyState>
+            </p>
             <pre>{text}</pre>
-          </>
+            <div class="row">
+              <CopyButton text={text} />
+            </div>
+          </div>
         )
       }}
     </QueryResult>
