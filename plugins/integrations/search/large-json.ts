@@ -10,7 +10,8 @@ export async function parseLargeJson(bytes: Uint8Array, list: string): Promise<u
   try {
     return bytes.length > PIECE_BYTES && /^\s*\{/.test(textOf(bytes.subarray(0, 100))) ? await parsePieces(bytes, list) : parse(bytes)
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined // invalid JSON, or invalid UTF-8
+    // Invalid JSON, invalid UTF-8, or too many lists within lists.
+    if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return undefined
     throw error
   }
 }

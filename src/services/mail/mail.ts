@@ -17,7 +17,10 @@ export interface EmailMessage {
   /** A whole HTML document. Default: the text as HTML. */
   html?: string
   headers?: Readonly<Partial<Record<EmailHeader, string>>>
-  /** Key under which the outcome is reported, as `<owner>:<key>`. It is stored in clear, so it must not contain an address. */
+  /**
+   * Key under which the outcome is reported, as `<owner>:<key>`. It is stored in clear, so it must not contain an address. Emails with a key
+   * are those of reports, so all others, such as links for a sign-in, are sent before them.
+   */
   key?: string
 }
 

@@ -74,12 +74,14 @@ export interface WaitingMail {
   created_at: number
 }
 
+/** Queues an email. Those without a key are due before all others, because emails with keys are sent by the thousand. */
 export const insertMail = (
   catalog: Statements,
   { name, sealed, outcome_key, now }: Pick<WaitingMail, "name" | "sealed" | "outcome_key"> & { now: number },
 ): Promise<void> =>
   catalog.run(sql`
-    insert into mails (name, sealed, outcome_key, due_at, created_at) values (${name}, ${sealed}, ${outcome_key}, ${now}, ${now})`)
+    insert into mails (name, sealed, outcome_key, due_at, created_at)
+    values (${name}, ${sealed}, ${outcome_key}, ${outcome_key === null ? 0 : now}, ${now})`)
 
 /** Lists the due emails, longest waiting first, without those that are known. */
 export const listDueMails = (

@@ -72,6 +72,21 @@ test("a slow server gets emails over several connections, each once, and those t
   expect(await waiting(instance)).toEqual([])
 })
 
+test("a link for a sign-in is sent before the reports that were queued earlier", async () => {
+  await using server = await smtpServer()
+  await using instance = await start(server)
+  const { catalog, accounts } = instance.app.instance
+  await catalog.transaction(async (statements) => {
+    for (const to of people(120, "example.org"))
+      await accounts.mail.post(statements, { to, subject: "Report", text: "Hi", key: "reports:1" })
+  })
+  await accounts.mail.send({ to: "ann@example.net", subject: "Reset your password", text: "Hello" })
+  await accounts.mail.deliver()
+  expect(server.mails).toHaveLength(121)
+  // Those that were loaded before it may come first.
+  expect(server.mails.findIndex(({ to }) => to[0] === "ann@example.net")).toBeLessThanOrEqual(50)
+})
+
 test("few emails use one connection, and leave none open", async () => {
   await using server = await smtpServer()
   await using instance = await start(server)
