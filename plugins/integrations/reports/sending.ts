@@ -31,7 +31,7 @@ const KEY = "report "
  * free. Many reports are due at the same hour, but none has to arrive within a minute.
  */
 const PAUSE_FACTOR = 3
-const MAX_PAUSE_MS = 400
+const MAX_PAUSE_MS = 300
 
 export const dashboardUrl = (host: IntegrationsHost, { id }: Site, { from, to }: { from: string; to: string }): string =>
   `${host.baseUrl()}/sites/${id}?period=custom&from=${from}&to=${to}`
