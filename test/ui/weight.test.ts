@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test"
-import { bundleDashboard, GUEST_SCRIPT, SHARE_SCRIPT } from "../../src/http/dashboard/bundle.ts"
+import { Glob } from "bun"
+import { bundleDashboard, GUEST_SCRIPT, SHARE_SCRIPT, UNUSED_METHODS } from "../../src/http/dashboard/bundle.ts"
 
 const KB = 1_000
+const ROOT = new URL("../../", import.meta.url).pathname
 const parts = await bundleDashboard()
 const gzip = (bytes: Uint8Array<ArrayBuffer>): number => Bun.gzipSync(bytes, { level: 9 }).length
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
@@ -88,4 +90,17 @@ test("any other screen adds at most 30 kB, the map 60 kB", () => {
     return added > bar ? [`${path}: ${added}`] : []
   })
   expect(heavy).toEqual([])
+})
+
+test("no screen calls a method that is removed from the query client", async () => {
+  const places = ["src/ui/**/*.{ts,tsx}", "plugins/*/ui/**/*.{ts,tsx}"]
+  const files = places.flatMap((place) => [...new Glob(place).scanSync({ cwd: ROOT, absolute: true })])
+  expect(files.length).toBeGreaterThan(100)
+  const calls = await Promise.all(
+    files.map(async (file) => {
+      const source = await Bun.file(file).text()
+      return UNUSED_METHODS.filter((name) => source.includes(`.${name}(`)).map((name) => `${file}: ${name}`)
+    }),
+  )
+  expect(calls.flat()).toEqual([])
 })

@@ -88,6 +88,16 @@ const emptied = (name: string, body = ""): Edit => [
   `$1$2 ${body} }`,
 ]
 
+/** Methods of the query client that no screen calls, which a test checks. */
+export const UNUSED_METHODS = [
+  ...["isFetching", "isMutating", "getQueryData", "ensureQueryData", "getQueriesData", "setQueriesData", "getQueryState", "resetQueries"],
+  ...["cancelQueries", "infiniteQuery", "fetchInfiniteQuery", "prefetchInfiniteQuery", "ensureInfiniteQueryData", "getMutationCache"],
+  ...["setDefaultOptions", "setQueryDefaults", "setMutationDefaults", "getMutationDefaults", "defaultMutationOptions"],
+] as const
+
+/** Returns the edit that removes a method of a class. */
+const withoutMethod = (name: string): Edit => [new RegExp(`^\\t${name}\\([^\\n]*\\) \\{[\\s\\S]*?\\n\\t\\}`, "m"), ""]
+
 /**
  * Parts of libraries that no screen uses, 10 kB of every first view: the cache of writes of the query library, because the dashboard sends
  * its writes itself, and functions that the chart library attaches to itself, so that the bundler cannot tell which are used.
@@ -97,6 +107,7 @@ const LEAN: readonly (readonly [file: RegExp, edits: readonly Edit[] | string])[
     /query-core\/build\/modern\/mutationCache\.js$/,
     "export class MutationCache { clear() {} resumePausedMutations() { return Promise.resolve() } }",
   ],
+  [/query-core\/build\/modern\/queryClient\.js$/, UNUSED_METHODS.map(withoutMethod)],
   [
     /uplot\/dist\/uPlot\.esm\.js$/,
     [

@@ -4,8 +4,7 @@ import { Glob } from "bun"
 import { BRAND_ICONS } from "../../domain/brand.ts"
 
 /** Stands before names without an icon of their own: a globe. */
-const GLOBE =
-  "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM2 8h12M8 2c2 1.700 2.600 3.700 2.600 6s-.6 4.300-2.600 6c-2-1.700-2.600-3.700-2.600-6S6 3.700 8 2z"
+const GLOBE = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM2 8h12M8 2c2 1.7 2.6 3.7 2.6 6s-.6 4.3-2.6 6c-2-1.7-2.6-3.7-2.6-6S6 3.7 8 2z"
 
 /** Returns the file with a symbol for each country code and for each brand icon. */
 export async function symbolFile(folder: string): Promise<string> {

@@ -3,8 +3,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Link, Redirect, useParams } from "wouter"
 import type { HELP_TOPICS } from "../../../domain/dashboard-path.ts"
 import { SearchField } from "../../parts/form/fields.tsx"
-import type { IconName } from "../../parts/icon.tsx"
+import type { AnyIcon } from "../../parts/icon.tsx"
 import { Page } from "../../parts/page.tsx"
+import { SECTION_ICONS } from "../../parts/section-icons.ts"
 import { NotFound } from "../../parts/states.tsx"
 import { SectionsShell } from "../../shell/sections-shell.tsx"
 import { counted } from "../../text/format.ts"
@@ -12,12 +13,12 @@ import { Api, Exporting, McpHelp } from "./export.tsx"
 import { Filters, Keyboard, Visitors } from "./reports.tsx"
 import { Begin, EventsAndGoals } from "./tracking.tsx"
 
-const TOPICS: readonly { id: (typeof HELP_TOPICS)[number]; label: string; icon: IconName; group: string; Content: ComponentType }[] = [
-  { id: "begin", label: "Getting started", icon: "check", group: "Tracking", Content: Begin },
+const TOPICS: readonly { id: (typeof HELP_TOPICS)[number]; label: string; icon: AnyIcon; group: string; Content: ComponentType }[] = [
+  { id: "begin", label: "Getting started", icon: SECTION_ICONS.flag, group: "Tracking", Content: Begin },
   { id: "events", label: "Events and goals", icon: "goals", group: "Tracking", Content: EventsAndGoals },
   { id: "visitors", label: "Visitors and visits", icon: "people", group: "Reports", Content: Visitors },
   { id: "filters", label: "Filters and URLs", icon: "filter", group: "Reports", Content: Filters },
-  { id: "keyboard", label: "Keyboard shortcuts", icon: "pencil", group: "Reports", Content: Keyboard },
+  { id: "keyboard", label: "Keyboard shortcuts", icon: SECTION_ICONS.keyboard, group: "Reports", Content: Keyboard },
   { id: "exporting", label: "Exporting", icon: "download", group: "Export", Content: Exporting },
   { id: "api", label: "API and keys", icon: "key", group: "Export", Content: Api },
   { id: "mcp", label: "MCP", icon: "integrations", group: "Export", Content: McpHelp },

@@ -6,17 +6,17 @@ import type { ORGANIZATION_SECTIONS } from "../../../domain/dashboard-path.ts"
 import { useMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { UnsavedGuard } from "../../parts/form/unsaved.tsx"
-import { Icon, type IconName } from "../../parts/icon.tsx"
+import { type AnyIcon, Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
 import { Page } from "../../parts/page.tsx"
-import { EmptyState, Forbidden, NotFound } from "../../parts/states.tsx"
+import { SECTION_ICONS } from "../../parts/section-icons.ts"
+import { EmptyState, Forbidden, NotFound, Skeleton } from "../../parts/states.tsx"
 import { PlainShell, SectionsShell } from "../../shell/sections-shell.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { Audit } from "./audit/audit.tsx"
 import { Danger } from "./danger.tsx"
 import { ApiKeys } from "./keys/api-keys.tsx"
-import { Mcp } from "./mcp.tsx"
 import { Invitations } from "./members/invitations.tsx"
 import { Members } from "./members/members.tsx"
 import { OwnMembership } from "./members/own-membership.tsx"
@@ -26,6 +26,7 @@ import { Providers } from "./providers/providers.tsx"
 import { Settings } from "./settings.tsx"
 import { Usage } from "./usage.tsx"
 
+const Mcp = lazyPart(() => import("./mcp.tsx"), "Mcp")
 const NewOrganization = lazyPart(() => import("./new-organization.tsx"))
 
 /** Renders one section of an organization. If the URL names no organization, opens the user's first. */
@@ -51,7 +52,15 @@ export default function Organization() {
     <SectionsShell label="Organization" groups={groups} bar={<OrganizationSwitcher organization={organization} own={own} />}>
       {open.includes(wanted) ? (
         <>
-          <wanted.Content key={`${organization.id} ${wanted.id}`} organization={organization} me={me} />
+          <Suspense
+            fallback={
+              <Page title={wanted.label}>
+                <Skeleton rows={6} />
+              </Page>
+            }
+          >
+            <wanted.Content key={`${organization.id} ${wanted.id}`} organization={organization} me={me} />
+          </Suspense>
           <UnsavedGuard />
         </>
       ) : (
@@ -139,7 +148,7 @@ interface Section {
   id: (typeof ORGANIZATION_SECTIONS)[number]
   label: string
   group: "People" | "Integrations" | "Organization"
-  icon: IconName
+  icon: AnyIcon
   /** Required permission, with its description. Without a name, every member except guests has it. If absent, every member has it. */
   permission?: { name?: string; words: string }
   Content: ComponentType<SectionProps>
@@ -151,7 +160,7 @@ const SETTINGS = { name: "org:write", words: "edit organization settings" }
 /** Sections in the order of the rail. */
 export const SECTIONS: readonly Section[] = [
   { id: "members", label: "Members", group: "People", icon: "people", permission: MEMBERS, Content: Members },
-  { id: "invitations", label: "Invitations", group: "People", icon: "plus", permission: MEMBERS, Content: Invitations },
+  { id: "invitations", label: "Invitations", group: "People", icon: SECTION_ICONS.mail, permission: MEMBERS, Content: Invitations },
   { id: "membership", label: "Your role", group: "People", icon: "user", Content: OwnMembership },
   {
     id: "keys",
@@ -166,18 +175,18 @@ export const SECTIONS: readonly Section[] = [
     id: "usage",
     label: "Usage",
     group: "Integrations",
-    icon: "overview",
+    icon: SECTION_ICONS.gauge,
     permission: { words: "view the usage of the organization" },
     Content: Usage,
   },
   { id: "settings", label: "Settings", group: "Organization", icon: "settings", permission: SETTINGS, Content: Settings },
   { id: "providers", label: "Identity providers", group: "Organization", icon: "lock", permission: SETTINGS, Content: Providers },
-  { id: "domains", label: "Email domains", group: "Organization", icon: "check", permission: SETTINGS, Content: MailDomains },
+  { id: "domains", label: "Email domains", group: "Organization", icon: SECTION_ICONS.at, permission: SETTINGS, Content: MailDomains },
   {
     id: "audit",
     label: "Audit log",
     group: "Organization",
-    icon: "search",
+    icon: SECTION_ICONS.history,
     permission: { name: "audit:read", words: "view the audit log" },
     Content: Audit,
   },
