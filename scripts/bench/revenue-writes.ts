@@ -22,7 +22,7 @@ export interface RevenueOptions extends Pick<DataOptions, "days" | "end"> {
 }
 
 const LOAD_SECONDS = 2
-const IDLE_ROUNDS = 4
+const IDLE_ROUNDS = 2
 const LATE_SALES = 1_000
 const LATE_BY_MS = DAY_MS
 /** Pause of the server after a sale, before it folds. */
@@ -59,34 +59,38 @@ async function measure({ address, site, client, state }: Bench, { sales, days, e
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   await client.send("PUT", "/revenue/rates", { rates: ratesOf(days, day(end - days * DAY_MS)) })
   const idle: number[] = []
-  for (let round = 0; round <= IDLE_ROUNDS; round++) {
-    const latencies = await load()
-    if (round > 0) idle.push(...latencies) // the first round warms up
+  /** Before, between and after the measurements, because other programs use the machine as well. */
+  const measureIdle = async () => {
+    for (let round = 0; round < IDLE_ROUNDS; round++) idle.push(...(await load()))
   }
-  const slower = (busy: readonly number[]) => quantile(busy, 0.99) / quantile(idle, 0.99)
-
+  await load() // warms up
+  await measureIdle()
   await sendSales(address, site, 1, 0)
   const folding = await beside(load, async () => {
     await Bun.sleep(DELAY_MS)
     return timeUntil(() => state.isFolded(sales + 1))
   })
-  add("folding, attributing and announcing, seconds for each 100,000 sales", (folding.took * 100_000) / sales / 1_000, 10)
-  add("p99 of events meanwhile, times that of an idle server", slower(folding.busy), 3)
+  await measureIdle()
 
   await sendSales(address, site, LATE_SALES, 1)
   await Bun.sleep(DELAY_MS)
-  add(`${count(LATE_SALES)} late sales, seconds`, (await timeUntil(() => state.isFolded(sales + 1 + LATE_SALES))) / 1_000, 1)
+  const late = await timeUntil(() => state.isFolded(sales + 1 + LATE_SALES))
 
   const report = `/revenue/report?from=${day(end - days * DAY_MS)}&to=${day(end - DAY_MS)}&group_by=source&currency=EUR`
   const reports: number[] = []
   await client.send("POST", "/revenue/recompute", {})
   const recompute = await beside(load, async () => {
-    const done = timeUntil(async () => !(await client.send<{ recomputing: boolean }>("GET", "/revenue/settings")).recomputing)
+    const done = timeUntil(async () => !(await client.send<{ recomputing: boolean }>("GET", "/revenue/settings")).recomputing, 200)
     const isOver = done.then(() => true)
     while (!(await Promise.race([isOver, Bun.sleep(500).then(() => false)])))
       reports.push(await timeUntil(async () => (await client.send("GET", report)) !== undefined))
     return done
   })
+  await measureIdle()
+  const slower = (busy: readonly number[]) => quantile(busy, 0.99) / quantile(idle, 0.99)
+  add("folding, attributing and announcing, seconds for each 100,000 sales", (folding.took * 100_000) / sales / 1_000, 10)
+  add("p99 of events meanwhile, times that of an idle server", slower(folding.busy), 3)
+  add(`${count(LATE_SALES)} late sales, seconds`, late / 1_000, 1)
   add("recomputing, seconds for each 1,000,000 transactions", (recompute.took * 1_000_000) / sales / 1_000, 60)
   add("p99 of events meanwhile, times that of an idle server", slower(recompute.busy), 3)
   console.log(`\n### Writing revenue over HTTP, ${count(sales)} sales over ${days} days\n`)
@@ -108,9 +112,9 @@ async function beside(load: () => Promise<number[]>, work: () => Promise<number>
   return { took: await working, busy }
 }
 
-async function timeUntil(test: () => boolean | Promise<boolean>): Promise<number> {
+async function timeUntil(test: () => boolean | Promise<boolean>, pauseMs = 20): Promise<number> {
   const from = performance.now()
-  while (!(await test())) await Bun.sleep(20)
+  while (!(await test())) await Bun.sleep(pauseMs)
   return performance.now() - from
 }
 
