@@ -38,7 +38,9 @@ beforeAll(async () => {
     (await instance.api.send("POST", `/api/private/sites/1${path}`, body, undefined, { cookie })).body as { id: number; slug: string }
   const embed_origins = [at("friend.example", "")]
   slugs.view = (await post("/shares", { name: "View", embed_origins })).slug
-  const { id } = await post("/dashboards", { name: "Board" })
+  const place = { x: 0, y: 0, w: 12, h: 12 }
+  const widgets = [{ ...place, type: "metric", config: { metric: "visitors" } }, { ...place, y: 12, type: "text", config: { markdown: "Hello" } }]
+  const { id } = await post("/dashboards", { name: "Board", widgets })
   slugs.board = (await post(`/dashboards/${id}/shares`, { name: "Board", embed_origins })).slug
   for (const [name, path] of [
     ["/view", `/share/s/${slugs.view}`],
@@ -99,12 +101,18 @@ test.skipIf(noBrowser).each(["/view", "/board", "/widget"])(
 )
 
 test.skipIf(noBrowser).each(["/board", "/widget"])(
-  "an allowed origin embeds the page of a shared dashboard at %s",
+  "an allowed origin embeds a shared dashboard or one of its widgets, and the frame gets its height, at %s",
   async (path) => {
     const { page, frame, refused } = await openAt(at("friend.example", path))
     await frame.waitForURL(/\/share\/d\//)
-    await frame.waitForSelector("#app > *", { state: "attached" })
-    expect(refused.filter((text) => text.includes("frame-ancestors"))).toEqual([])
+    await frame.waitForSelector(".figure-value")
+    expect(await frame.locator(".figure-value").textContent()).toBe("3")
+    expect(await frame.locator(".tile").count()).toBe(path === "/board" ? 2 : 1)
+    const height = () => document.querySelector("iframe")!.getAttribute("height")
+    await page.waitForFunction((before) => document.querySelector("iframe")!.getAttribute("height") !== before, "600")
+    const own = await frame.evaluate(() => Math.ceil(document.body.getBoundingClientRect().height))
+    await page.waitForFunction((wanted) => document.querySelector("iframe")!.getAttribute("height") === wanted, String(own))
+    expect({ height: Number(await page.evaluate(height)), refused }).toEqual({ height: own, refused: [] })
     await page.context().close()
   },
   60_000,
