@@ -82,6 +82,7 @@ function Locked({ path, onUnlocked }: { path: string; onUnlocked(): Promise<unkn
   }, [])
   return (
     <SystemPage title="Enter the password">
+      <p>This shared view is protected. If you don't have the password, ask the person who sent you the link.</p>
       <Form submit={unlock}>
         {({ busy }) => (
           <>
