@@ -34,7 +34,7 @@ export async function measureBoardFrames(options: DataOptions): Promise<void> {
     for (let view = 0; view < VIEWS; view++) {
       await page.goto(path)
       await settle(page)
-      first.push(await page.evaluate(untilFirstFigures))
+      first.push(Number(await (await page.waitForFunction(untilFirstFigures)).jsonValue()))
     }
     const trace = await context.newCDPSession(page)
     const scrolled = await framesDuring(trace, () => scroll(trace))
@@ -105,10 +105,13 @@ function watchFirstFigures(): void {
   watch.observe(document, { childList: true, subtree: true })
 }
 
-/** Returns the milliseconds from the first byte of the answer to the first figures on the screen. */
-function untilFirstFigures(): number {
-  const answer = performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/data")) as PerformanceResourceTiming
-  return (globalThis as unknown as { firstFigures: number }).firstFigures - answer.responseStart
+/** Returns the milliseconds from the first byte of the answer to the first figures on the screen, once both are known. */
+function untilFirstFigures(): number | undefined {
+  const answer = performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/data")) as
+    | PerformanceResourceTiming
+    | undefined
+  const { firstFigures } = globalThis as unknown as { firstFigures?: number }
+  return answer && firstFigures !== undefined ? firstFigures - answer.responseStart : undefined
 }
 
 function print(

@@ -140,7 +140,7 @@ const columnsOf = (siteId: number, all: readonly BoardRow[], { onMove }: Moves):
     id: "actions",
     label: "Actions",
     cell: (board) => (
-      <div class="goal-acts">
+      <div class="goal-acts board-acts">
         {onMove && board.id !== OVERVIEW && all.length > 2 && (
           <>
             <IconButton
