@@ -6,7 +6,7 @@ import { EmptyState, ErrorState, Skeleton } from "./states.tsx"
 export interface Column<Row> {
   id: string
   label: string
-  /** Whether the column has right-aligned numbers. */
+  /** Whether the column is aligned to the right, as numbers are. */
   number?: boolean
   cell(row: Row): ComponentChildren
   /** Name of the column in the `sort` parameter, if it is sortable. */

@@ -139,6 +139,7 @@ const columnsOf = (siteId: number, all: readonly BoardRow[], { onMove }: Moves):
   {
     id: "actions",
     label: "Actions",
+    number: true,
     cell: (board) => (
       <div class="goal-acts board-acts">
         {onMove && board.id !== OVERVIEW && all.length > 2 && (
