@@ -44,6 +44,7 @@ export async function measureBoardFrames(options: DataOptions): Promise<void> {
     const bare = await framesDuring(plainTrace, () => scroll(plainTrace))
     await plain.close()
     await page.goto(`${path}/edit`)
+    await page.waitForSelector(".tile-grip")
     await settle(page)
     const dragged = await framesDuring(trace, () => page.evaluate(dragFirst, DRAG_STEPS))
     print(options.events, first, { scrolled, dragged, bare })
