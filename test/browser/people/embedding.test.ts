@@ -39,7 +39,10 @@ beforeAll(async () => {
   const embed_origins = [at("friend.example", "")]
   slugs.view = (await post("/shares", { name: "View", embed_origins })).slug
   const place = { x: 0, y: 0, w: 12, h: 12 }
-  const widgets = [{ ...place, type: "metric", config: { metric: "visitors" } }, { ...place, y: 12, type: "text", config: { markdown: "Hello" } }]
+  const widgets = [
+    { ...place, type: "metric", config: { metric: "visitors" } },
+    { ...place, y: 12, type: "text", config: { markdown: "Hello" } },
+  ]
   const { id } = await post("/dashboards", { name: "Board", widgets })
   slugs.board = (await post(`/dashboards/${id}/shares`, { name: "Board", embed_origins })).slug
   for (const [name, path] of [
