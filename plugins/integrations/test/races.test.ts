@@ -76,6 +76,25 @@ describe("while a delivery is under way", () => {
     expect(hook.received).toHaveLength(1)
   })
 
+  test.each<[string, { enabled?: boolean; url?: string }, string[]]>([
+    ["turning off the webhook", { enabled: false }, ["/old"]],
+    ["a new URL", { url: "/new" }, ["/old", "/new", "/new", "/new"]],
+  ])("%s ends the requests to the old URL at once", async (_, patch, paths) => {
+    using hook = receiver()
+    await using world = await stand([hook])
+    const { id } = await world.webhook(hook.url("/old"))
+    const held = heldAnswer(hook, 200)
+    for (let i = 0; i < 4; i++) await world.publish("goal.created")
+    const work = world.work()
+    await held.arrived
+    const change = patch.url === undefined ? patch : { url: hook.url(patch.url) }
+    expect((await world.ask("PATCH", `/webhooks/${id}`, change)).status).toBe(200)
+    held.release()
+    await work
+    await world.work()
+    expect(hook.received.map(({ path }) => path)).toEqual(paths)
+  })
+
   test("of two changes of one version, one is refused", async () => {
     using hook = receiver()
     await using world = await stand([hook])

@@ -138,7 +138,10 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     return endpoint
   }
 
-  /** Attempts a batch of one webhook and stores the results. The batch of a failing one ends with its first failure. */
+  /**
+   * Attempts a batch of one webhook and stores the results. The batch of a failing one ends with its first failure, and any batch when the
+   * webhook is changed, so that nothing more is sent to an old URL.
+   */
   async function serve(id: number, lane: Lane, signal: AbortSignal): Promise<void> {
     const webhook = await webhookById(db, id)
     if (!webhook?.enabled) {
@@ -149,7 +152,7 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     const done: Attempted[] = []
     let last: Outcome | undefined
     for (const delivery of await listDue(db, id, now(), BATCH)) {
-      if (signal.aborted) break
+      if (signal.aborted || endpoints.get(id)?.endpoint !== endpoint) break
       last = endpoint.url === "" ? UNREADABLE : await attempt(delivery, webhook, endpoint, signal).catch(unlessAborted(signal))
       if (!last) break
       done.push(attempted(delivery, last, { now: now(), random }))
@@ -248,10 +251,10 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
       })
     },
     async changed(webhookId, { hasNewUrl } = { hasNewUrl: false }) {
+      endpoints.delete(webhookId)
       if (hasNewUrl) await resumeAll(webhookId)
       const webhook = await webhookById(db, webhookId)
       if (!webhook?.enabled) {
-        endpoints.delete(webhookId)
         if (webhook) for (let count = 1; count > 0; ) count = await endWaiting(db, webhookId)
         lanes.delete(webhookId)
         return
