@@ -4,6 +4,7 @@ import { noBrowser, openSignedIn, overflow, settled, shown, tabTo, testBrowser, 
 import type { ReportResponse } from "../report/responses.ts"
 import revenue from "../revenue.ts"
 import { enter } from "./books.ts"
+import { LOOKS } from "./looks.ts"
 
 setDefaultTimeout(60_000)
 const browser = testBrowser()
@@ -98,27 +99,27 @@ test.skipIf(noBrowser)("adds a transaction with the keyboard, and names what has
   expect(shop.faults).toEqual([])
 })
 
-test.skipIf(noBrowser).each([
-  [1280, "light"],
-  [375, "dark"],
-] as const)("%i px, %s: dialogs, rates and settings have no accessibility violation and no overflow", async (width, theme) => {
-  await using shop = await openShop({ width, theme })
-  const { page, open } = shop
-  const check = async (what: string) =>
-    expect({ what, found: await violations(page), beside: await overflow(page) }).toEqual({ what, found: [], beside: 0 })
-  await open("/sites/1/revenue")
-  await check("empty")
-  for (const [path, button] of [
-    ["transactions", "Add transaction"],
-    ["transactions", "Upload CSV"],
-    ["rates", "Add rate"],
-    ["rates", "Upload CSV"],
-  ] as const) {
-    await open(`/sites/1/revenue/${path}`)
-    await page.getByRole("button", { name: button }).first().click()
-    await page.getByRole("dialog").waitFor()
-    await check(`${path}: ${button}`)
-  }
-  await open("/sites/1/revenue/settings")
-  await check("settings")
-})
+test.skipIf(noBrowser).each([...LOOKS])(
+  "%i px, %s: dialogs, rates and settings have no accessibility violation and no overflow",
+  async (width, theme) => {
+    await using shop = await openShop({ width, theme })
+    const { page, open } = shop
+    const check = async (what: string) =>
+      expect({ what, found: await violations(page), beside: await overflow(page) }).toEqual({ what, found: [], beside: 0 })
+    await open("/sites/1/revenue")
+    await check("empty")
+    for (const [path, button] of [
+      ["transactions", "Add transaction"],
+      ["transactions", "Upload CSV"],
+      ["rates", "Add rate"],
+      ["rates", "Upload CSV"],
+    ] as const) {
+      await open(`/sites/1/revenue/${path}`)
+      await page.getByRole("button", { name: button }).first().click()
+      await page.getByRole("dialog").waitFor()
+      await check(`${path}: ${button}`)
+    }
+    await open("/sites/1/revenue/settings")
+    await check("settings")
+  },
+)

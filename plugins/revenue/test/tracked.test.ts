@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { noBrowser, openDashboard, openVisitor, overflow, testBrowser, violations } from "#plugin/test/browser"
+import { LOOKS } from "./looks.ts"
 
 setDefaultTimeout(90_000)
 const browser = testBrowser()
@@ -103,10 +104,7 @@ test.skipIf(noBrowser)(
   },
 )
 
-test.skipIf(noBrowser).each([
-  [1280, "light"],
-  [375, "dark"],
-] as const)(
+test.skipIf(noBrowser).each([...LOOKS])(
   "%i px, %s: report, transactions and dashboard with orders have no accessibility violation and no overflow",
   async (width, theme) => {
     await using stand = await openDashboard(browser(), { now: "2026-11-26T12:00:00Z" })
@@ -125,6 +123,7 @@ test.skipIf(noBrowser).each([
       "revenue?period=today&cards=currency:base",
       "revenue/transactions",
       "revenue/transactions/1",
+      "revenue/rates",
       "dashboards/1?period=today",
     ]) {
       await looked.open(`/sites/1/${path}`)
