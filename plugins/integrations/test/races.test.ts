@@ -95,6 +95,25 @@ describe("while a delivery is under way", () => {
     expect(hook.received.map(({ path }) => path)).toEqual(paths)
   })
 
+  test("the results of slow answers are stored one by one, so that a kill repeats only the last", async () => {
+    using hook = receiver()
+    await using world = await stand([hook])
+    const { id } = await world.webhook(hook.url())
+    const [first, second] = [heldAnswer(hook, 200), heldAnswer(hook, 200)]
+    for (let i = 0; i < 2; i++) await world.publish("goal.created")
+    const work = world.work()
+    await first.arrived
+    world.instance.clock.advance(2_000)
+    first.release()
+    await second.arrived
+    expect(await deliveries(world, id)).toMatchObject([
+      { sequence: 2, state: "pending" },
+      { sequence: 1, state: "delivered" },
+    ])
+    second.release()
+    await work
+  })
+
   test("of two changes of one version, one is refused", async () => {
     using hook = receiver()
     await using world = await stand([hook])

@@ -51,6 +51,8 @@ interface Lane {
 
 /** Deliveries that a lane attempts before it lets another one take its place, and before their results are stored. */
 const BATCH = 20
+/** Time after which results are stored although the batch is not full. What was not stored is sent again after a kill. */
+const BATCH_MS = 1_000
 const REMEMBERED_EVENTS = 256
 
 export function createDeliveries(host: IntegrationsHost): Deliveries {
@@ -150,13 +152,14 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     }
     const endpoint = await endpointOf(webhook)
     const done: Attempted[] = []
+    const begun = now()
     let last: Outcome | undefined
     for (const delivery of await listDue(db, id, now(), BATCH)) {
       if (signal.aborted || endpoints.get(id)?.endpoint !== endpoint) break
       last = endpoint.url === "" ? UNREADABLE : await attempt(delivery, webhook, endpoint, signal).catch(unlessAborted(signal))
       if (!last) break
       done.push(attempted(delivery, last, { now: now(), random }))
-      if (last.result !== "delivered") break
+      if (last.result !== "delivered" || now() - begun > BATCH_MS) break
     }
     await settle(webhook, done, last)
     // Deliveries that arrived meanwhile have set the lane; otherwise its next time is in the table.
