@@ -132,6 +132,26 @@ test("fires when traffic drops, stops, reaches a goal, or misses pages", async (
   expect(types(hook)).toEqual(["traffic.resolved", "traffic.resolved"])
 })
 
+test("misses of pages fire only at three times the number of the same window a week ago", async () => {
+  using hook = receiver()
+  await using at = await grownUp(hook)
+  await visit(at, 4, { n: "404" })
+  await at.after(7 * DAY)
+  const ask = await at.as({ role: "owner" }) // the session before has expired
+  expect(await ask("POST", "/alerts", { type: "not_found", threshold: 5, window_minutes: 60 })).toMatchObject({ status: 201 })
+  await visit(at, 11, { n: "404" })
+  await at.after(5 * MINUTE)
+  expect(types(hook)).toEqual([])
+  await visit(at, 1, { n: "404" })
+  await at.after(5 * MINUTE)
+  expect(received(hook)).toMatchObject([{ type: "traffic.not_found", data: { value: 12, threshold: 5 } }])
+  // The window of a week ago has passed by now, and only the threshold counts.
+  await at.after(2 * HOUR)
+  await visit(at, 5, { n: "404" })
+  await at.after(5 * MINUTE)
+  expect(types(hook)).toEqual(["traffic.not_found", "traffic.resolved", "traffic.not_found"])
+})
+
 test("fires neither on the first day of a site, nor during maintenance, nor while an import covers the day", async () => {
   using hook = receiver()
   await using at = await stand([hook], { now: "2026-11-16T12:00:00Z" })
