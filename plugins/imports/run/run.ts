@@ -145,9 +145,10 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     if (!folder || !existsSync(join(folder, "source"))) throw sourceMissing()
     const fetched = isFetched(row) ? await fetchRest(at, folder) : undefined
     const staged = await sorted(at, folder, fetched)
-    await refuse(at, staged)
+    // A refused import shows what was read, and the lines that were rejected.
     if (number === 1) await updateImport(db, row.id, runFigures(staged))
     await storeRejects(at, staged)
+    await refuse(at, staged)
     const { visits, rows, newVisitors } = await writeStaged({
       imports,
       siteId: site.id,

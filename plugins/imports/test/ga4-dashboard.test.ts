@@ -77,7 +77,7 @@ test.skipIf(noBrowser)("imports a property of a connected Google account, and sh
   await shown(page, "Completed: 2 rows imported. Reports include none of its days.", 30_000)
   await shown(page, "Reports leave them out while the time zone of the site is America/New_York.")
   await looked.open("/sites/1/imports")
-  await shown(page, "days of Europe/Berlin")
+  await shown(page, "not in reports: days of Europe/Berlin")
   await stand.instance.app.instance.sites.update(1, { timezone: "Europe/Berlin" })
   await page.reload()
   await shown(page, "2 days in reports")

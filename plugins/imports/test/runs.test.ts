@@ -99,7 +99,12 @@ describe("a run", () => {
     await using stage = await startImports()
     const broken = `${EXPORT}\n${["x", "y", "z", "w"].map((time) => `${time},/,c,DE,shop.example,pageview`).join("\n")}`
     const failed = await stage.run(file(broken))
-    expect(failed).toMatchObject({ state: "failed", error: { code: "too_many_rejects" }, can_retry: true })
+    expect(failed).toMatchObject({
+      ...{ state: "failed", error: { code: "too_many_rejects" }, can_retry: true },
+      rows: { read: 7, imported: 0, rejected: 4 },
+    })
+    const reasons = await stage.get(`/${failed.id}/rejects.csv`)
+    expect(String(reasons.body).split("\r\n").slice(0, 2)).toEqual(['"file","line","code","excerpt"', '"export.csv",5,"bad_date","x"'])
     expect(await stage.totals()).toMatchObject({ visitors: 0 })
     expect(segmentsOf(stage.instance)).toEqual([])
     const done = await stage.run({ ...file(broken), options: { accept_rejects: true } })

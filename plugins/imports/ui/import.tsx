@@ -103,16 +103,22 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
     </div>
   )
   const { state, rows, days_effective, enabled, error } = of
+  const hasRejects = error?.code === "too_many_rejects"
   if (state === "failed")
     return notice(
       "bad",
       <>
         <p>
-          <strong>The import failed.</strong> {error && visible(error.message)}
+          <strong>The import failed.</strong>{" "}
+          {hasRejects ? `${exact(rows.rejected)} of ${counted(rows.read, "line")} were rejected.` : error && visible(error.message)}
         </p>
         <p class="small quiet">
           Nothing of it is in the reports.{" "}
-          {of.can_retry ? "Retry it, or start a new import with other files." : "The files are no longer there. Start a new import."}
+          {hasRejects
+            ? "Correct the files and start a new import, or allow there to import even if most lines are rejected."
+            : of.can_retry
+              ? "Retry it, or start a new import with other files."
+              : "The files are no longer there. Start a new import."}
         </p>
       </>,
     )

@@ -97,10 +97,13 @@ const columnsOf = (siteId: number, { writes, title, siteZone }: Shown): Column<I
     cell: (one) =>
       one.date_start && one.date_end ? (
         <span class="whole">
-          {dayText(one.date_start, { weekday: undefined })} – {dayText(one.date_end, { weekday: undefined })}
+          {dayText(one.date_start, { weekday: undefined })}
+          {one.date_end !== one.date_start && ` – ${dayText(one.date_end, { weekday: undefined })}`}
           {one.state === "completed" && (
             <span class="small quiet import-days">
-              {isOfOtherZone(one, siteZone) ? `days of ${one.timezone}` : `${counted(one.days_effective, "day")} in reports`}
+              {isOfOtherZone(one, siteZone)
+                ? `not in reports: days of ${one.timezone}`
+                : `${counted(one.days_effective, "day")} in reports`}
             </span>
           )}
         </span>
