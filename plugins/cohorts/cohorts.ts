@@ -8,6 +8,7 @@ import { type Area, settings, showCohort, visitorSets } from "./area.ts"
 import { sightOf } from "./caller.ts"
 import type { Cohort, CohortsHost } from "./cohort.ts"
 import { createCohortWrites } from "./cohort-writes.ts"
+import { fillDemo } from "./demo.ts"
 import { createErasures } from "./erasures.ts"
 import { ERRORS } from "./errors.ts"
 import { createEvaluation } from "./evaluation.ts"
@@ -47,6 +48,7 @@ export default definePlugin({
       visitorSets: visitorSets(area),
       named: { cohort: namedCohorts(host) },
       exporters: { cohorts: (site) => exportedCohorts(area, site) },
+      fillDemo: (demo) => fillDemo(area, demo),
       onSiteDelete: (siteId) => removeSite(area, siteId),
       onRetention: (siteId) => repackSoon(area, siteId),
       onPersonErase: (siteId) => repackNow(area, siteId),

@@ -108,7 +108,7 @@ export const demo: Command = {
       await untilEnd(program, running, () => {
         if (json) return terminal.json({ address, ...made })
         terminal.line(
-          `A demo shop with ${shape.days} days of generated traffic is running at ${address}\nSign in as ${made?.user.email} with the password ${made?.user.password}\nOr query the API: curl -H "Authorization: Bearer ${made?.key}" "${address}/api/public/v1/sites/${made?.site_id}/stats/summary?period=30d"`,
+          `A demo of three sites with ${shape.days} days of generated traffic is running at ${address}\nSign in as ${made?.user.email} with the password ${made?.user.password}\nOr query the API: curl -H "Authorization: Bearer ${made?.key}" "${address}/api/public/v1/sites/${made?.site_id}/stats/summary?period=30d"`,
         )
       })
     } finally {

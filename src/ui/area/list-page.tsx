@@ -60,7 +60,11 @@ export function ListPage<Item extends AreaItem>({ of, Editor, children, ...props
       const copied = props.copied?.(item)
       return (
         <div class="row goal-acts">
-          {copied && <IconButton icon="copy" label={copied.label} onClick={() => void copyText(copied.text)} />}
+          {copied && (
+            <span class="wide-only">
+              <IconButton icon="copy" label={copied.label} onClick={() => void copyText(copied.text)} />
+            </span>
+          )}
           {writes && <ItemMenu of={of} siteId={siteId} item={item} onEdit={() => setEditing({ item })} />}
         </div>
       )
