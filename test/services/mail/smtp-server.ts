@@ -24,7 +24,7 @@ export interface SmtpServer extends AsyncDisposable {
   hanging: RegExp | undefined
   /** Line that ends each connection instead of the greeting. */
   greeting: string | undefined
-  /** Sends the greeting one letter at a time, with this many milliseconds between two. */
+  /** Answers `EHLO` one letter at a time without end, with this many milliseconds between two. */
   trickle: number
   /** Number of open connections. */
   connections(): number
@@ -57,7 +57,15 @@ export async function smtpServer({ login }: { login?: { user: string; password: 
       said.push(text)
       const [, word = "", rest = ""] = /^(\S+) ?(.*)$/.exec(text) ?? []
       const answers: Record<string, () => void> = {
-        EHLO: () => say(`250-localhost\r\n250-8BITMIME${login ? "\r\n250-AUTH PLAIN" : ""}\r\n250 SIZE 10000000`),
+        EHLO: () => {
+          if (own.trickle === 0) {
+            say(`250-localhost\r\n250-8BITMIME${login ? "\r\n250-AUTH PLAIN" : ""}\r\n250 SIZE 10000000`)
+            return
+          }
+          socket.write("250-")
+          const timer = setInterval(() => socket.write("."), own.trickle)
+          socket.on("close", () => clearInterval(timer))
+        },
         HELO: () => say("250 localhost"),
         AUTH: () => {
           const [, user, password] = Buffer.from(rest.split(" ")[1] ?? "", "base64")
@@ -122,11 +130,7 @@ export async function smtpServer({ login }: { login?: { user: string; password: 
       for (const each of lines) line(each)
     })
     if (own.greeting !== undefined) socket.end(`${own.greeting}\r\n`)
-    else if (own.trickle > 0) {
-      socket.write("220-")
-      const timer = setInterval(() => socket.write("."), own.trickle)
-      socket.on("close", () => clearInterval(timer))
-    } else say("220 localhost ready")
+    else say("220 localhost ready")
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address() as { port: number }
