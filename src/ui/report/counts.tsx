@@ -6,13 +6,15 @@ import type { ReportRange, Timeseries } from "../../domain/report.ts"
 import { comparisonArguments, rangeArguments } from "../../domain/site-address.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { Change } from "../parts/change.tsx"
+import { lazyPart } from "../parts/loading.ts"
 import { exact, short } from "../text/format.ts"
-import ChartTable from "./chart/chart-table.tsx"
 import { Drawing } from "./chart/drawing.ts"
 import { IntervalField } from "./chart/interval-field.tsx"
 import { changeOf, comparisonText } from "./chart/points.ts"
 import { asQuery } from "./data/reports.ts"
 import { useNotes } from "./notes.ts"
+
+const ChartTable = lazyPart(() => import("./chart/chart-parts.ts"), "ChartTable")
 
 /** Returns the page's period and filters as query strings: plain, with the comparison, and with comparison and interval. */
 export function useRangeQuery(): { plain: string; compared: string; interval: string } {
@@ -80,7 +82,9 @@ export function CountChart({ title, counts, series, fixedInterval = false, note:
         </button>
       </div>
       {asTable ? (
-        <ChartTable series={shown} metric={chosen.label} notes={notes} />
+        <Suspense fallback={<div class="chart-table" />}>
+          <ChartTable series={shown} metric={chosen.label} notes={notes} />
+        </Suspense>
       ) : (
         <Suspense fallback={<div class="chart" />}>
           <Drawing series={shown} metric={chosen.label} notes={notes} />
