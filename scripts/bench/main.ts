@@ -27,6 +27,7 @@ import { measureSearch } from "./search.ts"
 import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
+import { measureVisits } from "./visits.ts"
 import { measureWebhooks } from "./webhooks.ts"
 
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
@@ -61,6 +62,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     await measurePeopleMemory()
     await measurePeopleWrites(largest)
   },
+  visits: () => measureVisits(largest),
   revenue: () => measureRevenueWrites({ ...year, sales: Number(values.sales) }),
   webhooks: () => measureWebhooks(Number(values.deliveries)),
   async "revenue-reports"() {

@@ -80,6 +80,7 @@ const SEEN: Readonly<Record<string, readonly string[]>> = {
   "/sites/1/realtime": [IMAGE, ADDRESS, TEMPLATE],
   [`/sites/1/events${DATED}`]: [IMAGE, SCRIPT, ADDRESS, TEMPLATE],
   [`/sites/1/campaigns${DATED}`]: [IMAGE, ADDRESS, TEMPLATE, TURNED_KEPT],
+  [`/sites/1/visits${DATED}`]: [IMAGE, ADDRESS, TEMPLATE, TURNED_KEPT],
   [`/sites/1/goals${DATED}`]: [SCRIPT, TEMPLATE],
   [`/sites/1/funnels${DATED}`]: [IMAGE],
   [`/sites/1/funnels/2${DATED}`]: [SCRIPT, TURNED_SHOWN],

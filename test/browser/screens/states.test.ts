@@ -184,6 +184,8 @@ const SCREENS = [
   "/sites/1/realtime",
   "/sites/1/events?period=28d",
   "/sites/1/campaigns?period=28d",
+  "/sites/1/visits?period=28d",
+  "/sites/1/web-vitals?period=28d",
   "/sites/1/goals?period=28d",
   "/sites/1/funnels?period=28d",
   "/sites/1/funnels/1?period=28d",
@@ -249,6 +251,8 @@ test.skipIf(noBrowser)("each screen of a site without data explains what to do n
     realtime: await textOf("/sites/2/realtime"),
     events: await textOf("/sites/2/events?period=28d"),
     campaigns: await textOf("/sites/2/campaigns?period=28d"),
+    visits: await textOf("/sites/2/visits?period=28d"),
+    vitals: await textOf("/sites/2/web-vitals?period=28d"),
     goals: await textOf("/sites/2/goals?period=28d"),
     funnels: await textOf("/sites/2/funnels?period=28d"),
     journeys: await textOf("/sites/2/journeys?period=28d"),
@@ -258,6 +262,8 @@ test.skipIf(noBrowser)("each screen of a site without data explains what to do n
   expect(found.events).toContain("No data was recorded in this period.")
   expect(found.events).toContain("Send")
   expect(found.campaigns).toContain("Show 91 days")
+  expect(found.visits).toContain("No data was recorded in this period.")
+  expect(found.vitals).toContain("No page loads were measured in this period. Add data-vitals to the snippet")
   expect(found.goals).toContain("No goals yet.")
   expect(found.goals).toContain("Add goal")
   expect(found.funnels).toContain("No funnels yet.")

@@ -32,6 +32,8 @@ const SCREENS: readonly (readonly [path: string, opener?: string])[] = [
   ["/sites/1/realtime"],
   ["/sites/1/events?period=28d"],
   ["/sites/1/campaigns?period=28d"],
+  ["/sites/1/visits?period=28d"],
+  ["/sites/1/web-vitals?period=28d"],
   ["/sites/1/goals?period=28d", "Add goal"],
   ["/sites/1/funnels/1?period=28d"],
   ["/sites/1/funnels/1?period=28d", "Edit funnel"],
