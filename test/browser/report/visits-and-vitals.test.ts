@@ -97,9 +97,10 @@ async function openFilled() {
 
 test.skipIf(noBrowser)("visits are listed as the API lists them, are filtered, and open as timelines", async () => {
   await using member = await openFilled()
-  const { page, open, ask } = member
+  const { page, open, ask, faults } = member
   await open("/sites/1/visits?period=28d")
   const rows = page.locator(".visits tbody tr")
+  await rows.first().waitFor()
   const { data } = (await ask("/stats/visits?period=28d")).body as VisitListResponse
   expect(await rows.count()).toBe(50)
   const cells = async (name: string) =>
