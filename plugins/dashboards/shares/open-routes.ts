@@ -48,7 +48,7 @@ export const openShareRoutes = ({ shares, viewing }: Area) =>
         query: AnyQuery,
         detail: {
           ...operation("Get the figures of one widget of a shared dashboard as CSV, at `<id>.csv`"),
-          ...failures("share_locked", "not_allowed", "widget_not_found"),
+          ...failures("share_locked", "not_allowed", "widget_not_found", "query_timeout"),
         },
       },
     )

@@ -174,7 +174,7 @@ export function createViewing(host: DashboardsHost, shares: Pick<BoardShares, "a
       return data.stream(shown, await linesOf(found, shown))
     },
 
-    /** Returns the figures of one widget. Throws `not_allowed` if the share allows no export or does not show the widget. */
+    /** Returns the figures of one widget. Throws `query_timeout`, and `not_allowed` if the share allows no export or does not show the widget. */
     async csv(found: FoundBoard, idText: string | undefined, query: Readonly<Record<string, unknown>>): Promise<string> {
       if (!found.share.allow_export) throw notAllowed("This share allows no export.")
       const shown = await shownTo(found, query, { isQuery: true })
@@ -184,6 +184,8 @@ export function createViewing(host: DashboardsHost, shares: Pick<BoardShares, "a
       const { results } = await data.collect(one, await linesOf(found, one))
       const result = results[widget.id]
       if (result?.status === "ok") return csvOf(widget.type, result.data)
+      if (result?.status === "error" && result.error.code === "query_timeout")
+        throw new AppError("query_timeout", result.error.detail, { retry_after: 5 })
       throw notAllowed(result?.status === "error" ? result.error.detail : "This share does not show this widget.")
     },
   }
