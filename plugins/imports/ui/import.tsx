@@ -115,7 +115,7 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
         <p class="small quiet">
           Nothing of it is in the reports.{" "}
           {hasRejects
-            ? "Correct the files and start a new import, or allow there to import even if most lines are rejected."
+            ? "Correct the files and import them again, or choose “Import even if most lines are rejected” in a new import."
             : of.can_retry
               ? "Retry it, or start a new import with other files."
               : "The files are no longer there. Start a new import."}
