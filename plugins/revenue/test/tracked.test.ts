@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 import { noBrowser, openDashboard, openVisitor, overflow, testBrowser, violations } from "#plugin/test/browser"
 import { LOOKS } from "./looks.ts"
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 const browser = testBrowser()
 
 type Stand = Awaited<ReturnType<typeof openDashboard>>
