@@ -112,19 +112,22 @@ export const ItemReports = ({ facts, title, counts, series, note, children, side
   <div class="stack">
     <FilterBar />
     <IgnoredAddressParts ownCards />
-    <CardResult of={series} rows={8}>
+    <CardResult of={series} rows={12}>
       {(data) => <CountChart title={title} counts={counts} series={data} note={note} />}
     </CardResult>
-    <div class="item-bands">
-      <div class="item-counts">{children}</div>
-      <div class="item-side">
-        {side}
-        <Card title="Details">
-          <DescriptionList of={facts} />
-        </Card>
-        {last}
+    {/* Drawn once the chart has its height, so that nothing below it moves. */}
+    {!series.isLoading && (
+      <div class="item-bands">
+        <div class="item-counts">{children}</div>
+        <div class="item-side">
+          {side}
+          <Card title="Details">
+            <DescriptionList of={facts} />
+          </Card>
+          {last}
+        </div>
       </div>
-    </div>
+    )}
   </div>
 )
 

@@ -43,7 +43,7 @@ export function Mcp({ organization }: SectionProps) {
       <section class="card stack" aria-labelledby="mcp-key">
         <h2 id="mcp-key">API key</h2>
         <div class="row">
-          {usable.length > 0 && (
+          {(usable.length > 0 || keys.isLoading) && (
             <SelectField
               label="Key"
               value={chosen}
@@ -58,7 +58,7 @@ export function Mcp({ organization }: SectionProps) {
             />
           )}
           {manages && (
-            <Button {...(usable.length === 0 && { kind: "primary" as const })} onClick={() => setCreating(true)}>
+            <Button {...(keys.data && usable.length === 0 && { kind: "primary" as const })} onClick={() => setCreating(true)}>
               Create API key
             </Button>
           )}
