@@ -67,7 +67,7 @@ test.skipIf(noBrowser)(
     expect(await page.evaluate(() => getSelection()?.toString())).toBe(first)
     expect(await page.locator("pre").allInnerTexts()).toEqual([
       `curl -H "Authorization: Bearer ${first}" \\\n  "${stand.origin}/api/public/v1/sites/2/stats/summary?period=7d"`,
-      expect.stringContaining(`"Authorization": "Bearer ${first}"`),
+      expect.stringContaining(`claude mcp add --transport http footfall ${stand.origin}/api/public/v1/mcp`),
     ])
     expect(await sitesBy(stand, first)).toEqual({ status: 200, names: ["Gazette"] })
     await tabTo(page, "I've saved the key")
