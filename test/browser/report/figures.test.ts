@@ -60,7 +60,7 @@ test.skipIf(noBrowser)("the strip has six figures, plus revenue and conversions 
   expect(await page.locator(".figure[aria-pressed=true] .figure-label").textContent()).toBe("Revenue")
   await page.getByRole("img", { name: /^Revenue by day/ }).waitFor()
   for (const [width, counts] of [
-    [1280, [4, 4]],
+    [1280, [8]],
     [900, [4, 4]],
     [375, [2, 2, 2, 2]],
   ] as const) {
