@@ -95,7 +95,8 @@ test.skipIf(noBrowser)("says why an import failed, and retries it", async () => 
   const { page } = looked
   await looked.open("/sites/1/imports/1")
   await shown(page, "The import failed.")
-  await shown(page, "Nothing of it is in the reports. Retry it, or start a new import with other files.")
+  const remedy = "Correct the files and import them again, or choose “Import even if most lines are rejected” in a new import."
+  await shown(page, `Nothing of it is in the reports. ${remedy}`)
   await page.getByRole("button", { name: "Retry" }).click()
   await shown(page, "Waiting to start.")
   await stand.instance.runJobs()

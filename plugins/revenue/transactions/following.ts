@@ -47,7 +47,7 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
       if (found.length === 0) return
       await host.db.transaction((statements) => outbox.write(statements, ...found.map((transaction) => eventOf(site, transaction))))
       const ids = JSON.stringify(found.map(({ id }) => id))
-      await rows.write(({ run }) => {
+      rows.append(({ run }) => {
         run(sql`update revenue_transactions set is_announced = 1 where id in (select value from json_each(${ids}))`)
       })
       await Bun.sleep(0)
