@@ -22,8 +22,8 @@ const waiting = ({ app }: TestInstance) =>
     .then((rows) => rows.map(({ attempts }) => attempts))
 const people = (count: number, domain: string) => Array.from({ length: count }, (_, index) => `person-${index}@${domain}`)
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await Bun.sleep(5)
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await Bun.sleep(5)
 }
 
 test("a hanging dialogue delays no email to other domains, and stays queued when the instance stops", async () => {
@@ -41,7 +41,7 @@ test("a hanging dialogue delays no email to other domains, and stays queued when
   await until(() => server.mails.length === 41)
   expect(performance.now() - began).toBeLessThan(20_000) // the time limit of a dialogue
   expect(server.said.filter((line) => line.startsWith("RCPT") && line.includes("hanging")).length).toBeLessThanOrEqual(4)
-  expect(await waiting(instance)).toEqual(Array(12).fill(0))
+  await until(async () => (await waiting(instance)).length === 12) // an accepted email is removed after the answer
 
   const stopped = performance.now()
   await mail.stop()
