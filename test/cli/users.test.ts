@@ -46,28 +46,26 @@ const setup = (dataDir: string) =>
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
-test("a new server prints the address and the token of the set-up on separate lines, with a new token at each start", async () => {
+test("a new server prints one link that contains the token of the set-up in its fragment, with a new token at each start", async () => {
   using folder = temporaryFolder()
-  const lines = (await printedBy(folder.path, /\/setup\n\S+\n/)).split("\n")
-  const at = lines.findIndex((line) => line.endsWith("/setup"))
-  expect(lines[at]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup$/)
-  expect(lines[at + 1]).toMatch(TOKEN)
+  const first = /^http:\/\/127\.0\.0\.1:\d+\/setup#(\S+)$/m.exec(await printedBy(folder.path, /\/setup#\S+\n/))?.[1]
+  expect(first).toMatch(TOKEN)
   const again = await printedBy(folder.path, /"expires_at"[^}]*\}\s*\}\n/, { flags: ["--json", "--base-url", "https://stats.example.org"] })
   const { setup: printed } = JSON.parse(again)
   expect(printed).toMatchObject({ url: "https://stats.example.org/setup", token: expect.stringMatching(TOKEN) })
-  expect(printed.token).not.toBe(lines[at + 1])
+  expect(printed.token).not.toBe(first)
   // After the set-up, neither is printed.
   expect((await setup(folder.path)).code).toBe(0)
-  expect(await printedBy(folder.path, /Footfall listens/)).not.toContain("/setup\n")
+  expect(await printedBy(folder.path, /Footfall listens/)).not.toContain("/setup")
 })
 
-test("prints the text shown in the README: the setup address and token, then the commands", async () => {
+test("prints the text shown in the README: the link for the set-up, then the commands", async () => {
   using folder = temporaryFolder()
   const printed = await printedBy(folder.path, /stats\/summary.*\n/)
   const same = printed
     .replaceAll(`--data-dir ${folder.path}`, "--data-dir /srv/footfall/data")
     .replaceAll(/http:\/\/[\w.]+:\d+/g, "http://localhost:8080")
-    .replace(/^[A-Za-z0-9_-]{43}$/m, "mB0x…the token of this start…Q4")
+    .replace(/#[A-Za-z0-9_-]{43}$/m, "#mB0x…the token of this start…Q4")
     .replace(/until \d\d:\d\d UTC/, "until 12:30 UTC")
   const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
   expect(/```text\n(Footfall listens[^`]*)```/.exec(readme)?.[1]).toBe(`${same.trim()}\n`)
