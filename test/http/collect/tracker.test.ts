@@ -22,6 +22,8 @@ test.each([
   ["/own/s.js", 200],
   ["/script.js", 200],
   ["/count.js", 200],
+  ["/js/vitals.js", 200],
+  ["/own/vitals.js", 200],
   ["/js/script.nothing.js", 404],
   ["/js/script.hash.nothing.js", 404],
   ["/js/script..js", 404],
@@ -29,7 +31,6 @@ test.each([
   ["/js/pa-.js", 404],
   [`/js/pa-${"a".repeat(65)}.js`, 404],
   ["/js/pa-a%22b.js", 404],
-  ["/js/vitals.js", 404],
   ["/js/", 404],
   ["/script.hash.js", 404],
 ])("%s answers %d", async (path, status) => {
