@@ -124,7 +124,8 @@ test("people below the role see revenue in no answer, and people from it on in t
   // The answers that show revenue by themselves. A new one belongs here.
   const revenue = ["report", "report.csv", "transactions", "transactions.csv"].map((name) => `GET /sites/{site}/revenue/${name}`)
   const open = [...revenue, "GET /sites/{site}/stats/goals", "GET /sites/{site}/stats/properties"]
-  const withPeople = ["GET /sites/{site}/power-users/{person}", ...open]
+  const visits = ["visits", "visits/{visit}"].map((name) => `GET /sites/{site}/stats/${name}`)
+  const withPeople = ["GET /sites/{site}/power-users/{person}", ...open, ...visits]
   await setRole("viewer")
   expect([await privateLeaks("viewer"), await privateLeaks("editor")]).toEqual([open, withPeople])
   await setRole("editor")
