@@ -120,7 +120,10 @@ export const ListedVisitResponse = t.Object(SHARED, { title: "Visit" })
 export type ListedVisitResponse = Static<typeof ListedVisitResponse>
 
 export const VisitListResponse = t.Object(
-  { ...Listed(ListedVisitResponse).properties, meta: t.Object(REPORT_FACTS) },
+  {
+    ...Listed(ListedVisitResponse).properties,
+    meta: t.Object(REPORT_FACTS, { description: "Site, range, time zone and notes of the list." }),
+  },
   { title: "VisitList" },
 )
 export type VisitListResponse = Static<typeof VisitListResponse>
@@ -132,7 +135,7 @@ export const TimelineEventResponse = t.Object({
   hostname: orNull(t.String(), { description: "Host of the page." }),
   title: orNull(t.String(), { description: "Title of the page." }),
   properties: t.Record(t.String(), t.String(), { description: "Properties of the event." }),
-  revenue: t.Optional(Money),
+  revenue: t.Optional(t.Object(Money.properties, { description: "Revenue of the event. Absent without the permission `revenue:read`." })),
   goals: field.texts("Names of the goals that the event completed."),
   engaged_seconds: t.Optional(field.integer("Engaged time on the page, in seconds. Absent if it was not measured.")),
   scroll_depth: t.Optional(field.integer("Largest scroll depth on the page, in percent. Absent if it was not measured.")),
