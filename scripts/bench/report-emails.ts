@@ -26,6 +26,8 @@ export async function measureReportEmails({ sites }: { sites: number }): Promise
     smtp_security: "none",
     private_rate: "100000",
     api_rate_limit: "0",
+    // The instance begins with one site.
+    max_sites: String(sites + 1),
   }
   await using instance = await startInstance({ now: "2026-11-18T09:00:00Z", settings })
   const { catalog } = instance.app.instance
