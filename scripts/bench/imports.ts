@@ -216,13 +216,22 @@ async function startInstance(command: readonly string[], fill?: (dataDir: string
       const { rows } = await footfall<{ rows: { imported: number } }>(command, dataDir, ...words)
       const { metrics } = await askStats(server.address, site, "summary?period=all&metrics=pageviews")
       if (rows.imported === 0 || (source !== "plausible" && metrics.pageviews === 0)) throw new Error("Nothing was imported.")
-      const staged = readdirSync(dataDir, { recursive: true }).filter((name) => String(name).startsWith("staging/imports/"))
-      if (staged.length > 0) throw new Error(`Staged files are left: ${staged.join(", ")}`)
-      return (performance.now() - from) / 1_000
+      const seconds = (performance.now() - from) / 1_000
+      await emptied(dataDir)
+      return seconds
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       rmSync(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+/** Waits until the staged files, which are deleted in the background, are gone. */
+async function emptied(dataDir: string): Promise<void> {
+  const staged = () => readdirSync(dataDir, { recursive: true }).filter((name) => String(name).startsWith("staging/imports/"))
+  for (let tries = 0; staged().length > 0; tries++) {
+    if (tries === 100) throw new Error(`Staged files are left: ${staged().join(", ")}`)
+    await Bun.sleep(100)
   }
 }
