@@ -164,13 +164,13 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   const address = `http://${name}:${server.port}`
   await app.start(address)
-  log.info("listening", { address, version })
   setTimeout(releaseStartMemory, SETTLE_MS).unref()
   return {
     address,
     dataDir: config.data_dir,
     isNew: (await app.instance.allSites()).length === 0,
     inviteToSetUp: app.inviteToSetUp,
+    logStart: () => log.info("listening", { address, version }),
     failed: app.instance.states.lost,
     restarting: app.restarting,
     stop: () => stop(app, server, log),

@@ -2,6 +2,7 @@
 import { definePlugin } from "#plugin"
 import type { Area, ImportsHost } from "./area.ts"
 import { COMMANDS, commandsOf } from "./commands.ts"
+import { beginDemo } from "./demo.ts"
 import { ERRORS } from "./errors.ts"
 import { createFormat } from "./format.ts"
 import { createHolders } from "./holders.ts"
@@ -45,6 +46,7 @@ export default definePlugin({
       routes: [importerRoutes(area), uploadRoutes(area), importRoutes(area)],
       commands: commandsOf(area),
       jobs: jobsOf(area),
+      beginDemo: (demo) => beginDemo(area, demo),
       onSiteDelete: (siteId) => removeSite(area, siteId),
       onRetention: (siteId, cutoffDay) => retainDays(area, siteId, cutoffDay),
       onVisitsErase: async (siteId, removed) => ("all" in removed ? { imports: await endImports(area, siteId) } : {}),

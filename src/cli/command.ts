@@ -91,6 +91,8 @@ export interface Running {
   isNew: boolean
   /** Returns an invitation while the instance is not set up. Calls `onRenewal` with each token that replaces an expired one. */
   inviteToSetUp(onRenewal: (invitation: Invitation) => void): Promise<Invitation | undefined>
+  /** Writes the line of the log that says where the server listens. Call it after the announcement, whose first line is the set-up link. */
+  logStart(): void
   /** Site, key and user of a demo. */
   demo?: { site_id: number; tracking_id: string; key: string; events: number; user: { email: string; password: string } }
   /** Resolves when the server must stop because the disk lost writes. */

@@ -28,6 +28,7 @@ export const serve: Command = {
 export async function untilEnd(program: Program, running: Running, announce: () => void): Promise<"end" | "restart"> {
   const interrupted = program.interrupted()
   announce()
+  running.logStart()
   const outcome = await Promise.race([
     interrupted.then(() => "end" as const),
     running.failed,
@@ -43,23 +44,23 @@ function greet({ json, terminal }: Call, { address, dataDir, isNew }: Running, i
     terminal.json({ address, is_new: isNew, ...(invitation && { setup: invitationJson(invitation) }) })
     return
   }
+  // The link comes first: most people need nothing else.
+  if (invitation) terminal.line(`${setupLines(invitation)}\n`)
   terminal.line(`Footfall listens at ${address}`)
-  // The browser comes first: most people need nothing else.
-  if (invitation) terminal.line(setupLines(invitation))
   if (isNew) terminal.line(howToBegin(address, dataDir, invitation !== undefined))
 }
 
 /** Prints the invitation that replaces an expired one. */
 function showInvitation({ json, terminal }: { json: boolean; terminal: Terminal }, invitation: Invitation): void {
   if (json) terminal.json({ setup: invitationJson(invitation) })
-  else terminal.line(setupLines(invitation))
+  else terminal.line(`\n${setupLines(invitation)}`)
 }
 
 const invitationJson = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
 
 /** Returns the link for setting up in a browser. Browsers send no fragment to servers, so the token is in no log of a proxy. */
-const setupLines = ({ url, token, expiresAt }: Invitation): string => `
-Finish setup in your browser (link valid until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC):
+const setupLines = ({ url, token, expiresAt }: Invitation): string =>
+  `Finish setup in your browser (link valid until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC):
 ${url}#${token}`
 
 /** Returns the commands that lead from a new instance to the first report. They work in any folder. */
@@ -67,7 +68,7 @@ function howToBegin(address: string, dataDir: string, hasNoUser: boolean): strin
   const where = ` --data-dir ${shellQuoted(dataDir)}`
   const steps = [
     ...(hasNoUser ? [setupStep(where)] : []),
-    `footfall site create --name "My site" --hosts www.example.org${where}
+    `footfall site create --name "My site" --hosts example.com${where}
      prints the snippet for your pages:
      <script defer src="${address}/js/script.js" data-site="…"></script>`,
     `footfall key create --name "My key" --scopes stats:read${where}
@@ -83,7 +84,7 @@ ${steps.map((step, i) => `  ${i + 1}. ${step}`).join("\n")}
 
 const setupStep = (
   where: string,
-): string => `footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
+): string => `footfall setup --email you@example.com --name You --organization "Your organization" --password-stdin${where}
      creates your account. The password is read from the first line of standard input.`
 
 export const demo: Command = {

@@ -110,7 +110,7 @@ export interface MailDomain {
 export const proofOf = ({ token }: Pick<MailDomain, "token">): string => `footfall-verify=${token}`
 
 export const DomainInput = t.Object(
-  { domain: t.String({ minLength: 1, maxLength: 253, description: "Email domain, such as example.org." }) },
+  { domain: t.String({ minLength: 1, maxLength: 253, description: "Email domain, such as example.com." }) },
   { additionalProperties: false, title: "DomainInput" },
 )
 
@@ -131,7 +131,7 @@ export function parseDomain(body: unknown): { domain: string } {
   const { fields, faults } = inspect(DomainInput, body)
   const host = fields.domain === undefined ? undefined : parseHost(fields.domain)
   const isDomain = host?.includes(".") && !host.startsWith("*.") && !/^[0-9.]+$/.test(host)
-  if (fields.domain !== undefined && !isDomain) faults.push(fault("/domain", "invalid_domain", "must be a domain such as example.org"))
+  if (fields.domain !== undefined && !isDomain) faults.push(fault("/domain", "invalid_domain", "must be a domain such as example.com"))
   refuseFaults(inDocumentOrder(faults, body))
   return { domain: host! } // valid, because no fault was found
 }

@@ -167,7 +167,7 @@ export function readProvider(
     ...domains.flatMap((domain, i) =>
       domain?.includes(".") && !domain.startsWith("*.")
         ? []
-        : [fault(`/allowed_domains/${i}`, "invalid_domain", "must be a domain such as example.org")],
+        : [fault(`/allowed_domains/${i}`, "invalid_domain", "must be a domain such as example.com")],
     ),
     ...mapFaults(sent.role_map ?? {}, ownSites),
   ]

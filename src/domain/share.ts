@@ -239,7 +239,7 @@ export function shareFaults({ expires_at, embed_origins = [] }: SentTerms, now: 
       ? []
       : [fault("/expires_at", at === undefined ? "invalid_date" : "out_of_range", "must be an RFC 3339 time in the future")]
   const origins = embed_origins.flatMap((origin, i) =>
-    isOrigin(origin) ? [] : [fault(`/embed_origins/${i}`, "invalid_url", "must be an origin such as https://www.example.com")],
+    isOrigin(origin) ? [] : [fault(`/embed_origins/${i}`, "invalid_url", "must be an origin such as https://example.com")],
   )
   return [...time, ...origins]
 }

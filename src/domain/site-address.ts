@@ -37,7 +37,10 @@ export interface SiteAddress {
   match: "weekday" | "date"
   metric: FlatMetric
   interval: AddressInterval
+  /** Filters that must all match. */
   filters: AddressFilter[]
+  /** Filters of which one must match, in addition to those that must all match. Empty, or at least two. */
+  any: AddressFilter[]
   segment?: number | undefined
   cohort?: number | undefined
   imports: boolean
@@ -52,6 +55,7 @@ export const DEFAULT_ADDRESS: SiteAddress = {
   metric: "visitors",
   interval: "auto",
   filters: [],
+  any: [],
   imports: true,
   cards: {},
 }
@@ -67,7 +71,7 @@ export interface ReadAddress {
 /** Reads the query string of a URL, with or without its question mark. */
 export function readSiteAddress(search: string): ReadAddress {
   const leftOut: string[] = []
-  const address: SiteAddress = { ...DEFAULT_ADDRESS, filters: [], cards: {} }
+  const address: SiteAddress = { ...DEFAULT_ADDRESS, filters: [], any: [], cards: {} }
   if (search.length > MAX_CHARACTERS) return { address, leftOut: ["the URL is too long"], namesPeriod: false }
   const query = new URLSearchParams(search)
   const choose = <Name extends string>(key: string, choices: readonly Name[], set: (name: Name) => void) => {
@@ -102,11 +106,18 @@ export function readSiteAddress(search: string): ReadAddress {
     if (/^[1-9]\d{0,15}$/.test(value)) address[key] = Number(value)
     else leftOut.push(`${key} ${value}`)
   }
-  for (const text of query.getAll("f")) {
-    const filter = address.filters.length < MAX_FILTERS ? readFilter(text) : undefined
-    if (filter) address.filters.push(filter)
-    else leftOut.push(text)
+  const { filters, any } = address
+  const readAll = (key: string, list: AddressFilter[]) => {
+    for (const text of query.getAll(key)) {
+      const filter = filters.length + any.length < MAX_FILTERS ? readFilter(text) : undefined
+      if (filter) list.push(filter)
+      else leftOut.push(text)
+    }
   }
+  readAll("f", filters)
+  readAll("any", any)
+  // A single alternative is a filter like any other.
+  if (any.length === 1) filters.push(...any.splice(0))
   for (const part of (query.get("cards") ?? "").split(",").filter(Boolean)) {
     const [card, tab] = part.split(":")
     if (card && tab) address.cards[card] = tab
@@ -205,6 +216,7 @@ export function writeSiteAddress(address: SiteAddress): string {
   put("metric", address.metric, DEFAULT_ADDRESS.metric)
   put("interval", address.interval, DEFAULT_ADDRESS.interval)
   for (const filter of address.filters) put("f", writeFilter(filter))
+  for (const filter of address.any) put("any", writeFilter(filter))
   put("segment", address.segment)
   put("cohort", address.cohort)
   put("imports", address.imports, true)
@@ -221,6 +233,7 @@ export type FlatArguments = Record<string, unknown>
 /** Returns the range and filters of a URL, which every report uses. */
 export function rangeArguments(address: SiteAddress): FlatArguments {
   const filters: object[] = [...address.filters]
+  if (address.any.length > 0) filters.push({ any: address.any })
   if (address.segment !== undefined) filters.push({ dimension: "segment", operator: "is", values: [String(address.segment)] })
   if (address.cohort !== undefined) filters.push({ dimension: "cohort", operator: "is", values: [String(address.cohort)] })
   return {

@@ -34,7 +34,7 @@ export { countColumn, ItemName, type ListFilter, ListPage } from "./area/list-pa
 export { ChartTable, Drawing, FilterEditor, FunnelBars, MinuteChart, ShareList, WorldMap } from "./area/report-parts.ts"
 export type { OwnFields } from "./area/shares/share-form.tsx"
 export { type WidgetPanelProps, widgetPanel } from "./area/widget-panels.ts"
-export { AddressPlaceContext, useSiteAddress, useSiteId } from "./browser/address.ts"
+export { AddressPlaceContext, isFiltered, NO_FILTERS, useSiteAddress, useSiteId } from "./browser/address.ts"
 export { saveFile } from "./browser/files.ts"
 export { useDebouncedValue } from "./browser/hooks.ts"
 export { Button, ButtonLink, IconButton } from "./parts/button.tsx"

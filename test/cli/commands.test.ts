@@ -338,6 +338,24 @@ test("demo serves generated traffic and leaves nothing behind", async () => {
     expect(await list("alerts")).toMatchObject([{ type: "drop" }, { type: "spike" }])
     // A demo sends nothing to anyone.
     expect(await list("webhooks")).toMatchObject([{ enabled: false }])
+    expect(await list("reports")).toMatchObject([{ kind: "weekly", channel: "chat", enabled: false }])
+  }
+  if (plugins.some(({ id }) => id === "dashboards")) {
+    const [board] = (await list("dashboards")).filter((one) => "name" in one && one.name === "Shop at a glance") as { id: number }[]
+    expect(await list(`dashboards/${board!.id}/shares`)).toMatchObject([{ name: "Shop at a glance" }])
+  }
+  if (plugins.some(({ id }) => id === "revenue")) {
+    const revenue = await fetch(`${server.address}/api/private/sites/1/revenue/report?period=28d`, { headers: { cookie } })
+    expect(revenue.status).toBe(200)
+  }
+  if (plugins.some(({ id }) => id === "imports")) {
+    const isCompleted = (one: object) => "state" in one && one.state === "completed"
+    const latest = performance.now() + 30_000
+    while (!(await list("imports")).some(isCompleted) && performance.now() < latest) await Bun.sleep(100)
+    expect(await list("imports")).toMatchObject([{ label: "Plausible, before the move", source: "plausible", state: "completed" }])
+    const whole = await fetch(url.replace("28d", "12mo"), { headers: { authorization: `Bearer ${key}` } })
+    const { imports } = (await whole.json()) as { imports: object }
+    expect(imports).toMatchObject({ included: true })
   }
   expect(existsSync(String(data_dir))).toBe(true)
   expect(await server.end("SIGINT")).toBe(0)

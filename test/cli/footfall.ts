@@ -51,6 +51,19 @@ export const serving = (dataDir: string, ...flags: readonly string[]): Promise<S
 /** Starts a server with generated traffic. */
 export const startDemo = (...flags: readonly string[]): Promise<Serving> => startProcess("demo", flags)
 
+/** Starts a server without `--json`, and stops it once it has printed a text. Returns all that it printed. */
+export async function printedBy(dataDir: string, text: string): Promise<string> {
+  const words = [process.execPath, MAIN, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0"]
+  const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })
+  let printed = ""
+  for await (const piece of child.stdout) {
+    printed += Buffer.from(piece).toString()
+    if (printed.includes(text)) child.kill("SIGTERM")
+  }
+  await child.exited
+  return printed
+}
+
 /** Creates an instance without a first user by starting it once. */
 export async function createInstance(dataDir: string): Promise<void> {
   await using server = await serving(dataDir)

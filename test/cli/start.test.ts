@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 import { sample } from "../size.ts"
-import { createInstance, footfall, serving } from "./footfall.ts"
+import { createInstance, footfall, printedBy, serving } from "./footfall.ts"
 
 // Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(60_000)
@@ -237,6 +237,28 @@ test("two instances never share a port", async () => {
   await using first = await serving(folder.path)
   const { port } = new URL(first.address)
   expect(await footfall(["serve", "--data-dir", second.path, "--host", "127.0.0.1", "--port", port])).toMatchObject({ code: 69 })
+})
+
+test("a new instance prints the set-up link first, then where it listens and how to begin, then its log", async () => {
+  using folder = temporaryFolder()
+  const [lead, link, , address, ...rest] = (await printedBy(join(folder.path, "data"), '"listening"')).split("\n")
+  expect(lead).toMatch(/^Finish setup in your browser \(link valid until \d\d:\d\d UTC\):$/)
+  expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup#[\w-]{20,}$/)
+  expect(address).toBe(`Footfall listens at ${new URL(link!).origin}`)
+  const steps = rest.findIndex((line) => line.startsWith("Or without a browser"))
+  const log = rest.findIndex((line) => line.includes('"msg":"listening"'))
+  expect(steps).toBeGreaterThan(-1)
+  expect(log).toBeGreaterThan(steps)
+})
+
+test("an instance that is set up prints no link", async () => {
+  using folder = temporaryFolder()
+  copyOfTemplate(folder.path)
+  const setup = ["setup", "--email", "ada@example.com", "--name", "Ada", "--organization", "Acme", "--password-stdin"]
+  expect(await footfall([...setup, "--data-dir", folder.path], { input: "correct horse battery staple" })).toMatchObject({ code: 0 })
+  const printed = await printedBy(folder.path, '"listening"')
+  expect(printed).toStartWith("Footfall listens at http://127.0.0.1:")
+  expect(printed).not.toContain("/setup")
 })
 
 test("a lost key does not prevent the start", async () => {

@@ -13,6 +13,7 @@ import {
   MAX_KEY_CHARACTERS,
   MAX_VALUE_CHARACTERS,
   MAX_VALUES,
+  rangeArguments,
   readSiteAddress,
   type SiteAddress,
   writeFilter,
@@ -50,6 +51,8 @@ const address: fc.Arbitrary<SiteAddress> = fc
     metric: fc.constantFrom(...FLAT_METRICS),
     interval: fc.constantFrom(...ADDRESS_INTERVALS),
     filters: fc.array(filter, { maxLength: 4 }),
+    // A single alternative is read as an ordinary filter.
+    any: fc.oneof(fc.constant<AddressFilter[]>([]), fc.array(filter, { minLength: 2, maxLength: 4 })),
     segment: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
     cohort: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
     imports: fc.boolean(),
@@ -104,6 +107,17 @@ test("reads the example of the specification", () => {
     leftOut: [],
     namesPeriod: true,
   })
+})
+
+test("reads filters of which one must match, and a single one as an ordinary filter", () => {
+  const [country, source] = [
+    { dimension: "country", operator: "is", values: ["DE"] },
+    { dimension: "source", operator: "is", values: ["Google"] },
+  ] as const
+  const read = readSiteAddress("?any=country:is:DE&any=source:is:Google").address
+  expect(read).toMatchObject({ filters: [], any: [country, source] })
+  expect(rangeArguments(read)).toMatchObject({ filters: [{ any: [country, source] }] })
+  expect(readSiteAddress("?any=country:is:DE").address).toMatchObject({ filters: [country], any: [] })
 })
 
 test.each([

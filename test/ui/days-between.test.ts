@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { daysBetween } from "../../src/ui/report/chart/days-between.ts"
+import { daysBetween, hoursBetween } from "../../src/ui/report/chart/days-between.ts"
 
 /** Points of a chart that start at these times. The range has the days of the report. */
 const chart = (interval: "hour" | "day" | "week" | "month", range: { from: string; to: string }, ...times: string[]) =>
@@ -30,4 +30,12 @@ test("what is the whole range already, such as the hours of one day, opens nothi
   const day = { from: "2026-03-03", to: "2026-03-03" }
   expect(daysBetween(chart("hour", day, "2026-03-03T10:00", "2026-03-03T11:00"), 0, 1)).toBeUndefined()
   expect(daysBetween(chart("day", MARCH, "2026-03-03"), 5, 5)).toBeUndefined()
+})
+
+test("hours open the visits that began in them, and other points none", () => {
+  const day = { from: "2026-03-03", to: "2026-03-04" }
+  const hours = chart("hour", day, "2026-03-03T23:00:00+01:00", "2026-03-04T00:00:00+01:00")
+  expect(hoursBetween(hours, 0, 0)).toEqual({ period: "custom", from: "2026-03-03", to: "2026-03-03", cards: { hours: "23-23" } })
+  expect(hoursBetween(hours, 0, 1)).toEqual({ period: "custom", from: "2026-03-03", to: "2026-03-04", cards: { hours: "23-0" } })
+  expect(hoursBetween(chart("day", MARCH, "2026-03-03"), 0, 0)).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { Button, CopyButton, EmptyState, useSiteAddress } from "#plugin/ui"
+import { Button, CopyButton, EmptyState, isFiltered, NO_FILTERS, useSiteAddress } from "#plugin/ui"
 import type { ReportResponse } from "../report/responses.ts"
 import { revenueAddress, useSiteQuery } from "./answers.ts"
 
@@ -13,9 +13,9 @@ export function NoRevenue({ siteId, report }: { siteId: number; report: ReportRe
   const { address, go } = useSiteAddress()
   const latest = useSiteQuery<{ data: unknown[] }>(siteId, "revenue/transactions?limit=1")
   if (!latest.data) return null
-  if (address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined)
+  if (isFiltered(address))
     return (
-      <EmptyState action={<Button onClick={() => go({ filters: [], segment: undefined, cohort: undefined })}>Clear filters</Button>}>
+      <EmptyState action={<Button onClick={() => go(NO_FILTERS)}>Clear filters</Button>}>
         No revenue matches the filters in this period.
       </EmptyState>
     )

@@ -9,7 +9,7 @@ const SITE = {
   retention_days: 730,
   revenue_currency: "EUR",
   tracking_id: "6f1c8a52-3d1e-4b1c-9f0a-2a5d1c7e9b34",
-  snippet: '<script defer src="https://stats.example.org/js/script.js" data-site="6f1c8a52-3d1e-4b1c-9f0a-2a5d1c7e9b34"></script>',
+  snippet: '<script defer src="https://stats.example.com/js/script.js" data-site="6f1c8a52-3d1e-4b1c-9f0a-2a5d1c7e9b34"></script>',
   first_event_at: "2026-01-05T10:14:09Z",
   ...TIMES,
 }

@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, type TUnsafe, Type as t } from "@sinclair/typebox"
 import type { Scope } from "../../domain/key.ts"
-import { API } from "../../domain/limits.ts"
+import { API, QUERY } from "../../domain/limits.ts"
 import { type Expected, versionsIn } from "../../domain/version.ts"
 import type { Idempotency } from "../../services/api-keys/idempotency.ts"
 import { readJsonAsSent, type SentJson } from "../../web/body.ts"
@@ -46,10 +46,17 @@ const FILTER_MEMBERS: Readonly<Record<string, string>> = {
   values: "Values to compare with. They are alternatives.",
 }
 
+/** Describes the filters, which in a query string can also be groups of alternatives. The schemas of the tools have none, to stay flat. */
 function describedFilters(schema: object): object {
   const { items } = schema as { items: { properties: Readonly<Record<string, object>> } } // a list of objects
-  const properties = Object.entries(items.properties).map(([name, member]) => [name, { description: FILTER_MEMBERS[name], ...member }])
-  return { ...schema, items: { ...items, properties: Object.fromEntries(properties) } }
+  const members = Object.entries(items.properties).map(([name, member]) => [name, { description: FILTER_MEMBERS[name], ...member }])
+  const filter = { ...items, properties: Object.fromEntries(members) }
+  const any = { type: "array", minItems: 1, maxItems: QUERY.flatFilters, items: filter, description: "Filters of which one must match." }
+  return {
+    ...schema,
+    description: "All filters must match; inside one filter any value may match, and inside a group any filter. Missing values are (none).",
+    items: { anyOf: [filter, { type: "object", properties: { any }, required: ["any"], additionalProperties: false }] },
+  }
 }
 
 /** Body of a write. The service validates it, and the documentation describes it separately. */

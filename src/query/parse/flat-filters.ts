@@ -3,13 +3,16 @@ import type { Fault } from "../../domain/error.ts"
 import { conditionOf, type Filter, OPERATORS, type Operator } from "../../domain/filter.ts"
 import { parseId } from "../../domain/id.ts"
 import { QUERY } from "../../domain/limits.ts"
-import { fault } from "../../domain/shape.ts"
+import { fault, isObject } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
 import { HIDDEN } from "./array-dimensions.ts"
 import { BROKEN, GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
 
-/** The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). */
+/**
+ * The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). In a request, an item can
+ * also be `{any: [filters]}`, which holds when one of its filters does.
+ */
 interface FlatFilters {
   filter: Filter | undefined
   /** All dimensions that the filters name. */
@@ -26,16 +29,26 @@ const FIELDS = ["dimension", "property", "operator", "values"]
 export function readFilters(reader: ArgumentReader, saved: SavedFilters): FlatFilters {
   const given = reader.raw("filters")
   if (given === undefined) return NONE
-  const { faults, ...read } = readFilterList(given, "/filters", saved)
+  const { faults, ...read } = readFilterList(given, "/filters", saved, { groups: true })
   for (const fault of faults) reader.refuse(fault)
   return faults.length > 0 ? NONE : read
 }
 
-/** Reads a list of filters that is stored, or is about to be. All its faults are returned in `faults`. */
-export function readFilterList(given: unknown, pointer: string, saved: SavedFilters): FlatFilters & { faults: Fault[] } {
+/**
+ * Reads a list of filters. All its faults are returned in `faults`. Only requests can have items `{any: [filters]}`, which `groups` allows:
+ * what is stored is a plain list.
+ */
+export function readFilterList(
+  given: unknown,
+  pointer: string,
+  saved: SavedFilters,
+  { groups = false } = {},
+): FlatFilters & { faults: Fault[] } {
   const faults = listFaults(given, pointer)
   const list = Array.isArray(given) && faults.length === 0 ? given : []
-  const filters = list.map((item, i) => readFilter(item, `${pointer}/${i}`, faults, saved)).filter((filter) => filter !== undefined)
+  const read = (item: unknown, i: number) =>
+    groups && isGroup(item) ? readGroup(item, `${pointer}/${i}`, faults, saved) : readFilter(item, `${pointer}/${i}`, faults, saved)
+  const filters = list.map(read).filter((filter) => filter !== undefined)
   return { filter: allOf(filters), dimensions: [...new Set(filters.flatMap(dimensionsOf))], faults }
 }
 
@@ -45,10 +58,27 @@ const dimensionsOf = (filter: Filter): Dimension[] => {
   return filter.op === "people" ? [] : [filter.dimension]
 }
 
+const isGroup = (item: unknown): item is { any: unknown } => isObject(item) && Object.hasOwn(item, "any")
+
+/** Reads an item `{any: [filters]}`. */
+function readGroup({ any, ...others }: { any: unknown }, pointer: string, faults: Fault[], saved: SavedFilters): Filter | undefined {
+  const at = `${pointer}/any`
+  if (Object.keys(others).length > 0)
+    faults.push({ pointer, code: "unknown_field", detail: "A group can only have the field any.", allowed: ["any"] })
+  if (!Array.isArray(any)) faults.push({ pointer: at, code: "invalid_type", detail: "any must be a list of filters." })
+  else if (any.length === 0)
+    faults.push({ pointer: at, code: "too_few", detail: "At least one filter is required.", allowed: { min: 1, max: QUERY.flatFilters } })
+  const filters = (Array.isArray(any) ? any : [])
+    .map((item, i) => readFilter(item, `${at}/${i}`, faults, saved))
+    .filter((filter) => filter !== undefined)
+  return filters.length < 2 ? filters[0] : { op: "or", filters }
+}
+
 function listFaults(given: unknown, pointer: string): Fault[] {
   const allowed = { min: 0, max: QUERY.flatFilters }
   if (!Array.isArray(given)) return [{ pointer, code: "invalid_type", detail: "filters must be a list of filters, as JSON." }]
-  if (given.length <= allowed.max) return []
+  const count = given.reduce((sum: number, item) => sum + (isGroup(item) && Array.isArray(item.any) ? item.any.length : 1), 0)
+  if (count <= allowed.max) return []
   return [{ pointer, code: "too_many", detail: `At most ${allowed.max} filters are allowed.`, allowed }]
 }
 

@@ -146,15 +146,17 @@ function refuseArguments({ allow_range, allow_filters, sections }: Share, given:
   if (hidden.length > 0) throw notAllowed("This view cannot be filtered by dimensions that it does not show.")
 }
 
-/** Returns the dimensions of filters. Invalid filters are refused later, when the query is parsed. */
+/** Returns the dimensions of filters and of groups of alternatives. Invalid filters are refused later, when the query is parsed. */
 function filteredDimensions(text: unknown): unknown[] {
   try {
-    const filters: unknown = JSON.parse(String(text))
-    return Array.isArray(filters) ? filters.map((filter) => isObject(filter) && filter.dimension) : []
+    return dimensionsIn(JSON.parse(String(text)))
   } catch {
     return []
   }
 }
+
+const dimensionsIn = (filters: unknown): unknown[] =>
+  Array.isArray(filters) ? filters.flatMap((filter) => (isObject(filter) ? [filter.dimension, ...dimensionsIn(filter.any)] : [])) : []
 
 /** The values of an event that describe its visitor, blanked. */
 const WITHOUT_VISITOR = { country: "", source: "", device: "", browser: "" }

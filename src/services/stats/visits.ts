@@ -19,6 +19,7 @@ import type {
 import type { Engine } from "../../query/engine/engine.ts"
 import type { ArgumentReader } from "../../query/parse/arguments.ts"
 import { HIDDEN } from "../../query/parse/array-dimensions.ts"
+import { hoursRange, type LocalRange } from "../../query/parse/period.ts"
 import { numbersOfPseudonyms, pseudonyms } from "../../query/show/pseudonyms.ts"
 import { shownValue } from "../../query/show/result.ts"
 import { cursorOf, readPlace, readSortedPaging } from "../lists/paging.ts"
@@ -53,7 +54,7 @@ export interface VisitsOptions extends OpenReportOptions, NamesOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
 }
 
-const BOUNDS = ["min_duration", "min_pageviews", "revenue"]
+const BOUNDS = ["from_hour", "to_hour", "min_duration", "min_pageviews", "revenue"]
 const DAY_SECONDS = 86_400
 const NOT_IMPORTED = "Imported visits are not listed."
 
@@ -83,13 +84,15 @@ export function createVisits(options: VisitsOptions): Visits {
       const [report, paging] = await withAllFaults("text", open("visit_list", site, ranged, sight), () =>
         readSortedPaging(name, own, BOUNDS, (reader) => readBounds(reader, isHidden)),
       )
-      const { range, filter } = report.parsed
-      const { list, limit, count, cursor, filters: bounds } = paging
+      const { list, limit, count, cursor, filters } = paging
+      const { hours, bounds } = filters
+      const range = hours ? withinHours(report.parsed.range, hours) : report.parsed.range
+      const { filter } = report.parsed
       const before = cursor === undefined ? undefined : placeIn(list, cursor)
       const query = { site: report.facts, range: range.range, ...(filter && { filter }), bounds, limit, count, ...(before && { before }) }
       const [found, show] = await Promise.all([engine.visitList(query, report.caller), display(site, report.facts, sight)])
       const last = found.visits.at(-1)
-      const { notes = [], ...facts } = reportFacts(report, { otherCurrencies: [] }, false)
+      const { notes = [], ...facts } = reportFacts({ ...report, parsed: { ...report.parsed, range } }, { otherCurrencies: [] }, false)
       const allNotes = imports.of(site.id).length > 0 ? [...notes, NOT_IMPORTED] : notes
       return {
         data: show(found.visits),
@@ -132,16 +135,42 @@ export function createVisits(options: VisitsOptions): Visits {
   }
 }
 
-function readBounds(reader: ArgumentReader, isRevenueHidden: boolean): VisitBounds {
+interface Bounds {
+  bounds: VisitBounds
+  hours: Hours | undefined
+}
+
+/** Local hours, both inclusive: of the first and of the last day of the range. */
+interface Hours {
+  from: number
+  to: number
+}
+
+function readBounds(reader: ArgumentReader, isRevenueHidden: boolean): Bounds {
   const seconds = reader.integer("min_duration", { min: 0, max: DAY_SECONDS })
   const minPageviews = reader.integer("min_pageviews", { min: 0, max: VISIT_EVENTS })
   const hasRevenue = reader.choice("revenue", ["true", "false"]) === "true"
   if (isRevenueHidden && reader.has("revenue")) reader.refuse(fault("/revenue", HIDDEN.code, HIDDEN.detail))
+  const [from = 0, to = 23] = ["from_hour", "to_hour"].map((name) => reader.integer(name, { min: 0, max: 23 }))
   return {
-    ...(seconds !== undefined && { minDurationMs: seconds * 1000 }),
-    ...(minPageviews !== undefined && { minPageviews }),
-    ...(hasRevenue && { hasRevenue }),
+    hours: reader.has("from_hour") || reader.has("to_hour") ? { from, to } : undefined,
+    bounds: {
+      ...(seconds !== undefined && { minDurationMs: seconds * 1000 }),
+      ...(minPageviews !== undefined && { minPageviews }),
+      ...(hasRevenue && { hasRevenue }),
+    },
   }
+}
+
+/** Narrows a range to hours of its first and last day. An hour that the clock passes twice counts as one. */
+function withinHours(range: LocalRange, hours: Hours): LocalRange {
+  const start = (day: string, hour: number) =>
+    Temporal.PlainDate.from(day).toZonedDateTime({ timeZone: range.timezone, plainTime: { hour } }).epochMilliseconds
+  const end = hours.to === 23 ? range.range.to : start(range.to, hours.to + 1)
+  const [from, to] = [Math.max(range.range.from, start(range.from, hours.from)), Math.min(range.range.to, end)]
+  if (from < to) return hoursRange({ from, to }, range.timezone)
+  const reversed = fault("/from_hour", "invalid_range", "must not be after to_hour, or the range has no such hours")
+  throw new AppError("invalid_query", reversed.detail, { errors: [reversed] })
 }
 
 function placeIn(list: string, cursor: string): VisitPlace {

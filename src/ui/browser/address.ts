@@ -15,6 +15,8 @@ interface AddressPlace {
   key: string
   /** Further parameters in the URL of the page, which stay when the address changes. */
   keeps?: readonly string[]
+  /** Whether the page supports filters of which only one must match. Default: true. */
+  hasAlternatives?: boolean
   /** Removes the parts of an address that the page does not support. */
   holds?(address: SiteAddress): SiteAddress
 }
@@ -48,6 +50,8 @@ export interface AddressOfSite {
   base: string
   address: SiteAddress
   leftOut: readonly string[]
+  /** Whether the page supports filters of which only one must match. */
+  hasAlternatives: boolean
   /** Whether the URL contains a period. Otherwise the last or the default period applies. */
   namesPeriod: boolean
   /** Returns the query string with these changes, for links. */
@@ -82,7 +86,7 @@ export function useSiteAddress(): AddressOfSite {
     },
     [address, navigate, path, key, searchWith],
   )
-  return { siteId, base, address, leftOut, namesPeriod, searchWith, go }
+  return { siteId, base, address, leftOut, namesPeriod, hasAlternatives: place?.hasAlternatives ?? true, searchWith, go }
 }
 
 /** Returns a query string with some of the parameters of another one. */
@@ -96,8 +100,11 @@ const isSame = (a: Pick<AddressFilter, "dimension" | "property">, b: Pick<Addres
   a.dimension === b.dimension && a.property === b.property
 
 /** Returns whether any filter, segment or cohort is active. */
-export const isFiltered = ({ filters, segment, cohort }: SiteAddress): boolean =>
-  filters.length > 0 || segment !== undefined || cohort !== undefined
+export const isFiltered = ({ filters, any, segment, cohort }: SiteAddress): boolean =>
+  filters.length + any.length > 0 || segment !== undefined || cohort !== undefined
+
+/** The changes to an address that remove every filter. */
+export const NO_FILTERS = { filters: [], any: [], segment: undefined, cohort: undefined }
 
 /** Returns whether the page is filtered by this value. */
 export const isFilteredBy = (filters: readonly AddressFilter[], dimension: Dimension, value: string, property?: string): boolean =>

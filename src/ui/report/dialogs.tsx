@@ -17,7 +17,7 @@ export function RangeDialogs() {
 function dialogOf(open: OpenDialog) {
   switch (open.name) {
     case "filter":
-      return <FilterDialog index={open.index} onClose={closeDialog} />
+      return <FilterDialog index={open.index} isAny={open.isAny} onClose={closeDialog} />
     case "segment":
       return <SegmentDialog onClose={closeDialog} />
     case "notes":
@@ -31,7 +31,13 @@ function dialogOf(open: OpenDialog) {
 
 /** The dialogs of a page with a period. Each is loaded when it is opened. */
 type OpenDialog =
-  | { name: "filter" /** Index of the edited filter; undefined adds one. */; index?: number }
+  | {
+      name: "filter"
+      /** Index of the edited filter; undefined adds one. */
+      index?: number
+      /** Whether the index is that of a filter of which one must match. */
+      isAny?: boolean
+    }
   | { name: "segment" }
   | { name: "range" | "comparison" }
   | { name: "notes" /** Day of a new note. */; day?: string }

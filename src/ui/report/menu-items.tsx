@@ -12,7 +12,7 @@ import { toast } from "../parts/toasts.tsx"
 import { metricLabel, rangeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import type { RowMenuProps } from "./cards/ranked-list.tsx"
-import { daysBetween } from "./chart/days-between.ts"
+import { daysBetween, hoursBetween } from "./chart/days-between.ts"
 import { type CardTab, detailsName, filtersWithout, openPage, pageAddress } from "./data/card-tabs.ts"
 import { stripMetrics } from "./data/figures.ts"
 import { rangeOf, todayIn } from "./data/ranges.ts"
@@ -80,13 +80,25 @@ interface PointItemsProps {
 /** Menu items for a point of the chart. */
 export function PointItems({ series, time, close }: PointItemsProps) {
   const { siteId, go } = useSiteAddress()
+  const { can } = useStatsSource()
   const box = useFirstItem()
   const { interval } = series
   const day = time.slice(0, 10)
   const point = series.points.findIndex((one) => one.time === time)
   const days = daysBetween(series, point, point)
+  const hours = !Number.isNaN(siteId) && can("people:read") ? hoursBetween(series, point, point) : undefined
   return (
     <div ref={box}>
+      {hours && (
+        <MenuItem
+          onSelect={() => {
+            close()
+            go(hours, { path: `/sites/${siteId}/visits` })
+          }}
+        >
+          Show visits of this hour
+        </MenuItem>
+      )}
       {days && (
         <MenuItem
           onSelect={() => {

@@ -105,7 +105,7 @@ const COMPARISON_BUTTON = {
 
 function FilterButton({ short }: { short: boolean }) {
   const { address } = useSiteAddress()
-  const count = address.filters.length + (address.segment === undefined ? 0 : 1)
+  const count = address.filters.length + address.any.length + (address.segment === undefined ? 0 : 1)
   return (
     <Button icon="filter" aria-label={count > 0 ? `Filter, ${count} active` : "Filter"} onClick={() => openDialog.set({ name: "filter" })}>
       {!short && "Filter"}

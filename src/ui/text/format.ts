@@ -12,7 +12,8 @@ const signed = (text: string): string => text.replace("-", MINUS)
 const numberFormat = memoize((locale: string, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options))
 const momentFormat = memoize((locale: string, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options))
 
-const numberText = (value: number, options: Intl.NumberFormatOptions = {}): string => signed(numberFormat(locale(), options).format(value))
+export const numberText = (value: number, options: Intl.NumberFormatOptions = {}): string =>
+  signed(numberFormat(locale(), options).format(value))
 const momentText = (at: Date, options: Intl.DateTimeFormatOptions): string =>
   Number.isNaN(at.getTime()) ? NO_VALUE : momentFormat(locale(), options).format(at)
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import type { ComparedBreakdown } from "../../../src/domain/insight.ts"
-import type { Timeseries } from "../../../src/domain/report.ts"
+import type { Summary, Timeseries } from "../../../src/domain/report.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { count, expectedFigures, figures, openAt, report, type Seen } from "./dashboard-figures.ts"
@@ -126,6 +126,52 @@ test.skipIf(noBrowser)("the filter editor works by keyboard: several values, edi
   await page.waitForURL((url) => url.search === "?period=28d")
   await page.getByRole("button", { name: "Undo" }).click()
   await page.waitForURL("**f=browser:is_not:Firefox|Chrome")
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("one opening of the filter dialog takes several filters of which any must match, and counts them", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  const [firefox, desktop] = [
+    { dimension: "browser", operator: "is", values: ["Firefox"] },
+    { dimension: "device", operator: "is", values: ["Mobile"] },
+  ]
+  const visitorsOf = async (filters: unknown[]) =>
+    (await report<Summary>(seen, "summary", { period: "28d", metrics: ["visitors"], filters })).metrics.visitors!
+  const counted = async (filters: unknown[]) =>
+    page.locator(".filter-count", { hasText: `${count(await visitorsOf(filters))} visitors match` }).waitFor()
+
+  await page.keyboard.press("/")
+  const dialog = page.getByRole("dialog", { name: "Add filter" })
+  await dialog.getByLabel("Filter by", { exact: true }).selectOption("browser")
+  await dialog.getByRole("option", { name: /Firefox/ }).click()
+  await counted([firefox])
+  await dialog.getByRole("button", { name: "Add another filter" }).click()
+  await dialog.getByLabel("Filter by", { exact: true }).selectOption("device")
+  await dialog.getByRole("option", { name: /Phone/ }).click()
+  await counted([firefox, desktop])
+  await dialog.getByLabel("Visits must match").selectOption("any")
+  await counted([{ any: [firefox, desktop] }])
+  expect(await visitorsOf([{ any: [firefox, desktop] }])).toBeGreaterThan(await visitorsOf([firefox, desktop]))
+  await dialog.getByRole("button", { name: "Apply" }).click()
+  await page.waitForURL("**any=browser:is:Firefox&any=device:is:Mobile")
+  await settled(page)
+  const either = await expectedFigures(seen, { period: "28d", filters: [{ any: [firefox, desktop] }] })
+  expect(await figures(page)).toEqual(either)
+
+  // A click on a row narrows the alternatives.
+  const [country] = (await report<ComparedBreakdown>(seen, "breakdown", { period: "28d", dimension: "country", metrics: ["visitors"] }))
+    .rows
+  await looking.open(`/sites/1?period=28d&f=country:is:${country!.value}&any=browser:is:Firefox&any=device:is:Mobile`)
+  const narrowed = [{ dimension: "country", operator: "is", values: [country!.value] }, { any: [firefox, desktop] }]
+  expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "28d", filters: narrowed }))
+
+  await page.getByRole("button", { name: "Browser is Firefox or Device is Phone" }).first().click()
+  await page.getByLabel("Visits must match").selectOption("all")
+  await page.getByRole("button", { name: "Apply" }).click()
+  await page.waitForURL((url) => url.searchParams.getAll("f").length === 3 && !url.searchParams.has("any"))
+  await page.getByRole("button", { name: "Clear filters" }).click()
+  await page.waitForURL((url) => url.search === "?period=28d")
   expect(looking.faults).toEqual([])
 })
 

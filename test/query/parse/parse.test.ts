@@ -172,6 +172,29 @@ test.each<[string, object[], Filter | undefined]>([
     [{ dimension: "page", operator: "contains", values: ["(none)"] }],
     { op: "contains", dimension: "page", values: ["(none)"], missing: false, caseSensitive: true },
   ],
+  [
+    "a group of which one filter must match, next to one that must match",
+    [
+      { dimension: "page", values: ["/a"] },
+      {
+        any: [
+          { dimension: "browser", values: ["Firefox"] },
+          { dimension: "page", operator: "contains", values: ["b"] },
+        ],
+      },
+    ],
+    {
+      op: "and",
+      filters: [
+        page("is", "/a"),
+        {
+          op: "or",
+          filters: [{ op: "is", dimension: "browser", values: ["Firefox"], missing: false, caseSensitive: true }, page("contains", "b")],
+        },
+      ],
+    },
+  ],
+  ["a group of one filter", [{ any: [{ dimension: "page", values: ["/a"] }] }], page("is", "/a")],
 ])("parses a filter: %s", (_, filters, expected) => {
   expect(ask("summary", { filters }).filter).toEqual(expected)
 })
@@ -283,6 +306,27 @@ test.each<[Report, Record<string, unknown>, [string, string][]]>([
   ["summary", filters({ dimension: "page" }), [["/filters/0/values", "required"]]],
   ["summary", filters({ dimension: "page", values: "/" }), [["/filters/0/values", "invalid_type"]]],
   ["summary", filters({ dimension: "page", values: [] }), [["/filters/0/values", "too_few"]]],
+  [
+    "summary",
+    filters(
+      { any: values(6).map((value) => ({ dimension: "page", values: [value] })) },
+      ...values(5).map((value) => ({ dimension: "page", values: [value] })),
+    ),
+    [["/filters", "too_many"]],
+  ],
+  ["summary", filters({ any: [] }), [["/filters/0/any", "too_few"]]],
+  ["summary", filters({ any: "page" }), [["/filters/0/any", "invalid_type"]]],
+  ["summary", filters({ any: [{ dimension: "page", values: ["/"] }], dimension: "page" }), [["/filters/0", "unknown_field"]]],
+  ["summary", filters({ any: [{ dimension: "page", values: [] }] }), [["/filters/0/any/0/values", "too_few"]]],
+  [
+    "summary",
+    filters({ any: [{ any: [{ dimension: "page", values: ["/"] }] }] }),
+    [
+      ["/filters/0/any/0", "unknown_field"],
+      ["/filters/0/any/0/dimension", "required"],
+      ["/filters/0/any/0/values", "required"],
+    ],
+  ],
   ["summary", filters({ dimension: "page", values: values(51) }), [["/filters/0/values", "too_many"]]],
   ["summary", filters({ dimension: "page", values: ["/", 5] }), [["/filters/0/values/1", "invalid_type"]]],
   ["summary", filters({ dimension: "page", values: [""] }), [["/filters/0/values/0", "too_short"]]],

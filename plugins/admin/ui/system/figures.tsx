@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
-import { exact, timeText } from "#plugin/ui"
+import { exact, numberText, timeText } from "#plugin/ui"
 import type { IngestionMinute, IngestionResponse } from "../../operation-responses.ts"
 
 export interface Figure {
@@ -37,7 +37,7 @@ export function acceptedPerSecond({ data }: IngestionResponse): string {
   const recent = data.slice(-RECENT_MINUTES - 1, -1)
   const accepted = recent.reduce((sum, minute) => sum + minute.accepted, 0)
   const rate = accepted / Math.max(1, recent.length * 60)
-  return rate === 0 ? "0" : rate < 10 ? rate.toFixed(rate < 0.1 ? 2 : 1) : exact(Math.round(rate))
+  return numberText(rate, { maximumFractionDigits: rate < 0.1 ? 2 : rate < 10 ? 1 : 0 })
 }
 
 const HEIGHT = 100

@@ -1,4 +1,4 @@
-import { type Column, DataTable, EmptyState, exact, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
+import { type Column, DataTable, EmptyState, exact, numberText, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
 import type { SlowQueriesResponse, SlowQueryResponse } from "../../operation-responses.ts"
 import { siteText, useSiteNames } from "../fields.tsx"
 import { sentenceCase } from "../parts.tsx"
@@ -84,4 +84,6 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<SlowQueryResponse
   { id: "at", label: "Time", sort: "at", cell: ({ at }) => <TimeAgo at={at} /> },
 ]
 
-const secondsText = (ms: number) => <span class="whole">{(ms / 1_000).toFixed(1)} s</span>
+const secondsText = (ms: number) => (
+  <span class="whole">{numberText(ms / 1_000, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s</span>
+)

@@ -17,6 +17,7 @@ import {
   Page,
   Popover,
   Problem,
+  type SiteAddress,
   Skeleton,
   toast,
   useSiteAddress,
@@ -55,7 +56,13 @@ export default function BoardPage() {
 }
 
 function OpenBoard({ siteId, board }: { siteId: number; board: BoardResponse }) {
-  const place = useMemo(() => ({ base: boardAddress(siteId, board.id), key: String(siteId) }), [siteId, board.id])
+  const place = useMemo(
+    () => ({
+      ...{ base: boardAddress(siteId, board.id), key: String(siteId), hasAlternatives: false },
+      holds: (address: SiteAddress) => ({ ...address, any: [] }),
+    }),
+    [siteId, board.id],
+  )
   return (
     <AddressPlaceContext.Provider value={place}>
       <Content siteId={siteId} board={board} />

@@ -61,7 +61,10 @@ function Shared(props: SharedProps) {
   const base = `/share/d/${slug}${isOne ? `/widgets/${widgets[0]!.id}` : ""}` // the page of one widget has it
   const source = useMemo(() => sharedSource(path, board, site), [path, board, site])
   const place = useMemo(
-    () => ({ base, key: `share d ${slug}`, keeps: PARAMETERS, holds: (address: SiteAddress) => allowedAddress(board, address) }),
+    () => ({
+      ...{ base, key: `share d ${slug}`, keeps: PARAMETERS, hasAlternatives: false },
+      holds: (address: SiteAddress) => allowedAddress(board, address),
+    }),
     [base, slug, board],
   )
   return (

@@ -15,6 +15,7 @@ export function allowedAddress({ allow_range, allow_filters, widgets }: OpenBoar
   const listed = widgets.map(listedBy)
   return {
     ...(allow_range ? plain : DEFAULT_ADDRESS),
+    any: [],
     filters: allow_filters ? address.filters.filter(({ dimension }) => listed.includes(dimension)) : [],
   }
 }

@@ -8,6 +8,8 @@ import {
   ErrorState,
   FilterRow,
   IgnoredAddressParts,
+  isFiltered,
+  NO_FILTERS,
   Page,
   Problem,
   QueryResult,
@@ -171,14 +173,13 @@ function Failure({ siteId, error, onRetry }: FailureProps) {
 function Notes({ siteId, of: { status, cut_days } }: { siteId: number; of: SearchReport }) {
   const { reads } = useRights(siteId)
   const { address, go } = useSiteAddress()
-  const isFiltered = address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined
   const link = reads && <Link href={integrationsAddress(siteId)}>Open integrations</Link>
   return (
     <>
-      {isFiltered && (
+      {isFiltered(address) && (
         <div class="notice">
           <p>The filters of the dashboard don't apply to searches.</p>
-          <Button onClick={() => go({ filters: [], segment: undefined, cohort: undefined })}>Clear filters</Button>
+          <Button onClick={() => go(NO_FILTERS)}>Clear filters</Button>
         </div>
       )}
       {STATUS_NOTES[status] && (

@@ -14,6 +14,7 @@ export interface VisitRoutesOptions {
 
 const { imports: _, ...RANGE } = RANGED
 const { min: minimum, max: maximum, default: usual } = API.privateListLimit
+const HOUR = { type: "integer", minimum: 0, maximum: 23 }
 const PAGE = {
   limit: parameter({ type: "integer", minimum, maximum, default: usual, description: "Maximum number of rows." }),
   cursor: parameter({ type: "string", description: "`next_cursor` of the previous page." }),
@@ -28,6 +29,8 @@ export const visitRoutes = (router: PrivateRouter, { visits }: VisitRoutesOption
       can: "people:read",
       query: parameters({
         ...RANGE,
+        from_hour: parameter({ ...HOUR, description: "First local hour of the first day. Default: 0." }),
+        to_hour: parameter({ ...HOUR, description: "Last local hour of the last day, inclusive. Default: 23." }),
         min_duration: parameter({ type: "integer", minimum: 0, description: "Minimum duration in seconds. Default: any." }),
         min_pageviews: parameter({ type: "integer", minimum: 0, description: "Minimum number of pageviews. Default: any." }),
         revenue: parameter({ type: "boolean", description: "Whether to list only visits with revenue. Default: false." }),

@@ -146,7 +146,7 @@ function ShareFields({ children, ...fields }: DraftProps & { children: Component
       </fieldset>
       <TextArea
         label="Pages that can embed this view"
-        note="One origin per line, e.g. https://www.example.com. Views with a password can't be embedded."
+        note="One origin per line, e.g. https://example.com. Views with a password can't be embedded."
         value={draft.origins}
         onValue={(origins) => set({ origins })}
         error={errorOf("/embed_origins") ?? linesOf(draft.origins).flatMap((_, index) => errorOf(`/embed_origins/${index}`) ?? [])[0]}

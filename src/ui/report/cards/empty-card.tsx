@@ -35,14 +35,16 @@ export default function EmptyCard({ tab }: { tab?: CardTab }) {
   )
 }
 
+/** Says why a card can't show a metric, without offering another attempt. */
+export const Unsupported = ({ detail }: { detail: string }) => <EmptyState>{unsupportedText(detail)}</EmptyState>
+
 /** Rephrases the server's message about a metric and a dimension that can't be combined: Bounce rate can't be broken down by event. */
-export function Unsupported({ detail }: { detail: string }) {
-  const [, metric, dimension] = /^(\w+) does not go with dimension (\w+)/.exec(detail) ?? []
-  return (
-    <EmptyState>
-      {metric && dimension
-        ? `${metricLabel(metric)} can't be broken down by ${dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0]).toLowerCase()}.`
-        : `These filters can't be combined here: ${detail}`}
-    </EmptyState>
-  )
+export function unsupportedText(detail: string): string {
+  const [, metric, dimension] = /^(\w+) cannot be combined with dimension (\w+)\.$/.exec(detail) ?? []
+  if (metric && dimension) {
+    const name = dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0]) // a dimension of the server
+    return `${metricLabel(metric)} can't be broken down by ${name.toLowerCase()}.`
+  }
+  const [, alone] = /^(\w+) requires a filter on page or the dimension page\.$/.exec(detail) ?? []
+  return alone ? `${metricLabel(alone)} can only be shown for pages. Filter by a page.` : `These filters can't be combined here: ${detail}`
 }

@@ -11,6 +11,7 @@ import { useKeys } from "../../parts/shortcuts.ts"
 import { dayText, metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/figures.ts"
+import { useStatsSource } from "../data/reports.ts"
 import { openDialog } from "../dialogs.tsx"
 import { placesOf } from "../notes.ts"
 import { ImportMark, TrustMark, words } from "../trust.tsx"
@@ -31,6 +32,8 @@ interface TimeChartProps {
   further?: FurtherSeries | undefined
   /** Form of the first metric. Default: by the number of points. */
   form?: "line" | "bars" | undefined
+  /** Site whose visits of an hour a click shows. Without it, a click opens days only. */
+  visitsOf?: number | undefined
 }
 
 interface TimeChartFacts {
@@ -51,6 +54,7 @@ export function TimeChart({ series: given, metric, notes, figures, firstDay, chi
     return firstDay === undefined ? given : alone
   }, [given, firstDay])
   const { siteId } = useSiteAddress()
+  const { can } = useStatsSource()
   const [asTable, setAsTable] = useState(false)
   useKeys({ t: () => setAsTable(!asTable) })
   const part = partialText(series, startedPoints(series) - 1)
@@ -74,7 +78,7 @@ export function TimeChart({ series: given, metric, notes, figures, firstDay, chi
           <ChartTable series={series} metric={metric} notes={notes} />
         </Suspense>
       ) : (
-        <Drawing series={series} metric={metric} notes={notes} />
+        <Drawing series={series} metric={metric} notes={notes} visitsOf={can("people:read") ? siteId : undefined} />
       )}
       <div class="chart-foot">
         <span class="key-of-series">{metricLabel(metric)}</span>
@@ -108,7 +112,7 @@ export function TimeChart({ series: given, metric, notes, figures, firstDay, chi
 const importsText = ({ imports }: ReportFacts): string => JSON.stringify([imports?.included, imports?.reason, imports?.import_ids])
 
 /** The drawn chart. Arrow keys move between its points, Enter opens the menu of the point. */
-export function Drawing({ series, metric, notes, more = NONE, further, form }: TimeChartProps) {
+export function Drawing({ series, metric, notes, more = NONE, further, form, visitsOf }: TimeChartProps) {
   const canvas = useRef<HTMLDivElement>(null)
   const drawing = useRef<ChartDrawing>(undefined)
   const [point, setPoint] = useState<number>()
@@ -116,9 +120,12 @@ export function Drawing({ series, metric, notes, more = NONE, further, form }: T
   const [menu, setMenu] = useState(0)
   const { go } = useSiteAddress()
   const onRange = async (from: number, to: number) => {
-    const { daysBetween } = await import("./chart-parts.ts")
+    const { daysBetween, hoursBetween } = await import("./chart-parts.ts")
     const days = daysBetween(series, from, to)
-    if (days) go({ period: "custom", ...days })
+    const hours = visitsOf === undefined ? undefined : hoursBetween(series, from, to)
+    // A selection of several days narrows the page; an hour is shown as its visits.
+    if (hours && (from === to || !days)) go(hours, { path: `/sites/${visitsOf}/visits` })
+    else if (days) go({ period: "custom", ...days })
   }
   const latest = useRef(onRange)
   latest.current = onRange

@@ -1,4 +1,4 @@
-import { NO_VALUE } from "../../text/format.ts"
+import { NO_VALUE, numberText } from "../../text/format.ts"
 
 /** Names of web vitals, and the values up to which they are good and above which they are poor, as web.dev defines them. */
 export const WEB_VITALS = {
@@ -22,6 +22,9 @@ export function ratingOf(name: WebVital, value: number): Rating {
 /** Formats a web vital: 1.2 s, 180 ms, 0.05. Below 10 seconds the rating is visible in the digits. */
 export function webVitalText(name: WebVital, value: number | undefined): string {
   if (value === undefined) return NO_VALUE
-  if (name === "cls") return value.toFixed(value > 0 && value < 0.01 ? 3 : 2)
-  return value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(value < 10_000 ? 2 : 1)} s`
+  if (name === "cls") return decimals(value, value > 0 && value < 0.01 ? 3 : 2)
+  return value < 1_000 ? `${Math.round(value)} ms` : `${decimals(value / 1_000, value < 10_000 ? 2 : 1)} s`
 }
+
+const decimals = (value: number, digits: number): string =>
+  numberText(value, { minimumFractionDigits: digits, maximumFractionDigits: digits })

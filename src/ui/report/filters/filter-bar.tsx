@@ -1,6 +1,6 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
-import { type AddressOfSite, isFiltered, useSiteAddress } from "../../browser/address.ts"
+import { type AddressOfSite, isFiltered, NO_FILTERS, useSiteAddress } from "../../browser/address.ts"
 import { lazyPart } from "../../parts/loading.ts"
 import { toast } from "../../parts/toasts.tsx"
 import { unknownCards } from "../data/card-tabs.ts"
@@ -32,9 +32,9 @@ export function FilterBar({ onShown }: { onShown?(): void }) {
 }
 
 /** Removes all filters and shows a toast with *Undo*. */
-export function clearFilters({ address: { filters, segment, cohort }, go }: Pick<AddressOfSite, "address" | "go">): void {
-  go({ filters: [], segment: undefined, cohort: undefined })
-  toast("Filters cleared", () => go({ filters, segment, cohort }))
+export function clearFilters({ address: { filters, any, segment, cohort }, go }: Pick<AddressOfSite, "address" | "go">): void {
+  go(NO_FILTERS)
+  toast("Filters cleared", () => go({ filters, any, segment, cohort }))
 }
 
 const IgnoredParts = lazyPart(loadPills, "IgnoredParts")

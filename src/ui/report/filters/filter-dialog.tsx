@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import type { SegmentResponse } from "../../../domain/segment.ts"
-import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
+import { type AddressFilter, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
 import { Problem, post, remove } from "../../api/api.ts"
 import { canOnSite, useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
@@ -11,28 +11,44 @@ import { toast } from "../../parts/toasts.tsx"
 import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { useReport, useStatsSource } from "../data/reports.ts"
-import { FilterEditor } from "./filter-editor.tsx"
+import { FilterEditor, type Join } from "./filter-editor.tsx"
 import { addressFilters, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
 
 interface FilterDialogProps {
   index: number | undefined
+  isAny: boolean | undefined
   onClose(): void
 }
 
-/** Dialog that adds filters to the page, or edits them. */
-export default function FilterDialog({ index, onClose }: FilterDialogProps) {
-  const { address, go } = useSiteAddress()
+/**
+ * Dialog that adds filters to the page, or edits them: those that must all match, or those of which one must match. The other ones stay.
+ * New filters join the alternatives when the page has nothing else.
+ */
+export default function FilterDialog({ index, isAny, onClose }: FilterDialogProps) {
+  const { address, go, hasAlternatives } = useSiteAddress()
   const { siteId } = useStatsSource()
+  const { filters, any } = address
+  const editsAny = isAny ?? (index === undefined && filters.length === 0 && any.length > 0)
+  const [join, setJoin] = useState<Join>(editsAny ? "any" : "all")
+  const kept = editsAny ? filters : []
+  const changesTo = (list: AddressFilter[]): Pick<SiteAddress, "filters" | "any"> => {
+    if (join === "any" && list.length > 1) return { filters: kept, any: list }
+    return { filters: [...kept, ...list], any: editsAny ? [] : any }
+  }
   return (
     <FilterEditor
-      filters={address.filters}
+      filters={editsAny ? any : filters}
       index={index}
-      onFilters={(filters) => {
-        go({ filters })
+      more={editsAny ? filters.length : any.length}
+      join={join}
+      // A page has one group of alternatives.
+      {...(hasAlternatives && (editsAny || any.length === 0) && { onJoin: setJoin })}
+      onFilters={(list) => {
+        go(changesTo(list))
         onClose()
       }}
       onClose={onClose}
-      countOf={(filters) => <MatchCount filters={filters} />}
+      countOf={(list) => <MatchCount changes={changesTo(list)} />}
     >
       {siteId !== undefined && index === undefined && <SavedSegments siteId={siteId} onClose={onClose} />}
     </FilterEditor>
@@ -42,10 +58,10 @@ export default function FilterDialog({ index, onClose }: FilterDialogProps) {
 const COUNT_WAIT_MS = 300
 
 /** Number of visitors that filters match in the period of the page. */
-function MatchCount({ filters }: { filters: AddressFilter[] }) {
+function MatchCount({ changes }: { changes: Pick<SiteAddress, "filters" | "any"> }) {
   const { address } = useSiteAddress()
-  const asked = useDebouncedValue(JSON.stringify(filters), COUNT_WAIT_MS)
-  const given = { ...rangeArguments({ ...address, filters: JSON.parse(asked) }), metrics: ["visitors"] } // written above
+  const asked = useDebouncedValue(JSON.stringify(changes), COUNT_WAIT_MS)
+  const given = { ...rangeArguments({ ...address, ...JSON.parse(asked) }), metrics: ["visitors"] } // written above
   const { data, error, isFetching } = useReport("summary", given, { refetchMs: false })
   const visitors = data?.metrics.visitors
   return (

@@ -15,8 +15,16 @@ import { ValuePicker } from "./value-picker.tsx"
 /** Maximum number of filters in a URL. */
 const MAX_FILTERS = 10
 
+/** Whether all filters of a list must match, or one of them. */
+export type Join = "all" | "any"
+
 interface FilterEditorProps {
   filters: readonly AddressFilter[]
+  /** Number of filters that the page has besides these. */
+  more?: number
+  join?: Join
+  /** Offers the choice between the two. */
+  onJoin?(join: Join): void
   /** Index of the edited filter; undefined adds one. */
   index: number | undefined
   onFilters(filters: AddressFilter[]): void
@@ -27,8 +35,9 @@ interface FilterEditorProps {
   children?: ComponentChildren
 }
 
-/** Dialog for filters that all apply: one is in the form, the others are listed above it. Without an index the form adds one. */
-export function FilterEditor({ filters, index, onFilters, onClose, countOf, children }: FilterEditorProps) {
+/** Dialog for a list of filters: one is in the form, the others are listed above it. Without an index the form adds one. */
+export function FilterEditor({ filters, more = 0, join = "all", onJoin, index, ...props }: FilterEditorProps) {
+  const { onFilters, onClose, countOf, children } = props
   const { filterDimensions: dimensions = FLAT_DIMENSIONS } = useStatsSource()
   const empty: AddressFilter = { dimension: dimensions.includes("page") ? "page" : dimensions[0]!, operator: "is", values: [] }
   const [list, setList] = useState<readonly AddressFilter[]>(filters)
@@ -43,7 +52,7 @@ export function FilterEditor({ filters, index, onFilters, onClose, countOf, chil
   const isWhole = values.length > 0 && (dimension !== "property" || property !== "")
   const others = list.filter((_, at) => at !== place)
   const all = isWhole ? [...list.slice(0, place), withoutUnused(draft), ...list.slice(place + 1)] : others
-  const isFull = all.length >= MAX_FILTERS
+  const isFull = all.length + more >= MAX_FILTERS
   const open = (at: number, from: readonly AddressFilter[]) => {
     setList(from)
     setPlace(at)
@@ -62,6 +71,17 @@ export function FilterEditor({ filters, index, onFilters, onClose, countOf, chil
           onFilters([...all])
         }}
       >
+        {onJoin && others.length > 0 && (
+          <SelectField
+            label="Visits must match"
+            value={join}
+            onValue={(next) => onJoin(next as Join)}
+            options={[
+              { value: "all", label: "All filters" },
+              { value: "any", label: "Any filter" },
+            ]}
+          />
+        )}
         {others.length > 0 && (
           <div class="row" role="group" aria-label="Other filters">
             {list.map(
@@ -110,7 +130,7 @@ export function FilterEditor({ filters, index, onFilters, onClose, countOf, chil
           dimension={dimension}
           property={property}
           operator={operator}
-          others={others}
+          others={join === "any" ? [] : others}
           values={values}
           onValues={(next) => set({ values: [...next] })}
         />

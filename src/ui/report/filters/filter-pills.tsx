@@ -15,7 +15,7 @@ import { addressFilters, filterText, useFilterTexts, useSegments } from "./filte
 export default function FilterPills({ onShown }: { onShown?(): void }) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
-  const { filters, segment, cohort } = address
+  const { filters, any, segment, cohort } = address
   useEffect(() => onShown?.(), [])
   const without = (filter: AddressFilter) => go({ filters: filters.filter((one) => one !== filter) })
   return (
@@ -25,10 +25,12 @@ export default function FilterPills({ onShown }: { onShown?(): void }) {
       {filters.map((filter, index) => (
         <FilterPill key={filterText(filter)} filter={filter} index={index} onRemove={() => without(filter)} />
       ))}
+      {any.length > 0 && <AlternativesPill />}
       <Button kind="quiet" onClick={() => clearFilters({ address, go })}>
         Clear filters
       </Button>
-      {filters.length > 0 && siteId !== undefined && (
+      {/* A segment is a list of filters that must all match. */}
+      {filters.length > 0 && any.length === 0 && siteId !== undefined && (
         <Button kind="quiet" onClick={() => openDialog.set({ name: "segment" })}>
           Save as segment
         </Button>
@@ -45,6 +47,20 @@ function FilterPill({ filter, index, onRemove }: { filter: AddressFilter; index:
         {text}
       </button>
       <IconButton icon="close" label={`Remove ${text}`} onClick={onRemove} />
+    </span>
+  )
+}
+
+/** Pill with the filters of which one must match: Country is Germany or Source is Google. */
+function AlternativesPill() {
+  const { address, go } = useSiteAddress()
+  const text = useFilterTexts(address.any).join(" or ")
+  return (
+    <span class="pill">
+      <button type="button" title={`Edit: ${text}`} onClick={() => openDialog.set({ name: "filter", index: 0, isAny: true })}>
+        {text}
+      </button>
+      <IconButton icon="close" label={`Remove ${text}`} onClick={() => go({ any: [] })} />
     </span>
   )
 }

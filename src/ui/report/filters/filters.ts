@@ -5,7 +5,7 @@ import { QUERY } from "../../../domain/limits.ts"
 import type { SegmentResponse } from "../../../domain/segment.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
 import { getAll } from "../../api/api.ts"
-import { useSiteAddress } from "../../browser/address.ts"
+import { NO_FILTERS, useSiteAddress } from "../../browser/address.ts"
 import { dimensionLabel, operatorText } from "../../text/labels.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { valueText } from "../data/figures.ts"
@@ -46,7 +46,7 @@ function useNamesOf(dimension: Coded, filters: readonly AddressFilter[]): [code:
   const { address } = useSiteAddress()
   const exact = filters.filter((filter) => filter.dimension === dimension && isExact(filter.operator))
   const values = [...new Set(exact.flatMap(({ values }) => values))].slice(0, QUERY.flatValues)
-  const alone = { ...address, filters: [{ dimension, operator: "is" as const, values }], segment: undefined, cohort: undefined }
+  const alone = { ...address, ...NO_FILTERS, filters: [{ dimension, operator: "is" as const, values }] }
   const given = { ...rangeArguments(alone), dimension, metrics: ["visitors"], limit: values.length }
   const { data } = useReport("breakdown", given, { enabled: values.length > 0, refetchMs: false })
   if (values.length === 0 || !data) return []

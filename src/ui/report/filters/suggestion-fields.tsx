@@ -26,7 +26,7 @@ export function MatchValueField({ of, value, ...others }: MatchValueFieldProps) 
   const q = useDebouncedValue(value.trim(), WAIT_MS)
   const { data } = useReport(
     "values",
-    { ...rangeArguments({ ...address, filters: [] }), dimension: of, ...(q !== "" && { q }), limit: ROWS },
+    { ...rangeArguments({ ...address, filters: [], any: [] }), dimension: of, ...(q !== "" && { q }), limit: ROWS },
     { refetchMs: false },
   )
   return (
@@ -45,7 +45,7 @@ export function MatchValueField({ of, value, ...others }: MatchValueFieldProps) 
 export function PropertyKeyField({ value, onValue }: { value: string; onValue(key: string): void }) {
   const { address } = useSiteAddress()
   const list = useId()
-  const { data } = useReport("properties", { ...rangeArguments({ ...address, filters: [] }), limit: 20 }, { refetchMs: false })
+  const { data } = useReport("properties", { ...rangeArguments({ ...address, filters: [], any: [] }), limit: 20 }, { refetchMs: false })
   const keys = (data as Properties | undefined)?.data ?? []
   return (
     <>

@@ -17,7 +17,7 @@ interface ValuePickerProps {
   dimension: Dimension
   property: string
   operator: Operator
-  /** The page's other filters. Values that they exclude are not suggested. */
+  /** The other filters that must match. Values that they exclude are not suggested. */
   others: AddressFilter[]
   values: readonly string[]
   onValues(values: readonly string[]): void
@@ -134,7 +134,7 @@ function useSuggestions({
   const { data, isFetching } = useReport(
     "values",
     {
-      ...rangeArguments({ ...address, filters: others }),
+      ...rangeArguments({ ...address, filters: others, any: [] }),
       dimension,
       ...(isProperty && { property }),
       ...(q !== "" && { q }),

@@ -57,7 +57,11 @@ interface TagFieldProps {
 function TagField({ tag: { id, label, example }, value, onValue }: TagFieldProps) {
   const { address } = useSiteAddress()
   const list = useId()
-  const { data } = useReport("values", { ...rangeArguments({ ...address, filters: [] }), dimension: id, limit: 20 }, { refetchMs: false })
+  const { data } = useReport(
+    "values",
+    { ...rangeArguments({ ...address, filters: [], any: [] }), dimension: id, limit: 20 },
+    { refetchMs: false },
+  )
   return (
     <div>
       <TextField label={label} value={value} onValue={onValue} list={list} placeholder={example} maxLength={200} autocomplete="off" />

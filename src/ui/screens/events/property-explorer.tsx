@@ -97,7 +97,7 @@ function PropertyValues({ found: { property, events, values, total_values }, eve
       {total_values > values.length && (
         <p class="small">
           <Link href={`/sites/${siteId}/details/${encodeURIComponent(`property:${property}`)}${searchWith({ filters: all })}`}>
-            {counted(total_values - values.length, "more value")}
+            Show {exact(total_values - values.length)} more
           </Link>
         </p>
       )}

@@ -1,5 +1,6 @@
 import { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
+import { QUERY } from "../../../domain/limits.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { EmptyState } from "../../parts/states.tsx"
@@ -100,15 +101,25 @@ export const SplitField = ({ dimension, onDimension }: SplitFieldProps) => (
   />
 )
 
+/** Maximum number of values of a report. */
+export const MAX_ROWS = QUERY.funnelRows.max
+
 type Split = NonNullable<FunnelInsight["breakdown"]>
 type Row = Split["rows"][number]
 
 /** Empty state of a funnel that no visitor entered. */
 export const NoVisitors = () => <EmptyState>No visitors reached step 1 in this period.</EmptyState>
 
-/** Shows the funnel for each of the most frequent values. */
-export function FunnelSplit({ split, dimension }: { split: Split; dimension: Dimension }) {
-  if (split.rows.length === 0) return <NoVisitors />
+interface FunnelSplitProps {
+  split: Split
+  dimension: Dimension
+  /** Shows as many values as a report can have. */
+  onMore(): void
+}
+
+/** Shows the funnel for each of the most frequent values. Without any, the card of the steps has said so. */
+export function FunnelSplit({ split, dimension, onMore }: FunnelSplitProps) {
+  if (split.rows.length === 0) return null
   const steps = split.rows[0]?.steps ?? []
   const columns: Column<Row>[] = [
     { id: "value", label: dimensionLabel(dimension), cell: ({ value, label }) => visible(valueText(dimension, value, label)) },
@@ -131,9 +142,16 @@ export function FunnelSplit({ split, dimension }: { split: Split; dimension: Dim
         rows={split.rows}
         keyOf={({ value }) => value}
       />
-      {split.total_rows > split.rows.length && (
-        <p class="small quiet">{exact(split.total_rows - split.rows.length)} more values aren't shown.</p>
-      )}
+      {split.total_rows > split.rows.length &&
+        (split.rows.length < MAX_ROWS ? (
+          <button type="button" class="text-button" onClick={onMore}>
+            Show {exact(Math.min(MAX_ROWS, split.total_rows) - split.rows.length)} more
+          </button>
+        ) : (
+          <p class="small quiet">
+            The {MAX_ROWS} most frequent of {exact(split.total_rows)} values are shown.
+          </p>
+        ))}
     </div>
   )
 }

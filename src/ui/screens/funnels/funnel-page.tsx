@@ -16,7 +16,7 @@ import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.
 import { ImportMark } from "../../report/trust.tsx"
 import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { FunnelBars, FunnelSplit, FunnelTable, NoVisitors, SplitField, splitOf } from "./funnel-bars.tsx"
+import { FunnelBars, FunnelSplit, FunnelTable, MAX_ROWS, NoVisitors, SplitField, splitOf } from "./funnel-bars.tsx"
 import FunnelDialog, { ORDER_LABELS } from "./funnel-dialog.tsx"
 import { funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
 
@@ -61,7 +61,7 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
     funnel_id: funnel.id,
     ...rangeArguments(address),
     ...comparisonArguments(address),
-    ...(split && { breakdown: split }),
+    ...(split && { breakdown: split, ...(of("rows") === "more" && { breakdown_limit: MAX_ROWS }) }),
   })
   return (
     <div class="stack">
@@ -103,13 +103,15 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
       </Card>
       <Card title="Breakdown" full>
         <div class="split-field">
-          <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension })} />
+          <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension, rows: undefined })} />
         </div>
         {split && (
           <CardResult of={report} rows={4}>
             {(data) => {
               const { breakdown } = data as FunnelInsight // the result of the funnel report
-              return breakdown?.dimension === split ? <FunnelSplit split={breakdown} dimension={split} /> : null
+              return breakdown?.dimension === split ? (
+                <FunnelSplit split={breakdown} dimension={split} onMore={() => choose({ rows: "more" }, { replace: true })} />
+              ) : null
             }}
           </CardResult>
         )}

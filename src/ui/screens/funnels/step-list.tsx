@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { Problem } from "../../api/api.ts"
-import { useSiteAddress } from "../../browser/address.ts"
+import { NO_FILTERS, useSiteAddress } from "../../browser/address.ts"
 import { useDebouncedValue } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
@@ -197,7 +197,7 @@ export function useStepCounts(draft: FunnelDraft): StepCounts {
   const input = useMemo(() => (asked === undefined ? undefined : (JSON.parse(asked) as object)), [asked])
   const { data, error, isPlaceholderData, isFetching } = useReport(
     "funnel",
-    { ...rangeArguments({ ...address, filters: [], segment: undefined, cohort: undefined }), ...input },
+    { ...rangeArguments({ ...address, ...NO_FILTERS }), ...input },
     { enabled: input !== undefined, refetchMs: false },
   )
   const isCurrent = asked === text && !isPlaceholderData && !error

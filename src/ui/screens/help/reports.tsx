@@ -93,7 +93,8 @@ export const Filters = () => (
       <h2>Filter a report</h2>
       <p>
         Click a row to filter by it, and click it again to remove the filter. Filters apply to all cards and to the figures above. A filter
-        with several values matches any of them; several filters must all match.
+        with several values matches any of them. Several filters must all match, unless you choose <strong>Any filter</strong> in the
+        dialog.
       </p>
       <ul>
         <li>

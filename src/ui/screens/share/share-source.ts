@@ -19,7 +19,7 @@ export function allowedAddress({ allow_range, allow_filters }: OpenShareResponse
   return {
     ...plain,
     ...(allow_range ? days : { period, compare, match }),
-    ...(!allow_filters && { filters: [] }),
+    ...(!allow_filters && { filters: [], any: [] }),
   }
 }
 

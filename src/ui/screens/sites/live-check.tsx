@@ -11,9 +11,9 @@ import { Icon } from "../../parts/icon.tsx"
 import { errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { DROP_REASON_LABELS } from "../../report/drop-reasons.ts"
-import { timeText } from "../../text/format.ts"
+import { clockText, timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
+import { checksOf, type StepState, type Trouble, useLive } from "./live-state.ts"
 import { collectOrigin, examplePage, SnippetTabs } from "./snippets.tsx"
 
 const POLL_MS = 10_000
@@ -82,9 +82,9 @@ function CheckList({ site }: { site: OwnSiteResponse }) {
             <UnknownHost key={hostname} hostname={hostname} site={site} mayWrite={mayWrite} />
           ))}
         </Step>
-        <Step state={checks.zone} done={`Time zone: ${site.timezone} (now ${timeIn(site.timezone, now)})`}>
+        <Step state={checks.zone} done={`Time zone: ${site.timezone} (now ${clockText(now, site.timezone)})`}>
           <span class="small">
-            Reports use {site.timezone} (now {timeIn(site.timezone, now)}). Your browser is in {zone} (now {timeIn(zone, now)}).
+            Reports use {site.timezone} (now {clockText(now, site.timezone)}). Your browser is in {zone} (now {clockText(now, zone)}).
           </span>
           {mayWrite && <UseZone site={site} zone={zone} />}
         </Step>

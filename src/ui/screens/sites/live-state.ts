@@ -91,7 +91,7 @@ function troubleIn({ dropped, isSilent, scriptHost = "", refused }: LiveState): 
 }
 
 /** Returns the time of day in a zone, as hours and minutes. */
-export const timeIn = (timeZone: string, at: number): string =>
+const timeIn = (timeZone: string, at: number): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at)
 
 /** Time within which a page that loaded the script sends its first event. */

@@ -31,5 +31,16 @@ export function visitArguments(address: SiteAddress, choiceOf: (name: string) =>
     const chosen = BOUNDS[name].find(({ value }) => value !== "" && value === choiceOf(name))
     return chosen ? [[PARAMETERS[name], chosen.value] as const] : []
   })
-  return { ...Object.fromEntries(new URLSearchParams(asQuery(range))), ...Object.fromEntries(bounds) }
+  const hours = hoursOf(choiceOf)
+  return {
+    ...Object.fromEntries(new URLSearchParams(asQuery(range))),
+    ...Object.fromEntries(bounds),
+    ...(hours && { from_hour: String(hours.from), to_hour: String(hours.to) }),
+  }
+}
+
+/** Returns the hours of the URL, both inclusive: of the first and of the last day of the range. */
+export function hoursOf(choiceOf: (name: string) => string | undefined): { from: number; to: number } | undefined {
+  const [, from, to] = /^([01]?\d|2[0-3])-([01]?\d|2[0-3])$/.exec(choiceOf("hours") ?? "") ?? []
+  return from === undefined ? undefined : { from: Number(from), to: Number(to) }
 }

@@ -4,7 +4,7 @@ import type { ListedVisitResponse } from "../../../domain/visit-list.ts"
 import { useRows } from "../../api/plugin-requests.ts"
 import { isFiltered, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"
-import { Button } from "../../parts/button.tsx"
+import { Button, IconButton } from "../../parts/button.tsx"
 import { type Column, PagedTable } from "../../parts/data-table.tsx"
 import { Checkbox, FilterRow, SelectField } from "../../parts/form/fields.tsx"
 import { lazyPart } from "../../parts/loading.ts"
@@ -13,9 +13,9 @@ import { Forbidden } from "../../parts/states.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
 import { useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
-import { duration, exact, timeText } from "../../text/format.ts"
+import { clockText, duration, exact, timeText } from "../../text/format.ts"
 import { TruncatedText } from "../../text/safe-text.tsx"
-import { BOUNDS, visitArguments } from "./visit-query.ts"
+import { BOUNDS, hoursOf, visitArguments } from "./visit-query.ts"
 import { deviceText, moneyText, placeText, sourceText, startText } from "./visit-texts.ts"
 
 const VisitDialog = lazyPart(() => import("./visit-dialog.tsx"))
@@ -41,7 +41,7 @@ function Visits() {
     visitArguments(address, choices.of),
     { refetchMs: (rows) => rows.length <= FIRST_PAGE && REFETCH_MS },
   )
-  const isBounded = Object.keys(BOUNDS).some((name) => choices.of(name) !== undefined)
+  const isBounded = [...Object.keys(BOUNDS), "hours"].some((name) => choices.of(name) !== undefined)
   const hrefOf = ({ visit: id }: ListedVisitResponse) => `${base}/visits/${id}${searchWith({})}`
   return (
     <Page title="Visits">
@@ -80,7 +80,7 @@ function Visits() {
   )
 }
 
-const NO_BOUNDS = Object.fromEntries(Object.keys(BOUNDS).map((name) => [name, undefined]))
+const NO_BOUNDS = Object.fromEntries([...Object.keys(BOUNDS), "hours"].map((name) => [name, undefined]))
 
 /** Conditions on whole visits, which the filters of reports do not have. */
 function VisitBounds({ seesRevenue }: { seesRevenue: boolean }) {
@@ -99,7 +99,23 @@ function VisitBounds({ seesRevenue }: { seesRevenue: boolean }) {
           onChange={(isOn) => choose({ revenue: isOn ? "true" : undefined })}
         />
       )}
+      <HoursPill />
     </FilterRow>
+  )
+}
+
+/** The hours that the chart of the overview has opened, until they are removed. */
+function HoursPill() {
+  const { of, choose } = usePageChoices()
+  const hours = hoursOf(of)
+  if (!hours) return null
+  const clock = (hour: number) => clockText(Date.UTC(2026, 0, 1, hour), "UTC")
+  const text = `Started ${clock(hours.from)}–${clock((hours.to + 1) % 24)}`
+  return (
+    <span class="pill">
+      <span class="pill-text">{text}</span>
+      <IconButton icon="close" label={`Remove ${text}`} onClick={() => choose({ hours: undefined })} />
+    </span>
   )
 }
 

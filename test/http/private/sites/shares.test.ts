@@ -171,6 +171,19 @@ test("locked filters apply to every request of a viewer", async () => {
   expect((await open(slug, "/export?type=country")).body).not.toContain('"DE"')
 })
 
+test("a group of alternatives can't reach what a view hides or locks", async () => {
+  const { slug } = await share({ locked_filters: [{ dimension: "country", values: ["FR"] }], sections: ["summary", "locations"] })
+  const [german, page] = [
+    { dimension: "country", values: ["DE"] },
+    { dimension: "page", values: ["/"] },
+  ]
+  const asked = (any: unknown) => open(slug, `/stats/summary?filters=${filters({ any })}`)
+  expect((await asked([german])).body).toMatchObject({ metrics: { visitors: 0 } })
+  expect((await asked([german, { dimension: "country", values: ["FR"] }])).body).toMatchObject({ metrics: { visitors: 1 } })
+  expect((await asked([german, page])).body).toMatchObject({ code: "not_allowed" })
+  expect((await asked([german, { dimension: "segment", values: [1] }])).body).toMatchObject({ code: "not_allowed" })
+})
+
 test("a locked segment that was deleted matches nothing", async () => {
   const segment = (
     await editor.post("/sites/1/segments", { name: "Germans", scope: "site", filters: [{ dimension: "country", values: ["DE"] }] })

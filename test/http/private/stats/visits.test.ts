@@ -119,6 +119,9 @@ const filteredBy = (dimension: string, value: string) => `filters=${encodeURICom
 test.each([
   ["a duration", "min_duration=60", 2],
   ["a longer duration", "min_duration=61", 1],
+  ["a first hour of the first day", "timezone=UTC&from_hour=12", 3],
+  ["a last hour of the last day", "timezone=UTC&to_hour=11", 3],
+  ["a last hour before them", "timezone=UTC&to_hour=10", 0],
   ["a number of pageviews", "min_pageviews=2", 1],
   ["revenue", "revenue=true", 1],
   ["a goal", filteredBy("goal", "Bought"), 1],
@@ -126,6 +129,15 @@ test.each([
   ["a source that no visit has", filteredBy("source", "Bing"), 0],
 ])("filters by %s", async (_, query, count) => {
   expect((await list(`&${query}`)).data.length).toBe(count)
+})
+
+test("lists the visits of an hour, and says which range that is", async () => {
+  const day = "from=2026-11-21&to=2026-11-21&timezone=UTC"
+  const within = async (hours: string) => (await editor.get(`${VISITS}?${day}&${hours}`)).body as VisitListResponse
+  expect((await within("from_hour=11&to_hour=11")).data).toHaveLength(3)
+  expect((await within("from_hour=12&to_hour=12")).data).toHaveLength(0)
+  expect((await within("from_hour=23&to_hour=23")).data).toHaveLength(0)
+  expect((await within("from_hour=11&to_hour=11")).meta.range).toMatchObject({ from: "2026-11-21", to: "2026-11-21" })
 })
 
 test("names visitors and visits by the pseudonyms of exports, and contains no user id", async () => {
@@ -180,6 +192,8 @@ test.each([
   ["limit=201", "invalid_query"],
   ["min_duration=-1", "invalid_query"],
   ["min_pageviews=many", "invalid_query"],
+  ["from_hour=24", "invalid_query"],
+  ["period=today&from_hour=5&to_hour=4", "invalid_query"],
   ["revenue=yes", "invalid_query"],
   ["imports=false", "invalid_query"],
   ["cursor=x", "invalid_cursor"],

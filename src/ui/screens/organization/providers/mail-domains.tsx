@@ -41,7 +41,7 @@ export function MailDomains({ organization }: SectionProps) {
                 label="Domain"
                 value={domain}
                 onValue={setDomain}
-                placeholder="example.org"
+                placeholder="example.com"
                 error={errorOf("/domain")}
                 autocomplete="off"
               />

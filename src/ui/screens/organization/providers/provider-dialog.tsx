@@ -109,7 +109,7 @@ const Client = ({ draft, current, onDraft, sent: { errorOf } }: ClientProps) => 
       type="url"
       value={draft.issuer}
       onValue={(issuer) => onDraft({ issuer })}
-      placeholder="https://login.example.org"
+      placeholder="https://login.example.com"
       note="Exactly as in the provider's discovery document."
       error={errorOf("/issuer")}
       autocomplete="off"
