@@ -50,8 +50,6 @@ export interface AddressOfSite {
   base: string
   address: SiteAddress
   leftOut: readonly string[]
-  /** Whether the page supports filters of which only one must match. */
-  hasAlternatives: boolean
   /** Whether the URL contains a period. Otherwise the last or the default period applies. */
   namesPeriod: boolean
   /** Returns the query string with these changes, for links. */
@@ -86,7 +84,7 @@ export function useSiteAddress(): AddressOfSite {
     },
     [address, navigate, path, key, searchWith],
   )
-  return { siteId, base, address, leftOut, namesPeriod, hasAlternatives: place?.hasAlternatives ?? true, searchWith, go }
+  return { siteId, base, address, leftOut, namesPeriod, searchWith, go }
 }
 
 /** Returns a query string with some of the parameters of another one. */

@@ -17,7 +17,7 @@ export function RangeDialogs() {
 function dialogOf(open: OpenDialog) {
   switch (open.name) {
     case "filter":
-      return <FilterDialog index={open.index} isAny={open.isAny} onClose={closeDialog} />
+      return <FilterDialog {...open} onClose={closeDialog} />
     case "segment":
       return <SegmentDialog onClose={closeDialog} />
     case "notes":

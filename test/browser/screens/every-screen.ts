@@ -44,9 +44,9 @@ export function everyScreen({ width, themes: [first, other], screens }: ScreenCh
         // The console also logs an expected rejection.
         expect(faults.filter((one) => !(screen.refused && one.includes("Failed to load resource")))).toEqual([])
         expect(await page.evaluate(() => "__hit" in window)).toBe(false)
-        if (width < 768) {
-          await page.setViewportSize({ width: 320, height: 640 })
-          expect(await overflow(page)).toBe(0)
+        for (const beside of width < 768 ? [320] : [768, 900, 1920]) {
+          await page.setViewportSize({ width: beside, height: 900 })
+          expect({ width: beside, overflow: await overflow(page) }).toEqual({ width: beside, overflow: 0 })
         }
       },
       60_000,

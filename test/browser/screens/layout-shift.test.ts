@@ -4,15 +4,20 @@ import { bySize } from "../../size.ts"
 import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled } from "../report/dashboard-stand.ts"
+import { openScreens, SCREENS, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(120_000)
 let browser: Browser
 let stand: DashboardStand
+let every: ScreenStand
 let cookie: string
+let everyCookie: string
 const slugs: Record<string, string> = {}
 beforeAll(async () => {
   if (noBrowser) return
   browser = await openBrowser()
+  every = await openScreens(browser)
+  everyCookie = await every.signIn({ role: "owner", isInstanceAdmin: true })
   // The clock stands still, so the rate limit would never refill.
   stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
   await fillSite(stand.instance, { days: 3 })
@@ -27,6 +32,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await stand?.[Symbol.asyncDispose]()
+  await every?.[Symbol.asyncDispose]()
   await browser?.close()
 })
 
@@ -45,15 +51,15 @@ function watchShifts(): void {
 }
 
 /** Returns the layout shift while a page loads and what moved. Each answer of the server has a different delay. */
-async function shiftOf(page: Page, path: string): Promise<{ total: number; moved: string[] }> {
-  await page.clock.setFixedTime(stand.instance.clock.now())
+async function shiftOf(page: Page, { origin, instance }: DashboardStand, path: string): Promise<{ total: number; moved: string[] }> {
+  await page.clock.setFixedTime(instance.clock.now())
   await page.addInitScript(watchShifts)
   let requests = 0
   await page.route("**/api/**", async (route) => {
     await Bun.sleep(150 + 130 * (requests++ % 4))
     await route.continue().catch(() => {})
   })
-  await page.goto(stand.origin + path)
+  await page.goto(origin + path)
   await settled(page)
   const shifts = await page.evaluate(() => (window as unknown as { shifts: { value: number; moved: string[] }[] }).shifts)
   return { total: shifts.reduce((sum, { value }) => sum + value, 0), moved: shifts.flatMap(({ moved }) => moved) }
@@ -77,7 +83,23 @@ test.skipIf(noBrowser).each(bySize({ check: EACH_ONCE, full: EACH_WIDTH, release
   async (path, width) => {
     const share = /^\/share\/s\/(.*)/.exec(path)?.[1]
     await using watched = await stand.look({ width, ...(share === undefined && { cookie }) })
-    const { total, moved } = await shiftOf(watched.page, share === undefined ? path : `/share/s/${slugs[share]}`)
+    const { total, moved } = await shiftOf(watched.page, stand, share === undefined ? path : `/share/s/${slugs[share]}`)
+    if (total > 0.02) console.log(path, width, moved)
+    expect(total).toBeLessThanOrEqual(0.02)
+  },
+)
+
+/** All screens as they open, without what is opened on them. */
+const OPENING = SCREENS.filter(({ after }) => after === undefined)
+const ON_ALL = OPENING.flatMap((screen) => [375, 1280].map((width) => [screen.name, width, screen] as const))
+// The smallest size takes some screens, at each width in turn.
+const ON_SOME = ON_ALL.filter((_, index) => index % 13 === 0)
+
+test.skipIf(noBrowser).each(bySize({ check: ON_SOME, full: ON_ALL, release: ON_ALL }))(
+  "the screen %s at %i px doesn't move while it loads",
+  async (_, width, { path, guest }) => {
+    await using watched = await every.look({ width, ...(!guest && { cookie: everyCookie }) })
+    const { total, moved } = await shiftOf(watched.page, every, path)
     if (total > 0.02) console.log(path, width, moved)
     expect(total).toBeLessThanOrEqual(0.02)
   },

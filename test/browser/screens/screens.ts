@@ -100,6 +100,9 @@ export const SCREENS: readonly Screen[] = [
   { name: "nothing here", path: "/sites/999", refused: [404] },
 ]
 
+/** A name with many words, one of which is longer than a phone is wide. */
+const LONG_NAME = "The shop that sells shoes and boots to everyone, wholesale_and_in_large_quantities_beyond_limits"
+
 export interface ScreenStand extends DashboardStand {
   show(screen: Screen, looking: PageOptions): Promise<WatchedPage>
 }
@@ -110,17 +113,18 @@ export async function openScreens(browser: Browser): Promise<ScreenStand> {
   const { instance } = stand
   await fillSite(instance, { hostile: true })
   const { sites, goals, funnels, organizations } = instance.app.instance
+  await sites.update(1, { name: LONG_NAME, timezone: "America/Argentina/ComodRivadavia" })
   await sites.create((await organizations.list())[0]!.id, { name: "New site", hosts: ["new.example", "*.new.example"] })
   const rival = await organizations.create({ name: "Mill" })
   await sites.create(rival.id, { name: "Rival", hosts: ["shop.example", "a-long-name-of-a-host-below.new.example", "*.new.example"] })
   await goals.create(instance.site, { kind: "event", value: "signup" })
-  await goals.create(instance.site, { kind: "page", value: "/pricing" })
+  await goals.create(instance.site, { kind: "page", value: "/pricing", name: LONG_NAME })
   const steps = [
     { type: "page" as const, value: "/" },
     { type: "page" as const, value: "/pricing" },
     { type: "event" as const, value: "signup" },
   ]
-  await funnels.create(instance.site, { name: "Sign-up", steps })
+  await funnels.create(instance.site, { name: `Sign-up: ${LONG_NAME}`, steps })
   const cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
   return {
     ...stand,

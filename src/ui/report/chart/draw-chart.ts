@@ -41,6 +41,8 @@ export interface ChartDrawing {
 
 /** Up to this number of buckets, bars are easier to read than a line. */
 const FEW = 24
+/** Distance from which a moved pointer selects a range. */
+const DRAG_PX = 8
 const FONT = "12px 'Hanken Grotesk', system-ui, sans-serif"
 
 /** Draws the chart into the element, and redraws it when the size or the theme changes. Colours come from the style sheet. */
@@ -160,19 +162,27 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
       ],
       cursor: {
         y: false,
-        drag: { x: true, y: false, setScale: false, dist: 8 },
+        // The library takes a click beside a point for a drag, because the crosshair stands on the point.
+        drag: { x: true, y: false, setScale: false, dist: DRAG_PX, click: () => {} },
         points: { size: 7, fill: accent },
         // The line stands on a point, so that it shows which one a click opens.
         move: (plot, left, top) => [left < 0 ? left : plot.valToPos(plot.posToIdx(left), "x"), top],
       },
       hooks: {
         ready: [
-          ({ over, cursor }) =>
-            over.addEventListener("click", (event) => {
+          (plot) => {
+            let from = 0
+            plot.over.onmousedown = ({ clientX }) => {
+              from = clientX
+            }
+            plot.over.onclick = (event) => {
               // A finger reads the values of a point; the menu next to them opens it.
-              const isTouch = event instanceof PointerEvent && event.pointerType === "touch"
-              if (!isTouch && cursor.idx != null) content().onRange(cursor.idx, cursor.idx)
-            }),
+              if ((event as PointerEvent).pointerType === "touch" || Math.abs(event.clientX - from) >= DRAG_PX) return
+              // The crosshair may be a frame behind the pointer.
+              const at = plot.posToIdx(event.offsetX)
+              content().onRange(at, at)
+            }
+          },
         ],
         setSelect: [
           (plot) => {

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks"
+import { useContext, useState } from "preact/hooks"
 import type { SegmentResponse } from "../../../domain/segment.ts"
 import { type AddressFilter, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
 import { Problem, post, remove } from "../../api/api.ts"
 import { canOnSite, useMe } from "../../api/session.ts"
-import { useSiteAddress } from "../../browser/address.ts"
+import { AddressPlaceContext, useSiteAddress } from "../../browser/address.ts"
 import { useDebouncedValue } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
@@ -15,8 +15,8 @@ import { FilterEditor, type Join } from "./filter-editor.tsx"
 import { addressFilters, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
 
 interface FilterDialogProps {
-  index: number | undefined
-  isAny: boolean | undefined
+  index?: number
+  isAny?: boolean
   onClose(): void
 }
 
@@ -25,7 +25,8 @@ interface FilterDialogProps {
  * New filters join the alternatives when the page has nothing else.
  */
 export default function FilterDialog({ index, isAny, onClose }: FilterDialogProps) {
-  const { address, go, hasAlternatives } = useSiteAddress()
+  const { address, go } = useSiteAddress()
+  const { hasAlternatives = true } = useContext(AddressPlaceContext) ?? {}
   const { siteId } = useStatsSource()
   const { filters, any } = address
   const editsAny = isAny ?? (index === undefined && filters.length === 0 && any.length > 0)
