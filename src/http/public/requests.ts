@@ -46,16 +46,25 @@ const FILTER_MEMBERS: Readonly<Record<string, string>> = {
   values: "Values to compare with. They are alternatives.",
 }
 
-/** Describes the filters, which in a query string can also be groups of alternatives. The schemas of the tools have none, to stay flat. */
+/**
+ * Describes the filters, which in a query string can also be groups of alternatives. The schemas of the tools have no groups, so that they
+ * stay flat.
+ */
 function describedFilters(schema: object): object {
   const { items } = schema as { items: { properties: Readonly<Record<string, object>> } } // a list of objects
   const members = Object.entries(items.properties).map(([name, member]) => [name, { description: FILTER_MEMBERS[name], ...member }])
   const filter = { ...items, properties: Object.fromEntries(members) }
-  const any = { type: "array", minItems: 1, maxItems: QUERY.flatFilters, items: filter, description: "Filters of which one must match." }
+  const any = {
+    type: "array",
+    minItems: 1,
+    maxItems: QUERY.flatFilters,
+    items: filter,
+    description: "Alternatives: one of these filters must match. Without other members.",
+  }
   return {
     ...schema,
-    description: "All filters must match; inside one filter any value may match, and inside a group any filter. Missing values are (none).",
-    items: { anyOf: [filter, { type: "object", properties: { any }, required: ["any"], additionalProperties: false }] },
+    description: "All filters must match; inside one filter any value may match. Missing values are (none).",
+    items: { ...filter, properties: { ...filter.properties, any }, required: [] },
   }
 }
 

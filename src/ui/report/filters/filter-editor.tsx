@@ -20,7 +20,7 @@ export type Join = "all" | "any"
 
 interface FilterEditorProps {
   filters: readonly AddressFilter[]
-  /** Number of filters that the page has besides these. */
+  /** Number of other filters of the page. */
   more?: number
   join?: Join
   /** Offers the choice between the two. */
