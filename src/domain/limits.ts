@@ -168,7 +168,7 @@ export const QUERY = {
   admittedPerOrganization: 8,
   waitingPerOrganization: 32,
   waitingInstance: 256,
-  breakdownLimit: 100,
+  breakdownLimit: 1_000,
   breakdownOffset: 10_000,
   realtimeLimit: 50,
   realtimeEvents: 50,
@@ -180,6 +180,23 @@ export const QUERY = {
   batch: 20,
   shownValueChars: 500,
 } as const
+
+/** Limits of Plausible's API v1, as its documentation states them, and of the texts of its parameters. */
+export const PLAUSIBLE = {
+  rows: 1_000,
+  usualRows: 100,
+  pages: 100_000,
+  filterChars: 8_000,
+  propertyChars: 320,
+  /** Items of a list of sites or goals. */
+  listed: { min: 1, max: 1_000, default: 100 },
+} as const
+
+/** Limits of the reports in the form of Umami's API. */
+export const UMAMI = { rows: 1_000, usualRows: 500, offset: 100_000, filterChars: 2_000 } as const
+
+/** Maximum number of hits in a request to GoatCounter's API. */
+export const GOATCOUNTER_HITS = 500
 
 export const THINGS = {
   sitesPerOrganization: 1_000,

@@ -10,6 +10,17 @@ export function parseInstant(text: string): number | undefined {
   }
 }
 
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/i
+
+/**
+ * Parses a local time such as `2026-11-20T08:00`. Returns epoch milliseconds, or undefined for anything else. Of a time that occurs
+ * twice the first one counts, and a time that was skipped moves forward by the skipped hour.
+ */
+export function parseLocalTime(text: string, timezone: string): number | undefined {
+  if (!LOCAL_TIME.test(text) || !parseDay(text.slice(0, 10))) return undefined
+  return Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds
+}
+
 /** Formats epoch milliseconds as RFC 3339 in UTC, in whole seconds. */
 export const instantText = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z")
 

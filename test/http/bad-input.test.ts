@@ -393,7 +393,7 @@ describe("query strings", () => {
     ["breakdown", "dimension=property"],
     ["breakdown", "dimension=page&property=x"],
     ["breakdown", "dimension=page&limit=0"],
-    ["breakdown", "dimension=page&limit=101"],
+    ["breakdown", "dimension=page&limit=1001"],
     ["breakdown", "dimension=page&limit=1e1"],
     ["breakdown", "dimension=page&limit=0x10"],
     ["breakdown", "dimension=page&limit=-1"],

@@ -144,7 +144,8 @@ export function checkComparison({ world, random, time }: Trial): void {
 export function checkPeriods({ world, random, time }: Trial): void {
   const timezone = someZone(random, time)
   const now = someMoment(random, world.visits(1), time)
-  for (const period of PERIODS) {
+  const counted = [`${random.whole(1, 3_000)}d`, `${random.whole(1, 100)}mo`] as const
+  for (const period of [...PERIODS, "last_week" as const, ...counted]) {
     if (period === "all") continue
     const found = periodRange(period, { now, timezone })
     const context = `${period} ${timezone} ${now}`

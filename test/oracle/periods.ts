@@ -1,5 +1,5 @@
-import type { Period } from "../../src/domain/period.ts"
 import type { Range } from "../../src/domain/query.ts"
+import type { RelativePeriod } from "../../src/domain/relative-period.ts"
 import type { Comparison } from "../../src/query/parse/compare.ts"
 import { bucketStarts, dayRange, daysBetween, localDate, plusDays, weekday, yearBefore } from "./days.ts"
 
@@ -17,24 +17,19 @@ const monthsBefore = (date: string, months: number) => {
 }
 
 /** Returns the local days of a period, following the table of metrics.md 9.1. */
-export function periodDays(period: Exclude<Period, "24h" | "all">, now: number, zone: string): Days {
+export function periodDays(period: Exclude<RelativePeriod, "24h" | "all">, now: number, zone: string): Days {
   const today = localDate(now, zone)
-  const back = (days: number) => ({ from: plusDays(today, 1 - days), to: today })
-  const table: Record<typeof period, Days> = {
-    today: back(1),
+  const monday = plusDays(today, 1 - weekday(today))
+  const named: Readonly<Record<string, Days>> = {
+    today: { from: today, to: today },
     yesterday: { from: plusDays(today, -1), to: plusDays(today, -1) },
-    "7d": back(7),
-    "28d": back(28),
-    "30d": back(30),
-    "90d": back(90),
-    "91d": back(91),
+    last_week: { from: plusDays(monday, -7), to: plusDays(monday, -1) },
     month: { from: firstOfMonth(today), to: today },
     year: { from: `${today.slice(0, 4)}-01-01`, to: today },
     last_month: { from: monthsBefore(today, 1), to: plusDays(firstOfMonth(today), -1) },
-    "6mo": { from: monthsBefore(today, 5), to: today },
-    "12mo": { from: monthsBefore(today, 11), to: today },
   }
-  return table[period]
+  const count = Number.parseInt(period, 10)
+  return named[period] ?? { from: period.endsWith("mo") ? monthsBefore(today, count - 1) : plusDays(today, 1 - count), to: today }
 }
 
 /** "The current hour and the 23 before it", where an hour is a row of a timeseries. */

@@ -3,9 +3,9 @@ import { Elysia } from "elysia"
 import { dimensionFacts, FLAT_DIMENSIONS } from "../../domain/dimension.ts"
 import { API, QUERY } from "../../domain/limits.ts"
 import { METRICS } from "../../domain/metric.ts"
-import { PERIODS } from "../../domain/period.ts"
 import { INTERVALS } from "../../domain/query.ts"
 import { QueryAnswer } from "../../domain/query-answer.ts"
+import { PERIOD_PATTERN } from "../../domain/relative-period.ts"
 import type { QueryForm } from "../../services/stats/query-form.ts"
 import { readJson } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
@@ -32,7 +32,8 @@ const MetricName = t.Unsafe<string>({ title: "QueryMetric", type: "string", enum
 
 const Pair = t.Unsafe<[string, string]>({
   type: "array",
-  description: "First and last day, or two RFC 3339 timestamps with offsets. Both are inclusive.",
+  description:
+    "First and last day, or two times: RFC 3339 with an offset, or local ones such as `2026-11-20T08:00:00`. Both are inclusive.",
   items: { type: "string" },
   minItems: 2,
   maxItems: 2,
@@ -70,8 +71,8 @@ const QueryRequest = t.Object(
       description: "Id, tracking id or host of the site. A host must belong to exactly one visible site.",
     }),
     metrics: t.Array(MetricName, { minItems: 1, maxItems: QUERY.metrics, uniqueItems: true, description: "Metrics to return." }),
-    date_range: t.Union([choice(["day", "realtime", ...PERIODS]), Pair], {
-      description: "Preset or range of dates. `realtime` is the last 5 minutes.",
+    date_range: t.Union([choice(["day", "realtime"]), t.String({ pattern: PERIOD_PATTERN }), Pair], {
+      description: "Relative range, any number of days or months such as `14d` or `3mo`, or two ends. `realtime` is the last 5 minutes.",
     }),
     timezone: t.Optional(t.String({ description: "IANA time zone of day and bucket boundaries. Default: time zone of the site." })),
     dimensions: t.Optional(

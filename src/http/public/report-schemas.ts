@@ -2,7 +2,8 @@ import { FLAT_DIMENSIONS } from "../../domain/dimension.ts"
 import { OPERATORS } from "../../domain/filter.ts"
 import { API, COLLECT, QUERY, THINGS } from "../../domain/limits.ts"
 import { FLAT_METRICS } from "../../domain/metric.ts"
-import { COMPARISONS, PERIODS } from "../../domain/period.ts"
+import { COMPARISONS } from "../../domain/period.ts"
+import { PERIOD_PATTERN } from "../../domain/relative-period.ts"
 
 /**
  * JSON Schema of the arguments of a tool (api.md section 8.5). Flat, without references, alternatives or null, which some clients
@@ -16,7 +17,7 @@ export interface InputSchema {
 }
 
 const choice = (names: readonly string[], more: object = {}) => ({ type: "string", enum: names, ...more })
-const day = (description: string) => ({ type: "string", format: "date", description })
+const end = (description: string) => ({ type: "string", description })
 const list = (maximum: number, usual: number) => ({ type: "integer", minimum: 1, maximum, default: usual })
 
 const SITE = { site_id: { type: "integer", minimum: 1, description: "Numeric site id from list_sites." } }
@@ -39,12 +40,14 @@ const FILTER = {
 }
 
 const RANGED = {
-  period: choice(PERIODS, {
+  period: {
+    type: "string",
+    pattern: PERIOD_PATTERN,
     default: "30d",
-    description: "Preset range. N-day presets end today and include it. Ignored when from and to are given.",
-  }),
-  from: day("First day, YYYY-MM-DD, inclusive. Give from and to together."),
-  to: day("Last day, YYYY-MM-DD, inclusive. A day after today is clipped to today."),
+    description: "Range up to now, or a number of days or months such as 14d or 3mo, today included. Ignored when from and to are given.",
+  },
+  from: end("First day, YYYY-MM-DD, or time, YYYY-MM-DDTHH:MM:SS, inclusive. Give from and to together."),
+  to: end("Last day or time, inclusive. Clipped to today."),
   timezone: {
     type: "string",
     maxLength: 64,
@@ -66,8 +69,8 @@ const COMPARED = {
     description:
       "Also return the same metrics for the preceding range of equal length, for the same dates one year earlier, or for compare_from to compare_to.",
   }),
-  compare_from: day("First day of the compared range, only with compare=custom."),
-  compare_to: day("Last day of the compared range, only with compare=custom."),
+  compare_from: end("First day or time of the compared range, only with compare=custom."),
+  compare_to: end("Last day or time of the compared range, only with compare=custom."),
   match_weekday: {
     type: "boolean",
     default: false,

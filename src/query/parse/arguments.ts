@@ -2,6 +2,7 @@ import { AppError, type Fault, MAX_COUNTED_FAULTS } from "../../domain/error.ts"
 import { COLLECT, QUERY } from "../../domain/limits.ts"
 import { parseDay } from "../../domain/moment.ts"
 import { isClean } from "../../domain/text.ts"
+import { END_FORMS, type End, parseEnd } from "./period.ts"
 
 /** Whether arguments came as text of a query string (400 `invalid_query`) or as JSON (422 `validation_failed`). */
 export type Form = "text" | "json"
@@ -90,6 +91,15 @@ export class ArgumentReader {
     if (typeof value !== "string") return this.refuse(wrongType(name, "a date, YYYY-MM-DD"))
     const detail = `${name} must be a calendar date, YYYY-MM-DD.`
     return parseDay(value) ?? this.refuse({ pointer: `/${name}`, code: "invalid_date", detail })
+  }
+
+  /** Reads the start or end of a range: a day, or a time with or without an offset. */
+  end(name: string, timezone: string): End | undefined {
+    const value = this.raw(name)
+    if (value === undefined) return undefined
+    if (typeof value !== "string") return this.refuse(wrongType(name, "a date, YYYY-MM-DD, or a time"))
+    const detail = `${name} must be ${END_FORMS}.`
+    return parseEnd(value, timezone) ?? this.refuse({ pointer: `/${name}`, code: "invalid_date", detail })
   }
 
   refuse(fault: Fault): undefined {

@@ -1,31 +1,27 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { QUERY } from "../../domain/limits.ts"
-import { parseDay, parseInstant } from "../../domain/moment.ts"
-import { PERIODS, type Period } from "../../domain/period.ts"
-import type { Range } from "../../domain/query.ts"
-import { type Comparison, comparedRange, comparedSoFar } from "./compare.ts"
+import { isRelativePeriod, PERIOD_CHOICES, PERIOD_NAMES } from "../../domain/relative-period.ts"
+import { type Comparison, comparedRange, comparedSoFar, customComparison } from "./compare.ts"
 import { type Faults, readList } from "./faults.ts"
 import {
-  clippedDays,
-  dayStart,
-  daysRange,
+  type ClippedRange,
+  END_FORMS,
+  type End,
   hoursRange,
+  isLongPeriod,
   type LocalRange,
   type Moment,
+  parseEnd,
   periodRange,
   type RangeFault,
-  today,
-  zoned,
+  rangeBetween,
 } from "./period.ts"
 
 /** Length of the range `realtime`: five minutes up to and including now. */
 const REALTIME_MS = 300_000
-const NAMES = ["day", "realtime", ...PERIODS]
+const NAMES = ["day", "realtime", ...PERIOD_NAMES]
 
-export interface ArrayRange {
-  range: LocalRange
-  /** Whether the end was after today and was clipped. */
-  clipped: boolean
+export interface ArrayRange extends ClippedRange {
   isRealtime: boolean
 }
 
@@ -36,36 +32,27 @@ export function readDateRange(value: unknown, moment: Moment, faults: Faults): A
     const pair = readPair(value, "/date_range", moment, faults)
     return pair && { ...pair, isRealtime: false }
   }
-  if (typeof value !== "string") return faults.refuse("/date_range", "invalid_type", "must be a name or a pair of days or of instants")
+  if (typeof value !== "string") return faults.refuse("/date_range", "invalid_type", "must be a name or a pair of days or of times")
   if (value === "realtime") return { range: lastMinutes(moment), clipped: false, isRealtime: true }
-  const period = PERIODS.find((name) => name === (value === "day" ? ("today" satisfies Period) : value))
-  if (!period) return faults.refuse("/date_range", "invalid_choice", `must be one of: ${NAMES.join(", ")}, or a pair`, NAMES)
-  return { range: periodRange(period, moment), clipped: false, isRealtime: false }
+  const period = value === "day" ? "today" : value
+  if (!isRelativePeriod(period))
+    return faults.refuse("/date_range", "invalid_choice", `must be one of: day, realtime, ${PERIOD_CHOICES}, or a pair`, NAMES)
+  const range = periodRange(period, moment)
+  if (isLongPeriod(period, range)) return faults.refuse("/date_range", "invalid_range", RANGE_FAULT_TEXTS.long)
+  return { range, clipped: false, isRealtime: false }
 }
 
-/** Reads two days or two instants, both inclusive: whole days, or instants to the second. */
-export function readPair(
-  value: unknown,
-  pointer: string,
-  moment: Moment,
-  faults: Faults,
-): { range: LocalRange; clipped: boolean } | undefined {
+/** Reads two days or two times, both inclusive: whole days, or times to the second. */
+export function readPair(value: unknown, pointer: string, moment: Moment, faults: Faults): ClippedRange | undefined {
   const pair = readList(value, pointer, { min: 2, max: 2 }, faults)
-  const [first, last] = pair?.map((end, i) => readEnd(end, `${pointer}/${i}`, faults)) ?? []
+  const [first, last] = pair?.map((end, i) => readEnd(end, `${pointer}/${i}`, moment, faults)) ?? []
   if (first === undefined || last === undefined) return undefined
-  const refuse = (fault: RangeFault) => faults.refuse(pointer, "invalid_range", RANGE_FAULT_TEXTS[fault])
-  if (typeof first === "number" && typeof last === "number") {
-    const span = instantsBetween(first, last, moment)
-    return typeof span === "string" ? refuse(span) : { range: hoursRange(span.range, moment.timezone), clipped: span.clipped }
-  }
-  if (typeof first === "number" || typeof last === "number") {
-    return faults.refuse(pointer, "invalid_range", "must have two days or two instants")
-  }
-  const days = clippedDays(first, last, moment)
-  return typeof days === "string" ? refuse(days) : { range: daysRange(days.from, days.to, moment.timezone), clipped: days.clipped }
+  const range = rangeBetween(first, last, moment)
+  return typeof range === "string" ? faults.refuse(pointer, "invalid_range", RANGE_FAULT_TEXTS[range]) : range
 }
 
 const RANGE_FAULT_TEXTS: Record<RangeFault, string> = {
+  mixed: "must have two days or two times",
   reversed: "must not start after it ends",
   future: "must not start in the future",
   long: `must cover at most ${QUERY.rangeYears} years`,
@@ -73,24 +60,10 @@ const RANGE_FAULT_TEXTS: Record<RangeFault, string> = {
 
 const lastMinutes = ({ now, timezone }: Moment): LocalRange => hoursRange({ from: now - REALTIME_MS + 1, to: now + 1 }, timezone)
 
-function readEnd(value: unknown, pointer: string, faults: Faults): Temporal.PlainDate | number | undefined {
+function readEnd(value: unknown, pointer: string, { timezone }: Moment, faults: Faults): End | undefined {
   if (typeof value !== "string") return faults.refuse(pointer, "invalid_type", "must be a string")
-  const detail = "must be a calendar date, YYYY-MM-DD, or an RFC 3339 instant with an offset"
-  return parseDay(value) ?? parseInstant(value) ?? faults.refuse(pointer, "invalid_date", detail)
+  return parseEnd(value, timezone) ?? faults.refuse(pointer, "invalid_date", `must be ${END_FORMS}`)
 }
-
-/** Returns the range between two instants in whole seconds, clipped to the end of today. */
-function instantsBetween(first: number, last: number, moment: Moment): { range: Range; clipped: boolean } | RangeFault {
-  const [from, to] = [wholeSeconds(first), wholeSeconds(last) + 1_000]
-  const end = dayStart(today(moment).add({ days: 1 }), moment.timezone)
-  const range = { from, to: Math.min(to, end) }
-  if (first > last) return "reversed"
-  if (from > moment.now) return "future"
-  const longest = zoned(from, moment.timezone).add({ years: QUERY.rangeYears })
-  return longest.epochMilliseconds < range.to ? "long" : { range, clipped: to > end }
-}
-
-const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000
 
 export const Comparisons = t.Object(
   {
@@ -121,8 +94,5 @@ function readMode({ mode, date_range, match_day_of_week }: Comparisons, moment: 
   }
   if (date_range === undefined) return faults.refuse(POINTER, "invalid_range", "is required with mode custom")
   const pair = readPair(date_range, POINTER, moment, faults)
-  if (!pair) return undefined
-  const { range, from, to, hours } = pair.range
-  if (hours) return { mode: "custom_hours", range, matchWeekday }
-  return { mode: "custom", from: Temporal.PlainDate.from(from), to: Temporal.PlainDate.from(to), matchWeekday }
+  return pair && customComparison(pair.range, matchWeekday)
 }

@@ -9,6 +9,12 @@ export type Comparison = { matchWeekday: boolean } & (
   | { mode: "custom_hours"; range: Range }
 )
 
+/** Returns the comparison with a range that the caller chose: two days, or two times. */
+export function customComparison({ range, from, to, hours }: LocalRange, matchWeekday: boolean): Comparison {
+  if (hours) return { mode: "custom_hours", range, matchWeekday }
+  return { mode: "custom", from: Temporal.PlainDate.from(from), to: Temporal.PlainDate.from(to), matchWeekday }
+}
+
 /**
  * Returns the range that another one is compared with (metrics.md section 9.2): whole days, however much of today has passed.
  * A range of hours is compared with as many hours, but with whole days when the caller chose the days.

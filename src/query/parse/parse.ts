@@ -7,23 +7,24 @@ import type { Filter } from "../../domain/filter.ts"
 import { QUERY } from "../../domain/limits.ts"
 import { FLAT_METRICS, type FlatMetric } from "../../domain/metric.ts"
 import { parseTimezone } from "../../domain/moment.ts"
-import { COMPARISONS, PERIODS } from "../../domain/period.ts"
+import { COMPARISONS } from "../../domain/period.ts"
 import type { Interval } from "../../domain/query.ts"
+import { isRelativePeriod, PERIOD_CHOICES, type RelativePeriod } from "../../domain/relative-period.ts"
 import { fault } from "../../domain/shape.ts"
 import { ArgumentReader, type Form, fromQueryString, refuseArguments } from "./arguments.ts"
 import { HIDDEN, type Hiding } from "./array-dimensions.ts"
 import type { SavedFilters } from "./array-filters.ts"
 import { refuseCombinations } from "./combinations.ts"
-import { comparedRange } from "./compare.ts"
+import { comparedRange, customComparison } from "./compare.ts"
 import { readFilters } from "./flat-filters.ts"
 import {
-  type ClippedDays,
-  clippedDays,
-  daysRange,
+  type ClippedRange,
+  isLongPeriod,
   type LocalRange,
   type Moment,
   periodRange,
   type RangeFault,
+  rangeBetween,
   readInterval,
 } from "./period.ts"
 
@@ -174,26 +175,46 @@ function readTimezone(reader: ArgumentReader): string | undefined {
   return zone
 }
 
-function readRange(reader: ArgumentReader, moment: Moment): { range: LocalRange; clipped: boolean } | undefined {
-  const period = reader.choice("period", PERIODS) ?? "30d"
-  if (!reader.has("from") && !reader.has("to")) return { range: periodRange(period, moment), clipped: false }
-  const days = readDays(reader, ["from", "to"], moment)
-  return days && { range: daysRange(days.from, days.to, moment.timezone), clipped: days.clipped }
+function readRange(reader: ArgumentReader, moment: Moment): ClippedRange | undefined {
+  const period = readPeriod(reader)
+  if (reader.has("from") || reader.has("to")) return readEnds(reader, ["from", "to"], moment)
+  const range = periodRange(period, moment)
+  if (isLongPeriod(period, range)) return reader.refuse({ pointer: "/period", code: "invalid_range", detail: TOO_LONG })
+  return { range, clipped: false }
 }
 
-/** Reads two days, both inclusive, and clips the last one to today. */
-function readDays(reader: ArgumentReader, [first, last]: readonly [string, string], moment: Moment): ClippedDays | undefined {
-  const [from, given] = [reader.day(first), reader.day(last)]
+const USUAL_PERIOD = "30d"
+
+function readPeriod(reader: ArgumentReader): RelativePeriod {
+  const period = reader.has("period") ? reader.raw("period") : USUAL_PERIOD
+  if (isRelativePeriod(period)) return period
+  reader.refuse({ pointer: "/period", code: "invalid_choice", detail: `period must be one of: ${PERIOD_CHOICES}.` })
+  return USUAL_PERIOD
+}
+
+/** Reads two days or two times, both inclusive, and clips the last one to today. */
+function readEnds(reader: ArgumentReader, [first, last]: readonly [string, string], moment: Moment): ClippedRange | undefined {
+  const [from, to] = [reader.end(first, moment.timezone), reader.end(last, moment.timezone)]
   const refuse = (name: string, detail: string) => reader.refuse({ pointer: `/${name}`, code: "invalid_range", detail })
   for (const name of [first, last]) if (!reader.has(name)) refuse(name, `Give ${first} and ${last} together.`)
-  if (!from || !given) return undefined
-  const days = clippedDays(from, given, moment)
-  return typeof days === "string" ? refuse(first, rangeFaultText(days, first, last)) : days
+  if (from === undefined || to === undefined) return undefined
+  const range = rangeBetween(from, to, moment)
+  return typeof range === "string" ? refuse(first, rangeFaultText(range, first, last)) : range
 }
 
+const TOO_LONG = `A range can cover at most ${QUERY.rangeYears} years.`
+
 function rangeFaultText(fault: RangeFault, first: string, last: string): string {
-  if (fault === "reversed") return `${first} must not be after ${last}.`
-  return fault === "future" ? `${first} must not be in the future.` : `A range can cover at most ${QUERY.rangeYears} years.`
+  switch (fault) {
+    case "mixed":
+      return `${first} and ${last} must both be days or both be times.`
+    case "reversed":
+      return `${first} must not be after ${last}.`
+    case "future":
+      return `${first} must not be in the future.`
+    case "long":
+      return TOO_LONG
+  }
 }
 
 function readComparison(reader: ArgumentReader, range: LocalRange, moment: Moment): LocalRange | undefined {
@@ -201,8 +222,8 @@ function readComparison(reader: ArgumentReader, range: LocalRange, moment: Momen
   const matchWeekday = reader.boolean("match_weekday") ?? false
   const named = ["compare_from", "compare_to"].filter((name) => reader.has(name))
   if (mode === "custom") {
-    const days = readDays(reader, ["compare_from", "compare_to"], moment)
-    return days && comparedRange(range, { mode, from: days.from, to: days.to, matchWeekday })
+    const ends = readEnds(reader, ["compare_from", "compare_to"], moment)
+    return ends && comparedRange(range, customComparison(ends.range, matchWeekday))
   }
   for (const name of named) {
     reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} is only allowed with compare=custom.` })

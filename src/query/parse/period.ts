@@ -1,6 +1,7 @@
 import { QUERY } from "../../domain/limits.ts"
-import type { Period } from "../../domain/period.ts"
+import { parseDay, parseInstant, parseLocalTime } from "../../domain/moment.ts"
 import type { Interval, Range } from "../../domain/query.ts"
+import { countOf, type RelativePeriod } from "../../domain/relative-period.ts"
 import type { ArgumentReader } from "./arguments.ts"
 import { bucketsOf } from "./buckets.ts"
 
@@ -22,7 +23,7 @@ export interface Moment {
 }
 
 /** Returns the range of a period. `today` is the whole local day, including the hours to come. */
-export function periodRange(period: Period, moment: Moment): LocalRange {
+export function periodRange(period: RelativePeriod, moment: Moment): LocalRange {
   if (period === "24h") return last24Hours(moment)
   const { from, to } = periodDays(period, today(moment), moment)
   return daysRange(from, to, moment.timezone)
@@ -54,28 +55,27 @@ interface Days {
   to: Temporal.PlainDate
 }
 
-function periodDays(period: Exclude<Period, "24h">, day: Temporal.PlainDate, { firstAt, timezone }: Moment): Days {
-  const back = (days: number): Days => ({ from: day.subtract({ days }), to: day })
+function periodDays(period: Exclude<RelativePeriod, "24h">, day: Temporal.PlainDate, { firstAt, timezone }: Moment): Days {
   const month = day.with({ day: 1 })
+  const week = day.subtract({ days: day.dayOfWeek - 1 })
+  const counted = countOf(period)
+  if (counted?.unit === "days") return { from: day.subtract({ days: counted.count - 1 }), to: day }
+  if (counted) return { from: month.subtract({ months: counted.count - 1 }), to: day }
   switch (period) {
-    case "today":
-      return back(0)
     case "yesterday":
       return { from: day.subtract({ days: 1 }), to: day.subtract({ days: 1 }) }
+    case "last_week":
+      return { from: week.subtract({ weeks: 1 }), to: week.subtract({ days: 1 }) }
     case "month":
       return { from: month, to: day }
     case "last_month":
       return { from: month.subtract({ months: 1 }), to: month.subtract({ days: 1 }) }
     case "year":
       return { from: day.with({ month: 1, day: 1 }), to: day }
-    case "6mo":
-      return { from: month.subtract({ months: 5 }), to: day }
-    case "12mo":
-      return { from: month.subtract({ months: 11 }), to: day }
     case "all":
       return { from: earlier(day, firstAt === undefined ? day : localDay(firstAt, timezone)), to: day }
     default:
-      return back(Number.parseInt(period, 10) - 1)
+      return { from: day, to: day }
   }
 }
 
@@ -87,6 +87,15 @@ function last24Hours({ now, timezone }: Moment): LocalRange {
   return hoursRange({ from: edges[edges.length - 25]!, to: wholeTo }, timezone)
 }
 
+/** Start or end of a range as it was sent: a local day, or an instant in epoch milliseconds. */
+export type End = Temporal.PlainDate | number
+
+/** Parses a day, an RFC 3339 time, or a local time without an offset. Returns undefined for anything else. */
+export const parseEnd = (text: string, timezone: string): End | undefined =>
+  parseDay(text) ?? parseInstant(text) ?? parseLocalTime(text, timezone)
+
+export const END_FORMS = "a calendar date, YYYY-MM-DD, or a time, such as 2026-11-20T08:00:00 or 2026-11-20T08:00:00Z"
+
 /** Two days, both inclusive, the last one no later than today. */
 export interface ClippedDays {
   from: Temporal.PlainDate
@@ -96,17 +105,53 @@ export interface ClippedDays {
 }
 
 /** Why two days are not a range: wrong order, start in the future, or too long. */
-export type RangeFault = "reversed" | "future" | "long"
+export type DaysFault = "reversed" | "future" | "long"
 
 /** Checks a range of days and clips it to today (metrics.md 9.1). Used by both forms of a query. */
-export function clippedDays(from: Temporal.PlainDate, to: Temporal.PlainDate, moment: Moment): ClippedDays | RangeFault {
+export function clippedDays(from: Temporal.PlainDate, to: Temporal.PlainDate, moment: Moment): ClippedDays | DaysFault {
   const day = today(moment)
   const clipped = Temporal.PlainDate.compare(to, day) > 0
   const last = clipped ? day : to
   if (Temporal.PlainDate.compare(from, to) > 0) return "reversed"
   if (Temporal.PlainDate.compare(from, day) > 0) return "future"
-  return Temporal.PlainDate.compare(from.add({ years: QUERY.rangeYears }), last) <= 0 ? "long" : { from, to: last, clipped }
+  return isTooLong(from, last) ? "long" : { from, to: last, clipped }
 }
+
+/** A resolved range, and whether its end was after today and was clipped. */
+export interface ClippedRange {
+  range: LocalRange
+  clipped: boolean
+}
+
+/** Why two ends are not a range: as for days, or one of them is a day and the other one a time. */
+export type RangeFault = DaysFault | "mixed"
+
+/** Returns the range between two days or two times, both inclusive, times to the second. Its end is clipped to the end of today. */
+export function rangeBetween(first: End, last: End, moment: Moment): ClippedRange | RangeFault {
+  if (typeof first === "number") return typeof last === "number" ? instantsBetween(first, last, moment) : "mixed"
+  if (typeof last === "number") return "mixed"
+  const days = clippedDays(first, last, moment)
+  return typeof days === "string" ? days : { range: daysRange(days.from, days.to, moment.timezone), clipped: days.clipped }
+}
+
+function instantsBetween(first: number, last: number, moment: Moment): ClippedRange | RangeFault {
+  const [from, to] = [wholeSeconds(first), wholeSeconds(last) + 1_000]
+  const end = dayStart(today(moment).add({ days: 1 }), moment.timezone)
+  const range = { from, to: Math.min(to, end) }
+  if (first > last) return "reversed"
+  if (from > moment.now) return "future"
+  const longest = zoned(from, moment.timezone).add({ years: QUERY.rangeYears })
+  return longest.epochMilliseconds < range.to ? "long" : { range: hoursRange(range, moment.timezone), clipped: to > end }
+}
+
+const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000
+
+const isTooLong = (from: Temporal.PlainDate, to: Temporal.PlainDate): boolean =>
+  Temporal.PlainDate.compare(from.add({ years: QUERY.rangeYears }), to) <= 0
+
+/** Returns whether a period such as `9999d` covers more days than a range may have. The data decides how long `all` is. */
+export const isLongPeriod = (period: RelativePeriod, { from, to }: LocalRange): boolean =>
+  countOf(period) !== undefined && isTooLong(Temporal.PlainDate.from(from), Temporal.PlainDate.from(to))
 
 const CHOICES = ["hour", "day", "week", "month"] as const
 

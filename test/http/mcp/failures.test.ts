@@ -33,7 +33,7 @@ test.each<[tool: string, given: object, code: string, errors: [field: string, co
   ["get_summary", on({ colour: "red" }), "invalid_argument", [["colour", "unknown_field"]]],
   ["get_summary", on({ toString: 1 }), "invalid_argument", [["toString", "unknown_field"]]],
   ["get_summary", on({ limit: 5 }), "invalid_argument", [["limit", "unknown_field"]]],
-  ["get_summary", on({ period: "8d" }), "invalid_argument", [["period", "invalid_choice"]]],
+  ["get_summary", on({ period: "8w" }), "invalid_argument", [["period", "invalid_choice"]]],
   ["get_summary", on({ period: null }), "invalid_argument", [["period", "invalid_choice"]]],
   ["get_summary", on({ metrics: [] }), "invalid_argument", [["metrics", "too_few"]]],
   ["get_summary", on({ metrics: "visitors" }), "invalid_argument", [["metrics", "invalid_type"]]],
@@ -97,7 +97,7 @@ test.each<[tool: string, given: object, code: string, errors: [field: string, co
   ],
   ["get_breakdown", on({ dimension: "page", sort: "visits" }), "invalid_argument", [["sort", "invalid_choice"]]],
   ["get_breakdown", on({ dimension: "page", limit: 0 }), "invalid_argument", [["limit", "out_of_range"]]],
-  ["get_breakdown", on({ dimension: "page", limit: "101" }), "invalid_argument", [["limit", "out_of_range"]]],
+  ["get_breakdown", on({ dimension: "page", limit: "1001" }), "invalid_argument", [["limit", "out_of_range"]]],
   ["get_breakdown", on({ dimension: "page", limit: 5.5 }), "invalid_argument", [["limit", "invalid_type"]]],
   ["get_breakdown", on({ dimension: "page", limit: "ten" }), "invalid_argument", [["limit", "invalid_type"]]],
   ["get_breakdown", on({ dimension: "page", offset: -1 }), "invalid_argument", [["offset", "out_of_range"]]],
@@ -159,14 +159,14 @@ test.each<[string, object, Failure]>([
   ],
   [
     "an invalid choice",
-    on({ period: "8d" }),
+    on({ period: "8w" }),
     {
       code: "invalid_argument",
       message:
-        'period must be one of: today, yesterday, 24h, 7d, 28d, 30d, 90d, 91d, 6mo, 12mo, month, last_month, year, all. Example: {"period":"7d"}.',
+        'period must be one of: today, yesterday, 24h, last_week, month, last_month, year, all, or a number of days or months, such as 14d or 3mo. Example: {"period":"7d"}.',
     },
   ],
-  ["a value out of range", on({ limit: 500 }), { code: "invalid_argument", message: 'limit must be 1 to 100. Example: {"limit":10}.' }],
+  ["a value out of range", on({ limit: 5000 }), { code: "invalid_argument", message: 'limit must be 1 to 1000. Example: {"limit":10}.' }],
   [
     "a choice that depends on other arguments",
     on({ metrics: ["visits"], sort: "visitors" }),

@@ -9,18 +9,18 @@ const METRICS = words(
   "visitors visits pageviews events views_per_visit bounce_rate visit_duration engaged_time time_on_page scroll_depth exit_rate conversions conversion_rate revenue",
 )
 const text = (more: object) => ({ type: "string", ...more })
-const day = (description: string) => text({ format: "date", description })
+const end = (description: string) => text({ description })
 
 /** The shared properties, as the public document describes them. */
 const SHARED: Readonly<Record<string, object>> = {
   site_id: { type: "integer", minimum: 1, description: "Numeric site id from list_sites." },
   period: text({
-    enum: words("today yesterday 24h 7d 28d 30d 90d 91d 6mo 12mo month last_month year all"),
+    pattern: "^(today|yesterday|24h|last_week|month|last_month|year|all|[1-9][0-9]{0,3}(d|mo))$",
     default: "30d",
-    description: "Preset range. N-day presets end today and include it. Ignored when from and to are given.",
+    description: "Range up to now, or a number of days or months such as 14d or 3mo, today included. Ignored when from and to are given.",
   }),
-  from: day("First day, YYYY-MM-DD, inclusive. Give from and to together."),
-  to: day("Last day, YYYY-MM-DD, inclusive. A day after today is clipped to today."),
+  from: end("First day, YYYY-MM-DD, or time, YYYY-MM-DDTHH:MM:SS, inclusive. Give from and to together."),
+  to: end("Last day or time, inclusive. Clipped to today."),
   timezone: text({ maxLength: 64, description: "IANA zone for day boundaries, e.g. Europe/Berlin. Default: the zone of the site." }),
   filters: {
     type: "array",
@@ -45,8 +45,8 @@ const SHARED: Readonly<Record<string, object>> = {
     description:
       "Also return the same metrics for the preceding range of equal length, for the same dates one year earlier, or for compare_from to compare_to.",
   }),
-  compare_from: day("First day of the compared range, only with compare=custom."),
-  compare_to: day("Last day of the compared range, only with compare=custom."),
+  compare_from: end("First day or time of the compared range, only with compare=custom."),
+  compare_to: end("Last day or time of the compared range, only with compare=custom."),
   match_weekday: {
     type: "boolean",
     default: false,
@@ -174,7 +174,7 @@ test.each<[string, Readonly<Record<string, object>>]>([
       metrics: list(["visitors", "pageviews"]),
       sort: text({ enum: METRICS, description: "One of the requested metrics. Default: the first." }),
       order: text({ enum: ["desc", "asc"], default: "desc" }),
-      limit: limit(100, 10),
+      limit: limit(1000, 10),
       offset: { type: "integer", minimum: 0, maximum: 10_000, default: 0 },
     },
   ],

@@ -47,7 +47,7 @@ test("collected events appear in every report immediately", async () => {
 })
 
 test.each([
-  ["summary?period=8d", 400, "invalid_query", [["/period", "invalid_choice"]]],
+  ["summary?period=8w", 400, "invalid_query", [["/period", "invalid_choice"]]],
   [
     "summary?colour=red&from=2026-11-01",
     400,
@@ -82,9 +82,9 @@ test.each([
 })
 
 test.each([
-  ["without a key", undefined, `${stats}/summary?period=8d`, 401, "missing_api_key"],
-  ["without the required scope", "events", `${stats}/summary?period=8d`, 403, "insufficient_scope"],
-  ["on an unknown site", "stats", "/api/public/v1/sites/9/stats/summary?period=8d", 404, "site_not_found"],
+  ["without a key", undefined, `${stats}/summary?period=8w`, 401, "missing_api_key"],
+  ["without the required scope", "events", `${stats}/summary?period=8w`, 403, "insufficient_scope"],
+  ["on an unknown site", "stats", "/api/public/v1/sites/9/stats/summary?period=8w", 404, "site_not_found"],
   ["with another method", "stats", `${stats}/summary`, 405, "method_not_allowed"],
 ])("rejects statistics %s", async (_, key, path, status, code) => {
   await using instance = await startInstance({ now: NOW })

@@ -87,7 +87,38 @@ test("custom dates override a period, use the requested time zone and end today 
   })
 })
 
+test.each<[string, Record<string, unknown>, string, string]>([
+  ["local times", { from: "2026-11-20T08:00", to: "2026-11-20T17:59:59" }, "2026-11-20T07:00:00Z", "2026-11-20T17:00:00Z"],
+  [
+    "local times of a requested zone",
+    { from: "2026-11-20T08:00", to: "2026-11-20T08:00", timezone: "UTC" },
+    "2026-11-20T08:00:00Z",
+    "2026-11-20T08:00:01Z",
+  ],
+  ["times with offsets", { from: "2026-11-20T08:00:00Z", to: "2026-11-20T12:30:00+02:00" }, "2026-11-20T08:00:00Z", "2026-11-20T10:30:01Z"],
+])("a range can start and end at %s", (_, given, from, to) => {
+  const { range, clipped } = ask("summary", given)
+  expect(clipped).toBeFalse()
+  expect(range).toMatchObject({ range: { from: Date.parse(from), to: Date.parse(to) }, from: "2026-11-20", to: "2026-11-20", hours: true })
+})
+
+test("a range of times ends with today at the latest, and is compared with as many hours", () => {
+  const day = { from: "2026-11-20T12:00", to: "2026-11-20T17:59:59" }
+  expect(ask("summary", { ...day, to: "2026-12-01T00:00" })).toMatchObject({ clipped: true, range: { to: "2026-11-21" } })
+  const hours = (given: object) => ask("summary", { ...day, ...given }).compared!.range
+  expect(hours({ compare: "previous_period" })).toEqual({
+    from: Date.parse("2026-11-20T05:00:00Z"),
+    to: Date.parse("2026-11-20T11:00:00Z"),
+  })
+  expect(hours({ compare: "custom", compare_from: "2026-11-19T12:00", compare_to: "2026-11-19T17:59:59" })).toEqual({
+    from: Date.parse("2026-11-19T11:00:00Z"),
+    to: Date.parse("2026-11-19T17:00:00Z"),
+  })
+})
+
 test("accepts exactly ten years", () => {
+  expect(ask("summary", { period: "120mo" }).range.from).toBe("2016-12-01")
+  expect(ask("summary", { period: "3652d" }).range.from).toBe("2016-11-22")
   expect(ask("summary", { from: "2016-11-22", to: "2026-11-21" }).range.from).toBe("2016-11-22")
 })
 
@@ -204,7 +235,14 @@ const values = (count: number) => Array.from({ length: count }, (_, i) => String
 const NEEDED = { dimension: "page" }
 
 test.each<[Report, Record<string, unknown>, [string, string][]]>([
-  ["summary", { period: "8d" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "8w" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "0d" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "-7d" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "1.5mo" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "48h" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "day" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: "121mo" }, [["/period", "invalid_range"]]],
+  ["summary", { period: "9999d" }, [["/period", "invalid_range"]]],
   ["summary", { period: null }, [["/period", "invalid_choice"]]],
   ["summary", { from: "2026-11-01" }, [["/to", "invalid_range"]]],
   ["summary", { to: "2026-11-01" }, [["/from", "invalid_range"]]],
@@ -213,9 +251,23 @@ test.each<[Report, Record<string, unknown>, [string, string][]]>([
   ["summary", { from: "2016-11-21", to: "2026-11-21" }, [["/from", "invalid_range"]]],
   ["summary", { from: "0001-01-01", to: "2026-11-21" }, [["/from", "invalid_range"]]],
   ["summary", { from: "2026-02-30", to: "2026-03-01" }, [["/from", "invalid_date"]]],
+  ["summary", { from: "2026-11-01", to: "2026-11-02T08:00" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2026-11-02T08:00", to: "2026-11-02T07:59:59" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2026-11-21T13:00", to: "2026-11-21T14:00" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2026-02-30T08:00", to: "2026-03-01T08:00" }, [["/from", "invalid_date"]]],
   [
     "summary",
-    { from: "2026-11-01T00:00", to: "tomorrow" },
+    { from: "2026-11-01T24:00", to: "2026-11-01T8:00" },
+    [
+      ["/from", "invalid_date"],
+      ["/to", "invalid_date"],
+    ],
+  ],
+  // The plus of an offset is a space in a query string, unless it is escaped.
+  ["summary", { from: "2026-11-01T08:00:00 01:00", to: "2026-11-01T09:00:00Z" }, [["/from", "invalid_date"]]],
+  [
+    "summary",
+    { from: "2026-11-01T00", to: "tomorrow" },
     [
       ["/from", "invalid_date"],
       ["/to", "invalid_date"],
@@ -288,7 +340,7 @@ test.each<[Report, Record<string, unknown>, [string, string][]]>([
   ["breakdown", { ...NEEDED, sort: "visits" }, [["/sort", "invalid_choice"]]],
   ["breakdown", { ...NEEDED, order: "up" }, [["/order", "invalid_choice"]]],
   ["breakdown", { ...NEEDED, limit: 0 }, [["/limit", "out_of_range"]]],
-  ["breakdown", { ...NEEDED, limit: 101 }, [["/limit", "out_of_range"]]],
+  ["breakdown", { ...NEEDED, limit: 1_001 }, [["/limit", "out_of_range"]]],
   ["breakdown", { ...NEEDED, limit: 1.5 }, [["/limit", "invalid_type"]]],
   ["breakdown", { ...NEEDED, limit: "1e1" }, [["/limit", "invalid_type"]]],
   ["breakdown", { ...NEEDED, limit: "" }, [["/limit", "invalid_type"]]],
@@ -382,7 +434,7 @@ test.each<[Report, Record<string, unknown>, boolean]>([
 })
 
 test("reports invalid_query for a query string and invalid content for JSON", () => {
-  const refuse = (form: Form) => () => ask("summary", { period: "8d" }, form)
+  const refuse = (form: Form) => () => ask("summary", { period: "8w" }, form)
   expect(refuse("text")).toThrow(expect.objectContaining({ code: "invalid_query" }))
   expect(refuse("json")).toThrow(expect.objectContaining({ code: "validation_failed" }))
 })

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { parseDay } from "../../../src/domain/moment.ts"
-import type { Period } from "../../../src/domain/period.ts"
+import { PERIODS } from "../../../src/domain/period.ts"
+import { isRelativePeriod, type RelativePeriod } from "../../../src/domain/relative-period.ts"
 import { type LocalRange, periodRange } from "../../../src/query/parse/period.ts"
 
 const shown = ({ range, from, to, hours }: LocalRange) => [
@@ -10,11 +11,11 @@ const shown = ({ range, from, to, hours }: LocalRange) => [
   new Date(range.to).toISOString(),
   hours,
 ]
-const ask = (period: Period, now: string, timezone: string, firstAt?: string) =>
+const ask = (period: RelativePeriod, now: string, timezone: string, firstAt?: string) =>
   shown(periodRange(period, { now: Date.parse(now), timezone, firstAt: firstAt === undefined ? undefined : Date.parse(firstAt) }))
 
 // Saturday noon in Berlin (winter time, UTC+1).
-test.each<[Period, string, string, string, string]>([
+test.each<[RelativePeriod, string, string, string, string]>([
   ["today", "2026-11-21", "2026-11-21", "2026-11-20T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
   ["yesterday", "2026-11-20", "2026-11-20", "2026-11-19T23:00:00.000Z", "2026-11-20T23:00:00.000Z"],
   ["7d", "2026-11-15", "2026-11-21", "2026-11-14T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
@@ -23,6 +24,11 @@ test.each<[Period, string, string, string, string]>([
   ["90d", "2026-08-24", "2026-11-21", "2026-08-23T22:00:00.000Z", "2026-11-21T23:00:00.000Z"],
   ["91d", "2026-08-23", "2026-11-21", "2026-08-22T22:00:00.000Z", "2026-11-21T23:00:00.000Z"],
   ["month", "2026-11-01", "2026-11-21", "2026-10-31T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
+  ["1d", "2026-11-21", "2026-11-21", "2026-11-20T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
+  ["14d", "2026-11-08", "2026-11-21", "2026-11-07T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
+  ["1mo", "2026-11-01", "2026-11-21", "2026-10-31T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
+  ["3mo", "2026-09-01", "2026-11-21", "2026-08-31T22:00:00.000Z", "2026-11-21T23:00:00.000Z"],
+  ["last_week", "2026-11-09", "2026-11-15", "2026-11-08T23:00:00.000Z", "2026-11-15T23:00:00.000Z"],
   ["last_month", "2026-10-01", "2026-10-31", "2026-09-30T22:00:00.000Z", "2026-10-31T23:00:00.000Z"],
   ["6mo", "2026-06-01", "2026-11-21", "2026-05-31T22:00:00.000Z", "2026-11-21T23:00:00.000Z"],
   ["12mo", "2025-12-01", "2026-11-21", "2025-11-30T23:00:00.000Z", "2026-11-21T23:00:00.000Z"],
@@ -31,7 +37,7 @@ test.each<[Period, string, string, string, string]>([
   expect(ask(period, "2026-11-21T11:00:00Z", "Europe/Berlin")).toEqual([from, to, start, end, false])
 })
 
-test.each<[string, Period, string, string, string, string, string, string]>([
+test.each<[string, RelativePeriod, string, string, string, string, string, string]>([
   [
     "a day of 23 hours",
     "today",
@@ -143,4 +149,16 @@ test.each(["2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "2026-1-1", "
 
 test("accepts a leap day", () => {
   expect(parseDay("2024-02-29")?.toString()).toBe("2024-02-29")
+})
+
+test.each([
+  ["a Monday", "2026-11-23T12:00:00Z", "2026-11-16", "2026-11-22"],
+  ["a Sunday", "2026-11-22T12:00:00Z", "2026-11-09", "2026-11-15"],
+  ["a week over a new year", "2027-01-04T12:00:00Z", "2026-12-28", "2027-01-03"],
+])("last_week is Monday to Sunday of the week before %s", (_, now, from, to) => {
+  expect(ask("last_week", now, "UTC").slice(0, 2)).toEqual([from, to])
+})
+
+test("all periods of the dashboard are relative periods of the API", () => {
+  expect(PERIODS.filter((period) => !isRelativePeriod(period))).toEqual([])
 })

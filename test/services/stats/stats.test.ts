@@ -382,7 +382,7 @@ test.each<[Record<string, unknown>, string, unknown]>([
   [{ funnel_id: 9 }, "funnel_not_found", undefined],
   [{ funnel_id: "x" }, "funnel_not_found", undefined],
   [
-    { steps: STEPS.slice(1), period: "8d" },
+    { steps: STEPS.slice(1), period: "8w" },
     "validation_failed",
     [
       ["/period", "invalid_choice"],
@@ -603,7 +603,7 @@ describe("on the day of a change of the identity mode", () => {
 
 test("reports invalid arguments of a query string as invalid_query", async () => {
   await using shop = await openShop()
-  await expect(shop.stats.summary(shop.site, { period: "8d", hello: "1" }, { form: "text" })).rejects.toMatchObject({
+  await expect(shop.stats.summary(shop.site, { period: "8w", hello: "1" }, { form: "text" })).rejects.toMatchObject({
     code: "invalid_query",
     message: "2 parameters are not valid.",
   })
