@@ -127,7 +127,7 @@ export interface NewShare {
   slugHash: Uint8Array
   slugSealed: Uint8Array
   passwordHash: string | null
-  createdBy: number
+  createdBy: number | null
   now: number
 }
 

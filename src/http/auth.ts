@@ -20,7 +20,11 @@ export interface AuthOptions {
   keys: Pick<Keys, "find">
   /** Called for each request with a valid key. */
   onKey(request: Request, key: ApiKey): void
-  sites: { visible(key: ApiKey, id: string | undefined): Promise<Site> }
+  sites: {
+    visible(key: ApiKey, id: string | undefined): Promise<Site>
+    /** Returns the site that a client of Plausible names by its host. */
+    named(key: ApiKey, name: string): Promise<Site>
+  }
   limits: ApiLimits
   /** Returns the address of the client behind trusted proxies. */
   addressOf(call: Call): string | undefined
@@ -58,12 +62,15 @@ export function keyGate(options: AuthOptions) {
     if (isManaging(call, requirementsOf(requirement))) refuseWrites(options.maintenance(), "unavailable", options.now())
     return key
   }
-  return { admit, siteOf: (key: ApiKey, call: Call) => options.sites.visible(key, call.params.site_id) }
+  const { sites } = options
+  const siteOf = (key: ApiKey, { params }: Call): Promise<Site> =>
+    params.domain === undefined ? sites.visible(key, params.site_id) : sites.named(key, params.domain)
+  return { admit, siteOf }
 }
 
 /**
  * Creates the macros with which public routes declare their requirements. Handlers receive the key. `scope` is for routes of the
- * organization, `siteScope` for routes below `/sites/:site_id`, whose handlers also receive the site. One of several scopes is enough.
+ * organization, `siteScope` for routes below `/sites/:site_id` or `/sites/:domain`, whose handlers also receive the site. One of several scopes is enough.
  */
 export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({

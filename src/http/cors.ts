@@ -1,4 +1,4 @@
-const METHODS = "GET, HEAD, POST, PATCH, DELETE"
+const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 const REQUEST_HEADERS = "authorization, content-type, idempotency-key, if-match, if-none-match, x-request-id"
 /** Response headers that pages can read. */
 const RESPONSE_HEADERS =
@@ -50,4 +50,4 @@ export function crossOrigin(origins: readonly string[]): Cors {
 
 /** Returns whether CORS applies to a path. MCP has its own origin rule. Routes also accept a trailing slash. */
 const isPublic = (path: string): boolean =>
-  (path.startsWith("/api/public/v1/") && !/^\/api\/public\/v1\/mcp\/?$/.test(path)) || /^\/api\/v2\/query\/?$/.test(path)
+  (path.startsWith("/api/public/v1/") && !/^\/api\/public\/v1\/mcp\/?$/.test(path)) || /^\/api\/(v2\/query\/?$|v1\/)/.test(path)

@@ -59,7 +59,9 @@ const MIN_COMPRESSED_LENGTH = 1_024
 /** Adds ETag and compression to JSON responses of GET and HEAD, which Bun does not do for handlers. */
 export const jsonAnswers = new Elysia({ name: "jsonAnswers" }).mapResponse({ as: "global" }, ({ request, responseValue, set }) => {
   if (request.method !== "GET" && request.method !== "HEAD") return
-  if (typeof responseValue !== "object" || responseValue === null || responseValue instanceof Response) return
+  const isObject = typeof responseValue === "object" && responseValue !== null
+  // A bare number is JSON, too.
+  if ((!isObject && typeof responseValue !== "number") || responseValue instanceof Response) return
   // `status(404, …)` is wrapped. Treated as a value, it would become a 200 response.
   if (responseValue instanceof ElysiaCustomStatusResponse) return
 

@@ -8,6 +8,7 @@ import type { Exports } from "../services/export/export.ts"
 import type { Organizations } from "../services/organizations/organizations.ts"
 import type { Health } from "../services/runtime/health.ts"
 import type { Sites } from "../services/sites/sites.ts"
+import { createPlausibleV1 } from "../services/stats/plausible-v1.ts"
 import type { QueryForm } from "../services/stats/query-form.ts"
 import type { Stats } from "../services/stats/stats.ts"
 import type { Peers } from "../web/guard.ts"
@@ -28,6 +29,8 @@ import { annotationRoutes, funnelRoutes, goalRoutes } from "./public/definitions
 import { eventRoutes } from "./public/events.ts"
 import { exportRoutes } from "./public/export.ts"
 import { keyRoutes } from "./public/key.ts"
+import { plausibleSiteRoutes } from "./public/plausible/sites.ts"
+import { plausibleStatsRoutes } from "./public/plausible/stats.ts"
 import { queryRoutes } from "./public/query.ts"
 import { creation } from "./public/requests.ts"
 import type { SiteFacts } from "./public/responses.ts"
@@ -165,6 +168,8 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     statsRoutes(auth, stats),
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm),
+    plausibleStatsRoutes(auth, createPlausibleV1(options.queryForm)),
+    plausibleSiteRoutes(auth, { ...options, shares: options.siteAreas.shares }),
     mcpRoutes(gate, options),
   ]
 }
@@ -173,7 +178,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
 const isTyped = ({ headers }: Request, path: string): boolean => headers.get("sec-fetch-mode") === "navigate" && !path.startsWith("/api/")
 
 /** Returns whether a path is for programs. All others belong to the private API, shared views and plugins. */
-const isForPrograms = (path: string): boolean => /^\/(api\/(public|v2)|errors|health|\.well-known|register)(\/|$)/.test(path)
+const isForPrograms = (path: string): boolean => /^\/(api\/(public|v1|v2)|errors|health|\.well-known|register)(\/|$)/.test(path)
 
 /**
  * Returns the path as delivered by Bun: dot segments and backslashes are resolved, and the host of an absolute request target is

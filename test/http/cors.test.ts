@@ -21,7 +21,7 @@ test("echoes a configured origin in successful and failed responses, never with 
   expect(preflight.status).toBe(204)
   expect(Object.fromEntries(preflight.headers)).toMatchObject({
     "access-control-allow-origin": PAGE,
-    "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
+    "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type, idempotency-key, if-match, if-none-match, x-request-id",
     "access-control-max-age": "600",
     vary: "origin",

@@ -70,7 +70,7 @@ function successes(route: DescribedRoute, schemas: SchemaCollection): Record<str
 
 /** Returns whether a route declares no successful response, so that it answers without a body. */
 const isSilent = ({ method, access }: DescribedRoute, answers: readonly [string, ResponseObject][]): boolean =>
-  access ? !answers.some(([status]) => status < "304") : method === "delete"
+  (access !== undefined || method === "delete") && !answers.some(([status]) => status < "304")
 
 type OwnResponse = NonNullable<DescribedRoute["detail"]["responses"]>[string]
 

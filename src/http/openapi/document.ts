@@ -182,6 +182,7 @@ const TAGS = [
   ["events", "Events sent by the servers of a site."],
   ["export", "Streamed exports of reports and raw data."],
   ["mcp", "Model Context Protocol endpoint with seven read-only tools for assistants."],
+  ["plausible", "Plausible's stats API v1 and sites API, for its clients."],
   ["key", "The API key in use."],
   ["documents", "Description of this API."],
 ] as const

@@ -72,6 +72,15 @@ const SUMMARY = { ...FACTS, metrics: METRICS }
 
 const EVENT = { name: "pageview", url: "https://shop.example/pricing?utm_source=letter", id: "order-4711-view", user_agent: "Mozilla/5.0" }
 
+const PLAUSIBLE_SITE = { domain: "shop.example", timezone: "Europe/Berlin" }
+const PLAUSIBLE_GOAL = { id: "7", goal_type: "event", display_name: "Signed up", event_name: "signup", page_path: null }
+const PLAUSIBLE_META = { after: null, before: null, limit: 100 }
+const form = (example: object) => ({
+  "application/json": example,
+  "multipart/form-data": example,
+  "application/x-www-form-urlencoded": example,
+})
+
 /** Request bodies by operation and media type. */
 const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createSite: { "application/json": { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", revenue_currency: "EUR" } },
@@ -97,6 +106,11 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   query: { "application/json": QUERY_REQUEST },
   queryPlausible: { "application/json": QUERY_REQUEST },
   callMcp: { "application/json": TOOL_CALL },
+  createPlausibleSite: form({ domain: "shop.example", timezone: "Europe/Berlin" }),
+  updatePlausibleSite: form({ domain: "new.shop.example" }),
+  deletePlausibleGoal: form({ site_id: "shop.example" }),
+  putPlausibleGoal: form({ site_id: "shop.example", goal_type: "event", event_name: "signup", display_name: "Signed up" }),
+  putPlausibleSharedLink: form({ site_id: "shop.example", name: "WordPress" }),
 }
 
 /** JSON response bodies by operation. */
@@ -187,6 +201,25 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   query: QUERY,
   queryPlausible: QUERY,
   sendEvents: { accepted: 1, rejected: [{ index: 1, code: "required", detail: "url is required." }], dropped: [] },
+  getPlausibleVisitors: 21,
+  getPlausibleAggregate: { results: { visitors: { value: 812, change: 12 }, bounce_rate: { value: 41.2, change: -1.8 } } },
+  getPlausibleTimeseries: {
+    results: [
+      { date: "2026-11-19", visitors: 141 },
+      { date: "2026-11-20", visitors: 60 },
+    ],
+  },
+  getPlausibleBreakdown: { results: [{ source: "Google", visitors: 402, bounce_rate: 38.5 }] },
+  listPlausibleSites: { sites: [PLAUSIBLE_SITE], meta: PLAUSIBLE_META },
+  listPlausibleTeams: { teams: [{ id: "1", name: "Shop Ltd", api_available: true }], meta: PLAUSIBLE_META },
+  createPlausibleSite: PLAUSIBLE_SITE,
+  getPlausibleSite: PLAUSIBLE_SITE,
+  updatePlausibleSite: { ...PLAUSIBLE_SITE, domain: "new.shop.example" },
+  deletePlausibleSite: { deleted: "true" },
+  listPlausibleGoals: { goals: [PLAUSIBLE_GOAL], meta: PLAUSIBLE_META },
+  putPlausibleGoal: { domain: "shop.example", ...PLAUSIBLE_GOAL },
+  deletePlausibleGoal: { deleted: "true" },
+  putPlausibleSharedLink: { name: "WordPress", url: "https://stats.example.org/share/s/8sT3kQ1zXw5yRb2nLm4pVc" },
   callMcp: {
     jsonrpc: "2.0",
     id: 1,

@@ -12,7 +12,7 @@ export function failuresOf(route: PlacedRoute): ErrorCode[] {
     // Paths with encoded slashes are never valid.
     ["invalid_header", ...(ids.length > 0 ? (["not_found"] as const) : [])],
     scopes.length > 0 ? keyFailures(route) : [],
-    ids.map((id) => `${id.slice(0, -"_id".length)}_not_found` as ErrorCode), // each kind of thing has its code
+    ids.map((id) => (id.endsWith("_id") ? (`${id.slice(0, -"_id".length)}_not_found` as ErrorCode) : "site_not_found")), // each kind of thing has its code
     path.endsWith("/query") ? ["site_not_found"] : [],
     ["not_acceptable"],
     readsBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],

@@ -81,7 +81,7 @@ export interface OpenedShare<Owner, Share> {
  * not allow `sharing_disabled` or `password_required`.
  */
 export interface ShareList<Owner, Fields, Share> {
-  create(owner: Owner, body: unknown, userId: number, alongside?: Alongside<WithSlug<Share>>): Promise<WithSlug<Share>>
+  create(owner: Owner, body: unknown, userId: number | null, alongside?: Alongside<WithSlug<Share>>): Promise<WithSlug<Share>>
   /** Lists shares by id, ascending. */
   list(owner: Owner, slice: Slice): Promise<WithSlug<Share>[]>
   count(owner: Owner): Promise<number>
@@ -148,7 +148,7 @@ export function createShareList<Owner, Fields extends ShareTerms, Share extends 
     refuseForbidden(await policyOf(statements, kind.siteOf(owner)), hasPassword)
     if ((await rows.count(statements, owner)) >= THINGS.shares) throw kind.tooMany()
   }
-  async function insert(statements: Statements, owner: Owner, fields: Fields, passwordHash: string | null, userId: number) {
+  async function insert(statements: Statements, owner: Owner, fields: Fields, passwordHash: string | null, userId: number | null) {
     await refuseMore(statements, owner, passwordHash !== null)
     return rows.insert(statements, owner, fields, { ...makeSlug(), passwordHash, createdBy: userId, now: clock.now() })
   }

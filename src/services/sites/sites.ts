@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
-import { AppError, refuseFaults, siteNotFound } from "../../domain/error.ts"
+import { AppError, type Fault, refuseFaults, siteNotFound } from "../../domain/error.ts"
 import { type HostRulings, parseHost } from "../../domain/host.ts"
 import { parseId } from "../../domain/id.ts"
 import { type ApiKey, reachesSite } from "../../domain/key.ts"
@@ -52,6 +52,11 @@ export interface Sites extends SiteWrites, SiteEndings {
    * site and an inaccessible one.
    */
   visible(key: ApiKey, idText: string | undefined): Promise<Site>
+  /**
+   * Returns the site with this host, tracking id or id, if the key can access it. Of several sites with the host, the one that lists it
+   * first. Throws `site_not_found`, and `validation_failed` if that is still ambiguous.
+   */
+  named(key: ApiKey, name: string): Promise<Site>
   /** Lists the sites that a key can access, by id ascending. `search` works as in `list`. */
   listVisible(key: ApiKey, options: Slice & { search?: string }): Promise<Site[]>
 }
@@ -130,6 +135,14 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
       if (!site || !reachesSite(key, site)) throw siteNotFound()
       return site
     },
+    async named(key, name) {
+      const found = await namedSites({ directory, list: async (organizationId) => list(organizationId, "") }, key, name)
+      const [first] = found
+      if (!first) throw siteNotFound()
+      const own = found.length === 1 ? found : found.filter(({ hosts: [host] }) => host === parseHost(name))
+      if (own.length !== 1) refuseFaults([ambiguousSite(found)])
+      return own[0] ?? first
+    },
     async listVisible(key, { after, limit, search = "" }) {
       const reached = list(key.organization_id, search).filter((site) => site.id > after && reachesSite(key, site))
       return reached.slice(0, limit)
@@ -181,6 +194,15 @@ export async function namedSites({ directory, list }: FoundSites, key: ApiKey, n
 }
 
 const isPlain = (host: string): boolean => !host.startsWith("*.")
+
+/** Returns the fault of a host that several sites have. */
+export const ambiguousSite = (found: readonly Site[]): Fault =>
+  fault(
+    "/site_id",
+    "ambiguous_site",
+    "matches several sites. Use the id of one of them",
+    found.map(({ id }) => id),
+  )
 
 /** Transfers of sites between organizations. */
 export interface SiteMoves {

@@ -86,7 +86,7 @@ function idOf({ method, ids }: Declared, id: string): fc.Arbitrary<string> {
 /** Keeps only a few parameters, because random values of many always contradict each other. */
 const sparse = (all: fc.Arbitrary<Record<string, string>>) =>
   fc.tuple(all, fc.infiniteStream(fc.nat(3))).map(([record, dice]) => {
-    const required = ["dimension", "type", "property"]
+    const required = ["dimension", "type", "property", "site_id", "startAt", "endAt"]
     return Object.fromEntries(Object.entries(record).filter(([name]) => required.includes(name) || dice.next().value === 0))
   })
 

@@ -16,19 +16,37 @@ let made = 0
  * funnels get a new name each time, because they must be unique.
  */
 export function goodCall({ name, method, path, parameters, bodies }: Declared, ids: Ids): Call {
-  const query = parameters.filter((parameter) => parameter.in === "query" && parameter.required).map(firstValue)
-  const address = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => String(ids[id]))
+  const required = parameters.filter((parameter) => parameter.in === "query" && parameter.required)
+  const query = required.map((parameter) => (parameter.name === "site_id" ? `site_id=${ids.site_id}` : firstValue(parameter)))
+  // Plausible's paths name a site by its host; its id works, too.
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => String(ids[id] ?? ids.site_id))
   return {
     method,
     path: query.length === 0 ? address : `${address}?${query.join("&")}`,
-    body: fresh(name, bodies["application/json"]?.example),
+    body: fresh(name, named(bodies["application/json"]?.example, ids)),
   }
 }
 
-const firstValue = ({ name, schema }: DeclaredParameter): string => `${name}=${(schema.enum as string[])[0]}`
+const firstValue = ({ name, schema }: DeclaredParameter): string => `${name}=${((schema.enum ?? schema.examples) as string[])[0]}`
+
+/** Names the site by its id where a body names one. */
+const named = (example: unknown, { site_id }: Ids): unknown =>
+  typeof example === "object" && example !== null && "site_id" in example && site_id !== undefined ? { ...example, site_id } : example
 
 function fresh(name: string, example: unknown): unknown {
+  if (name === "createPlausibleSite") return { ...(example as object), domain: `made-${++made}.example` }
+  if (name === "putPlausibleGoal") return { ...(example as object), event_name: `made ${++made}`, display_name: `Made ${made}` }
   if (!["createGoal", "createFunnel"].includes(name)) return example
   made++
   return { ...(example as object), name: `Made ${made}`, ...(name === "createGoal" && { value: `made ${made}` }) }
+}
+
+/** Returns the operation that creates what another one deletes. Resources of Plausible's API are created by our own. */
+export const makerOf = (operations: readonly Declared[], { name }: Declared): Declared =>
+  operations.find((one) => one.name === name.replace("delete", "create").replace("Plausible", ""))!
+
+/** Returns the call that deletes the resource with an id. */
+export function deletionOf(operation: Declared, ids: Ids, made: number): Call {
+  const id = operation.ids.at(-1)!
+  return goodCall(operation, { ...ids, [id === "domain" ? "site_id" : id]: made })
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { type Answer, startInstance, type TestInstance } from "../../kit.ts"
 import { answerChecker, type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
-import { type Call, goodCall, type Ids } from "./good-call.ts"
+import { type Call, deletionOf, goodCall, type Ids, makerOf } from "./good-call.ts"
 
 /** Provokes every status that an operation declares and compares every response with its declaration. */
 
@@ -52,9 +52,8 @@ const withBody = (operation: Declared, body: unknown): Call => ({ ...good(operat
 /** Creates the resource that a DELETE removes. */
 async function callWithNewResource(operation: Declared): Promise<Call> {
   if (operation.method !== "DELETE") return good(operation)
-  const maker = operations.find(({ name }) => name === operation.name.replace("delete", "create"))!
-  const { body } = await send(good(maker), instance.key)
-  return goodCall(operation, { ...ids, [operation.ids.at(-1)!]: (body as { id: number }).id })
+  const { body } = await send(good(makerOf(operations, operation)), instance.key)
+  return deletionOf(operation, ids, (body as { id: number }).id)
 }
 
 const otherScopes = (operation: Declared) =>
@@ -77,15 +76,19 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
   "403": async (operation) => send(good(operation), await instance.makeKey(otherScopes(operation).slice(0, 1))),
   "404": (operation) => {
     const unknown = Object.fromEntries(operation.ids.map((id) => [id, 999]))
-    const call = goodCall(operation, unknown)
-    return send(operation.ids.length > 0 ? call : { ...call, body: { ...(call.body as object), site_id: 999 } }, instance.key)
+    const call = goodCall(operation, { ...unknown, site_id: 999 })
+    const namesSite = operation.ids.length === 0 && call.body !== undefined
+    return send(namesSite ? { ...call, body: { ...(call.body as object), site_id: 999 } } : call, instance.key)
   },
   "406": (operation) => send(good(operation), instance.key, { accept: "image/png" }),
   "409": (operation) => (operation.name.startsWith("create") ? inProgress(operation) : taken(operation)),
   "412": async (operation) => send(await callWithNewResource(operation), instance.key, { "if-match": '"99"' }),
   "413": (operation) => send(withBody(operation, "x".repeat((1 << 20) + 1)), instance.key),
   "415": (operation) => send(withBody(operation, "a=1"), instance.key, { "content-type": "text/csv" }),
-  "422": (operation) => (operation.name === "getFunnelReport" ? longWindow() : send(withBody(operation, { odd: 1 }), instance.key)),
+  "422": (operation) => {
+    if (operation.name === "getFunnelReport") return longWindow()
+    return operation.method === "GET" ? ambiguous(operation) : send(withBody(operation, { odd: 1 }), instance.key)
+  },
   "429": async (operation) => {
     const { secret } = await instance.app.instance.keys.create(1, {
       name: "slow",
@@ -131,7 +134,19 @@ async function inProgress(operation: Declared): Promise<Answer> {
   return answers.find(({ status }) => status === 409)!
 }
 
+/** Asks for a site by a host that two sites list first. */
+async function ambiguous(operation: Declared): Promise<Answer> {
+  const { sites } = instance.app.instance
+  for (const name of ["One", "Two"]) await sites.create(1, { name, hosts: [`${operation.name.toLowerCase()}.example`] })
+  const { path } = good(operation)
+  return instance.api.get(path.replace(/(site_id=|sites\/)1/, `$1${operation.name}.example`), instance.key)
+}
+
 async function taken(operation: Declared): Promise<Answer> {
+  if (operation.name === "putPlausibleGoal") {
+    await instance.api.post(`${SITE}/goals`, { kind: "event", value: "other", name: "Taken" }, instance.key)
+    return send(withBody(operation, { site_id: 1, goal_type: "event", event_name: "another", display_name: "Taken" }), instance.key)
+  }
   const maker = operations.find(({ name }) => name === operation.name.replace("update", "create"))!
   const other = good(maker)
   await send(other, instance.key)

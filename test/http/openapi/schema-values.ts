@@ -34,8 +34,20 @@ export const strangeValue: fc.Arbitrary<unknown> = fc.oneof(
 
 /** Strings whose format a schema cannot express, by member name. */
 const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  ...Object.fromEntries(
+    ["from", "to", "compare_from", "compare_to"].map((name) => [
+      name,
+      fc.constantFrom("2026-11-01", "2026-11-20", "2026-11-20T08:00", "2026-11-20T17:59:59Z"),
+    ]),
+  ),
   timezone: fc.constantFrom("UTC", "Europe/Berlin", "Asia/Kathmandu", "America/New_York"),
   hosts: fc.constantFrom("shop.example", "*.shop.example", "a.b.example", "localhost", "münchen.de"),
+  domain: fc.constantFrom("shop.example", "docs.example", "a.b.example"),
+  event_name: fc.constantFrom("signup", "purchase"),
+  page_path: fc.constantFrom("/pricing", "/blog/**"),
+  startAt: fc.constantFrom(1_763_000_000_000, 1_763_600_000_000),
+  endAt: fc.constantFrom(1_763_640_000_000, 1_763_679_600_000),
+  date: fc.constantFrom("2026-11-20", "2026-11-01,2026-11-20"),
   revenue_currency: fc.constantFrom("EUR", "usd", "JPY"),
   currency: fc.constantFrom("EUR", "USD"),
   amount: fc.constantFrom(9.5, "49.90", -3),
@@ -43,7 +55,7 @@ const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   value: fc.constantFrom("/pricing", "/", "/a/*", "signup", "purchase", "*x*"),
   url: fc.constantFrom("https://shop.example/pricing?utm_source=x", "/thanks", "app://screen/1"),
   cursor: fc.constantFrom("c2l0ZXM6MQ", "Z29hbHMvMTox"),
-  property: fc.constantFrom("plan", "author"),
+  property: fc.constantFrom("plan", "author", "visit:source", "event:page"),
   ip: fc.constantFrom("198.51.100.7", "2001:db8::1"),
   language: fc.constantFrom("de", "en-GB"),
   site_id: fc.constantFrom<unknown>(1, "1", 2, "shop.example"),

@@ -4,7 +4,7 @@ import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { raw, sql } from "../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 import { type Declared, DOCUMENT_PATH, operationsIn } from "../openapi/document.ts"
-import { type Call, goodCall, type Ids } from "../openapi/good-call.ts"
+import { type Call, deletionOf, goodCall, type Ids, makerOf } from "../openapi/good-call.ts"
 
 /** Calls every operation of the document with every kind of key: which are accepted, how the others are rejected, and that no key reads or changes data of another organization. */
 
@@ -112,11 +112,19 @@ const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
   "funnels:write": ["funnels:read"],
   "annotations:write": ["annotations:read"],
 }
-const SITE_IN_BODY = ["query", "queryPlausible"]
+const SITE_IN_BODY = ["query", "queryPlausible", "putPlausibleGoal", "deletePlausibleGoal", "putPlausibleSharedLink"]
+const SITE_IN_QUERY = [
+  "getPlausibleVisitors",
+  "getPlausibleAggregate",
+  "getPlausibleTimeseries",
+  "getPlausibleBreakdown",
+  "listPlausibleGoals",
+]
+const namesItsSite = ({ ids, name }: Declared): boolean => ids.length > 0 || [...SITE_IN_BODY, ...SITE_IN_QUERY].includes(name)
 
 /** The status of success, or the code of the error. */
 function expected(operation: Declared, kind: KeyKind): string {
-  const { ids, scopes, needsUnrestricted, name, answers } = operation
+  const { scopes, needsUnrestricted, answers } = operation
   const good = Object.keys(answers)[0]!
   if (scopes.length === 0) return good
   if (kind === "none") return "missing_api_key"
@@ -126,17 +134,15 @@ function expected(operation: Declared, kind: KeyKind): string {
     return [scope, ...(IMPLIED[scope] ?? [])].some((held) => scopes.includes(held)) ? good : "insufficient_scope"
   }
   if (needsUnrestricted && kind !== "another organization") return "unrestricted_key_required"
-  const namesSite = ids.length > 0 || SITE_IN_BODY.includes(name)
-  return namesSite && kind !== "this site" ? "site_not_found" : good
+  return namesItsSite(operation) && kind !== "this site" ? "site_not_found" : good
 }
 
 /** Returns a call; for DELETE, of a newly created resource. */
 async function callFor(operation: Declared, isAllowed: boolean): Promise<Call> {
   const call = goodCall(operation, own)
   if (operation.method !== "DELETE" || !isAllowed) return call
-  const maker = operations.find(({ name }) => name === operation.name.replace("delete", "create"))!
-  const made = JSON.parse((await send(goodCall(maker, own), instance.key)).text) as { id: number }
-  return goodCall(operation, { ...own, [operation.ids.at(-1)!]: made.id })
+  const made = JSON.parse((await send(goodCall(makerOf(operations, operation), own), instance.key)).text) as { id: number }
+  return deletionOf(operation, own, made.id)
 }
 
 /** All stored definitions and figures of both organizations. */
@@ -193,7 +199,7 @@ const named = (operation: Declared, ids: Ids): Call => {
   return SITE_IN_BODY.includes(operation.name) ? { ...call, body: { ...(call.body as object), site_id: ids.site_id } } : call
 }
 const ABSENT = 999_999
-const withSite = operations.filter(({ ids, name }) => ids.length > 0 || SITE_IN_BODY.includes(name))
+const withSite = operations.filter(namesItsSite)
 
 test.each(withSite.map((operation) => [operation.name, operation] as const))(
   "%s responds identically for a foreign site, a site outside the key and one that does not exist",
