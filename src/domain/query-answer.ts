@@ -61,6 +61,17 @@ export const QueryAnswer = t.Object(
         imports: REPORT_FACTS.imports,
         visitors_estimated: REPORT_FACTS.visitors_estimated,
         notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
+        warnings: t.Optional(
+          t.Array(
+            t.Object({
+              code: t.String({ description: "Code of the warning: `value_not_found`." }),
+              dimension: t.String({ description: "Dimension of the filter." }),
+              value: t.String({ description: "Value of the filter." }),
+              warning: t.String({ description: "Explanation for people. The text may change." }),
+            }),
+            { description: "Values of the filters that occur in no data of the site, at most 20. Absent if there are none." },
+          ),
+        ),
       },
       { description: "Facts about the result." },
     ),

@@ -95,6 +95,16 @@ export interface Query {
   minVisitors?: number
   /** Whether `visitors` includes visitors with engagement events only (date range `realtime`, metrics.md section 14). */
   anyEvent?: boolean
+  /** Whether to find the values of the filter that occur in no data (`Table.absentValues`). */
+  namesAbsent?: boolean
+}
+
+/** A value of a filter that no data of the site has, at any time. */
+export interface AbsentValue {
+  dimension: Dimension
+  /** The property key. Only for dimension `property`. */
+  property?: string
+  value: string
 }
 
 /** A row's key per grouping: text, null for the missing value, or the start of the bucket in epoch milliseconds. */
@@ -116,6 +126,8 @@ export interface Table {
   otherCurrencies: string[]
   /** Absent for a site without imports. */
   imports?: ImportFacts
+  /** Present only if the query asked for them. */
+  absentValues?: AbsentValue[]
 }
 
 export interface FunnelStep {

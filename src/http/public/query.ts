@@ -44,6 +44,7 @@ const FilterTree = t.Unsafe<unknown[]>({
   description: [
     "A condition `[operator, dimension, [clauses], {case_sensitive}?]`, which matches if any of its clauses matches. Operators:",
     "is, is_not, contains, contains_not, starts_with, matches_wildcard, matches_wildcard_not.",
+    "Clauses are strings or whole numbers. `is` and `is_not` understand the names of other products, such as `Twitter` for `X`.",
     'Or a combination: `["and" | "or", [filters]]`, `["not" | "has_done" | "has_not_done", filter]`.',
     `Maximum: ${QUERY.leaves} conditions, ${QUERY.filterDepth} nested operators, ${QUERY.clauses} clauses per condition.`,
   ].join(" "),

@@ -1,6 +1,7 @@
 import type { Query, Range, Table } from "../../domain/query.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { Snapshot } from "../../store/events/part.ts"
+import { absentValues } from "../filter/absent-values.ts"
 import { comparedQuery, partnerOf } from "../parse/array-query.ts"
 import { type Measures, openMeasures } from "./measures.ts"
 import { orderedPart } from "./ordered-part.ts"
@@ -19,7 +20,8 @@ export function aggregate(snapshot: Snapshot, query: Query, check: () => void): 
     measures.read(orderedPart(part))
   }
   check()
-  return tableOf(measures, query, otherCurrencies(snapshot, measures))
+  const table = tableOf(measures, query, otherCurrencies(snapshot, measures))
+  return query.namesAbsent ? { ...table, absentValues: absentValues(snapshot, query.filter, query.site) } : table
 }
 
 /** Creates a group for each bucket, so that buckets without data are rows too. */

@@ -3,6 +3,7 @@ import { QUERY } from "../../domain/limits.ts"
 import { escaped, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import { countCharacters, isClean } from "../../domain/text.ts"
+import { withStoredNames } from "../../domain/value-aliases.ts"
 import { type Hiding, isTimeName, type NamedDimension, readDimension } from "./array-dimensions.ts"
 import { type Faults, readList } from "./faults.ts"
 
@@ -163,7 +164,9 @@ function readClauses(given: unknown, operator: Operator | undefined, pointer: st
 
 /** Reads a value without trimming it, because it is compared with stored values. The empty text stands for the missing value and needs `is` or `is_not`. */
 function readClause(clause: unknown, operator: Operator | undefined, pointer: string, faults: Faults): string | undefined {
-  if (typeof clause !== "string") return faults.refuse(pointer, "invalid_type", "must be a string")
+  // Ids of cities are numbers in other products.
+  if (typeof clause === "number" && Number.isSafeInteger(clause)) return String(clause)
+  if (typeof clause !== "string") return faults.refuse(pointer, "invalid_type", "must be a string or a whole number")
   const isEqual = operator === undefined || operator === "is" || operator === "is_not"
   if (clause === "" && !isEqual) return faults.refuse(pointer, "too_short", "must not be empty")
   if (countCharacters(clause) > QUERY.valueChars)
@@ -184,7 +187,8 @@ function readModifiers(given: unknown, pointer: string, faults: Faults): boolean
 
 function toFilter(operator: Operator, of: NamedDimension, values: readonly string[], caseSensitive: boolean): Filter {
   const op = positiveOperator(operator)
-  const condition: Condition = { op, ...of, values, missing: op === "is" && namesMissing(of, values, caseSensitive), caseSensitive }
+  const named = op === "is" ? withStoredNames(of.dimension, values) : values
+  const condition: Condition = { op, ...of, values: named, missing: op === "is" && namesMissing(of, values, caseSensitive), caseSensitive }
   return op === operator ? condition : { op: "not", filter: condition }
 }
 

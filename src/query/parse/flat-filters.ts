@@ -1,10 +1,11 @@
 import { type Dimension, FLAT_DIMENSIONS } from "../../domain/dimension.ts"
 import type { Fault } from "../../domain/error.ts"
-import { conditionOf, type Filter, OPERATORS, type Operator } from "../../domain/filter.ts"
+import { conditionOf, type Filter, OPERATORS, type Operator, positiveOperator } from "../../domain/filter.ts"
 import { parseId } from "../../domain/id.ts"
 import { QUERY } from "../../domain/limits.ts"
 import { fault, isObject } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
+import { withStoredNames } from "../../domain/value-aliases.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
 import { HIDDEN } from "./array-dimensions.ts"
 import { BROKEN, GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
@@ -200,7 +201,8 @@ function valueFaults(value: unknown, wildcard: boolean, pointer: string): Fault[
 function toFilter({ dimension: name, property, operator = "is", values }: Record<string, unknown>): Filter | undefined {
   const dimension = FLAT_DIMENSIONS.find((known) => known === name)
   if (dimension === undefined || !isOperator(operator) || !Array.isArray(values)) return undefined
-  const texts = values.filter((value) => typeof value === "string")
+  const sent = values.filter((value) => typeof value === "string")
+  const texts = positiveOperator(operator) === "is" ? withStoredNames(dimension, sent) : sent
   const { negative, condition } = conditionOf({ dimension, operator, values: texts, ...(typeof property === "string" && { property }) })
   return negative ? { op: "not", filter: condition } : condition
 }

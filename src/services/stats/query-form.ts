@@ -1,10 +1,11 @@
 import type { Clock } from "../../domain/clock.ts"
+import { dimensionFacts } from "../../domain/dimension.ts"
 import { AppError, siteNotFound } from "../../domain/error.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import type { Metric } from "../../domain/metric.ts"
 import { isRevenueOpen } from "../../domain/permission.ts"
-import type { ImportFacts, Query, Range, Table } from "../../domain/query.ts"
+import type { AbsentValue, ImportFacts, Query, Range, Table } from "../../domain/query.ts"
 import type { QueryAnswer } from "../../domain/query-answer.ts"
 import { isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
@@ -22,7 +23,7 @@ import { comparedRows, rowFormatter, shownRow } from "../../query/show/array-res
 import type { Goals } from "../definitions/goals.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { SavedSets } from "../people/visitor-sets.ts"
-import { namedSites, type Sites } from "../sites/sites.ts"
+import { ambiguousSite, namedSites, type Sites } from "../sites/sites.ts"
 import { exclusionText, importsOf, shownImports } from "./import-facts.ts"
 import { NO_GOALS, NOTHING_SAVED, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
 
@@ -33,6 +34,8 @@ export interface QueryForm {
    * cannot see throws `site_not_found`. Aborting the signal cancels the query.
    */
   answer(key: ApiKey, body: unknown, signal?: AbortSignal): Promise<QueryAnswer>
+  /** Runs a query with metrics of the engine instead of those of the body, and returns its rows with their keys as stored. */
+  run(key: ApiKey, body: object, options: { metrics: readonly Metric[]; signal?: AbortSignal | undefined }): Promise<{ table: Table }>
 }
 
 interface QueryFormOptions {
@@ -48,10 +51,15 @@ interface QueryFormOptions {
 export function createQueryForm(options: QueryFormOptions): QueryForm {
   const { engine, goals } = options
   return {
+    async run(key, body, { metrics, signal }) {
+      const { site, parsed, now, caller } = await readBody(options, key, { ...body }, signal)
+      const query = arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now)
+      return { table: await engine.aggregate({ ...query, metrics }, caller) }
+    },
     async answer(key, body, signal) {
       if (!isObject(body)) throw noObject()
       const { site, parsed, now, caller, identity } = await readBody(options, key, body, signal)
-      const query = arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now)
+      const query = { ...arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now), namesAbsent: true }
       const { compared } = parsed
       const facts = (table: Table, before?: Table) => ({
         meta: queryMeta({ site, parsed, query, now, identity }, { ...table, ...importsOf(table, before) }),
@@ -82,7 +90,7 @@ async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<str
   const parse = (saved: SavedFilters) => {
     const faults = new Faults()
     readSiteId(body.site_id, faults)
-    if (found.length > 1) refuseAmbiguous(found, faults)
+    if (found.length > 1) faults.add([ambiguousSite(found)])
     return parseArrayQuery(body, moment, faults, saved)
   }
   if (!site) {
@@ -107,11 +115,6 @@ function readSiteId(value: unknown, faults: Faults): string | number | undefined
   return name === "" ? faults.refuse("/site_id", "too_short", "must not be empty") : name
 }
 
-function refuseAmbiguous(found: readonly Site[], faults: Faults): void {
-  const ids = found.map(({ id }) => id)
-  faults.refuse("/site_id", "ambiguous_site", "matches several sites. Use the id of one of them", ids)
-}
-
 const noObject = () =>
   new AppError("validation_failed", "1 field is not valid.", {
     errors: [{ pointer: "", code: "invalid_type", detail: "The body must be an object." }],
@@ -127,7 +130,7 @@ interface Asked {
 }
 
 /** Returns the metadata of an answer in the array form (api.md 7.5, 7.6). */
-export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports }: Table): QueryAnswer["meta"] {
+export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports, absentValues = [] }: Table): QueryAnswer["meta"] {
   const { site, parsed, query, identity } = asked
   const { include, metrics, range } = parsed
   const notes = notesOf(asked)
@@ -140,6 +143,21 @@ export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports }:
     ...(include.time_labels && { time_labels: timeLabels(query) }),
     ...(include.total_rows && { total_rows: totalRows }),
     ...(notes.length > 0 && { notes }),
+    ...(absentValues.length > 0 && { warnings: absentValues.slice(0, MAX_WARNINGS).map(absentWarning) }),
+  }
+}
+
+const MAX_WARNINGS = 20
+
+/** Returns the warning about a value of a filter that occurs in no data. */
+function absentWarning({ dimension, property, value }: AbsentValue): NonNullable<QueryAnswer["meta"]["warnings"]>[number] {
+  const [canonical = ""] = dimensionFacts(dimension).query
+  const name = property === undefined ? canonical : `${canonical}:${property}`
+  return {
+    code: "value_not_found",
+    dimension: name,
+    value,
+    warning: `No data of this site has the value ${JSON.stringify(value)} of ${name}.`,
   }
 }
 
