@@ -24,8 +24,11 @@ export const METRICS = [
   "fcp_p75",
   "ttfb_p75",
 ] as const
-/** Further metrics of the query engine, which only reports of the dashboard use: the number of page loads with web vitals. */
-export const OWN_METRICS = ["measured_loads"] as const
+/**
+ * Further metrics of the query engine, which only some reports use: the number of page loads with web vitals, and the sums of which
+ * `bounce_rate` and `visit_duration` are the shares.
+ */
+export const OWN_METRICS = ["measured_loads", "bounces", "total_duration"] as const
 export type Metric = (typeof METRICS)[number] | (typeof OWN_METRICS)[number]
 
 /** The metric names of the flat form, in the order of the public documentation. */

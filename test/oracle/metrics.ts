@@ -30,6 +30,14 @@ export function metricsOf(sets: Sets, query: Query, { sum: imported, ...totals }
     return rounded(sum(started(row).map(of)) + (name ? unit * imported(name, row) : 0), visits * unit, decimals)
   }
   const converting = groupings.some(isConversionGrouping) ? events : completions
+  /** Visits whose bounces count: by entry page and its host where the query names a page or host. */
+  const entryVisits = () => {
+    const isOfEntries = namesPage(filter) || entryGroupings(groupings).some((grouping, i) => grouping !== groupings[i])
+    if (!isOfEntries) return visits
+    return sets.started(renamed(filter, { page: "entry_page", hostname: "entry_page_hostname" }), entryGroupings(groupings))
+  }
+  const bouncesOf = (entries: ReturnType<typeof entryVisits>) => (row: string) =>
+    (entries.get(row) ?? []).filter((visit) => isBounce(visit, site.bounceEngagedSeconds)).length + imported("bounces", row)
 
   return {
     visitors: () => (row) => visitors(anyone.get(row)) + imported("visitors", row),
@@ -38,17 +46,13 @@ export function metricsOf(sets: Sets, query: Query, { sum: imported, ...totals }
     events: () => (row) => inRow(row).filter(isCounted).length + imported("events", row),
     views_per_visit: mean((visit) => pageviews(visit).length, 1, 2, "pageviews"),
     bounce_rate: () => {
-      const isOfEntries = namesPage(filter) || entryGroupings(groupings).some((grouping, i) => grouping !== groupings[i])
-      const entries = isOfEntries
-        ? sets.started(renamed(filter, { page: "entry_page", hostname: "entry_page_hostname" }), entryGroupings(groupings))
-        : visits
-      return (row) => {
-        const all = entries.get(row) ?? []
-        const bounces = all.filter((visit) => isBounce(visit, site.bounceEngagedSeconds)).length + imported("bounces", row)
-        return rounded(100 * bounces, all.length + imported("visits", row), 1)
-      }
+      const entries = entryVisits()
+      const bounces = bouncesOf(entries)
+      return (row) => rounded(100 * bounces(row), (entries.get(row) ?? []).length + imported("visits", row), 1)
     },
+    bounces: () => bouncesOf(entryVisits()),
     visit_duration: mean(durationOf, 1000, 0, "visit_duration"),
+    total_duration: () => (row) => rounded(sum(started(row).map(durationOf)) + 1000 * imported("visit_duration", row), 1000, 0),
     engaged_time: mean(engagedMs, 1000, 0),
     time_on_page: () => {
       const add = (name: ImportedSum, row: string, own: number, unit: number) => own + unit * imported(name, row)

@@ -159,7 +159,7 @@ const entryGrouping = (grouping: Grouping): Grouping =>
     : grouping
 
 const needsEntries = ({ metrics, filter, groupings }: Query): boolean =>
-  metrics.includes("bounce_rate") &&
+  (metrics.includes("bounce_rate") || metrics.includes("bounces")) &&
   ((filter !== undefined && hasPageOrHost(filter)) || groupings.some((grouping) => entryGrouping(grouping) !== grouping))
 
 /** Selects Vₑ. Its groups are those of the query, because an entry page has the dictionary number of the page. */
@@ -225,7 +225,7 @@ type Reader = (part: Part) => void
 /** Metrics for which a measure must be read. */
 const NEEDED_BY = {
   events: ["visitors", "pageviews", "events", "exit_rate", "percentage"],
-  visits: ["visits", "views_per_visit", "bounce_rate", "visit_duration", "engaged_time", "exit_rate"],
+  visits: ["visits", "views_per_visit", "bounce_rate", "visit_duration", "engaged_time", "exit_rate", "bounces", "total_duration"],
   total: ["percentage"],
   conversions: ["conversions", "conversion_rate", "group_conversion_rate"],
   audience: ["conversion_rate"],

@@ -29,6 +29,11 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
     const [duration, visits] = [plus(measures.visits.durationMs, measures, "visit_duration", 1000), visitsOf(measures)]
     return (group) => roundedRatio(duration(group), visits(group) * 1000, 0)
   },
+  bounces: (measures) => plus(measures.entries.bounced, measures, "bounces"),
+  total_duration: (measures) => {
+    const duration = plus(measures.visits.durationMs, measures, "visit_duration", 1000)
+    return (group) => roundedRatio(duration(group), 1000, 0)
+  },
   engaged_time:
     ({ visits }) =>
     (group) =>
