@@ -297,7 +297,7 @@ function read<T extends TObject>(schema: T, { value }: SentJson): Static<T> {
   return fields as Static<T> // complete, because there is no fault
 }
 
-/** Reads a form that names its site, by host or id, besides the fields of a schema. */
+/** Reads a form that names its site, by host or id, and has the fields of a schema. */
 function readNamed<T extends TObject>(schema: T, { value }: SentJson): Static<T> & { site: string } {
   const { site_id: site } = isObject(value) ? value : {}
   const isName = Number.isSafeInteger(site) || (typeof site === "string" && site !== "")
