@@ -2,7 +2,7 @@ import { Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
 import { type ApiKey, hasScope, type Scope } from "../domain/key.ts"
 import { API } from "../domain/limits.ts"
-import type { Site } from "../domain/site.ts"
+import type { CompatProduct, Site } from "../domain/site.ts"
 import type { Keys } from "../services/api-keys/api-keys.ts"
 import type { KeyUsage } from "../services/api-keys/key-usage.ts"
 import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
@@ -22,8 +22,8 @@ export interface AuthOptions {
   onKey(request: Request, key: ApiKey): void
   sites: {
     visible(key: ApiKey, id: string | undefined): Promise<Site>
-    /** Returns the site that a client of Plausible names by its host. */
-    named(key: ApiKey, name: string): Promise<Site>
+    /** Returns the site that a client of another product names by its host, or by the id that it has there. */
+    named(key: ApiKey, name: string, product?: CompatProduct): Promise<Site>
   }
   limits: ApiLimits
   /** Returns the address of the client behind trusted proxies. */
@@ -63,14 +63,16 @@ export function keyGate(options: AuthOptions) {
     return key
   }
   const { sites } = options
-  const siteOf = (key: ApiKey, { params }: Call): Promise<Site> =>
-    params.domain === undefined ? sites.visible(key, params.site_id) : sites.named(key, params.domain)
+  function siteOf(key: ApiKey, { params: { site_id, domain, website } }: Call): Promise<Site> {
+    if (website !== undefined) return sites.named(key, website, "umami")
+    return domain === undefined ? sites.visible(key, site_id) : sites.named(key, domain)
+  }
   return { admit, siteOf }
 }
 
 /**
  * Creates the macros with which public routes declare their requirements. Handlers receive the key. `scope` is for routes of the
- * organization, `siteScope` for routes below `/sites/:site_id` or `/sites/:domain`, whose handlers also receive the site. One of several scopes is enough.
+ * organization, `siteScope` for routes whose path names a site, which their handlers also receive. One of several scopes is enough.
  */
 export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({
@@ -111,9 +113,12 @@ function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
   const realm = `Bearer realm="${serverName.replace(/[^ !#-[\]-~]/g, "_")}"`
 
   return async function find(call: Call): Promise<ApiKey> {
-    const token = /^Bearer +(\S.*)$/i.exec(call.request.headers.get("authorization") ?? "")?.[1]
+    const { headers } = call.request
+    // Clients of Umami send the key in a header of their own. Routes without parameters have no `params`.
+    const own = call.params?.website === undefined ? null : headers.get("x-umami-api-key")
+    const token = own ?? /^Bearer +(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]
     const address = addressOf(call)
-    const userAgent = call.request.headers.get("user-agent") ?? ""
+    const userAgent = headers.get("user-agent") ?? ""
     const key = token === undefined ? undefined : await keys.find(token, { address, ipPrefix: addressPrefix(address), userAgent })
     if (key) {
       onKey(call.request, key)

@@ -50,4 +50,5 @@ export function crossOrigin(origins: readonly string[]): Cors {
 
 /** Returns whether CORS applies to a path. MCP has its own origin rule. Routes also accept a trailing slash. */
 const isPublic = (path: string): boolean =>
-  (path.startsWith("/api/public/v1/") && !/^\/api\/public\/v1\/mcp\/?$/.test(path)) || /^\/api\/(v2\/query\/?$|v1\/)/.test(path)
+  (path.startsWith("/api/public/v1/") && !/^\/api\/public\/v1\/mcp\/?$/.test(path)) ||
+  /^\/api\/(v2\/query\/?$|(v0|v1|websites)\/)/.test(path)

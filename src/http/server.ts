@@ -11,6 +11,7 @@ import type { Sites } from "../services/sites/sites.ts"
 import { createPlausibleV1 } from "../services/stats/plausible-v1.ts"
 import type { QueryForm } from "../services/stats/query-form.ts"
 import type { Stats } from "../services/stats/stats.ts"
+import { createUmamiReports } from "../services/stats/umami-reports.ts"
 import type { Peers } from "../web/guard.ts"
 import { type AuthOptions, apiKeyAuth, keyGate, keyRequests } from "./auth.ts"
 import { collectHandlers } from "./collect/collect.ts"
@@ -28,6 +29,7 @@ import { type PrivateOptions, privateRoutes } from "./private/routes.ts"
 import { annotationRoutes, funnelRoutes, goalRoutes } from "./public/definitions.ts"
 import { eventRoutes } from "./public/events.ts"
 import { exportRoutes } from "./public/export.ts"
+import { goatcounterRoutes } from "./public/goatcounter.ts"
 import { keyRoutes } from "./public/key.ts"
 import { plausibleSiteRoutes } from "./public/plausible/sites.ts"
 import { plausibleStatsRoutes } from "./public/plausible/stats.ts"
@@ -36,6 +38,7 @@ import { creation } from "./public/requests.ts"
 import type { SiteFacts } from "./public/responses.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
+import { umamiRoutes } from "./public/umami.ts"
 import { router } from "./router.ts"
 import { type TrackerOptions, trackerHandlers } from "./tracker.ts"
 
@@ -170,6 +173,8 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     queryRoutes(auth, options.queryForm),
     plausibleStatsRoutes(auth, createPlausibleV1(options.queryForm)),
     plausibleSiteRoutes(auth, { ...options, shares: options.siteAreas.shares }),
+    umamiRoutes(auth, createUmamiReports(options.queryForm)),
+    goatcounterRoutes(auth, options),
     mcpRoutes(gate, options),
   ]
 }
@@ -178,7 +183,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
 const isTyped = ({ headers }: Request, path: string): boolean => headers.get("sec-fetch-mode") === "navigate" && !path.startsWith("/api/")
 
 /** Returns whether a path is for programs. All others belong to the private API, shared views and plugins. */
-const isForPrograms = (path: string): boolean => /^\/(api\/(public|v1|v2)|errors|health|\.well-known|register)(\/|$)/.test(path)
+const isForPrograms = (path: string): boolean => /^\/(api\/(public|v0|v1|v2|websites)|errors|health|\.well-known|register)(\/|$)/.test(path)
 
 /**
  * Returns the path as delivered by Bun: dot segments and backslashes are resolved, and the host of an absolute request target is

@@ -183,6 +183,7 @@ const TAGS = [
   ["export", "Streamed exports of reports and raw data."],
   ["mcp", "Model Context Protocol endpoint with seven read-only tools for assistants."],
   ["plausible", "Plausible's stats API v1 and sites API, for its clients."],
+  ["umami", "Umami's reports on websites, for its clients. They also accept the key in the header `x-umami-api-key`."],
   ["key", "The API key in use."],
   ["documents", "Description of this API."],
 ] as const

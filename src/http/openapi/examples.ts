@@ -81,6 +81,12 @@ const form = (example: object) => ({
   "application/x-www-form-urlencoded": example,
 })
 
+const UMAMI_TOTALS = { pageviews: 2310, visitors: 812, visits: 990, bounces: 408, totaltime: 95040 }
+const UMAMI_SERIES = {
+  pageviews: [{ x: "2026-11-18T23:00:00Z", y: 402 }],
+  sessions: [{ x: "2026-11-18T23:00:00Z", y: 141 }],
+}
+
 /** Request bodies by operation and media type. */
 const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createSite: { "application/json": { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", revenue_currency: "EUR" } },
@@ -106,6 +112,7 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   query: { "application/json": QUERY_REQUEST },
   queryPlausible: { "application/json": QUERY_REQUEST },
   callMcp: { "application/json": TOOL_CALL },
+  countGoatCounter: { "application/json": { no_sessions: true, hits: [{ path: "/one" }, { path: "/two" }] } },
   createPlausibleSite: form({ domain: "shop.example", timezone: "Europe/Berlin" }),
   updatePlausibleSite: form({ domain: "new.shop.example" }),
   deletePlausibleGoal: form({ site_id: "shop.example" }),
@@ -201,6 +208,11 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   query: QUERY,
   queryPlausible: QUERY,
   sendEvents: { accepted: 1, rejected: [{ index: 1, code: "required", detail: "url is required." }], dropped: [] },
+  getUmamiStats: { ...UMAMI_TOTALS, comparison: { pageviews: 2001, visitors: 723, visits: 880, bounces: 378, totaltime: 79200 } },
+  getUmamiPageviews: UMAMI_SERIES,
+  getUmamiMetrics: [{ x: "Mac", y: 318 }],
+  getUmamiActive: { visitors: 9 },
+  countGoatCounter: { status: "ok" },
   getPlausibleVisitors: 21,
   getPlausibleAggregate: { results: { visitors: { value: 812, change: 12 }, bounce_rate: { value: 41.2, change: -1.8 } } },
   getPlausibleTimeseries: {

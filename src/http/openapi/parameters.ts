@@ -47,6 +47,7 @@ const ID_WORDS: Readonly<Record<string, string>> = {
 /** Path parameters that are not numbers. */
 const TEXTS: Readonly<Record<string, string>> = {
   domain: "Host of the site, or its id.",
+  website: "Tracking id or id of the site, its host, or the id that it had in Umami.",
   token: "Token from the link.",
   provider: "Id of the identity provider.",
   name: "Name of the item.",

@@ -62,7 +62,7 @@ export interface PlacedRoute {
 /** Types the OpenAPI description of a route. Elysia accepts it unchanged, but its own type lacks our members. */
 export const describeRoute = (detail: Detail): object => detail
 
-const PUBLIC = /^\/api\/(public\/v1|v1|v2\/query)(\/|$)/
+const PUBLIC = /^\/api\/(public\/v1|v0|v1|v2\/query|websites)(\/|$)/
 
 /** Returns the documented routes of the public API. Throws if one has no operation id, summary or scopes. */
 export const describedRoutes = (routes: readonly RunningRoute[]): DescribedRoute[] =>

@@ -48,7 +48,7 @@ function readCount(query: URLSearchParams, facts: RequestFacts): ForeignReading 
     ...NOTHING_SENT,
     named,
     name: isEvent ? readName(path, REFUSED_NAMES) : "pageview",
-    address: withCampaign(isEvent ? refererPage(facts) : pageOf(path), readText(of("q"))),
+    address: withCampaign(isEvent && !isPage(path.value) ? refererPage(facts) : pageOf(path), readText(of("q"))),
     title: readLooseText(of("t")),
     referrer: cutBytes(readLooseText(of("r")), COLLECT.referrerBytes),
     width: readWidth(of("s")),
@@ -62,6 +62,16 @@ function readPath(target: Field): Field {
   if (target.value === undefined || target.value === "") refuse(target, "required", "is required")
   else if (exceedsCharacters(text, MAX_PATH)) refuse(target, "too_long", `must have at most ${MAX_PATH} characters`)
   return target.faults.length > 0 ? { ...target, value: "/" } : target
+}
+
+/** Returns whether the path of an event is that of a page, as for a click that is named after the page it was on. */
+const isPage = (path: unknown): boolean => /^(\/|https?:)/i.test(String(path))
+
+/** Returns the page of a hit from a server as a URL with the query string, from which campaigns are read. Other events have none. */
+export function goatcounterPage(path: string, isEvent: boolean, query: string): string {
+  const page = isPage(path) ? path : isEvent ? "/" : `/${path}`
+  const tags = query.replace(/^\?/, "")
+  return tags === "" ? page : `${page}${page.includes("?") ? "&" : "?"}${tags}`
 }
 
 /** Returns the page of a path that the script or the site owner wrote. It may lack the leading slash or be a full URL. */

@@ -7,7 +7,7 @@ import { type ApiKey, reachesSite } from "../../domain/key.ts"
 import { THINGS } from "../../domain/limits.ts"
 import { siteCreated, siteDeleted } from "../../domain/product-event.ts"
 import { fault, inspect, isObject } from "../../domain/shape.ts"
-import { coversHost, DEFAULT_SETTINGS, type Site, type SiteDirectory, type SiteSettings } from "../../domain/site.ts"
+import { type CompatProduct, coversHost, DEFAULT_SETTINGS, type Site, type SiteDirectory, type SiteSettings } from "../../domain/site.ts"
 import { parseSite, type SiteDefaults, SiteInput } from "../../domain/site-input.ts"
 import { refuseOtherVersion } from "../../domain/version.ts"
 import { removeSiteFromKeys } from "../../store/catalog/api-keys.ts"
@@ -54,9 +54,9 @@ export interface Sites extends SiteWrites, SiteEndings {
   visible(key: ApiKey, idText: string | undefined): Promise<Site>
   /**
    * Returns the site with this host, tracking id or id, if the key can access it. Of several sites with the host, the one that lists it
-   * first. Throws `site_not_found`, and `validation_failed` if that is still ambiguous.
+   * first. With a product also the site that has this id there. Throws `site_not_found`, and `validation_failed` if several remain.
    */
-  named(key: ApiKey, name: string): Promise<Site>
+  named(key: ApiKey, name: string, product?: CompatProduct): Promise<Site>
   /** Lists the sites that a key can access, by id ascending. `search` works as in `list`. */
   listVisible(key: ApiKey, options: Slice & { search?: string }): Promise<Site[]>
 }
@@ -135,7 +135,9 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
       if (!site || !reachesSite(key, site)) throw siteNotFound()
       return site
     },
-    async named(key, name) {
+    async named(key, name, product) {
+      const known = product && directory.byCompatId(product, name)
+      if (known && reachesSite(key, known)) return known
       const found = await namedSites({ directory, list: async (organizationId) => list(organizationId, "") }, key, name)
       const [first] = found
       if (!first) throw siteNotFound()

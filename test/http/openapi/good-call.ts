@@ -16,9 +16,9 @@ let made = 0
  * funnels get a new name each time, because they must be unique.
  */
 export function goodCall({ name, method, path, parameters, bodies }: Declared, ids: Ids): Call {
-  const required = parameters.filter((parameter) => parameter.in === "query" && parameter.required)
-  const query = required.map((parameter) => (parameter.name === "site_id" ? `site_id=${ids.site_id}` : firstValue(parameter)))
-  // Plausible's paths name a site by its host; its id works, too.
+  const given = parameters.filter((parameter) => parameter.in === "query" && (parameter.required || parameter.name === "site"))
+  const query = given.map((parameter) => (/^site(_id)?$/.test(parameter.name) ? `${parameter.name}=${ids.site_id}` : firstValue(parameter)))
+  // Paths of other products name a site by its host or their own id; its id works, too.
   const address = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => String(ids[id] ?? ids.site_id))
   return {
     method,
@@ -27,7 +27,7 @@ export function goodCall({ name, method, path, parameters, bodies }: Declared, i
   }
 }
 
-const firstValue = ({ name, schema }: DeclaredParameter): string => `${name}=${((schema.enum ?? schema.examples) as string[])[0]}`
+const firstValue = ({ name, schema }: DeclaredParameter): string => `${name}=${((schema.enum ?? schema.examples) as unknown[])[0]}`
 
 /** Names the site by its id where a body names one. */
 const named = (example: unknown, { site_id }: Ids): unknown =>

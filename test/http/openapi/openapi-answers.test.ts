@@ -90,7 +90,8 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
     return operation.method === "GET" ? ambiguous(operation) : send(withBody(operation, { odd: 1 }), instance.key)
   },
   "429": async (operation) => {
-    const { secret } = await instance.app.instance.keys.create(1, {
+    const { keys } = instance.app.instance
+    const { secret, key } = await keys.create(1, {
       name: "slow",
       scopes: operation.scopes,
       site_access: "all",
@@ -98,7 +99,10 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
     })
     const call = await callWithNewResource(operation)
     await send(call, secret)
-    return send(call, secret)
+    const answer = await send(call, secret)
+    // An organization has a limited number of keys.
+    await keys.revoke(1, key.id)
+    return answer
   },
   // Simulates an unexpected internal failure.
   "500": async (operation) => {

@@ -119,6 +119,7 @@ const SITE_IN_QUERY = [
   "getPlausibleTimeseries",
   "getPlausibleBreakdown",
   "listPlausibleGoals",
+  "countGoatCounter",
 ]
 const namesItsSite = ({ ids, name }: Declared): boolean => ids.length > 0 || [...SITE_IN_BODY, ...SITE_IN_QUERY].includes(name)
 
