@@ -55,7 +55,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   "link-batches": measureLinkBatches,
   dashboard: () => measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 }),
   dashboards: () => measureDashboards({ ...year, days: 28, events: 1_000_000, sites: 1 }),
-  "board-frames": () => measureBoardFrames({ ...year, days: 28, events: 100_000, sites: 1 }),
+  "board-frames": () => measureBoardFrames({ ...year, days: 28, events: 1_000_000, sites: 1 }),
   "board-viewers": () => measureBoardViewers({ ...year, days: 28, events: 300_000, sites: 1 }),
   async people() {
     await measurePeople({ ...largest, users: true })
