@@ -65,6 +65,8 @@ export const API = {
   jsonDepth: 10,
   /** For a query in the array form: allows four nested operators, each of which takes two levels. */
   queryJsonDepth: 12,
+  /** Body with several queries. */
+  queriesBodyBytes: 256 << 10,
   requestsPerMinute: 600,
   failedAuthPerMinute: 60,
   keysPerOrganization: 100,

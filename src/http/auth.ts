@@ -64,8 +64,9 @@ export function keyGate(options: AuthOptions) {
   }
   const { sites } = options
   function siteOf(key: ApiKey, { params: { site_id, domain, website } }: Call): Promise<Site> {
-    if (website !== undefined) return sites.named(key, website, "umami")
-    return domain === undefined ? sites.visible(key, site_id) : sites.named(key, domain)
+    // A parameter with an invalid escape is null at run time, and no site has that name.
+    if (website !== undefined) return sites.named(key, String(website), "umami")
+    return domain === undefined ? sites.visible(key, site_id) : sites.named(key, String(domain))
   }
   return { admit, siteOf }
 }

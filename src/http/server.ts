@@ -170,7 +170,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
     exportRoutes(auth, options),
-    queryRoutes(auth, options.queryForm),
+    queryRoutes(auth, options.queryForm, options),
     plausibleStatsRoutes(auth, createPlausibleV1(options.queryForm)),
     plausibleSiteRoutes(auth, { ...options, shares: options.siteAreas.shares }),
     umamiRoutes(auth, createUmamiReports(options.queryForm)),

@@ -110,6 +110,9 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     "application/x-ndjson": `${JSON.stringify(EVENT)}\n`,
   },
   query: { "application/json": QUERY_REQUEST },
+  runQueries: {
+    "application/json": { queries: [QUERY_REQUEST, { site_id: 1, metrics: ["visitors"], date_range: "day" }] },
+  },
   queryPlausible: { "application/json": QUERY_REQUEST },
   callMcp: { "application/json": TOOL_CALL },
   countGoatCounter: { "application/json": { no_sessions: true, hits: [{ path: "/one" }, { path: "/two" }] } },
@@ -206,6 +209,7 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
     funnels: [{ funnel_id: 3, name: "Signup", steps: STEPS, order: "sequential" }],
   },
   query: QUERY,
+  runQueries: { results: [{ status: 200, data: QUERY }] },
   queryPlausible: QUERY,
   sendEvents: { accepted: 1, rejected: [{ index: 1, code: "required", detail: "url is required." }], dropped: [] },
   getUmamiStats: { ...UMAMI_TOTALS, comparison: { pageviews: 2001, visitors: 723, visits: 880, bounces: 378, totaltime: 79200 } },

@@ -10,7 +10,9 @@ import type { QueryForm } from "../../services/stats/query-form.ts"
 import { readJson } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { outliveReport } from "../idle-timeouts.ts"
+import { Problem } from "../openapi/problem.ts"
 import { describeRoute } from "../openapi/route.ts"
+import { type SettleOptions, settleAll } from "../settled.ts"
 import { NoQuery, takes } from "./requests.ts"
 
 const choice = (names: readonly string[], description?: string) =>
@@ -145,11 +147,31 @@ const QUERY_ROUTE = {
   response: { 200: QueryAnswer },
 } as const
 
+/** Several queries, for the documentation. */
+const QueriesRequest = t.Object(
+  { queries: t.Array(QueryRequest, { minItems: 1, maxItems: QUERY.batch, description: "Queries, each with its own site." }) },
+  { ...closed, title: "QueriesRequest" },
+)
+const QueriesBody = t.Object({ queries: t.Array(t.Unknown(), { minItems: 1, maxItems: QUERY.batch }) }, closed)
+const QueriesAnswer = t.Object(
+  {
+    results: t.Array(
+      t.Object({
+        status: t.Integer({ description: "HTTP status that the query would have alone." }),
+        data: t.Optional(t.Unsafe<object>(t.Any({ description: "Response of the query.", allOf: [QueryAnswer] }))),
+        problem: t.Optional(t.Unsafe<object>(t.Any({ description: "Why the query failed.", allOf: [Problem] }))),
+      }),
+      { description: "Results in the order of the queries. Each has `data` or, if it failed, `problem`." },
+    ),
+  },
+  { title: "QueriesAnswer" },
+)
+
 const operation = (operationId: string, summary: string) =>
   describeRoute({ operationId, summary, tags: ["query"], ...takes(QueryRequest), "x-failures": ["query_timeout"] })
 
-/** Creates the routes for queries in array form, at our path and at the path of Plausible clients. */
-export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm) =>
+/** Creates the routes for queries in array form, at our path and at the path of Plausible clients, and for several at once. */
+export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm, options: SettleOptions) =>
   new Elysia()
     .use(auth)
     .onBeforeHandle(({ request, server }) => outliveReport(request, server))
@@ -161,3 +183,24 @@ export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm) =>
       ...QUERY_ROUTE,
       detail: operation("queryPlausible", "Run a query at the path used by Plausible clients"),
     })
+    .post(
+      "/api/public/v1/queries",
+      async ({ apiKey, body, request, set }) => ({
+        results: await settleAll(body.queries, (query, signal) => answer(apiKey, query, signal), options, {
+          ...{ request, set, signal: request.signal },
+        }),
+      }),
+      {
+        scope: { scopes: ["stats:read"], read: readJson(API.queriesBodyBytes, API.queryJsonDepth + 2) },
+        query: NoQuery,
+        body: QueriesBody,
+        response: { 200: QueriesAnswer },
+        detail: describeRoute({
+          operationId: "runQueries",
+          summary: "Run several queries",
+          description: `Up to ${QUERY.batch} queries, which share the time limit of one and count as one request. Each has its own status.`,
+          tags: ["query"],
+          ...takes(QueriesRequest),
+        }),
+      },
+    )

@@ -9,7 +9,7 @@ import { type FuzzCall, fuzzCalls } from "./fuzz-calls.ts"
 /**
  * Calls of all operations, generated from the document: valid, mutated, and wild.
  */
-const CALLS = bySize({ check: 2_500, full: 7_000, release: 240_000 })
+const CALLS = bySize({ check: 3_500, full: 9_000, release: 240_000 })
 
 let target: Target
 beforeAll(async () => {

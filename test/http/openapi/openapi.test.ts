@@ -64,6 +64,7 @@ const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
   [`GET ${SITE}/stats/goals`, "stats:read"],
   [`POST ${V1}/query`, "stats:read"],
   ["POST /api/v2/query", "stats:read"],
+  [`POST ${V1}/queries`, "stats:read"],
   [`POST ${SITE}/events`, "events:write"],
   [`GET ${SITE}/export`, "export:read"],
   [`GET ${SITE}/annotations`, "annotations:read"],

@@ -42,6 +42,9 @@ const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
   timezone: fc.constantFrom("UTC", "Europe/Berlin", "Asia/Kathmandu", "America/New_York"),
   hosts: fc.constantFrom("shop.example", "*.shop.example", "a.b.example", "localhost", "münchen.de"),
+  site: fc.constantFrom("shop.example", "1"),
+  hits: fc.constantFrom([{ path: "/", session: "a" }], [{ path: "signup", event: true, session: "b" }]),
+  segment: fc.constantFrom(1),
   domain: fc.constantFrom("shop.example", "docs.example", "a.b.example"),
   event_name: fc.constantFrom("signup", "purchase"),
   page_path: fc.constantFrom("/pricing", "/blog/**"),
@@ -103,7 +106,7 @@ export function valuesOf(document: OpenApiDocument) {
     const { $ref, anyOf, type, items } = schema as { $ref?: string; anyOf?: JsonSchema[]; type?: string | string[]; items?: JsonSchema }
     if ($ref?.endsWith("/QueryFilter")) return TREE
     if ($ref) return values(document.components.schemas[$ref.split("/").at(-1)!]!, name)
-    if (Object.hasOwn(SENSIBLE, name) && type !== "array") return SENSIBLE[name]!
+    if (Object.hasOwn(SENSIBLE, name) && (type !== "array" || name === "hits")) return SENSIBLE[name]!
     if (schema.enum) return fc.constantFrom(...(schema.enum as unknown[]))
     if (schema.const !== undefined) return fc.constant(schema.const)
     if (anyOf) return fc.oneof(...anyOf.map((choice) => values(choice, name)))

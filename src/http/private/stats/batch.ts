@@ -1,23 +1,17 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, refuseFaults } from "../../../domain/error.ts"
+import { refuseFaults } from "../../../domain/error.ts"
 import type { BatchAnswer } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
-import type { Log } from "../../../domain/log.ts"
 import { fault, inspect, isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
-import { mapConcurrent } from "../../../services/runtime/tasks.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import type { ReportOptions } from "../../../services/stats/open-report.ts"
 import type { Stats } from "../../../services/stats/stats.ts"
-import { baseUrlFor, problemBody, toFailure } from "../../errors.ts"
+import { type SettleOptions, settleAll } from "../../settled.ts"
 
-export interface BatchOptions {
+export interface BatchOptions extends SettleOptions {
   stats: Stats
   insights: Insights
-  baseUrl: string
-  log: Log
-  /** Time limit of all reports of a batch, in milliseconds. Default: the limit of one report. */
-  timeoutMs?: number
 }
 
 type Report = (site: Site, given: Record<string, unknown>, options: ReportOptions) => Promise<object>
@@ -77,53 +71,24 @@ interface Batch {
 }
 
 /**
- * Maximum number of concurrent reports of one batch. An organization has few query slots, and several people can open the
- * dashboard at the same moment.
- */
-const AT_ONCE = 4
-
-/**
  * Runs the reports of a batch. Each fails separately, equal reports run once, and all share one time limit. Throws
  * `validation_failed` for a malformed list.
  */
 export async function batchAnswer(options: BatchOptions, { site, reportOptions, body, set, request }: Batch): Promise<BatchAnswer> {
   const queries = readBatch(body)
   const reports = reportsOf(options)
-  const requestId = String(set.headers["x-request-id"])
-  const problems = { ...options, baseUrl: baseUrlFor(request, options.baseUrl) }
-  const late = AbortSignal.timeout(options.timeoutMs ?? QUERY.timeoutMs)
-  const inTime = { ...reportOptions, signal: AbortSignal.any(reportOptions.signal ? [reportOptions.signal, late] : [late]) }
   const named = queries.map(({ id, ...query }) => ({ id, query, name: nameOf(query) }))
-  const distinct = [...new Map(named.map(({ name, query }) => [name, query]))]
-  const answers = await mapConcurrent(distinct, AT_ONCE, async ([name, { report, given }]) => {
-    const work = late.aborted ? Promise.reject(tooLate()) : reports[report]!(site, given, inTime)
-    return [name, await settled(work.catch(lateIf(late)), problems, requestId)] as const
-  })
-  const byName = new Map(answers)
+  const distinct = [...new Map(named.map(({ name, query }) => [name, query])).values()]
+  const run = ({ report, given }: (typeof distinct)[number], signal: AbortSignal) =>
+    reports[report]!(site, given, { ...reportOptions, signal })
+  const answers = await settleAll(distinct, run, options, { request, set, signal: reportOptions.signal })
+  const byName = new Map(distinct.map((query, i) => [nameOf(query), answers[i]!]))
   return { results: Object.fromEntries(named.map(({ id, name }) => [id, byName.get(name)])) as BatchAnswer["results"] }
 }
 
 /** Returns a key that is equal for equal reports, whatever the order of their arguments. */
 const nameOf = ({ report, given }: { report: string; given: Record<string, unknown> }): string =>
   JSON.stringify([report, Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))])
-
-const tooLate = () => new AppError("query_timeout", "The reports took too long. Choose a shorter range.", { retry_after: 5 })
-
-/** Converts the failure of a report that was cancelled at the time limit to `query_timeout`. */
-const lateIf =
-  (late: AbortSignal) =>
-  (thrown: unknown): never => {
-    throw late.aborted && thrown instanceof AppError && thrown.code === "unavailable" ? tooLate() : thrown
-  }
-
-async function settled(work: Promise<object>, { baseUrl, log }: Pick<BatchOptions, "baseUrl" | "log">, requestId: string): Promise<object> {
-  try {
-    return { status: 200, data: await work }
-  } catch (thrown) {
-    const problem = problemBody(toFailure(thrown, requestId, log), baseUrl, requestId)
-    return { status: problem.status, problem }
-  }
-}
 
 function readBatch(body: unknown): { id: string; report: string; given: Record<string, unknown> }[] {
   const Outer = t.Object({ queries: t.Array(t.Unknown(), { minItems: 1, maxItems: QUERY.batch }) }, { additionalProperties: false })
