@@ -21,7 +21,7 @@ import {
   type StageTask,
 } from "./task.ts"
 import { StagedTotals } from "./totals.ts"
-import { addToSort, addVisitToSort, isCounted, type SortedEvent, sortedEvent, sortedEvents, visitsOf } from "./visits.ts"
+import { addToSort, addVisitToSort, isCounted, numberedByVisit, type SortedEvent, sortedEvent, sortedEvents, visitsOf } from "./visits.ts"
 
 const PROGRESS_MS = 500
 /** Events that are read until garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
@@ -289,7 +289,7 @@ class Stage extends Findings implements Sink {
 
   /**
    * Sorts the events into visits, then the visits by start, as otherwise every segment would span all years. Visits on excluded days are
-   * left out. Visitors are numbered in the order of their keys, which is the same when an interrupted sort is repeated.
+   * left out. Visitors are numbered by their first visit, which is the same when an interrupted sort is repeated.
    */
   #stageVisits() {
     const { folder } = this.#task
@@ -324,7 +324,8 @@ class Stage extends Findings implements Sink {
     const staged: Staged["staged"] = []
     if (isStaged && counts.visits > 0) {
       const writer = new LineWriter(join(folder, "visits"))
-      for (const line of byStart.sorted()) {
+      const lines = this.#stream ? byStart.sorted() : numberedByVisit(byStart.sorted(), counts.visitors)
+      for (const line of lines) {
         this.#collect(LIGHT_ROW)
         writer.write(line)
       }

@@ -94,6 +94,22 @@ export function addVisitToSort(sort: ExternalSort, visit: readonly SortedEvent[]
   sort.add(Math.max(0, Math.min(at + MIDDLE_RANK, MIDDLE_RANK * 2 - 1)), "", `${visit.length} ${visitor} ${json}`)
 }
 
+/**
+ * Yields lines of `addVisitToSort`, which are ordered by start, with visitors numbered by their first visit. The visitors of a period then
+ * lie as close together as those that a site itself counts, which makes reports faster and columns smaller.
+ */
+export function* numberedByVisit(lines: Iterable<string>, visitors: number): Generator<string> {
+  // One more than the number, as 0 means none yet.
+  const numbers = new Uint32Array(visitors)
+  let given = 0
+  for (const line of lines) {
+    const visitor = Number(visitorOf(line))
+    numbers[visitor] ||= ++given
+    const number = numbers[visitor]! - 1
+    yield `${eventsIn(line)} ${number} {"visitor":${number}${line.slice(line.indexOf(","))}`
+  }
+}
+
 /** Returns the number of events of a line of `addVisitToSort`. */
 export const eventsIn = (line: string): number => Number.parseInt(line, 10)
 
