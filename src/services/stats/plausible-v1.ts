@@ -1,4 +1,3 @@
-import { AppError, type Fault } from "../../domain/error.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import { PLAUSIBLE } from "../../domain/limits.ts"
 import type { Metric } from "../../domain/metric.ts"
@@ -6,7 +5,7 @@ import { parseDay } from "../../domain/moment.ts"
 import type { AnswerRow, AnswerValue, QueryAnswer } from "../../domain/query-answer.ts"
 import { countOf, isRelativePeriod } from "../../domain/relative-period.ts"
 import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
-import type { QueryForm } from "./query-form.ts"
+import { asParameterFaults, type QueryForm } from "./query-form.ts"
 
 /**
  * Plausible's stats API v1. Each request becomes a query in the array form, which has the same properties and metrics, and its answer
@@ -52,7 +51,7 @@ export function createPlausibleV1({ answer }: Pick<QueryForm, "answer">): Plausi
   /** Runs a query. Its faults become faults of the parameters. `parameters` are those that differ between the reports. */
   const run = (key: ApiKey, body: object, parameters: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<QueryAnswer> =>
     answer(key, body, signal).catch((thrown) => {
-      throw thrown instanceof AppError && thrown.code === "validation_failed" ? asParameters(thrown, parameters) : thrown
+      throw asParameterFaults(thrown, { ...PARAMETERS, ...parameters })
     })
 
   return {
@@ -212,18 +211,6 @@ function readFilters(reader: ArgumentReader): [string, string, string[]][] {
 
 /** Parameters to which faults of a query belong, unless the report says otherwise. */
 const PARAMETERS: Readonly<Record<string, string>> = { pagination: "page", include: "with_imported", order_by: "metrics" }
-
-/** Converts the faults of a query to faults of parameters, one for each. */
-function asParameters({ members: { errors = [] } }: AppError, own: Readonly<Record<string, string>>): AppError {
-  const faults = new Map<string, Fault>()
-  for (const { pointer, code, detail, allowed } of errors) {
-    const field = pointer.split("/")[1] ?? ""
-    const name = own[field] ?? PARAMETERS[field] ?? field
-    if (!faults.has(name)) faults.set(name, { pointer: `/${name}`, code, detail: `${name}: ${detail}`, ...(allowed && { allowed }) })
-  }
-  const count = faults.size === 1 ? "1 parameter is" : `${faults.size} parameters are`
-  return new AppError("invalid_query", `${count} not valid.`, { errors: [...faults.values()] })
-}
 
 const warningOf = ({ meta }: QueryAnswer): { warning?: string } =>
   meta.imports_included === false && meta.imports_skip_reason !== "none_in_range" && meta.imports_warning !== undefined

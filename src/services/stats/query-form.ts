@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { dimensionFacts } from "../../domain/dimension.ts"
-import { AppError, siteNotFound } from "../../domain/error.ts"
+import { AppError, type Fault, siteNotFound } from "../../domain/error.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import type { Metric } from "../../domain/metric.ts"
@@ -232,4 +232,20 @@ const instants = ({ from, to }: Range, timezone: string): [string, string] => [l
 function localText(at: number, timezone: string): string {
   const local = zoned(at, timezone)
   return `${local.toPlainDateTime().toString({ smallestUnit: "second" })}${local.offset}`
+}
+
+/**
+ * Converts what a query in the array form has thrown for a client that sent parameters: each fault belongs to the parameter that `names`
+ * has for its field, or to the one of the same name, and each parameter has one fault. Returns other errors as they are.
+ */
+export function asParameterFaults(thrown: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (!(thrown instanceof AppError) || thrown.code !== "validation_failed") return thrown
+  const faults = new Map<string, Fault>()
+  for (const { pointer, code, detail, allowed } of thrown.members.errors ?? []) {
+    const field = pointer.split("/")[1] ?? ""
+    const name = names[field] ?? field
+    if (!faults.has(name)) faults.set(name, { pointer: `/${name}`, code, detail: `${name}: ${detail}`, ...(allowed && { allowed }) })
+  }
+  const count = faults.size === 1 ? "1 parameter is" : `${faults.size} parameters are`
+  return new AppError("invalid_query", `${count} not valid.`, { errors: [...faults.values()] })
 }

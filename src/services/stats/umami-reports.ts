@@ -1,4 +1,3 @@
-import { AppError, type Fault } from "../../domain/error.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import { UMAMI } from "../../domain/limits.ts"
 import type { Metric } from "../../domain/metric.ts"
@@ -6,7 +5,7 @@ import { instantText } from "../../domain/moment.ts"
 import type { Key, Row } from "../../domain/query.ts"
 import type { Site } from "../../domain/site.ts"
 import { ArgumentReader, type Bounds, refuseArguments } from "../../query/parse/arguments.ts"
-import type { QueryForm } from "./query-form.ts"
+import { asParameterFaults, type QueryForm } from "./query-form.ts"
 
 /** Umami's reports on a website. Each request becomes queries in the array form. Faults name the parameters that were sent. */
 export interface UmamiReports {
@@ -96,7 +95,7 @@ export function createUmamiReports({ run }: Pick<QueryForm, "run">): UmamiReport
       const { table } = await run(key, { site_id: site.id, metrics: ["visitors"], ...body }, { metrics, signal })
       return table.rows
     } catch (thrown) {
-      throw thrown instanceof AppError && thrown.code === "validation_failed" ? asParameters(thrown) : thrown
+      throw asParameterFaults(thrown, PARAMETERS)
     }
   }
   const totalsOf = async (asked: Asked, body: object): Promise<UmamiTotals> => {
@@ -195,18 +194,6 @@ function readRanged(reader: ArgumentReader) {
 
 /** Parameters to which faults of a query belong. */
 const PARAMETERS: Readonly<Record<string, string>> = { date_range: "startAt", dimensions: "unit", pagination: "limit" }
-
-/** Converts the faults of a query to faults of parameters, one for each. */
-function asParameters({ members: { errors = [] } }: AppError): AppError {
-  const faults = new Map<string, Fault>()
-  for (const { pointer, code, detail, allowed } of errors) {
-    const field = pointer.split("/")[1] ?? ""
-    const name = PARAMETERS[field] ?? field
-    if (!faults.has(name)) faults.set(name, { pointer: `/${name}`, code, detail: `${name}: ${detail}`, ...(allowed && { allowed }) })
-  }
-  const count = faults.size === 1 ? "1 parameter is" : `${faults.size} parameters are`
-  return new AppError("invalid_query", `${count} not valid.`, { errors: [...faults.values()] })
-}
 
 /** Umami leaves a missing value empty. */
 const shownKey = (key: Key): string => (key === null ? "" : String(key))
