@@ -1,13 +1,14 @@
 import { FLAT_DIMENSIONS } from "./dimension.ts"
 
 /** The file formats of an export (api.md section 10). */
-export const EXPORT_FORMATS = ["csv", "json", "ndjson"] as const
+export const EXPORT_FORMATS = ["csv", "json", "ndjson", "parquet"] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: "text/csv",
   json: "application/json",
   ndjson: "application/x-ndjson",
+  parquet: "application/vnd.apache.parquet",
 }
 
 /** The exportable data: raw rows, two reports, and a breakdown by each dimension. */
@@ -35,7 +36,7 @@ const ROW_COLUMNS: Readonly<Record<RowType, readonly string[]>> = {
   events: [
     ...["at", "name", "page", "hostname", "title", "visitor", "visit"],
     ...EXPORTED_TRAITS,
-    ...["interactive", "revenue_amount", "revenue_currency", "props", "import_id", "scroll_depth", "engaged_ms"],
+    ...["interactive", "revenue_amount", "revenue_currency", "props", "import_id", "scroll_depth", "engaged_ms", "position"],
   ],
   visits: [
     ...["visit", "visitor", "started_at", "last_at", "duration", "pageviews", "events", "bounce", "engaged_seconds"],

@@ -194,6 +194,8 @@ export interface RowsQuery {
   records?: RecordKind
   range: Range
   filter?: Filter
+  /** Only native visits whose last event arrived in this range. */
+  arrived?: Range
 }
 
 /** A query for the number of records, grouped by the values of properties. */

@@ -60,9 +60,10 @@ export function refuseOtherFormats(request: Request, given: unknown): void {
     throw new AppError("not_acceptable", `The response is only available as ${MEDIA_TYPES[format]}.`)
 }
 
-const fileHeaders = ({ format, fileName }: Export): Record<string, string> => ({
-  "content-type": `${MEDIA_TYPES[format]}; charset=utf-8`,
+const fileHeaders = ({ format, fileName, nextSince }: Export): Record<string, string> => ({
+  "content-type": format === "parquet" ? MEDIA_TYPES[format] : `${MEDIA_TYPES[format]}; charset=utf-8`,
   "content-disposition": `attachment; filename="${fileName}"`,
+  ...(nextSince && { "x-next-since": nextSince }),
 })
 
 /** Limits the concurrent exports of a caller and exports of raw rows per hour. `take` returns a function to call at the end. */
@@ -156,11 +157,21 @@ export const EXPORTED_FILES = {
   "application/json": {
     schema: t.Object(
       {
-        range: ReportRange,
+        range: t.Optional(ReportRange),
+        since: t.Optional(t.String({ description: "Value of the parameter `since`. Absent in an export of a range." })),
+        next_since: t.Optional(
+          t.String({ description: "Value for the parameter `since` of the next export. Absent in an export of a range." }),
+        ),
         data: t.Array(t.Object({}, { additionalProperties: true }), { description: "Rows, with their columns by name." }),
       },
       { title: "Export", description: "Exported rows. Their columns depend on the export type." },
     ),
   },
   "application/x-ndjson": { schema: t.String({ description: "One JSON object per line and row." }) },
+  "application/vnd.apache.parquet": {
+    schema: t.String({
+      contentMediaType: "application/vnd.apache.parquet",
+      description: "Apache Parquet, compressed with ZSTD. Times are timestamps in UTC, and missing values are null.",
+    }),
+  },
 }

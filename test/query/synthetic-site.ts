@@ -131,6 +131,7 @@ function syntheticPart(random: Random, from: number, span: number, index: number
     minStart: starts[0]!,
     maxStart: starts[VISITS - 1]!,
     minAt: starts[0]!,
+    lastArrival: Number.POSITIVE_INFINITY,
     maxAt: starts.reduce((max, start, visit) => Math.max(max, start + more.duration[visit]! + 120_000 * 4), 0),
     starts: () => starts,
     sequences: () => starts,

@@ -35,6 +35,7 @@ export const RESPONSE_HEADERS = {
   "WWW-Authenticate": text("Required authentication, and the problem of the key.", 'Bearer realm="footfall", error="invalid_token"'),
   "Cache-Control": text("How long the response may be cached.", "public, max-age=300"),
   "Content-Disposition": text("Name of the file.", 'attachment; filename="1-page-2026-11-01-2026-11-20.csv"'),
+  "X-Next-Since": text("Value for `since` of the next incremental export. Absent in an export of a range.", "2026-11-20T11:29:59.000Z"),
 } as const satisfies Record<string, Header>
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS
 

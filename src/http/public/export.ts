@@ -15,11 +15,24 @@ const { metrics, interval } = toolParameters("get_timeseries")
 export const EXPORT_PARAMETERS = {
   type: parameter({ type: "string", enum: EXPORT_TYPES, description: "Raw rows, a report, or a breakdown by a dimension." }, true),
   format: parameter({ type: "string", enum: EXPORT_FORMATS, default: "csv", description: "Format of the file." }),
+  since: parameter({
+    type: "string",
+    format: "date-time",
+    description:
+      "Only with `events` and `visits`, and instead of `period`, `from` and `to`: visits that ended at this time or later, with all of their events. Either `X-Next-Since` of an earlier response or a time such as `2026-11-21T12:00:00Z`.",
+  }),
   ...RANGED,
   metrics: metrics!,
   interval: interval!,
   property: toolParameters("get_breakdown").property!,
 }
+
+const EXPORT_ABOUT = `The file is streamed. If the export fails, the connection is closed before the end of the file.
+
+To load a site into a warehouse step by step, send \`since\` instead of a range. The response contains the visits that ended
+from that time on, and the header \`X-Next-Since\` is the \`since\` of the next request. A visit has ended when no event has arrived for 30
+minutes by the clock of the server, so it no longer changes and is exported once, however late its events were sent. Visits that are
+still open follow in a later export. Imported visits are only in exports of a range.`
 
 /** Creates the route that streams an export of a site. */
 export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRoutesOptions) {
@@ -38,9 +51,11 @@ export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRout
       detail: describeRoute({
         operationId: "exportSite",
         summary: "Export events, visits or a report",
-        description: "The file is streamed. If the export fails, the connection is closed before the end of the file.",
+        description: EXPORT_ABOUT,
         tags: ["export"],
-        responses: { 200: { description: "The exported file.", headers: ["Content-Disposition"], content: EXPORTED_FILES } },
+        responses: {
+          200: { description: "The exported file.", headers: ["Content-Disposition", "X-Next-Since"], content: EXPORTED_FILES },
+        },
       }),
     },
   )

@@ -11,7 +11,7 @@ import { createRowStreams } from "./row-streams.ts"
 export type Engine = { [Kind in QueryKind]: (query: QueryOf<Kind>, caller: Caller) => Promise<ResultOf<Kind>> } & {
   /** Streams visits with their events by start, in batches that are computed on demand. No time limit for the whole stream. */
   rows(query: QueryOf<"rows">, caller: Caller): AsyncIterable<ResultOf<"rows">["rows"]>
-  /** Streams visits or events as text. The last batch contains the number of omitted visits. */
+  /** Streams visits or events, encoded for a file. The last batch contains the number of omitted visits. */
   exportRows(query: QueryOf<"exportRows">, caller: Caller): AsyncIterable<ResultOf<"exportRows">>
   /** Streams the imported totals that answers include, in batches. */
   importedRows(query: QueryOf<"importedRows">, caller: Caller): AsyncIterable<ResultOf<"importedRows">["rows"]>

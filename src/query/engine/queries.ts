@@ -69,7 +69,7 @@ export const QUERIES = {
   chosenVisits,
   /** Records of an area counted by their properties, after a given sequence. */
   tally,
-  /** All rows of a breakdown as text. */
+  /** All rows of a breakdown, encoded for a file. */
   exportBreakdown,
   /** Which imports are part of a report on visits. */
   importFacts,
@@ -102,7 +102,7 @@ export const QUERIES = {
 export const STREAMS = {
   /** Visits with their events, by start. Visits that are removed meanwhile are left out. */
   rows: visitRows,
-  /** Visits or events as text. The last batch contains the number of omitted visits. */
+  /** Visits or events, encoded for a file. The last batch contains the number of omitted visits. */
   exportRows,
   /** Rows of imported totals. */
   importedRows,

@@ -2,6 +2,7 @@ import { AppError } from "../../domain/error.ts"
 import { QUERY } from "../../domain/limits.ts"
 import type { RowsQuery } from "../../domain/query.ts"
 import type { ImportedRowsBatch, ImportedRowsQuery } from "../imported/imported-rows.ts"
+import type { EncodedRows } from "../rows/export-file.ts"
 import type { ExportQuery } from "../rows/export-rows.ts"
 import type { RowsBatch, VisitRow } from "../rows/rows.ts"
 import type { FromWorker } from "./messages.ts"
@@ -16,7 +17,7 @@ const CACHE_BYTES = 32 << 20
 interface RowStreams {
   visits(query: RowsQuery, signal: AbortSignal | undefined): AsyncIterable<RowsBatch<VisitRow[]>>
   /** Ends with the batch that has no next one. */
-  exported(query: ExportQuery, signal: AbortSignal | undefined): AsyncIterable<RowsBatch<Uint8Array>>
+  exported(query: ExportQuery, signal: AbortSignal | undefined): AsyncIterable<RowsBatch<Uint8Array> & EncodedRows>
   imported(query: ImportedRowsQuery, signal: AbortSignal | undefined): AsyncIterable<ImportedRowsBatch>
   close(): void
 }

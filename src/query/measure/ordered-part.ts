@@ -18,6 +18,7 @@ export function orderedPart(part: Part): Part {
     maxStart: part.maxStart,
     minAt: part.minAt,
     maxAt: part.maxAt,
+    lastArrival: part.lastArrival,
     starts: () => part.starts(),
     sequences: () => part.sequences(),
     visit: (column) => part.visit(column),

@@ -1,6 +1,6 @@
 import { VITALS } from "../../domain/dimension.ts"
 import type { Range, RowsQuery, VisitsWeight } from "../../domain/query.ts"
-import type { Part, Snapshot } from "../../store/events/part.ts"
+import { lastArrivals, type Part, type Snapshot } from "../../store/events/part.ts"
 import { compileFilter, type Mask } from "../filter/filters.ts"
 import { differs, fillByEvents, keepBoth } from "../filter/masks.ts"
 
@@ -19,7 +19,22 @@ export interface RowChoice {
 
 /** Creates the choice of a query. Masks remain valid until another part is read. */
 export function rowChoice(snapshot: Snapshot, query: RowsQuery & { of: "visits" | "events" }): RowChoice {
-  return query.of === "visits" ? visitChoice(snapshot, query) : eventChoice(snapshot, query)
+  const choice = query.of === "visits" ? visitChoice(snapshot, query) : eventChoice(snapshot, query)
+  return query.arrived ? arrivedIn(choice, query.arrived) : choice
+}
+
+/** Limits a choice to native visits whose last event arrived in a range. */
+function arrivedIn(choice: RowChoice, { from, to }: Range): RowChoice {
+  return {
+    ...choice,
+    isIn: (part) => part.importId === 0 && part.lastArrival >= from && choice.isIn(part),
+    visits(part) {
+      const mask = Uint8Array.from(lastArrivals(part.starts(), part.visit("arrival")), (at) => (at >= from && at < to ? 1 : 0))
+      const visits = choice.visits(part)
+      if (visits !== "all") keepBoth(mask, visits)
+      return mask
+    },
+  }
 }
 
 /** Chooses V of metrics.md 5.1: visits that start in the range and have an event, at any time, that satisfies the filter. */

@@ -2,17 +2,19 @@ import { currencyDecimals } from "../../domain/currency.ts"
 import { EXPORTED_TRAITS, type ExportFormat, type RowType, rowColumns } from "../../domain/export.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { ImportFacts, Query, RowsQuery, SiteFacts } from "../../domain/query.ts"
-import type { Snapshot } from "../../store/events/part.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
 import { aggregate } from "../measure/aggregate.ts"
+import { firstAtLeast } from "../measure/row-lists.ts"
 import { flatMetrics, shownRows } from "../parse/flat-query.ts"
 import type { ParsedQuery } from "../parse/parse.ts"
 import { pseudonyms } from "../show/pseudonyms.ts"
 import { shownMetrics, shownValue } from "../show/result.ts"
 import { nextVisits, type PickedVisit, type RowsCursor } from "./cursor.ts"
-import { type ExportRecord, recordsText } from "./export-text.ts"
+import { type EncodedRows, encodeRecords } from "./export-file.ts"
+import type { ExportRecord } from "./export-text.ts"
 import { type EventRow, eventReader, type RowsBatch, textsOf, type VisitFacts, visitReader } from "./rows.ts"
 
-/** A query of raw rows as text: visits that start in the range, or events in the range, that satisfy the filter. */
+/** A query of encoded raw rows: visits that start in the range, or events in the range, that satisfy the filter. */
 export interface ExportQuery extends RowsQuery {
   of: RowType
   format: ExportFormat
@@ -22,11 +24,11 @@ export interface ExportQuery extends RowsQuery {
   withoutRevenue?: readonly string[]
 }
 
-/** Yields a few hundred kilobytes of text in a few milliseconds. */
-const BATCH_ROWS = 500
+/** Rows of a batch: as text a few hundred kilobytes in a few milliseconds, and as Parquet a row group. */
+const BATCH_ROWS: Readonly<Record<ExportFormat, number>> = { csv: 500, json: 500, ndjson: 500, parquet: 10_000 }
 
 /**
- * Returns the text of the batch after a cursor. A batch of events is limited by its events and not its visits, because one visit can have
+ * Returns the batch after a cursor, encoded. A batch of events is limited by its events and not its visits, because one visit can have
  * ten thousand events. No state is kept between batches.
  */
 export function exportRows(
@@ -34,34 +36,36 @@ export function exportRows(
   query: ExportQuery,
   cursor: RowsCursor | undefined,
   check: () => void,
-): RowsBatch<Uint8Array> {
-  const { picks, choice, next, omitted } = nextVisits(snapshot, { ...query, maxRows: BATCH_ROWS }, cursor, check)
+): RowsBatch<Uint8Array> & EncodedRows {
+  const maxRows = BATCH_ROWS[query.format]
+  const { picks, choice, next, omitted } = nextVisits(snapshot, { ...query, maxRows }, cursor, check)
   const texts = textsOf(snapshot)
   const found = new Array<Found>(picks.length)
   for (const [part, positions] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
     const visit = visitReader(texts, part)
-    const events = query.of === "events" ? chosenEvents(choice.events(part), eventReader(texts, part)) : () => []
+    const events = query.of === "events" ? chosenEvents(part, choice.events(part), eventReader(texts, part)) : () => []
     for (const i of positions) found[i] = { visit: visit(picks[i]!.visit), events: events(picks[i]!) }
   }
-  return {
-    rows: new TextEncoder().encode(
-      recordsText(query.format, rowColumns(query.of, query.withoutRevenue !== undefined), recordsOf(found, query)),
-    ),
-    next,
-    omitted,
-  }
+  const columns = rowColumns(query.of, query.withoutRevenue !== undefined)
+  return { ...encodeRecords(query.format, columns, recordsOf(found, query)), next, omitted }
 }
 
 interface Found {
   visit: VisitFacts
-  events: EventRow[]
+  events: PlacedEvent[]
+}
+
+interface PlacedEvent extends EventRow {
+  /** Number of the event in its visit, from 1. It is final once the visit has ended. */
+  position: number
 }
 
 const chosenEvents =
-  (mask: Uint8Array, event: (row: number) => EventRow) =>
-  ({ from, to }: PickedVisit): EventRow[] => {
-    const found: EventRow[] = []
-    for (let row = from; row < to; row++) if (mask[row] === 1) found.push(event(row))
+  (part: Part, mask: Uint8Array, event: (row: number) => EventRow) =>
+  ({ visit, from, to }: PickedVisit): PlacedEvent[] => {
+    const first = firstAtLeast(part.event("visit"), visit)
+    const found: PlacedEvent[] = []
+    for (let row = from; row < to; row++) if (mask[row] === 1) found.push({ ...event(row), position: row - first + 1 })
     return found
   }
 
@@ -104,13 +108,13 @@ function visitRecord(visit: VisitFacts, { visitor, visit: id }: Names, { bounceE
 }
 
 /** Returns an event without its revenue and the properties that reveal it. */
-function unpriced({ revenue: _, props, ...rest }: EventRow, hidden: readonly string[]): EventRow {
+function unpriced({ revenue: _, props, ...rest }: PlacedEvent, hidden: readonly string[]): PlacedEvent {
   return { ...rest, props: props.filter(([key]) => !hidden.includes(key)) }
 }
 
-function eventRecords(visit: VisitFacts, events: readonly EventRow[], { visitor, visit: id }: Names): ExportRecord[] {
+function eventRecords(visit: VisitFacts, events: readonly PlacedEvent[], { visitor, visit: id }: Names): ExportRecord[] {
   const traits = traitsOf(visit)
-  return events.map(({ at, name, page, hostname, title, interactive, props, revenue, engagement }) => ({
+  return events.map(({ at, name, page, hostname, title, interactive, props, revenue, engagement, position }) => ({
     at: new Date(at).toISOString(),
     name,
     page,
@@ -126,12 +130,13 @@ function eventRecords(visit: VisitFacts, events: readonly EventRow[], { visitor,
     import_id: visit.import_id,
     scroll_depth: engagement?.scrollDepth,
     engaged_ms: engagement?.engagedMs,
+    position,
   }))
 }
 
 const traitsOf = (visit: VisitFacts): ExportRecord => Object.fromEntries(EXPORTED_TRAITS.map((trait) => [trait, visit[trait]]))
 
-/** A query of all rows of a breakdown as text. */
+/** A query of all rows of a breakdown, encoded. */
 export interface BreakdownExport {
   site: SiteFacts
   query: Query
@@ -145,12 +150,12 @@ export interface BreakdownExport {
 
 export const breakdownColumns = (parsed: ParsedQuery): string[] => ["value", "label", ...flatMetrics(parsed)]
 
-/** Returns a breakdown as text, and which imports it includes. The worker formats it, because a breakdown of a million values would block the main thread. */
+/** Returns an encoded breakdown, and which imports it includes. The worker encodes it, because a breakdown of a million values would block the main thread. */
 export function exportBreakdown(
   snapshot: Snapshot,
   { query, parsed, format, decimals, names }: BreakdownExport,
   check: () => void,
-): { text: Uint8Array; imports?: ImportFacts } {
+): EncodedRows & { imports?: ImportFacts } {
   const table = aggregate(snapshot, query, check)
   const { rows } = shownRows(parsed, table)
   const metrics = flatMetrics(parsed)
@@ -159,6 +164,5 @@ export function exportBreakdown(
     const { value, label } = shownValue(parsed.dimension ?? "page", key, { maxChars: Number.POSITIVE_INFINITY, names: codes })
     return { value, label, ...shownMetrics(metrics, values, decimals) }
   })
-  const text = new TextEncoder().encode(recordsText(format, breakdownColumns(parsed), records))
-  return { text, ...(table.imports && { imports: table.imports }) }
+  return { ...encodeRecords(format, breakdownColumns(parsed), records), ...(table.imports && { imports: table.imports }) }
 }

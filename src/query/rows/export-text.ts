@@ -1,5 +1,8 @@
 import type { ExportFormat } from "../../domain/export.ts"
 
+/** The formats that consist of text. */
+export type TextFormat = Exclude<ExportFormat, "parquet">
+
 /** A cell of an export. undefined and "" are the missing value. */
 type Cell = string | number | boolean | Readonly<Record<string, string>> | undefined
 
@@ -21,16 +24,16 @@ export function csvCell(cell: Cell): string {
 }
 
 /** Returns rows as text, "" for no rows. Batches are joined by `betweenBatches`. */
-export function recordsText(format: ExportFormat, columns: readonly string[], records: readonly ExportRecord[]): string {
+export function recordsText(format: TextFormat, columns: readonly string[], records: readonly ExportRecord[]): string {
   if (format === "csv") return records.map((record) => csvLine(columns.map((column) => record[column]))).join("")
   const lines = records.map((record) => JSON.stringify(withoutMissing(record)))
   return format === "json" ? lines.join(",\n") : lines.map((line) => `${line}\n`).join("")
 }
 
-export const betweenBatches = (format: ExportFormat): string => (format === "json" ? ",\n" : "")
+export const betweenBatches = (format: TextFormat): string => (format === "json" ? ",\n" : "")
 
-/** Returns the text before the first row. `facts` are the resolved range and further members of a JSON export. */
-export function exportHead(format: ExportFormat, columns: readonly string[], facts: { range: object }): string {
+/** Returns the text before the first row. `facts` are the members of a JSON export before its rows. */
+export function exportHead(format: TextFormat, columns: readonly string[], facts: object): string {
   if (format === "csv") return `${columns.join(",")}\r\n`
   return format === "json" ? `${JSON.stringify(facts).slice(0, -1)},"data":[\n` : ""
 }
@@ -39,7 +42,7 @@ export function exportHead(format: ExportFormat, columns: readonly string[], fac
  * Returns the text after the last row: the number of visits that were removed while the export ran, unless it is 0. In CSV it is a
  * record whose first column begins with `#`, in NDJSON a separate object.
  */
-export function exportTrailer(format: ExportFormat, columns: readonly string[], omitted: number): string {
+export function exportTrailer(format: TextFormat, columns: readonly string[], omitted: number): string {
   if (format === "json") return omitted === 0 ? "\n]}\n" : `\n],"omitted_visits":${omitted}}\n`
   if (omitted === 0) return ""
   return format === "csv" ? csvLine([`# omitted_visits=${omitted}`, ...columns.slice(1).map(() => "")]) : `{"omitted_visits":${omitted}}\n`

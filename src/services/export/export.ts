@@ -1,13 +1,16 @@
 import { type ExportFormat, type ExportType, isRowType, type RowType, rowColumns } from "../../domain/export.ts"
 import type { PeopleIdentity } from "../../domain/identity.ts"
 import { revenueProperties } from "../../domain/permission.ts"
+import type { Range } from "../../domain/query.ts"
 import type { ReportRange } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
+import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import type { SavedFilters } from "../../query/parse/array-filters.ts"
 import { type ParsedExport, parseExport } from "../../query/parse/export-query.ts"
 import { flatQuery } from "../../query/parse/flat-query.ts"
+import { type EncodedRows, type ExportFile, encodeRecords, exportFile } from "../../query/rows/export-file.ts"
 import { breakdownColumns } from "../../query/rows/export-rows.ts"
-import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../../query/rows/export-text.ts"
+import type { ExportRecord } from "../../query/rows/export-text.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import { shownImports, visitImports } from "../stats/import-facts.ts"
 import { codeNames, decimalsOf, hidesRevenue, type ReportOptions, readFiltered, shownRange, siteFacts } from "../stats/open-report.ts"
@@ -17,10 +20,11 @@ import { createStats, type StatsOptions } from "../stats/stats.ts"
 export interface Export {
   type: ExportType
   format: ExportFormat
-  range: ReportRange
   fileName: string
+  /** Time at which the next incremental export begins. Absent for an export of a range. */
+  nextSince?: string
   /**
-   * Yields the text in pieces, on demand. The first piece contains data, so that an error of the query is thrown before the response
+   * Yields the file in pieces, on demand. The first piece contains data, so that an error of the query is thrown before the response
    * starts. After a later error the text has no regular end.
    */
   read(signal: AbortSignal): AsyncGenerator<Uint8Array>
@@ -39,10 +43,12 @@ interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
 }
 
-interface OpenExport extends ParsedExport {
+interface OpenExport extends Omit<ParsedExport, "since"> {
   site: Site
   now: number
   range: ReportRange
+  /** The arrivals that an incremental export covers. */
+  arrived?: Range
   sight: ExportSight
   /** How people are recognized. Present if a filter names a cohort. */
   identity?: PeopleIdentity
@@ -62,12 +68,16 @@ export function createExports(options: ExportsOptions): Exports {
       return { ...parsed, ...kind }
     }
     const { parsed, identity } = await readFiltered({ savedSets: options.savedSets, site, options: sight, parse })
-    const { type, format } = parsed
-    return { type, format, parsed, site, now, sight, range: shownRange(parsed.range, now), ...(identity && { identity }) }
+    const { type, format, since } = parsed
+    return {
+      ...{ type, format, parsed, site, now, sight, range: shownRange(parsed.range, now) },
+      ...(since !== undefined && { arrived: { from: since, to: endOfEnded(now) } }),
+      ...(identity && { identity }),
+    }
   }
 
   async function* rows(
-    { site, format, range, parsed, now, sight, identity }: OpenExport,
+    { site, format, range, parsed, now, sight, identity, arrived }: OpenExport,
     of: RowType,
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
@@ -75,21 +85,19 @@ export function createExports(options: ExportsOptions): Exports {
     const columns = rowColumns(of, isHidden)
     const query = {
       site: siteFacts(site, goals.rules(site.id)),
-      range: parsed.range.range,
+      ...(arrived ? { range: ALL_TIME, arrived } : { range: parsed.range.range }),
       ...(parsed.filter && { filter: parsed.filter }),
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
       ...(isHidden && { withoutRevenue: [...revenueProperties(site)] }),
     }
     const report = { site, facts: query.site, parsed, now, caller: callerOf(site, signal) }
-    let before = exportHead(format, columns, {
-      range,
-      ...(identity && { identity }),
-      ...shownImports((await visitImports(options, report)).imports),
-    })
+    const imports = arrived ? {} : shownImports((await visitImports(options, report)).imports)
+    const covered = arrived ? { since: new Date(arrived.from).toISOString(), next_since: new Date(arrived.to).toISOString() } : { range }
+    const file = exportFile(format, columns, { ...covered, ...(identity && { identity }), ...imports })
     for await (const batch of engine.exportRows(query, callerOf(site, signal))) {
-      const after = batch.next ? "" : exportTrailer(format, columns, batch.omitted)
-      yield* piece(batch.rows.length === 0 && batch.next ? "" : before, batch.rows, after)
-      if (batch.rows.length > 0) before = betweenBatches(format)
+      const bytes = file.add(batch)
+      const piece = batch.next ? bytes : Buffer.concat([bytes, file.end(batch.omitted)])
+      if (piece.length > 0) yield piece
     }
   }
 
@@ -101,12 +109,8 @@ export function createExports(options: ExportsOptions): Exports {
       ...(names && { names: JSON.stringify([...names]) }),
     }
     const columns = breakdownColumns(parsed)
-    const { text, imports } = await engine.exportBreakdown(query, callerOf(site, signal))
-    yield* piece(
-      exportHead(format, columns, { range, ...(identity && { identity }), ...shownImports(imports) }),
-      text,
-      exportTrailer(format, columns, 0),
-    )
+    const { imports, ...rows } = await engine.exportBreakdown(query, callerOf(site, signal))
+    yield wholeFile(exportFile(format, columns, { range, ...(identity && { identity }), ...shownImports(imports) }), rows)
   }
 
   /** Yields a report with few rows, computed by the statistics as of the time at which the range was fixed. */
@@ -123,17 +127,18 @@ export function createExports(options: ExportsOptions): Exports {
     const records: readonly ExportRecord[] = "goals" in answer ? answer.goals : pointRecords(format, answer.points)
     const { imports, visitors_estimated, identity } = answer
     const facts = { range, ...(identity && { identity }), ...(imports && { imports }), ...(visitors_estimated && { visitors_estimated }) }
-    const text = new TextEncoder().encode(recordsText(format, columns, records))
-    yield* piece(exportHead(format, columns, facts), text, exportTrailer(format, columns, 0))
+    yield wholeFile(exportFile(format, columns, facts), encodeRecords(format, columns, records))
   }
 
   return {
     async open(site, given, sight = {}) {
       const asked = await open(site, given, sight)
-      const { type, format, range } = asked
+      const { type, format, range, arrived } = asked
+      const nextSince = arrived && new Date(arrived.to).toISOString()
       return {
-        ...{ type, format, range },
-        fileName: `${site.id}-${type}-${range.from}-${range.to}.${format}`,
+        ...{ type, format },
+        fileName: `${site.id}-${type}-${nextSince ? `until-${nextSince.replace(/[:.]/g, "")}` : `${range.from}-${range.to}`}.${format}`,
+        ...(nextSince && { nextSince }),
         read(signal) {
           if (isRowType(type)) return rows(asked, type, signal)
           return type === "goals" || type === "timeseries" ? report(asked, given, signal) : breakdown(asked, signal)
@@ -149,8 +154,14 @@ const GOAL_COLUMNS = ["goal_id", "name", "kind", "match", "value", "threshold", 
 const pointRecords = (format: ExportFormat, points: readonly { partial?: boolean }[]): ExportRecord[] =>
   points.map((point) => (format === "csv" ? { partial: false, ...point } : { ...point }))
 
-/** Yields the parts as one piece, or nothing if they are empty. */
-function* piece(before: string, rows: Uint8Array, after: string): Generator<Uint8Array> {
-  const bytes = Buffer.concat([Buffer.from(before), rows, Buffer.from(after)])
-  if (bytes.length > 0) yield bytes
-}
+/** Returns a file with one batch of rows. */
+const wholeFile = (file: ExportFile, rows: EncodedRows): Uint8Array => Buffer.concat([file.add(rows), file.end(0)])
+
+/** Every time that a visit can start at. */
+const ALL_TIME: Range = { from: -8.64e15, to: 8.64e15 }
+
+/**
+ * Returns the time before which the last event of a visit must have arrived for the visit to have ended. Arrivals are known to the
+ * second. Later arrivals are all later than this time, so an incremental export that begins with it misses no visit.
+ */
+const endOfEnded = (now: number): number => now - VISIT_IDLE_MS - 1_000

@@ -14,6 +14,7 @@ export class MaskedPart implements Part {
   readonly maxStart: number
   readonly minAt: number
   readonly maxAt: number
+  readonly lastArrival: number
   readonly #part: Part
   readonly #visits: Uint32Array
   readonly #events: Uint32Array
@@ -39,6 +40,7 @@ export class MaskedPart implements Part {
     this.maxStart = starts[this.#visits.at(-1) ?? 0]!
     this.minAt = this.minStart
     this.maxAt = part.maxAt
+    this.lastArrival = part.lastArrival
   }
 
   starts(): Float64Array {

@@ -27,6 +27,9 @@ export interface Part {
   readonly minAt: number
   readonly maxAt: number
 
+  /** Upper bound of `lastArrivals`, epoch ms. */
+  readonly lastArrival: number
+
   /** Start of each visit, epoch ms. */
   starts(): Float64Array
   /** Sequence number of each visit's first event, which orders visits with equal starts. */
@@ -45,12 +48,27 @@ export interface Part {
   vitals(): VitalColumns
 }
 
-/** Columns of a visit that are not dictionary numbers. Times are in milliseconds; `duration` is from the start to the last counted event. */
-const VISIT_NUMBERS = ["visitor", "visitor_kind", "duration", "pageviews", "events", "interactive", "engaged"] as const
+/**
+ * Columns of a visit that are not dictionary numbers. Times are in milliseconds; `duration` is from the start to the last counted event.
+ * `arrival` is in seconds, see `lastArrivals`.
+ */
+const VISIT_NUMBERS = ["visitor", "visitor_kind", "duration", "pageviews", "events", "interactive", "engaged", "arrival"] as const
 const VISIT_PAGES = ["entry_page", "exit_page", "entry_page_hostname", "exit_page_hostname"] as const
 
 export const VISIT_COLUMNS = [...VISIT_NUMBERS, ...VISIT_PAGES, ...TRAITS] as const
 export type VisitColumn = (typeof VISIT_COLUMNS)[number]
+
+const ARRIVAL_UNIT_MS = 1_000
+
+/** Returns the value of the column `arrival`: whole seconds from the start of a visit to the arrival of its last event. */
+export const arrivalSince = (start: number, arrivedAt: number): number => Math.max(0, Math.floor((arrivedAt - start) / ARRIVAL_UNIT_MS))
+
+/**
+ * Returns when the last event of each visit arrived by the server's clock, in epoch ms and less than a second too early. An event that
+ * was sent late has an early time and a late arrival. For imported visits, and those of segments without arrivals, it is the start.
+ */
+export const lastArrivals = (starts: Float64Array, arrival: Uint32Array): Float64Array =>
+  starts.map((start, visit) => start + arrival[visit]! * ARRIVAL_UNIT_MS)
 
 /**
  * Columns of an event. `visit` is the row of its visit in the same part, `offset` the milliseconds since the visit's start,

@@ -99,6 +99,10 @@ export class Segment implements Part {
     this.visitorLimit = row.visitor_limit
   }
 
+  get lastArrival(): number {
+    return this.#headers().last_arrival ?? this.maxStart
+  }
+
   starts(): Float64Array {
     return this.#float64("starts", this.visits)
   }

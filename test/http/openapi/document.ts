@@ -173,7 +173,7 @@ export function answerChecker(document: OpenApiDocument) {
 }
 
 /** Headers that only some responses of a status have. */
-const SOMETIMES = /^(Idempotency-Replayed|Retry-After|WWW-Authenticate|Cache-Control)$/
+const SOMETIMES = /^(Idempotency-Replayed|Retry-After|WWW-Authenticate|Cache-Control|X-Next-Since)$/
 const OF_KEY = /RateLimit/
 
 function missingHeaders(declared: readonly string[], { status, headers, body }: Answer): string[] {

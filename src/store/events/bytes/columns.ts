@@ -57,6 +57,7 @@ export const COLUMNS = [
   "vitals.fcp",
   "vitals.ttfb",
   "vitals.cls",
+  "arrival",
 ] as const
 export type Column = (typeof COLUMNS)[number]
 
@@ -79,4 +80,6 @@ export interface SegmentHeader {
   stored: number[]
   constants: Record<string, number>
   sparse: SparseCounts
+  /** Latest `lastArrivals` of the visits. Absent in segments written before arrivals were stored. */
+  last_arrival?: number
 }

@@ -28,6 +28,8 @@ export class SiteTail implements Part {
   minStart = Number.POSITIVE_INFINITY
   /** An upper bound. It is not lowered when a late event moves a start or when visits are removed: a bound that is too wide is harmless. */
   maxStart = Number.NEGATIVE_INFINITY
+  /** Its visits still receive events. */
+  readonly lastArrival = Number.POSITIVE_INFINITY
   minAt = Number.POSITIVE_INFINITY
   maxAt = Number.NEGATIVE_INFINITY
 

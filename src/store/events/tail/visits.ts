@@ -1,6 +1,6 @@
 import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../../domain/dimension.ts"
 import { TRAITS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../../domain/visit.ts"
-import { VISIT_COLUMNS, type VisitColumn } from "../part.ts"
+import { arrivalSince, VISIT_COLUMNS, type VisitColumn } from "../part.ts"
 import type { OpenVisit } from "../writer.ts"
 import { GrowingRows, type RowRuns } from "./growing.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
@@ -159,6 +159,7 @@ export class TailVisits {
     float64.arrivedAt[visit] = Math.max(float64.arrivedAt[visit]!, place.arrivedAt)
     if (event.at > float64.activeAt[visit]!) float64.activeAt[visit] = event.at
     const start = float64.start[visit]!
+    uint32.arrival[visit] = arrivalSince(Math.min(start, event.at), float64.arrivedAt[visit]!)
     if (event.at >= start) return 0
     float64.start[visit] = event.at
     float64.firstSequence[visit] = event.sequence

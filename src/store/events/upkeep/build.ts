@@ -1,6 +1,6 @@
 import { constantOf, encodeColumn, type Numbers } from "../bytes/codec.ts"
 import { type Column, columnNumber, type SegmentHeader } from "../bytes/columns.ts"
-import { EVENT_COLUMNS, type Part, VISIT_COLUMNS } from "../part.ts"
+import { EVENT_COLUMNS, lastArrivals, type Part, VISIT_COLUMNS } from "../part.ts"
 import { sealHeader } from "../segment.ts"
 import { runStepsYielding } from "../steps.ts"
 import { orderOfChosen, type VisitOrder } from "../tail/order.ts"
@@ -155,12 +155,14 @@ async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): 
     gather64(readers, visits, (part) => part.sequences()),
   )
   let visitorLimit = 0
+  let lastArrival = 0
   for (const name of VISIT_COLUMNS) {
     const column = await out.add(
       name === "interactive" ? "interactive_events" : name,
       gather32(readers, visits, (part) => part.visit(name)),
     )
     if (name === "visitor") visitorLimit = column.reduce((limit: number, ordinal: number) => Math.max(limit, ordinal + 1), 0)
+    if (name === "arrival") lastArrival = lastArrivals(startColumn, column).reduce((latest, at) => Math.max(latest, at), 0)
   }
   await out.add("event.visit", visitOf)
   const offsets = gather32(readers, events, (part) => part.event("offset"))
@@ -174,7 +176,7 @@ async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): 
   }
   const sparse = await addSparse(out, readers, events)
   return {
-    ...out.finish(sparse),
+    ...out.finish(sparse, lastArrival),
     visits: visitOf.length === 0 ? 0 : visits.row.length,
     events: visitOf.length,
     ...spans(startColumn, visitOf, offsets),
@@ -194,9 +196,9 @@ class SegmentOutput {
     return values
   }
 
-  finish(sparse: SegmentHeader["sparse"]) {
+  finish(sparse: SegmentHeader["sparse"], last_arrival: number) {
     const columns = this.#columns
-    const header = sealHeader({ stored: columns.map(({ name }) => columnNumber(name)), constants: this.#constants, sparse })
+    const header = sealHeader({ stored: columns.map(({ name }) => columnNumber(name)), constants: this.#constants, sparse, last_arrival })
     return { columns, header, bytes: columns.reduce((sum, { data }) => sum + data.length, header.length) }
   }
 }
