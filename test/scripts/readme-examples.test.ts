@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { assistantExample, scriptExample } from "../../src/http/openapi/page.ts"
+import { assistantExample, scriptExample } from "../../src/http/openapi/page/page.ts"
 import { LISTENING } from "../../src/http/server.ts"
 import { startInstance } from "../kit.ts"
 

@@ -105,6 +105,7 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   updateFunnel: { "application/json": { window_hours: 24 } },
   createAnnotation: { "application/json": { at: "2026-11-18", text: "New price page" } },
   updateAnnotation: { "application/json": { text: "New price page, second try" } },
+  getJourneys: { "application/json": { start: { page: "/pricing" }, steps: 2, period: "7d" } },
   sendEvents: {
     "application/json": { events: [EVENT, { name: "purchase", url: "/thanks", revenue: { amount: "49.90", currency: "EUR" } }] },
     "application/x-ndjson": `${JSON.stringify(EVENT)}\n`,
@@ -125,6 +126,7 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 /** JSON response bodies by operation. */
 const RESPONSES: Readonly<Record<string, unknown>> = {
+  getOpenApi: { openapi: "3.1.0", info: { title: "Footfall API", version: "1" }, paths: {} },
   getKey: {
     id: 4,
     name: "Reports",
@@ -208,6 +210,38 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
     ],
     funnels: [{ funnel_id: 3, name: "Signup", steps: STEPS, order: "sequential" }],
   },
+  getBusyHours: {
+    ...FACTS,
+    grid: Array.from({ length: 7 }, (_, day) => Array.from({ length: 24 }, (_, hour) => (hour < 7 ? 1 : 9 - day))),
+  },
+  getWebVitals: { ...FACTS, percentile: 75, measured_loads: 1480, metrics: { lcp: 1840, inp: 96, cls: 0.042, fcp: 910, ttfb: 210 } },
+  getWebVitalsBreakdown: {
+    ...{ ...FACTS, percentile: 75, dimension: "page" },
+    rows: [{ value: "/pricing", measured_loads: 640, lcp: 2110, inp: 104, cls: 0.051, fcp: 980, ttfb: 230 }],
+    has_more: false,
+  },
+  getDrops: {
+    range: RANGE,
+    days: ["2026-11-19", "2026-11-20"],
+    rows: [{ reason: "bot", total: 214, counts: [120, 94], entries: [] }],
+    counters: [{ counter: "cardinality", total: 0 }],
+  },
+  getJourneys: {
+    ...{ ...FACTS, mode: "start", anchor: { page: "/pricing" } },
+    columns: [
+      [{ kind: "page", page: "/pricing", visits: 400, conversion_rate: 100 }],
+      [
+        { kind: "page", page: "/signup", visits: 120, conversion_rate: 30 },
+        { kind: "exit", page: "(exit)", visits: 280, conversion_rate: 70 },
+      ],
+    ],
+    edges: [
+      { column: 0, from: "/pricing", to: "/signup", from_node: 0, to_node: 0, visits: 120 },
+      { column: 0, from: "/pricing", to: "(exit)", from_node: 0, to_node: 1, visits: 280 },
+    ],
+    dropped: [[280]],
+    sample_visits: 400,
+  },
   query: QUERY,
   runQueries: { results: [{ status: 200, data: QUERY }] },
   queryPlausible: QUERY,
@@ -243,9 +277,53 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   },
 }
 
+/** Query strings of example requests, by operation. Parameters that are not named keep their defaults. */
+const QUERIES: Readonly<Record<string, string>> = {
+  listSites: "limit=20",
+  getFunnelReport: "period=28d",
+  getSummary: "period=7d",
+  getTimeseries: "from=2026-11-19&to=2026-11-20&interval=day",
+  getBreakdown: "dimension=country&period=7d&limit=1",
+  getGoalReport: "period=7d",
+  exportSite: "type=visits&format=ndjson&since=2026-11-20T10:00:00Z",
+}
+
+/** Returns the query string of an example request. */
+export const queryExample = (operationId: string): string | undefined => QUERIES[operationId]
+
+/** Bodies of responses that are not JSON, by operation and media type. */
+const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  exportSite: {
+    "application/x-ndjson": `${JSON.stringify({
+      visit: "9c41f0d2a7b35e16",
+      visitor: "51be07c93fd8a2e4",
+      started_at: "2026-11-20T10:02:11Z",
+      last_at: "2026-11-20T10:03:47Z",
+      duration: 96,
+      pageviews: 2,
+      events: 3,
+      bounce: false,
+      engaged_seconds: 71,
+      entry_page: "/pricing",
+      entry_page_hostname: "shop.example",
+      exit_page: "/thanks",
+      exit_page_hostname: "shop.example",
+      source: "Google",
+      channel: "Organic Search",
+      country: "DE",
+      device: "Desktop",
+      browser: "Firefox",
+      os: "Mac",
+      language: "de-DE",
+      import_id: 0,
+    })}\n`,
+  },
+  getReference: { "text/html": "<!doctype html>…" },
+}
+
 /** Returns the example of a request body. */
 export const requestExample = (operationId: string, mediaType: string): unknown => REQUESTS[operationId]?.[mediaType]
 
-/** Returns the example for the successful response with a body. There are examples of JSON only. */
+/** Returns the example of a body of the successful response. */
 export const responseExample = (operationId: string, mediaType: string): unknown =>
-  mediaType === "application/json" ? RESPONSES[operationId] : undefined
+  mediaType === "application/json" ? RESPONSES[operationId] : TEXTS[operationId]?.[mediaType]

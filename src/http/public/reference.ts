@@ -2,7 +2,7 @@ import { Elysia } from "elysia"
 import { AppError } from "../../domain/error.ts"
 import { accepts } from "../accept.ts"
 import type { OpenApiDocument } from "../openapi/document.ts"
-import { PAGE_POLICY, referencePage } from "../openapi/page.ts"
+import { PAGE_POLICY, referencePage } from "../openapi/page/page.ts"
 import { type Detail, describeRoute } from "../openapi/route.ts"
 import { NoQuery } from "./requests.ts"
 
