@@ -180,6 +180,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     cookie,
     pluginRoutes: plugins.pluginRoutes,
     answerAtEndpoint: plugins.answerAtEndpoint,
+    publicPluginRoutes: plugins.publicPluginRoutes,
     pluginPages: plugins.pages,
     pluginSharePages: plugins.sharePages,
   })

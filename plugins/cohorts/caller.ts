@@ -35,7 +35,10 @@ export const sightOf = (site: Site, permissions: ReadonlySet<string>): Pick<Repo
   seesRevenue: permissions.has("revenue:read"),
 })
 
-export const engineCaller = ({ site, signal }: ReportCaller) => ({ organizationId: site.organization_id, ...(signal && { signal }) })
+export const engineCaller = ({ site, signal }: Pick<ReportCaller, "site" | "signal">) => ({
+  organizationId: site.organization_id,
+  ...(signal && { signal }),
+})
 
 /** Percent with one decimal, half away from zero; 0 without a whole. */
 export const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((1000 * part) / whole) / 10)

@@ -15,6 +15,7 @@ import { createEvaluation } from "./evaluation.ts"
 import { createFrozen } from "./frozen.ts"
 import createCohorts from "./migrations/0001_cohorts.sql" with { type: "text" }
 import { createPeople } from "./people.ts"
+import { publicRoutes } from "./public-routes.ts"
 import { createReports } from "./report.ts"
 import { windowsOf } from "./resolve.ts"
 import { createRetention } from "./retention.ts"
@@ -27,7 +28,7 @@ import { widgetsOf } from "./widgets.ts"
 export default definePlugin({
   id: "cohorts",
   title: "Cohorts and retention",
-  paths: { site: ["cohorts", "retention", "power-users", "engagement", "people"] },
+  paths: { site: ["cohorts", "retention", "power-users", "engagement", "people"], public: ["people", "cohorts", "retention"] },
   pages: [
     "/sites/:site/retention",
     "/sites/:site/cohorts",
@@ -43,6 +44,7 @@ export default definePlugin({
     const area = areaOf(host)
     return {
       routes: [cohortRoutes(area)],
+      publicRoutes: (router) => publicRoutes(area, router),
       jobs: jobsOf(area),
       widgets: widgetsOf(area),
       visitorSets: visitorSets(area),

@@ -291,6 +291,22 @@ export const PersonResponse = t.Object(
 )
 export type PersonResponse = Static<typeof PersonResponse>
 
+/** What an erasure would remove. */
+export const ErasurePreviewResponse = t.Object(
+  {
+    visitors: t.Array(t.String(), {
+      description:
+        "Pseudonyms of the person, as in exports. Several if the site has recognized visitors in different ways. Empty if the site does not know the person.",
+    }),
+    visits: t.Integer({ description: "Number of visits." }),
+    events: t.Integer({ description: "Number of pageviews and custom events." }),
+    first_seen: t.Optional(field.instant("Start of the first visit. Absent without visits.")),
+    last_seen: t.Optional(field.instant("Time of the latest event. Absent without visits.")),
+  },
+  { title: "PersonErasurePreview" },
+)
+export type ErasurePreviewResponse = Static<typeof ErasurePreviewResponse>
+
 export const ErasureResponse = t.Object(
   {
     id: field.id("Id of the erasure."),

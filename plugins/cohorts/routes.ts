@@ -19,7 +19,7 @@ import type { ACTIVITY_ARGUMENTS } from "./activity.ts"
 import { type Area, showCohort } from "./area.ts"
 import { type ReportCaller, sightOf } from "./caller.ts"
 import type { Cohort } from "./cohort.ts"
-import { EraseInput } from "./erasures.ts"
+import { EraseInput, readErasure } from "./erasures.ts"
 import { EvaluateInput, refuseRevenue } from "./evaluation.ts"
 import { CohortInput, CohortPatch, FreezeInput, readFreeze } from "./input.ts"
 import { LEADER_SORTS, MEMBER_SORTS } from "./people.ts"
@@ -304,7 +304,7 @@ export function cohortRoutes(area: Area) {
     .post(
       "/people/erase",
       async ({ site, actor, user, body, status }) =>
-        status(202, formatErasure(await area.erasures.start(site, body.value, { actor, userId: user.id }))),
+        status(202, formatErasure(await area.erasures.start(site, readErasure(body.value, EraseInput), { actor, userId: user.id }))),
       {
         can: "people:erase",
         query: NoQuery,

@@ -114,7 +114,7 @@ const erasureOf = ({ counts_json, ...row }: Omit<Erasure, "counts"> & { counts_j
 
 export async function insertErasure(
   statements: OwnStatements,
-  { siteId, visitorHash, requestedBy, now }: { siteId: number; visitorHash: string; requestedBy: number; now: number },
+  { siteId, visitorHash, requestedBy, now }: { siteId: number; visitorHash: string; requestedBy: number | null; now: number },
 ): Promise<Erasure> {
   const row = await statements.get<Omit<Erasure, "counts"> & { counts_json: string }>(sql`insert into cohorts_erasures
     (site_id, visitor_hash, state, counts_json, requested_by, requested_at)

@@ -7,7 +7,7 @@ export interface Actor {
   kind: "user" | "key" | "system" | "cli"
   /** Id of the user or key; absent for the other kinds. */
   id?: number
-  /** Snapshot that outlives the user. For the command line, the name of the operating system's user. */
+  /** Snapshot that outlives the user. For the command line, the name of the operating system's user; for an API key, its name. */
   email: string
   impersonator?: { id: number; email: string }
   ipPrefix: string
@@ -41,7 +41,8 @@ export const AuditRowResponse = t.Object(
     actor_kind: t.String({ description: "Originator of the action: `user`, `key`, `system` or `cli`." }),
     actor_id: idOrNull("Id of the user or API key. null for the other kinds."),
     actor_email: t.String({
-      description: "Email address of the user at the time of the action. For `cli`: name of the operating system's user.",
+      description:
+        "Email address of the user at the time of the action. For `cli`: name of the operating system's user. For `key`: name of the API key.",
     }),
     impersonator_id: idOrNull("Id of the instance admin who impersonated the user. null without impersonation."),
     impersonator_email: textOrNull("Email address of the impersonating instance admin. null without impersonation."),

@@ -19,6 +19,7 @@ export const SCOPES = [
   "export:read",
   "annotations:read",
   "annotations:write",
+  "people:erase",
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -35,6 +36,7 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   "export:read": "Export reports and raw rows",
   "annotations:read": "Read annotations",
   "annotations:write": "Create, change and delete annotations",
+  "people:erase": "Erase everything about a person",
 }
 
 const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
@@ -196,6 +198,7 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "export:read": ["export:read", "people:read", "revenue:read"],
   "annotations:read": ["site:read"],
   "annotations:write": ["annotations:write"],
+  "people:erase": ["people:erase"],
 }
 /** Additional permissions for a key that reaches all sites: it can create and delete sites. */
 const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }

@@ -1,14 +1,13 @@
-import { Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
-import { type ApiKey, hasScope, type Scope } from "../domain/key.ts"
+import { type ApiKey, hasScope } from "../domain/key.ts"
 import { API } from "../domain/limits.ts"
 import type { CompatProduct, Site } from "../domain/site.ts"
 import type { Keys } from "../services/api-keys/api-keys.ts"
 import type { KeyUsage } from "../services/api-keys/key-usage.ts"
 import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
 import { type Maintenance, refuseWrites } from "../services/instance/maintenance.ts"
-import type { Read } from "../web/body.ts"
-import { type Call, guard } from "../web/guard.ts"
+import type { Call } from "../web/guard.ts"
+import type { KeyGate, KeyRequirements, PublicRouter } from "../web/public-router.ts"
 import { accepts } from "./accept.ts"
 import { addressPrefix, callerName } from "./caller.ts"
 import type { ApiLimits } from "./limits.ts"
@@ -32,80 +31,34 @@ export interface AuthOptions {
   maintenance(): Maintenance
 }
 
-/** Requirements of a route for an API key: a scope, or several conditions. */
-export type KeyRequirement = Scope | KeyRequirements
-interface KeyRequirements {
-  /** Scopes of which one is enough. */
-  scopes: readonly Scope[]
-  /** Whether the key must have access to all sites of the organization. */
-  unrestricted?: boolean
-  /** Throws if a resource in the path below the site does not exist. Runs before all later checks. */
-  finds?(site: Site, call: Call): Promise<unknown>
-  /** Parser of the body. Default: JSON. */
-  read?: Read
-  /** Media types of the response. Default: JSON. */
-  produces?: readonly string[]
-}
+/** The router of public routes, whose macros state what a route requires of a key. */
+export type ApiKeyAuth = PublicRouter
 
-export type ApiKeyAuth = ReturnType<typeof apiKeyAuth>
-export type KeyGate = ReturnType<typeof keyGate>
-
-/** Creates checks 3 to 6 of api.md section 2: the key exists, is valid, has the scope and is within its rate limit. */
-export function keyGate(options: AuthOptions) {
+/** Creates checks 3 to 8 of api.md section 2: key, scope, rate limit, site and format of the response. */
+export function keyGate(options: AuthOptions): KeyGate {
   const find = keyFinder(options)
-
-  async function admit(call: Call, requirement: KeyRequirement): Promise<ApiKey> {
-    const key = await find(call)
-    options.limits.show(key, call.set.headers)
-    refuseScope(key, requirementsOf(requirement), call)
-    options.limits.take(key, call.set.headers)
-    if (isManaging(call, requirementsOf(requirement))) refuseWrites(options.maintenance(), "unavailable", options.now())
-    return key
-  }
-  const { sites } = options
-  function siteOf(key: ApiKey, { params: { site_id, domain, website } }: Call): Promise<Site> {
-    // A parameter with an invalid escape is null at run time, and no site has that name.
-    if (website !== undefined) return sites.named(key, String(website), "umami")
-    return domain === undefined ? sites.visible(key, site_id) : sites.named(key, String(domain))
-  }
-  return { admit, siteOf }
-}
-
-/**
- * Creates the macros with which public routes declare their requirements. Handlers receive the key. `scope` is for routes of the
- * organization, `siteScope` for routes whose path names a site, which their handlers also receive. One of several scopes is enough.
- */
-export function apiKeyAuth({ admit, siteOf }: KeyGate) {
-  return new Elysia({ name: "apiKeyAuth" }).macro({
-    scope: (requirement: KeyRequirement) => ({
-      detail: describeRequirements(requirement),
-      ...guard(async (call) => {
-        const apiKey = await admit(call, requirement)
-        refuseFormat(call, requirementsOf(requirement))
-        return { apiKey }
-      }, requirementsOf(requirement).read),
+  return {
+    async admit(call, requirements) {
+      const key = await find(call)
+      options.limits.show(key, call.set.headers)
+      refuseScope(key, requirements, call)
+      options.limits.take(key, call.set.headers)
+      if (isManaging(call, requirements)) refuseWrites(options.maintenance(), "unavailable", options.now())
+      return key
+    },
+    siteOf(key, { params: { site_id, domain, website } }) {
+      // A parameter with an invalid escape is null at run time, and no site has that name.
+      if (website !== undefined) return options.sites.named(key, String(website), "umami")
+      return domain === undefined ? options.sites.visible(key, site_id) : options.sites.named(key, String(domain))
+    },
+    refuseFormat,
+    actorOf: ({ id, name }, call) => ({
+      ...{ kind: "key", id, email: name, ipPrefix: addressPrefix(options.addressOf(call)) },
+      userAgent: call.request.headers.get("user-agent") ?? "",
+      requestId: String(call.set.headers["x-request-id"] ?? ""),
     }),
-    siteScope: (requirement: KeyRequirement) => ({
-      detail: describeRequirements(requirement),
-      ...guard(async (call) => {
-        const apiKey = await admit(call, requirement)
-        const site = await siteOf(apiKey, call)
-        await requirementsOf(requirement).finds?.(site, call)
-        refuseFormat(call, requirementsOf(requirement))
-        return { apiKey, site }
-      }, requirementsOf(requirement).read),
-    }),
-  })
+  }
 }
-
-/** Describes the requirements for the documentation. */
-function describeRequirements(requirement: KeyRequirement): object {
-  const { scopes, unrestricted } = requirementsOf(requirement)
-  return { "x-required-scopes": scopes, ...(unrestricted && { "x-unrestricted-key": true }) }
-}
-
-const requirementsOf = (requirement: KeyRequirement): KeyRequirements =>
-  typeof requirement === "string" ? { scopes: [requirement] } : requirement
 
 /** Creates the lookup of keys. Failed attempts are limited by address; valid keys from the same address are not affected. */
 function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
@@ -135,8 +88,13 @@ function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
 }
 
 /** Returns whether a request changes managed data. Queries and events also use POST, but do not count. */
-const isManaging = ({ request }: Call, { scopes }: KeyRequirements): boolean =>
-  request.method !== "GET" && request.method !== "HEAD" && scopes.some((scope) => scope.endsWith(":write") && scope !== "events:write")
+const isManaging = ({ request }: Call, { scopes, reads = false }: KeyRequirements): boolean =>
+  !reads &&
+  request.method !== "GET" &&
+  request.method !== "HEAD" &&
+  scopes.some((scope) => MANAGING.test(scope) && scope !== "events:write")
+
+const MANAGING = /:(write|erase)$/
 
 function refuseScope(key: ApiKey, { scopes, unrestricted }: KeyRequirements, { set }: Call): void {
   if (!hasScope(key, scopes)) {

@@ -13,7 +13,8 @@ import type { QueryForm } from "../services/stats/query-form.ts"
 import type { Stats } from "../services/stats/stats.ts"
 import { createUmamiReports } from "../services/stats/umami-reports.ts"
 import type { Peers } from "../web/guard.ts"
-import { type AuthOptions, apiKeyAuth, keyGate, keyRequests } from "./auth.ts"
+import { publicRouter } from "../web/public-router.ts"
+import { type AuthOptions, keyGate, keyRequests } from "./auth.ts"
 import { collectHandlers } from "./collect/collect.ts"
 import type { CollectOptions } from "./collect/response.ts"
 import { crossOrigin } from "./cors.ts"
@@ -34,6 +35,7 @@ import { keyRoutes } from "./public/key.ts"
 import { plausibleSiteRoutes } from "./public/plausible/sites.ts"
 import { plausibleStatsRoutes } from "./public/plausible/stats.ts"
 import { queryRoutes } from "./public/query.ts"
+import { reportRoutes } from "./public/reports.ts"
 import { creation } from "./public/requests.ts"
 import type { SiteFacts } from "./public/responses.ts"
 import { siteRoutes } from "./public/sites.ts"
@@ -47,7 +49,7 @@ export interface ServerOptions
     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers" | "addressOf">,
     Pick<PagesOptions, "isSetUp" | "pluginPages" | "pluginSharePages" | "isSecure" | "origins" | "sessions">,
-    Pick<PluginRoutes, "answerAtEndpoint">,
+    Pick<PluginRoutes, "answerAtEndpoint" | "publicPluginRoutes">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
     SiteFacts,
     Pick<McpOptions, "mcpAllowedOrigins" | "version"> {
@@ -158,7 +160,7 @@ interface RoutesKit {
 function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): AnyElysia[] {
   const { apiRateLimit, now, health, stats, collector } = options
   const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), onKey })
-  const auth = apiKeyAuth(gate)
+  const auth = publicRouter(gate)
   return [
     healthRoutes(health),
     errorRoutes(),
@@ -169,6 +171,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     annotationRoutes(auth, create, options.annotations),
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
+    reportRoutes(auth, options.siteAreas),
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm, options),
     plausibleStatsRoutes(auth, createPlausibleV1(options.queryForm)),
@@ -176,6 +179,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     umamiRoutes(auth, createUmamiReports(options.queryForm)),
     goatcounterRoutes(auth, options),
     mcpRoutes(gate, options),
+    ...options.publicPluginRoutes(gate),
   ]
 }
 

@@ -3,6 +3,7 @@ import type { Permissions } from "../domain/permission.ts"
 import type { Gate } from "../web/router.ts"
 import { claimOpen, pluginFault } from "./check.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
+import { PUBLIC_SITE } from "./routers.ts"
 
 /** Access rules that a route can have instead of a permission. */
 const MARKERS: ReadonlySet<unknown> = new Set(["open", "self", "instance_admin", "member"])
@@ -57,6 +58,15 @@ export function checkRoutes(
   for (const { method, path, asks } of listed(openRoutes)) {
     if (!isBelow(path, openBases)) throw pluginFault(id, `${method} ${path} is outside the open paths of the plugin`)
     if (asks !== "open") throw pluginFault(id, `${method} ${path} was not created with openRouter()`)
+  }
+}
+
+/** Checks the routes of a plugin in the public API: all below its own paths, and each with its scopes. Throws a plugin fault. */
+export function checkPublicRoutes({ id, paths = {} }: AnyPlugin, { routes }: AnyElysia): void {
+  const bases = (paths.public ?? []).map((word) => `${PUBLIC_SITE}/${word}`)
+  for (const { method, path, hooks } of routes) {
+    if (!isBelow(path, bases)) throw pluginFault(id, `${method} ${path} is outside the public paths of the plugin`)
+    if (!hooks?.detail?.["x-required-scopes"]) throw pluginFault(id, `${method} ${path} has no scopes`)
   }
 }
 

@@ -26,12 +26,15 @@ import type { PluginError } from "./errors.ts"
 import type { Asked, Host } from "./host/host.ts"
 import type { PluginJob } from "./host/jobs.ts"
 import type { OwnStatements } from "./host/own-tables.ts"
+import type { PublicSiteRouter } from "./routers.ts"
 import type { Widget } from "./widgets.ts"
 
 /** First segments of the paths that belong to a plugin. */
 export interface PluginPaths {
   /** Segments below `/api/private/sites/:site/`. */
   site?: readonly string[]
+  /** Segments below `/api/public/v1/sites/{site_id}/`. */
+  public?: readonly string[]
   /** Segments below `/api/private/`. */
   instance?: readonly string[]
   /** Public paths below `/` of one to three segments, such as `l` or `api/hooks`, or the setting that contains them. */
@@ -75,6 +78,8 @@ export interface Plugin<Settings extends TObject = TObject> {
 export interface Contribution {
   /** Private routes, created with `host.siteRouter()` or `host.instanceRouter()`. */
   routes?: readonly AnyElysia[]
+  /** Adds routes of the public API, for programs with an API key. Called once, when the server is created. */
+  publicRoutes?(router: PublicSiteRouter): AnyElysia
   /** Public routes, created with `host.openRouter()`. */
   openRoutes?: readonly AnyElysia[]
   /** Request handlers for an open path or a host that run before the routers: for fast responses and for hosts of the plugin. */

@@ -17,3 +17,6 @@ export const failures = (...codes: readonly string[]): object => ({ "x-failures"
 export const webhookMessages = (messages: () => Readonly<Record<string, { title: string; schema: TSchema }>>): object => ({
   "x-webhooks": messages,
 })
+
+/** Documents an example request and its response, which the reference of the public API shows for every operation. */
+export const examples = (bodies: { request?: unknown; response: unknown }): object => ({ "x-examples": bodies })

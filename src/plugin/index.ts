@@ -126,6 +126,7 @@ export { shownValue } from "../query/show/result.ts"
 export type { SumsGroup, SumsOrder, SumsPlace, SumsResult } from "../query/sums/sums.ts"
 export type { MemberLeave, SiteTransfer } from "../services/access/handover.ts"
 export { ConnectionFailure, type ConnectionFault } from "../services/connections/failure.ts"
+export { pageOf, parseListing } from "../services/definitions/listing.ts"
 export type { ErasedVisit, ErasedVisits, Removed } from "../services/erasure/data-hooks.ts"
 export type { Console } from "../services/instance/console.ts"
 export type { CommandForm } from "../services/instance/plugin-commands.ts"
@@ -201,7 +202,7 @@ export {
   type PluginEndpoint,
   type PluginPaths,
 } from "./contract.ts"
-export { failures, operationsOf, webhookMessages } from "./documentation.ts"
+export { examples, failures, operationsOf, webhookMessages } from "./documentation.ts"
 export {
   createEnrichment,
   type EnrichedEvent,
@@ -238,6 +239,6 @@ export type { PluginShareKind, PluginShares } from "./host/shares.ts"
 export type { OwnSlugs, SlugClaim } from "./host/slugs.ts"
 export type { PluginWorker, RunInThread } from "./host/threads.ts"
 export type { Trash } from "./host/trash.ts"
-export type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
+export type { InstanceRouter, OpenRouter, PublicSiteRouter, SiteRouter } from "./routers.ts"
 export { AnyQuery, NoQuery, parameter, queryWith, Sent } from "./shapes.ts"
 export { canFilter, canLock, defineWidget, type KnownWidget, type Widget, type WidgetAnswer, type WidgetQuestion } from "./widgets.ts"

@@ -3,9 +3,10 @@ import type { Permissions } from "../domain/permission.ts"
 import type { PluginFacts } from "../services/runtime/plugins.ts"
 import type { Task } from "../services/runtime/tasks.ts"
 import type { SharePages } from "../services/sharing/opening.ts"
+import type { KeyGate } from "../web/public-router.ts"
 import { addressLists } from "./address-lists.ts"
 import { checkPlugins, pluginFault } from "./check.ts"
-import { checkRoutes, openPaths } from "./check-routes.ts"
+import { checkPublicRoutes, checkRoutes, openPaths } from "./check-routes.ts"
 import type { AnyPlugin, Contribution, DemoRequest, DemoSite, DemoTraffic } from "./contract.ts"
 import { type AnswerAtEndpoint, combineEndpoints } from "./endpoints.ts"
 import { declareErrors } from "./errors.ts"
@@ -14,6 +15,7 @@ import { type HostOptions, hostsOf } from "./host/hosts.ts"
 import { defineJobs } from "./host/jobs.ts"
 import { ownStatements } from "./host/own-tables.ts"
 import type { PluginRegistry } from "./registry.ts"
+import { publicSiteRouter } from "./routers.ts"
 
 export interface LoadOptions extends Omit<HostOptions, "lists"> {
   registry: PluginRegistry
@@ -22,6 +24,8 @@ export interface LoadOptions extends Omit<HostOptions, "lists"> {
 /** Routes of plugins, as passed to the server. */
 export interface PluginRoutes {
   readonly pluginRoutes: readonly AnyElysia[]
+  /** Returns the routes of the public API of all plugins, behind the gate. */
+  publicPluginRoutes(gate: KeyGate): AnyElysia[]
   /** Answers requests at endpoints of plugins, before the routers. */
   answerAtEndpoint: AnswerAtEndpoint
 }
@@ -95,6 +99,13 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   return {
     answerAtEndpoint,
     pluginRoutes: registry.plugins.flatMap(({ contribution: { routes = [], openRoutes = [] } }) => [...routes, ...openRoutes]),
+    publicPluginRoutes: (gate) =>
+      registry.plugins.flatMap(({ id, isOn, contribution: { publicRoutes } }) => {
+        if (!publicRoutes) return []
+        const added = publicRoutes(publicSiteRouter(gate, id, isOn))
+        checkPublicRoutes(plugins.find((plugin) => plugin.id === id)!, added) // the registry has the plugins of the list
+        return [added]
+      }),
     tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
     pages: () => plugins.filter(({ id }) => instance.plugins.isOn(id)).flatMap(({ pages = [] }) => pages),
     sharePages: registry.plugins.flatMap(({ contribution: { sharePages = [] } }) => sharePages),

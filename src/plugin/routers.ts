@@ -2,6 +2,7 @@ import { Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
 import { leaveUnread } from "../web/body.ts"
 import { guard } from "../web/guard.ts"
+import { type KeyGate, publicRouter } from "../web/public-router.ts"
 import { type Authorize, privateRouter } from "../web/router.ts"
 
 /** Creates a router below a site. Handlers of routes with `can` receive `site`, `role`, `permissions`, `user`, `session` and `actor`. */
@@ -21,6 +22,22 @@ export function openRouter(isOn: () => boolean) {
   return new Elysia().guard({ parse, transform, detail: { "x-permission": "open" } as object })
 }
 
+/**
+ * Creates a router of the public API below a site. Handlers of routes with `siteScope` receive `site`, `apiKey` and `actor`. While the plugin
+ * is disabled, a valid key gets 404 `feature_disabled`.
+ */
+export function publicSiteRouter(gate: KeyGate, name: string, isOn: () => boolean) {
+  const siteOf: KeyGate["siteOf"] = async (key, call) => {
+    const site = await gate.siteOf(key, call)
+    if (!isOn()) throw new AppError("feature_disabled", "This feature is disabled.")
+    return site
+  }
+  return new Elysia({ prefix: PUBLIC_SITE }).use(publicRouter({ ...gate, siteOf }, name))
+}
+
+/** The path below which the public routes of plugins are. */
+export const PUBLIC_SITE = "/api/public/v1/sites/:site_id"
+
 async function refuseOff(isOn: () => boolean): Promise<object> {
   if (isOn()) return {}
   throw new AppError("not_found", "This address does not exist.")
@@ -29,3 +46,4 @@ async function refuseOff(isOn: () => boolean): Promise<object> {
 export type SiteRouter = ReturnType<typeof siteRouter>
 export type InstanceRouter = ReturnType<typeof instanceRouter>
 export type OpenRouter = ReturnType<typeof openRouter>
+export type PublicSiteRouter = ReturnType<typeof publicSiteRouter>

@@ -1,6 +1,6 @@
-import { AppError } from "../domain/error.ts"
+import { AppError, refuseFaults } from "../domain/error.ts"
 import { API } from "../domain/limits.ts"
-import { isObject, parseEmptyBody } from "../domain/shape.ts"
+import { fault, isObject, parseEmptyBody } from "../domain/shape.ts"
 import { readWithin } from "../services/runtime/files.ts"
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
@@ -140,3 +140,9 @@ const nestsWithin = (value: unknown, levels: number): boolean =>
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const tooLarge = (limit: number) => new AppError("body_too_large", `The body can have at most ${limit} bytes.`, { limit_bytes: limit })
+
+/** Returns a parsed body that must be an object, whose members are checked later. Throws `validation_failed`. */
+export function objectBody(body: unknown): Record<string, unknown> {
+  if (!isObject(body)) refuseFaults([fault("", "invalid_type", "must be an object")])
+  return body as Record<string, unknown>
+}

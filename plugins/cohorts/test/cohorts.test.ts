@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { CohortResponse, EvaluationResponse } from "../responses.ts"
-import { type Deed, type PeopleStage, startPeople } from "./kit.ts"
+import { type Deed, runErasures, startPeople, THREE_BUYERS } from "./kit.ts"
 
 /** A sign-up on 1 March at 23:50, and a purchase on a later day, for three people. Carl has not bought anything. */
 const DEEDS: Deed[] = [
@@ -84,8 +84,6 @@ test("a cohort is created, changed, deleted and restored", async () => {
   expect((await stage.send("PATCH", "/cohorts/2", { name: "Signed up" })).status).toBe(200)
   expect(await stage.post("/cohorts/1/restore")).toMatchObject({ status: 200, body: { name: "Buyers" } })
 })
-
-const THREE_BUYERS: Deed[] = ["ann", "bob", "carl"].map((user) => ({ user, at: "2026-10-10T10:00:00Z", did: "purchase" }))
 
 test("cohorts that others refer to are deleted only with force, and break them", async () => {
   await using stage = await startPeople()
@@ -178,19 +176,6 @@ test("a person is listed, shown with visits, exported and erased", async () => {
   expect((await stage.get("/people/erasures/2")).body).toMatchObject({ state: "done", found: { visits: 0, events: 0 } })
   expect((await stage.get(`/power-users/${token}`)).status).toBe(404)
 })
-
-/** Runs erasures, which wait until no report reads the data that they replaced. */
-async function runErasures({ instance }: PeopleStage): Promise<void> {
-  let isDone = false
-  const done = instance.runJobs().finally(() => {
-    isDone = true
-  })
-  while (!isDone) {
-    instance.clock.advance(10_000)
-    await Bun.sleep(20)
-  }
-  await done
-}
 
 test("a cohort is a filter in reports, unless its size is hidden from the reader", async () => {
   await using stage = await startPeople()

@@ -26,6 +26,9 @@ export interface PeopleStage extends AsyncDisposable {
 
 const SITE = "/api/private/sites/1"
 
+/** Three people who bought something on the same day. */
+export const THREE_BUYERS: Deed[] = ["ann", "bob", "carl"].map((user) => ({ user, at: "2026-10-10T10:00:00Z", did: "purchase" }))
+
 /** Starts an instance whose site recognizes people by their user ids, or in another identity mode. */
 export async function startPeople({
   mode = "identified",
@@ -71,3 +74,16 @@ export const eventsOf = (deeds: readonly Deed[], { hasIds = true } = {}): object
     ...(props && { props }),
     ...(revenue && { revenue }),
   }))
+
+/** Runs erasures, which wait until no report reads the data that they replaced. */
+export async function runErasures({ instance }: PeopleStage): Promise<void> {
+  let isDone = false
+  const done = instance.runJobs().finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    instance.clock.advance(10_000)
+    await Bun.sleep(20)
+  }
+  await done
+}

@@ -3,8 +3,8 @@ import { AppError } from "../../domain/error.ts"
 import { API } from "../../domain/limits.ts"
 import { readBytes } from "../../web/body.ts"
 import { type Call, mediaType } from "../../web/guard.ts"
+import type { KeyGate } from "../../web/public-router.ts"
 import { accepts } from "../accept.ts"
-import type { KeyGate } from "../auth.ts"
 import { methodNotAllowed, notFound } from "../errors.ts"
 import { outliveReport } from "../idle-timeouts.ts"
 import { describeRoute } from "../openapi/route.ts"
@@ -29,7 +29,7 @@ export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions
     const { request, set, server } = call
     if (!isAllowed(request.headers.get("origin"))) throw new AppError("origin_not_allowed", "Pages of this origin cannot use the endpoint.")
     refuseMethod(call)
-    const key = await admit(call, "stats:read")
+    const key = await admit(call, { scopes: ["stats:read"] })
     const bytes = await readBody(request)
     outliveReport(request, server)
     // Our header values are text. The type also allows numbers.

@@ -82,7 +82,7 @@ function success(
 ): ResponseObject {
   const names = [...responseHeaders(route, status), ...headers]
   const bodies = Object.entries(content ?? {}).map(([type, { schema }]) => {
-    const example = responseExample(route.operationId, type)
+    const example = responseExample(route.operationId, type) ?? (status < "300" ? route.detail["x-examples"]?.response : undefined)
     return [type, { schema: schemas.of(schema), ...(example === undefined ? {} : { example }) }]
   })
   return {

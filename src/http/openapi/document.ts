@@ -146,12 +146,12 @@ function requirements({
 }
 
 function requestBody(
-  { operationId }: DescribedRoute,
+  { operationId, detail }: DescribedRoute,
   { required, content }: NonNullable<DescribedRoute["detail"]["requestBody"]>,
   schemas: SchemaCollection,
 ) {
   const bodies = Object.entries(content).map(([type, { schema }]) => {
-    const example = requestExample(operationId, type)
+    const example = requestExample(operationId, type) ?? detail["x-examples"]?.request
     return [type, { schema: schemas.of(schema), ...(example === undefined ? {} : { example }) }] as const
   })
   return { required, content: Object.fromEntries(bodies) }
@@ -181,6 +181,8 @@ const TAGS = [
   ["annotations", "Notes on dates in the reports of a site."],
   ["events", "Events sent by the servers of a site."],
   ["export", "Streamed exports of reports and raw data."],
+  ["cohorts", "Sets of visitors that are followed over time, and how many of them return."],
+  ["people", "Erasure of everything about a person."],
   ["mcp", "Model Context Protocol endpoint with seven read-only tools for assistants."],
   ["plausible", "Plausible's stats API v1 and sites API, for its clients."],
   ["umami", "Umami's reports on websites, for its clients. They also accept the key in the header `x-umami-api-key`."],

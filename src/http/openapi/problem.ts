@@ -48,7 +48,10 @@ export const Problem = t.Object(
     ),
     mode: t.Optional(t.String({ description: "Identity mode of the site. Present only with `identity_insufficient`." })),
     horizon_days: t.Optional(
-      t.Number({ description: "Days for which the site recognizes visitors. Present only with `identity_insufficient`." }),
+      t.Union([t.Number(), t.Null()], {
+        description:
+          "Days for which the site recognizes visitors. null: as long as data is kept. Present only with `identity_insufficient`.",
+      }),
     ),
     options: t.Optional(t.Array(t.Unknown(), { description: "Possible solutions. Present only with `identity_insufficient`." })),
   },

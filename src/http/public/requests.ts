@@ -50,7 +50,7 @@ const FILTER_MEMBERS: Readonly<Record<string, string>> = {
  * Describes the filters, which in a query string can also be groups of alternatives. The schemas of the tools have no groups, so that they
  * stay flat.
  */
-function describedFilters(schema: object): object {
+export function describedFilters(schema: object): object {
   const { items } = schema as { items: { properties: Readonly<Record<string, object>> } } // a list of objects
   const members = Object.entries(items.properties).map(([name, member]) => [name, { description: FILTER_MEMBERS[name], ...member }])
   const filter = { ...items, properties: Object.fromEntries(members) }

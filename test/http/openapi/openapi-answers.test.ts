@@ -41,6 +41,7 @@ async function fill({ api, key, collect, site }: TestInstance): Promise<Ids> {
     goal_id: await make("goals", { kind: "event", value: "signup" }),
     funnel_id: await make("funnels", { name: "Signup", steps: STEPS }),
     annotation_id: await make("annotations", { at: "2026-11-20", text: "Launch" }),
+    erasure_id: await make("people/erasures", { user_id: "customer-1", confirm: true }),
   }
 }
 
@@ -210,6 +211,11 @@ const QUERIES: readonly (readonly [operation: string, query: string])[] = [
   ["listSites", "search=shop&limit=1"],
   ["listAnnotations", "from=2026-11-01&to=2026-11-30"],
   ["exportSite", "type=events&format=ndjson"],
+  ["exportSite", "type=visits&format=json&since=2026-11-01T00:00:00Z"],
+  ["getWebVitals", "metrics=lcp,cls&compare=previous_period"],
+  ["getWebVitalsBreakdown", "dimension=country&sort=lcp"],
+  ["getBusyHours", "period=7d"],
+  ["getDrops", "period=7d"],
   ["exportSite", "type=page&format=json"],
   ["exportSite", "type=timeseries&format=csv&interval=day"],
 ]

@@ -82,6 +82,7 @@ async function fill(siteId: number, key: string, text: string): Promise<Ids> {
     goal_id: await make("goals", { kind: "event", value: text }),
     funnel_id: await make("funnels", { name: text, steps: STEPS.map((step) => ({ ...step, value: step.value.replace(SENTINEL, text) })) }),
     annotation_id: await make("annotations", { at: "2026-11-20", text }),
+    erasure_id: await make("people/erasures", { user_id: text, confirm: true }),
   }
 }
 

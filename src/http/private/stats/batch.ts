@@ -2,7 +2,7 @@ import { Type as t } from "@sinclair/typebox"
 import { refuseFaults } from "../../../domain/error.ts"
 import type { BatchAnswer } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
-import { fault, inspect, isObject } from "../../../domain/shape.ts"
+import { fault, inspect } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import type { ReportOptions } from "../../../services/stats/open-report.ts"
@@ -104,10 +104,4 @@ function readBatch(body: unknown): { id: string; report: string; given: Record<s
     const { id: _, report: __, ...given } = query as Record<string, unknown> // an object, as checked above
     return { id: fields.id!, report: fields.report!, given }
   })
-}
-
-/** Parses the arguments of a report in a body. Throws `validation_failed`. */
-export function objectBody(body: unknown): Record<string, unknown> {
-  if (!isObject(body)) refuseFaults([fault("", "invalid_type", "must be an object")])
-  return body as Record<string, unknown>
 }

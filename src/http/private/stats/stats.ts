@@ -24,11 +24,13 @@ import type { Insights } from "../../../services/stats/insights.ts"
 import type { ReportOptions } from "../../../services/stats/open-report.ts"
 import type { SiteOverview } from "../../../services/stats/site-overview.ts"
 import type { Stats } from "../../../services/stats/stats.ts"
+import { objectBody } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
+import { withMeasures } from "../../public/reports.ts"
 import { NoQuery, parameter, Sent, takes, toolParameters } from "../../public/requests.ts"
 import { parameters, RANGED } from "../../public/stats.ts"
 import { refuses } from "../responses.ts"
-import { BatchInput, type BatchOptions, batchAnswer, objectBody } from "./batch.ts"
+import { BatchInput, type BatchOptions, batchAnswer } from "./batch.ts"
 
 export interface PrivateStatsOptions extends BatchOptions {
   stats: Stats
@@ -73,10 +75,6 @@ const { dimension, property, limit, offset, sort, order, metrics } = toolParamet
 const { compare, compare_from, compare_to, match_weekday } = toolParameters("get_summary")
 const COMPARED = { compare: compare!, compare_from: compare_from!, compare_to: compare_to!, match_weekday: match_weekday! }
 const PAGED = { limit: limit!, offset: offset!, sort: sort!, order: order!, metrics: metrics! }
-
-/** Splits the list of measures. Other arguments stay as they are. */
-const commaSeparated = ({ metrics, ...query }: Record<string, unknown>): Record<string, unknown> =>
-  metrics === undefined ? query : { ...query, metrics: typeof metrics === "string" ? metrics.split(",") : metrics }
 
 /** Creates the routes for reports: those of the public API and further ones for the dashboard. Revenue needs `revenue:read`. */
 export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsOptions) {
@@ -157,7 +155,7 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
       response: { 200: CampaignMatrix },
       detail: operation("Get visits with campaign tags by source, medium and campaign"),
     })
-    .get("/web-vitals", ({ site, query, ...call }) => insights.webVitals(site, commaSeparated(query), textOptions(call)), {
+    .get("/web-vitals", ({ site, query, ...call }) => insights.webVitals(site, withMeasures(query), textOptions(call)), {
       can: "site:read",
       query: parameters({
         metrics: text(`Measures, separated by commas: ${VITALS.join(", ")}. Default: all.`),

@@ -13,6 +13,7 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "export:read": "Download raw data",
   "annotations:read": "View notes",
   "annotations:write": "Add and edit notes",
+  "people:erase": "Erase everything about a person",
 }
 export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
@@ -60,4 +61,4 @@ export const withoutImplied = (scopes: readonly string[]): readonly string[] =>
   scopes.filter((scope) => !scopes.some((other) => other !== scope && IMPLIED[other as Scope]?.includes(scope as Scope)))
 
 /** Returns the scopes that permit changes. */
-export const writesOf = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => scope.endsWith(":write"))
+export const writesOf = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => /:(write|erase)$/.test(scope))
