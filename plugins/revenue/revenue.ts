@@ -15,6 +15,7 @@ import { reportRoutes } from "./report/routes.ts"
 import createTransactions from "./row-migrations/0001_transactions.sql" with { type: "text" }
 import createChunks from "./row-migrations/0002_chunks.sql" with { type: "text" }
 import indexPersons from "./row-migrations/0003_person.sql" with { type: "text" }
+import indexVisitorsByWeek from "./row-migrations/0004_visitor_by_week.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -61,6 +62,7 @@ export default definePlugin({
     { name: "0001_transactions", sql: createTransactions },
     { name: "0002_chunks", sql: createChunks },
     { name: "0003_person", sql: indexPersons },
+    { name: "0004_visitor_by_week", sql: indexVisitorsByWeek },
   ],
   errors: ERRORS,
   events: EVENTS,
@@ -107,7 +109,7 @@ function areaOf(host: RevenueHost): Area {
   const rates = createRates(host, (from, siteId) => recompute.ratesChanged(from, siteId))
   const writing = createWriting({ host, settings, rates })
   const attribution = createAttribution(host, { settings, writing })
-  recompute = createRecompute(host, attribution)
+  recompute = createRecompute(host, { attribution, settings })
   const folding = createFolding(host, { writing, attribution })
   const following = createFollowing(host, { folding, attribution })
   const manual = createManual(host, { writing, written: following.soon })

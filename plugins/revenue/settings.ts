@@ -14,6 +14,8 @@ import {
 import { LIMITS, type RevenueHost } from "./host.ts"
 import { IGNORED_REFERRERS } from "./ignored-referrers.ts"
 
+export const RECOMPUTE_JOB = "recompute-transactions"
+
 export const REFUND_BASES = ["refund_date", "order_date"] as const
 export type RefundBasis = (typeof REFUND_BASES)[number]
 
@@ -25,6 +27,8 @@ export interface RevenueSettings {
   lookbackDays: number
   ignoredReferrers: readonly string[]
   isRecomputing: boolean
+  /** Whether the last recomputation ended before it had done everything: it failed for good, or was cancelled. */
+  hasFailedRecompute: boolean
   version: number
 }
 
@@ -57,6 +61,9 @@ export const SettingsResponse = t.Object(
     ...FIELDS,
     ignored_referrers_are_default: t.Boolean({ description: "Whether `ignored_referrers` is the list that comes with Footfall." }),
     recomputing: t.Boolean({ description: "Whether transactions are being recomputed after a change." }),
+    recompute_failed: t.Boolean({
+      description: "Whether the last recomputation failed or was cancelled, so that some transactions are as they were before.",
+    }),
     version: VERSION,
   },
   { title: "RevenueSettings" },
@@ -98,39 +105,58 @@ const baseCurrencyOf = (row: Row, site: Site): string => row.base_currency ?? si
 /** Returns whether stored amounts are converted to another currency. */
 const isConvertedOtherwise = ({ stored_currency: stored }: Row, currency: string | null): boolean => stored !== null && stored !== currency
 
-const settingsOf = (row: Row, site: Site): RevenueSettings => ({
+/** Whether transactions are being recomputed, or have been left half done. */
+type Recomputation = Pick<RevenueSettings, "isRecomputing" | "hasFailedRecompute">
+
+const settingsOf = (row: Row, site: Site, recomputation: Recomputation): RevenueSettings => ({
   baseCurrency: baseCurrencyOf(row, site),
   refundBasis: row.refund_basis,
   includeClient: row.include_client === 1,
   lookbackDays: row.lookback_days,
   ignoredReferrers: referrersOf(row),
-  isRecomputing: row.recompute_state !== "done",
+  ...recomputation,
   version: row.version,
 })
 
-const formatSettings = (row: Row): SettingsResponse => ({
+const formatSettings = (row: Row, { isRecomputing, hasFailedRecompute }: Recomputation): SettingsResponse => ({
   base_currency: row.base_currency,
   refund_basis: row.refund_basis,
   include_client: row.include_client === 1,
   lookback_days: row.lookback_days,
   ignored_referrers: [...referrersOf(row)],
   ignored_referrers_are_default: row.ignored_referrers_json === null,
-  recomputing: row.recompute_state !== "done",
+  recomputing: isRecomputing,
+  recompute_failed: hasFailedRecompute,
   version: row.version,
 })
 
 /** Settings of sites. `changed` runs in the transaction of a change that makes stored conversions or touches obsolete. */
-export function createSettings({ db, audit }: RevenueHost, changed: (statements: OwnStatements, site: Site) => Promise<unknown>) {
+export function createSettings({ db, audit, jobs }: RevenueHost, changed: (statements: OwnStatements, site: Site) => Promise<unknown>) {
+  /** A job that failed for good or was cancelled has left its state behind. */
+  async function recomputationOf(site: Site, { recompute_state: state }: Row): Promise<Recomputation> {
+    const [last] = state === "done" ? [] : await jobs.list({ name: RECOMPUTE_JOB, siteId: site.id }, { limit: 1 })
+    const isRecomputing = last !== undefined && !jobs.isFinished(last)
+    return { isRecomputing, hasFailedRecompute: state !== "done" && !isRecomputing }
+  }
+
   return {
-    of: async (site: Site): Promise<RevenueSettings> => settingsOf(await rowOf(db, site.id), site),
-    get: async (site: Site): Promise<SettingsResponse> => formatSettings(await rowOf(db, site.id)),
+    async of(site: Site): Promise<RevenueSettings> {
+      const row = await rowOf(db, site.id)
+      return settingsOf(row, site, await recomputationOf(site, row))
+    },
+
+    async get(site: Site): Promise<SettingsResponse> {
+      const row = await rowOf(db, site.id)
+      return formatSettings(row, await recomputationOf(site, row))
+    },
 
     /** Replaces the settings. Throws `validation_failed` or `version_conflict`. */
     async put(site: Site, body: unknown, actor: Actor): Promise<SettingsResponse> {
       const wanted = readInput(body)
+      const recomputation = await recomputationOf(site, await rowOf(db, site.id))
       return db.transaction(async (statements) => {
         const row = await rowOf(statements, site.id)
-        refuseStaleBody(row, wanted.version, () => formatSettings(row))
+        refuseStaleBody(row, wanted.version, () => formatSettings(row, recomputation))
         const chosen: Row = { ...row, ...wanted, version: row.version + 1 }
         const next: Row = { ...chosen, stored_currency: baseCurrencyOf(chosen, site) }
         await write(statements, site.id, next)
@@ -147,7 +173,7 @@ export function createSettings({ db, audit }: RevenueHost, changed: (statements:
           next.lookback_days !== row.lookback_days ||
           next.ignored_referrers_json !== row.ignored_referrers_json
         if (needsRecompute) await changed(statements, site)
-        return formatSettings(needsRecompute ? { ...next, recompute_state: "queued" } : next)
+        return formatSettings(next, needsRecompute ? { isRecomputing: true, hasFailedRecompute: false } : recomputation)
       })
     },
 
@@ -167,7 +193,7 @@ export function createSettings({ db, audit }: RevenueHost, changed: (statements:
 export type RevenueSettingsStore = ReturnType<typeof createSettings>
 
 function readInput(body: unknown): Omit<Row, "recompute_state" | "stored_currency"> {
-  const { fields, faults } = inspect(SettingsInput, body, "", ["id", "recomputing", "ignored_referrers_are_default"])
+  const { fields, faults } = inspect(SettingsInput, body, "", ["id", "recomputing", "recompute_failed", "ignored_referrers_are_default"])
   const { base_currency: base, ignored_referrers: sent } = fields
   const baseCurrency = base === undefined || base === null ? null : parseCurrency(base)
   if (baseCurrency === undefined) faults.push(fault("/base_currency", "unknown_currency", "must be an active ISO 4217 code"))
@@ -198,8 +224,10 @@ const write = (statements: OwnStatements, siteId: number, row: Row): Promise<voi
       include_client = excluded.include_client, lookback_days = excluded.lookback_days,
       ignored_referrers_json = excluded.ignored_referrers_json, stored_currency = excluded.stored_currency, version = excluded.version`)
 
+const UNKNOWN: Recomputation = { isRecomputing: false, hasFailedRecompute: false }
+
 function changesOf(before: Row, after: Row): Record<string, [unknown, unknown]> {
-  const [old, next] = [formatSettings(before), formatSettings(after)]
+  const [old, next] = [formatSettings(before, UNKNOWN), formatSettings(after, UNKNOWN)]
   const names = ["base_currency", "refund_basis", "include_client", "lookback_days", "ignored_referrers"] as const
   return Object.fromEntries(names.filter((name) => !Bun.deepEquals(old[name], next[name])).map((name) => [name, [old[name], next[name]]]))
 }

@@ -12,8 +12,8 @@ import {
   sql,
 } from "#plugin"
 import type { Area } from "./area.ts"
+import { RECOMPUTE_JOB } from "./settings.ts"
 import { FOLD_JOB } from "./transactions/following.ts"
-import { RECOMPUTE_JOB } from "./transactions/recompute.ts"
 import { deleteRefund } from "./transactions/refunds.ts"
 import { refoldSale } from "./transactions/removal.ts"
 import { formatDetail } from "./transactions/responses.ts"
@@ -107,10 +107,24 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
   const site = area.host.services.sites.directory.byId(siteId)
   if (!site) return {}
   await area.following.settle(site)
-  const idsBy = (column: Sql) =>
-    sql`select id from revenue_transactions where site_id = ${siteId} and ${column} = ${visitor} and ${column} is not null`
-  const ofPerson = sql`${idsBy(raw("visitor"))} union ${idsBy(raw("person"))}`
+  const weeks = sql`select value from json_each(${JSON.stringify(await weeksOf(area, siteId))})`
+  const of = sql`select id from revenue_transactions where site_id = ${siteId}`
+  const ofPerson = sql`${of} and occurred_at / ${raw(WEEK_MS)} in (${weeks}) and visitor = ${visitor} and visitor is not null
+    union ${of} and person = ${visitor} and person is not null`
   return { transactions: await changeAll(area, siteId, (after) => sql`id in (${ofPerson}) and id > ${after} order by id`, clear) }
+}
+
+/** Milliseconds of a week, as in the index of visitors. */
+const WEEK_MS = "604800000"
+
+/** Returns the numbers of the weeks from the first to the last transaction of a site. */
+async function weeksOf({ host }: Area, siteId: number): Promise<number[]> {
+  const end = (order: string) =>
+    sql`(select occurred_at / ${raw(WEEK_MS)} from revenue_transactions where site_id = ${siteId} order by occurred_at ${raw(order)} limit 1)`
+  const { first, last } = await host.rows.write(
+    ({ get }) => get<{ first: number | null; last: number | null }>(sql`select ${end("asc")} as first, ${end("desc")} as last`)!,
+  )
+  return first === null || last === null ? [] : Array.from({ length: last - first + 1 }, (_, i) => first + i)
 }
 
 /** Removes what was derived from erased visits: tracked transactions, and what other transactions have of these visits. */

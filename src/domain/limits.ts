@@ -123,6 +123,8 @@ export const OUTBOUND = {
 
 /** Background jobs (areas/00 section 12). */
 export const JOBS = {
+  /** Interval in which due jobs are looked for. One that is due earlier starts at its time. */
+  beatMs: 1_000,
   atOnce: 8,
   /** Default for kinds of jobs without their own limit. */
   atOnceOfKind: 2,

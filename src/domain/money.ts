@@ -32,13 +32,17 @@ export function decimalText(minor: number | bigint, decimals: number): string {
 
 export type AmountFault = "invalid_amount" | "too_many_decimals" | "amount_out_of_range"
 
-const AMOUNT = /^([+-]?)(\d{0,20})(?:\.(\d{0,40}))?$/
+const AMOUNT = /^([+-]?)(\d*)(?:\.(\d*))?$/
+/** A number closer to 0 has more decimals than any currency. */
+const SMALLEST = 1e-6
 
 /**
  * Reads an amount in major units, sent as a number or as decimal text, and returns whole minor units. Works on the digits, so that
  * nothing is rounded.
  */
 export function parseAmount(sent: unknown, decimals: number): number | AmountFault {
+  if (typeof sent === "number" && Math.abs(sent) > MAX_AMOUNT_MINOR) return "amount_out_of_range"
+  if (typeof sent === "number" && sent !== 0 && Math.abs(sent) < SMALLEST) return "too_many_decimals"
   const [, sign, whole = "", fraction = ""] = AMOUNT.exec(amountText(sent)) ?? []
   if (whole + fraction === "") return "invalid_amount"
   const digits = fraction.replace(/0+$/, "")
@@ -49,5 +53,5 @@ export function parseAmount(sent: unknown, decimals: number): number | AmountFau
   return sign === "-" && minor > 0 ? -minor : minor
 }
 
-/** Returns an amount as text. A number that JavaScript writes with an exponent is out of bounds, so `AMOUNT` need not match it. */
+/** Returns an amount as text. JavaScript writes the numbers between the bounds above without an exponent. */
 const amountText = (sent: unknown): string => (typeof sent === "number" ? String(sent) : typeof sent === "string" ? sent.trim() : "")

@@ -23,6 +23,8 @@ export type NumberArray = Uint8Array | Uint16Array | Uint32Array | Float64Array
 
 export interface PackedRows {
   readonly count: number
+  /** Returns whether a column is known to have nothing but 0 or "", without reading it. */
+  isEmpty(column: string): boolean
   isText(column: string): boolean
   /** Returns the values of a column of numbers. The array is shared between calls. */
   numbers(column: string): Float64Array
@@ -37,6 +39,9 @@ interface Header {
   numbers: Record<string, [width: number, base: number, offset: number]>
   texts: Record<string, [width: number, offset: number, values: string[]]>
 }
+
+/** The texts of a column of which every row is "". */
+const NO_TEXTS: Header["texts"][string] = [0, 0, [""]]
 
 const ALIGNMENT = 8
 const align = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT
@@ -74,13 +79,19 @@ export function repackRows(before: readonly KeptRows[], added: RowColumns, { num
     return offset
   }
   const values = new Float64Array(count)
+  const isEmpty = (column: string) => !added.columns[column] && before.every(({ packed }) => packed.isEmpty(column))
   for (const column of numbers) {
+    if (isEmpty(column)) continue
     fillNumbers(values, column, before, added.columns[column])
     const { min, max } = spanOf(values)
     const width = widthOf(max - min)
     header.numbers[column] = [width, min, place(width, width === 8 ? 0 : min)]
   }
   for (const column of texts) {
+    if (isEmpty(column)) {
+      header.texts[column] = NO_TEXTS
+      continue
+    }
     const codes = fillCodes(values, column, before, added.columns[column])
     const width = widthOf(codes.length - 1)
     header.texts[column] = [width, place(width), codes]
@@ -170,6 +181,10 @@ export function unpackRows(packed: Uint8Array): PackedRows {
   }
   return {
     count,
+    isEmpty(column) {
+      const [width, , values] = texts[column] ?? NO_TEXTS
+      return !Object.hasOwn(numbers, column) && width === 0 && values[0] === ""
+    },
     isText: (column) => Object.hasOwn(texts, column),
     numbers(column) {
       const known = unpacked.get(column) ?? numbersOf(column)
@@ -181,7 +196,7 @@ export function unpackRows(packed: Uint8Array): PackedRows {
       return width === 0 ? { base } : { base: width === 8 ? 0 : base, offsets: view(width, offset) }
     },
     texts(column) {
-      const [width, offset, values] = texts[column] ?? [0, 0, [""]]
+      const [width, offset, values] = texts[column] ?? NO_TEXTS
       return { values, codes: width === 0 ? new Uint8Array(count) : view(width, offset) }
     },
   }
@@ -210,8 +225,8 @@ type Width = 0 | keyof typeof ARRAYS
 
 const widthOf = (largest: number): Width => (largest <= 0 ? 0 : largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 32 ? 4 : 8)
 
+/** Returns the bytes of values less their base, which are changed in place. */
 function bytesOf(values: Float64Array, width: keyof typeof ARRAYS, base: number): Uint8Array {
-  const array = new ARRAYS[width](values.length)
-  for (let i = 0; i < values.length; i++) array[i] = values[i]! - base
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+  if (base !== 0) for (let i = 0; i < values.length; i++) values[i]! -= base
+  return new Uint8Array(new ARRAYS[width](values).buffer)
 }

@@ -14,7 +14,7 @@ import {
 } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import type { Rates } from "../rates/rates.ts"
-import type { RevenueSettingsStore } from "../settings.ts"
+import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { cohortSums } from "./cohorts.ts"
 import { booked, byOrders, type CurrencySums, figuresOf, netOf, noSums, ordersOf, type Sums, unconvertedOf } from "./figures.ts"
 import { dimensionOf, type GroupSums, groupsOf, rowOf, sumsByGoal } from "./groups.ts"
@@ -85,7 +85,7 @@ export function createReport(parts: ReportParts) {
       ...(cohorts && { cohorts: await cohortSums(asked, cohorts) }),
       ...(compared && { comparison: compared.part }),
       recomputing: current.isRecomputing,
-      meta: metaOf(site, request, own),
+      meta: metaOf(asked, own, current),
     }
   }
 }
@@ -235,9 +235,14 @@ async function cohortGroups(asked: Asked, range: LocalRange): Promise<NamedGroup
   return { sums, visitors, labels: new Map() }
 }
 
-function metaOf(site: Site, { open, limit }: RevenueRequest, { visitors, sums, groups }: ComputedPart): ReportResponse["meta"] {
+function metaOf(
+  { site, request: { open, limit } }: Asked,
+  { visitors, sums, groups }: ComputedPart,
+  { hasFailedRecompute }: RevenueSettings,
+): ReportResponse["meta"] {
   const notes = rangeNotes(site, open.parsed, open.now)
   if (groups.length > limit) notes.push(`Only the first ${limit} of ${groups.length} groups are listed.`)
+  if (hasFailedRecompute) notes.push(RECOMPUTE_FAILED)
   if (sums.missingRates.length > 0) notes.push(RATE_MISSING)
   return {
     ...visitorFacts(site, open.parsed.range),
@@ -254,4 +259,5 @@ function missingRates({ missingRates: all }: RangeSums): NonNullable<ReportRespo
 }
 
 const MAX_DAYS = 100
+const RECOMPUTE_FAILED = "The last recomputation failed. Until it is repeated, some transactions are attributed by earlier settings."
 const RATE_MISSING = "rate_missing: Some amounts have no exchange rate and are not part of the converted figures. Add rates for these days."

@@ -126,3 +126,18 @@ test("deleting a manual sale that only a hidden import reports leaves the order 
   await show(shop, id, true)
   expect(await amounts(shop)).toEqual(["2026-10-01 7.00", "A 1.00"])
 })
+
+test("an imported refund counts against its order only while its import is shown", async () => {
+  await using shop = await startShop({ whole: true })
+  await shop.send("POST", "/revenue/transactions", { amount: "5", currency: "EUR", occurred_at: "2026-09-30T09:00:00Z", order_id: "A" })
+  const id = await importSale(shop, "2026-10-01", "-6")
+  const flags = async () => (await shop.transactions("&q=A&type=sale")).map((sale) => sale.flags.filter((flag) => flag !== "unattributed"))
+  expect(await flags()).toEqual([["over_refunded"]])
+  await show(shop, id, false)
+  expect(await flags()).toEqual([[]])
+  await show(shop, id, true)
+  expect(await flags()).toEqual([["over_refunded"]])
+  await shop.send("POST", `/imports/${id}/undo`)
+  await shop.sell([])
+  expect(await flags()).toEqual([[]])
+})

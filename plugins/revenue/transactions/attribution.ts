@@ -6,6 +6,7 @@ import { type LinkClick, SALE_DIMENSIONS, type SaleVisit, type Site, sql, type T
 import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
+import { storeBatches } from "./batches.ts"
 import type { Values } from "./book.ts"
 import { convertRows } from "./links.ts"
 import { FROZEN_TOUCH, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
@@ -22,11 +23,16 @@ const DAY_MS = 86_400_000
 export type Traced = Pick<TransactionRow, "id" | "sale_sequence" | "person" | "occurred_at" | "visit_started_at" | "is_open">
 const TRACED = sql`id, sale_sequence, person, occurred_at, visit_started_at, is_open`
 
-/** Returns the columns of the visit and the touches of a transaction. Undefined if its visit was not found. */
-export type Lookup = (row: TransactionRow) => Values | undefined
+/** Returns the columns of the visit and the touches of a transaction, with the name of its event. Undefined if its visit was not found. */
+export type Lookup = (of: Pick<Traced, "id" | "sale_sequence" | "occurred_at">, event: string | undefined) => Values | undefined
+
+/** Transactions, and the visits that led to them. */
+interface Batch {
+  found: readonly Traced[]
+  lookup: Lookup
+}
 
 interface FreezeOptions {
-  signal?: AbortSignal | undefined
   /** Whether amounts are converted again as well. */
   isConverted?: boolean
   /** Whether visits and touches are looked up. */
@@ -51,28 +57,27 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     const led = await pathsOf(site, [...visitors], found, current, signal)
     const personVisits = await visitsOfPersons(site, byPerson, led, current, signal)
     const isTouch = touchTest(site, current)
-    return (row) => {
-      const visit = row.sale_sequence === null ? personVisits.get(row.id) : visits.get(row.sale_sequence)
-      return visit && frozen(row, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays })
+    return ({ id, sale_sequence: sequence, occurred_at: at }, event) => {
+      const visit = sequence === null ? personVisits.get(id) : visits.get(sequence)
+      return visit && frozen({ at, event }, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays })
     }
   }
 
-  /** Looks up the visits and touches of some rows and stores them, and converts their amounts if asked to. */
-  async function freeze(site: Site, found: readonly Traced[], options: FreezeOptions = {}): Promise<void> {
-    const { signal, isConverted = false, isTouched = true } = options
-    const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => isTouched && (at !== null || is_open > 0)
-    const lookup = await lookUp(site, found.filter(isTraced), signal)
+  const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => at !== null || is_open > 0
+
+  /** Stores the visits and touches of some rows, and converts their amounts if asked to. */
+  async function freeze(site: Site, { found, lookup }: Batch, { isConverted = false, isTouched = true }: FreezeOptions = {}) {
     const ids = found.map(({ id }) => id)
     const freezeSlice = (writer: RevenueWriter, slice: readonly number[]): void => {
       const { book } = writer
       book.load(slice)
       const rows = slice.flatMap((id) => book.byId(id) ?? [])
       if (isConverted) convertRows(writer, rows)
-      const traced = rows.filter(isTraced)
+      const traced = isTouched ? rows.filter(isTraced) : []
       const left = new Set(sales.bySequence(site.id, sequencesOf(traced)).map(({ sequence }) => sequence))
       for (const row of traced) {
         const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
-        book.update(row.id, lookup(row) ?? (isErased ? NO_VISIT : { is_open: 0 }))
+        book.update(row.id, lookup(row, eventOf(row)) ?? (isErased ? NO_VISIT : { is_open: 0 }))
       }
     }
     await writing.writeSlices(site, ids, freezeSlice)
@@ -126,12 +131,19 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
         where site_id = ${site.id} and is_open > 0 and is_open = ${state} and id > ${after} order by id limit ${SLICE}`),
     )
 
+  /** Reads transactions after one, by time. */
+  const transactionsAfter = (site: Site, { occurred_at: at, id }: Pick<Traced, "occurred_at" | "id">): Traced[] =>
+    rows.append(({ all }) =>
+      all<Traced>(sql`select ${TRACED} from revenue_transactions where site_id = ${site.id}
+        and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
+    )
+
   /** Looks up the visits of all transactions of a site in one state. */
   async function followAll(site: Site, state: number, signal: AbortSignal): Promise<void> {
     for (let after = 0; !signal.aborted; ) {
       const last = await writing.inTurn(site.id, async () => {
         const found = await openRows(site, state, after)
-        if (found.length > 0) await freeze(site, found, { signal })
+        if (found.length > 0) await freeze(site, { found, lookup: await lookUp(site, found, signal) })
         return found.at(-1)
       })
       if (!last) return
@@ -144,15 +156,26 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     attributeNew: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, NEW, signal),
     /** Follows open visits, until they are closed. */
     followOpen: (site: Site, signal: AbortSignal): Promise<void> => followAll(site, OPEN, signal),
-    /** Converts the transactions after a place again, and looks up their touches. Those whose visit was erased have none. */
-    recompute: (site: Site, { at, id, isTouched }: RecomputedSlice, signal: AbortSignal): Promise<Traced[]> =>
+    /**
+     * Converts the next transactions after one again, and looks up their touches. Those whose visit was erased have none. Returns the last
+     * of them and their number.
+     */
+    recompute: (site: Site, from: RecomputedPart, signal: AbortSignal): Promise<RecomputedPart | undefined> =>
       writing.inTurn(site.id, async () => {
-        const found = await rows.write(({ all }) =>
-          all<Traced>(sql`select ${TRACED} from revenue_transactions where site_id = ${site.id}
-            and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
-        )
-        await freeze(site, found, { signal, isConverted: true, isTouched })
-        return found
+        const { isTouched } = from
+        let done = from.done
+        const read = async (after?: Batch): Promise<Batch | undefined> => {
+          const found = transactionsAfter(site, after?.found.at(-1) ?? from)
+          return found.length === 0 ? undefined : { found, lookup: await lookUp(site, isTouched ? found.filter(isTraced) : [], signal) }
+        }
+        const store = async (batch: Batch) => {
+          await freeze(site, batch, { isConverted: true, isTouched })
+          done += batch.found.length
+        }
+        const batch = await storeBatches({ read, store }, signal)
+        await rows.sync()
+        const last = batch?.found.at(-1)
+        return last && { occurred_at: last.occurred_at, id: last.id, done, isTouched }
       }),
     lookUp,
   }
@@ -160,10 +183,10 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
 export type Attribution = ReturnType<typeof createAttribution>
 
 /** The transactions after one, by time, and whether their touches are looked up again. Their amounts are converted in any case. */
-interface RecomputedSlice {
-  at: number
-  id: number
+interface RecomputedPart extends Pick<Traced, "occurred_at" | "id"> {
   isTouched: boolean
+  /** Number of transactions before them that were recomputed. */
+  done: number
 }
 
 /** What led to a sale: visit starts and clicks of one visitor, in order. */
@@ -178,14 +201,18 @@ interface PathTerms {
 }
 
 /** Returns the columns of a visit and of the touches before a transaction. */
-function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, { isTouch, lookbackDays }: PathTerms): Values {
-  const from = row.occurred_at - lookbackDays * DAY_MS
-  const isBefore = ({ at }: { at: number }) => at >= from && at <= row.occurred_at
+function frozen(
+  { at: to, event }: { at: number; event: string | undefined },
+  visit: SaleVisit,
+  path: Path | undefined,
+  { isTouch, lookbackDays }: PathTerms,
+): Values {
+  const from = to - lookbackDays * DAY_MS
+  const isBefore = ({ at }: { at: number }) => at >= from && at <= to
   const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
-  const { event } = JSON.parse(row.dims_json) as { event?: string } // written by `recordSale` and here
   const dims: Record<string, string> = {}
   addTexts(dims, visit.dims, SALE_DIMENSIONS)
-  if (event !== undefined) dims.event = event
+  if (event) dims.event = event
   return {
     visitor: visit.visitor,
     visitor_kind: visit.visitor_kind,
@@ -197,6 +224,9 @@ function frozen(row: TransactionRow, visit: SaleVisit, path: Path | undefined, {
     touches_json: JSON.stringify(limited(touches).map(frozenTouch)),
   }
 }
+
+/** Returns the name of the event that a row was made of. */
+const eventOf = ({ dims_json }: TransactionRow): string | undefined => (JSON.parse(dims_json) as { event?: string }).event // written by `rowOf` and `frozen`
 
 const sequencesOf = (rows: readonly Pick<TransactionRow, "sale_sequence">[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))

@@ -12,7 +12,7 @@ const CHUNK_BITS = 9
 const chunkOf = (id: number): number => Math.floor(id / 2 ** CHUNK_BITS)
 
 /** Number of pieces that a chunk may have while it still grows. */
-const MAX_PIECES = 8
+const MAX_PIECES = 16
 /** The negative number of a piece, by the first of its ids. It is stored in place of that of a chunk. */
 const pieceOf = (id: number): number => -1 - id
 const chunkOfPiece = (piece: number): number => chunkOf(-1 - piece)

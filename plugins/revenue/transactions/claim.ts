@@ -1,6 +1,6 @@
 /** What a sale event, a payment object or a member says about a transaction, in one form. */
 import type { SaleItem, TransactionType } from "#plugin"
-import type { NewRow } from "./book.ts"
+import type { NewRow, Values } from "./book.ts"
 import { EMPTY_ROW, NEW, type Provider, type Trust } from "./transaction.ts"
 
 export interface Claim {
@@ -32,6 +32,8 @@ export interface Claim {
   sale_sequence: number | null
   visit_sequence: number | null
   event: string
+  /** Columns of the visit that led to it, if it was looked up already. A new transaction gets them. */
+  visit?: Values | undefined
 }
 
 /** The fields that most claims leave empty. */
@@ -72,4 +74,5 @@ export const rowOf = (claim: Claim, now: number): NewRow => ({
   is_announced: claim.import_id === 0 ? 0 : 1,
   created_by: claim.created_by,
   note: claim.note,
+  ...claim.visit,
 })

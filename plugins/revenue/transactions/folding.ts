@@ -2,21 +2,19 @@
 import { type RowStatements, type SaleEvent, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { type Attribution, type Lookup, SLICE } from "./attribution.ts"
+import { storeBatches } from "./batches.ts"
 import type { Claim } from "./claim.ts"
 import { NO_DETAILS } from "./claim.ts"
 import { recordRefund } from "./refunds.ts"
 import { prefetchClaims, recordSale } from "./sales.ts"
 import { NEW } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
-import type { Writing } from "./writing.ts"
+import { letOthersPass, type Writing } from "./writing.ts"
 
 interface FoldingParts {
   writing: Writing
   attribution: Pick<Attribution, "lookUp">
 }
-
-/** Lookups in one turn, during which other steps of the site wait. */
-const LOOKUPS = 5
 
 /** Sale events to fold, and the visits that led to them. */
 interface Batch {
@@ -27,41 +25,34 @@ interface Batch {
 export function createFolding({ sales, rows }: RevenueHost, { writing, attribution }: FoldingParts) {
   const positionOf = (siteId: number): Promise<number> => rows.write((statements) => readPosition(statements, siteId))
 
-  async function readAfter(site: Site, position: number, signal?: AbortSignal): Promise<Batch> {
+  async function readAfter(site: Site, position: number, signal?: AbortSignal): Promise<Batch | undefined> {
     const events = await sales.after(site.id, position, SLICE)
-    return { events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
+    return events.length === 0 ? undefined : { events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
   }
 
   function writeBatch(site: Site, { events, lookup }: Batch, signal?: AbortSignal): Promise<void> {
     const writeEvents = (writer: RevenueWriter, slice: readonly SaleEvent[], statements: RowStatements): void => {
       // Read again, because an event can have been erased since, and its visit can have moved.
       const sequences = slice.map(({ sequence }) => sequence)
-      const claims = sales.bySequence(site.id, sequences).map(claimOf)
+      const claims = sales.bySequence(site.id, sequences).map((event) => attributed(claimOf(event), lookup))
       prefetchClaims(writer.book, claims)
-      const added = claims.flatMap((claim) => fold(writer, claim))
-      for (const id of added) attribute(writer, id, lookup)
+      for (const claim of claims) fold(writer, claim)
       statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${sequences.at(-1)!})
         on conflict (site_id) do update set position = excluded.position`)
     }
     return writing.writeSlices(site, events, writeEvents, signal)
   }
 
-  /** Folds the next sale events. The next lookup runs while those of the one before are written. Returns whether more may follow. */
+  /** Folds the next sale events. Returns whether more may follow. */
   async function foldNext(site: Site, signal?: AbortSignal): Promise<boolean> {
-    let batch = await readAfter(site, await positionOf(site.id), signal)
-    for (let left = LOOKUPS - 1; ; left--) {
-      const isLast = batch.events.length < SLICE
-      const next = isLast || left === 0 ? undefined : readAfter(site, batch.events.at(-1)!.sequence, signal)
-      const [following] = await Promise.all([next, writeBatch(site, batch, signal)])
-      if (!following || signal?.aborted) return !isLast
-      batch = following
-    }
+    const read = async (batch?: Batch) => readAfter(site, batch?.events.at(-1)?.sequence ?? (await positionOf(site.id)), signal)
+    return (await storeBatches({ read, store: (batch) => writeBatch(site, batch, signal) }, signal)) !== undefined
   }
 
   return {
     /** Folds the new sale events of a site. */
     async fold(site: Site, signal?: AbortSignal): Promise<void> {
-      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldNext(site, signal)))) await Bun.sleep(0)
+      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldNext(site, signal)))) await letOthersPass()
     },
 
     /** Returns whether a site has sale events to fold. */
@@ -77,17 +68,15 @@ const tracedEvent = ({ sequence, at }: SaleEvent) => ({
   ...{ id: 0, sale_sequence: sequence, person: null, occurred_at: at, visit_started_at: null, is_open: NEW },
 })
 
-/** Records a sale event. Returns the id of its transaction, if it is a new one. */
-function fold(writer: RevenueWriter, claim: Claim): number[] {
-  const recorded = claim.type === "sale" ? recordSale(writer, claim) : recordRefund(writer, claim)
-  return recorded?.isNew ? [recorded.id] : []
+function fold(writer: RevenueWriter, claim: Claim): void {
+  if (claim.type === "sale") recordSale(writer, claim)
+  else recordRefund(writer, claim)
 }
 
-/** Stores the visit of a new transaction. One whose visit was not found, or has moved since, is looked up again. */
-function attribute({ book }: RevenueWriter, id: number, lookup: Lookup): void {
-  const row = book.byId(id)
-  const values = row?.is_open === NEW ? lookup(row) : undefined
-  if (values && values.visit_sequence === row?.visit_sequence) book.update(id, values)
+/** Adds the visit to a claim. One whose visit was not found, or has moved since, is looked up again later. */
+function attributed(claim: Claim, lookup: Lookup): Claim {
+  const visit = lookup({ id: 0, sale_sequence: claim.sale_sequence, occurred_at: claim.occurred_at }, claim.event)
+  return visit?.visit_sequence === claim.visit_sequence ? Object.assign(claim, { visit }) : claim
 }
 
 /** Returns what a sale event says: a sale, or a refund if its amount is negative. */

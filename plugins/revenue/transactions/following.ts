@@ -1,14 +1,16 @@
 /** When sales are folded, followed and announced: soon after they arrive, and every few minutes for visits that were still open. */
 import { type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
+import { createInTurn } from "../in-turn.ts"
 import type { Attribution } from "./attribution.ts"
 import type { Folding } from "./folding.ts"
 import { eventOf, type Unannounced } from "./product-events.ts"
+import { letOthersPass } from "./writing.ts"
 
 export const FOLD_JOB = "fold-sales"
 const DELAY_MS = 1_000
-/** Events that one transaction of the catalog publishes. Incoming events wait for it. */
-const EVENTS_PER_TRANSACTION = 250
+/** Events that one transaction of the catalog publishes, and those of a step of it, for which incoming events wait. */
+const ANNOUNCED = { atOnce: 5_000, step: 250 }
 
 interface FollowingParts {
   folding: Folding
@@ -17,6 +19,8 @@ interface FollowingParts {
 
 export function createFollowing(host: RevenueHost, { folding, attribution }: FollowingParts) {
   const { jobs, log, now, outbox, rows, services, sales } = host
+  /** So that two jobs do not announce the same transactions. */
+  const inTurn = createInTurn()
   const waiting = new Set<number>()
   let plannedFor = 0
   /** Whether the sites were added to `waiting` that a process before this one has left unfinished. */
@@ -34,25 +38,39 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
   async function foldSite(site: Site, signal: AbortSignal): Promise<void> {
     await folding.fold(site, signal)
     await attribution.attributeNew(site, signal)
-    await announce(site, signal)
+    await inTurn(site.id, () => announce(site, signal))
   }
 
   /** Publishes an event for each new transaction. After an interruption, some are published again. */
   async function announce(site: Site, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const found = await rows.write(({ all }) =>
-        all<Unannounced>(sql`select id, type, order_id, amount_minor, currency, parent_id from revenue_transactions
-          where site_id = ${site.id} and is_announced = 0 order by id limit ${EVENTS_PER_TRANSACTION}`),
-      )
+    for (let more = true; more && !signal.aborted; ) {
+      const found: Unannounced[] = []
+      for (more = true; more && found.length < ANNOUNCED.atOnce; await letOthersPass()) {
+        const step = unannounced(site, found.at(-1)?.id ?? 0)
+        found.push(...step)
+        more = step.length === ANNOUNCED.step
+      }
       if (found.length === 0) return
-      await host.db.transaction((statements) => outbox.write(statements, ...found.map((transaction) => eventOf(site, transaction))))
-      const ids = JSON.stringify(found.map(({ id }) => id))
-      rows.append(({ run }) => {
-        run(sql`update revenue_transactions set is_announced = 1 where id in (select value from json_each(${ids}))`)
+      await rows.sync() // so that no event names a transaction that a power cut takes back
+      await host.db.transaction(async (statements) => {
+        for (let at = 0; at < found.length; at += ANNOUNCED.step, await letOthersPass())
+          await outbox.write(statements, ...found.slice(at, at + ANNOUNCED.step).map((each) => eventOf(site, each)))
       })
-      await Bun.sleep(0)
+      for (let at = 0; at < found.length; at += ANNOUNCED.step, await letOthersPass())
+        markAnnounced(found.slice(at, at + ANNOUNCED.step).map(({ id }) => id))
     }
   }
+
+  const unannounced = (site: Site, after: number): Unannounced[] =>
+    rows.append(({ all }) =>
+      all(sql`select id, type, order_id, amount_minor, currency, parent_id from revenue_transactions
+        where site_id = ${site.id} and is_announced = 0 and id > ${after} order by id limit ${ANNOUNCED.step}`),
+    )
+
+  const markAnnounced = (ids: readonly number[]): void =>
+    rows.append(({ run }) =>
+      run(sql`update revenue_transactions set is_announced = 1 where id in (select value from json_each(${JSON.stringify(ids)}))`),
+    )
 
   return {
     soon,

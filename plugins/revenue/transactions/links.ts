@@ -65,9 +65,9 @@ export function linkWaiting(
   return true
 }
 
-/** Sets the flags of a sale: whether it is disputed, and whether more was paid back than it brought in. */
-export function settle({ book }: RevenueWriter, saleId: number): void {
-  const linked = book.linkedTo(saleId)
+/** Sets the flags of a sale: whether it is disputed, and whether more was paid back than it brought in. Hidden imports do not count. */
+export function settle({ book, isShown }: RevenueWriter, saleId: number): void {
+  const linked = book.linkedTo(saleId).filter(isShown)
   const sale = book.byId(saleId)
   if (!sale || (linked.length === 0 && sale.flags_json === "[]")) return
   const paidBack = linked

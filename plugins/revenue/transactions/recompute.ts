@@ -2,9 +2,8 @@
 import { type Actor, dayStart, type Job, type JobWork, type OwnStatements, parseDay, type Site, sql } from "#plugin"
 import { revenueError } from "../errors.ts"
 import type { RevenueHost } from "../host.ts"
+import { RECOMPUTE_JOB, type RevenueSettingsStore } from "../settings.ts"
 import type { Attribution } from "./attribution.ts"
-
-export const RECOMPUTE_JOB = "recompute-transactions"
 
 /** What has to be recomputed. */
 export interface RecomputeRequest {
@@ -24,7 +23,12 @@ interface Progress {
 
 export const ALL: RecomputeRequest = { from: null, touches: true }
 
-export function createRecompute(host: RevenueHost, attribution: Pick<Attribution, "recompute">) {
+interface RecomputeParts {
+  attribution: Pick<Attribution, "recompute">
+  settings: Pick<RevenueSettingsStore, "of">
+}
+
+export function createRecompute(host: RevenueHost, { attribution, settings }: RecomputeParts) {
   const { db, jobs, services } = host
 
   /** Adds a request to those of a site, in the transaction that makes it necessary. */
@@ -37,17 +41,16 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
     return jobs.enqueue(RECOMPUTE_JOB, job, statements)
   }
 
-  /** Recomputes a slice. Returns the position after it, or undefined at the end. */
-  async function slice(
+  /** Recomputes a part. Returns the position after it, or undefined at the end. */
+  async function recomputePart(
     site: Site,
     { request: wanted, at, id, done }: Required<Progress>,
     signal: AbortSignal,
   ): Promise<Progress | undefined> {
     const from = wanted.from === null ? undefined : dayStart(parseDay(wanted.from)!, site.timezone)
-    const place = from !== undefined && at < from ? { at: from - 1, id: Number.MAX_SAFE_INTEGER } : { at, id }
-    const rows = await attribution.recompute(site, { ...place, isTouched: wanted.touches }, signal)
-    const last = rows.at(-1)
-    return last && { request: wanted, at: last.occurred_at, id: last.id, done: done + rows.length }
+    const place = from !== undefined && at < from ? { occurred_at: from - 1, id: Number.MAX_SAFE_INTEGER } : { occurred_at: at, id }
+    const next = await attribution.recompute(site, { ...place, done, isTouched: wanted.touches }, signal)
+    return next && { request: wanted, at: next.occurred_at, id: next.id, done: next.done }
   }
 
   /**
@@ -80,9 +83,10 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
     request,
 
     /** Requests the recomputation of everything by a member. Throws `recompute_running`. */
-    start: (site: Site, actor: Actor, alongside: (statements: OwnStatements, job: Job) => Promise<unknown>): Promise<Job> =>
-      db.transaction(async (statements) => {
-        if (((await stateOf(statements, site.id)) ?? "done") !== "done")
+    async start(site: Site, actor: Actor, alongside: (statements: OwnStatements, job: Job) => Promise<unknown>): Promise<Job> {
+      const { hasFailedRecompute } = await settings.of(site)
+      return db.transaction(async (statements) => {
+        if (!hasFailedRecompute && ((await stateOf(statements, site.id)) ?? "done") !== "done")
           throw revenueError("recompute_running", "The transactions of this site are being recomputed already.")
         const job = (await request(statements, site, ALL))! // without a slot a job is always created
         const target = { type: "revenue_settings", id: site.id, label: site.name }
@@ -91,14 +95,17 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
         })
         await alongside(statements, job)
         return job
-      }),
+      })
+    },
 
     /** Requests the conversion of the transactions of a site, or of all sites, from a day on. */
     async ratesChanged(from: string, siteId: number | undefined): Promise<void> {
       const sites = siteId === undefined ? await services.allSites() : [services.sites.directory.byId(siteId)]
-      for (const site of sites)
-        if (site && (siteId !== undefined || (await hasTransactions(site, from))))
-          await db.transaction((statements) => request(statements, site, { from, touches: false }))
+      for (const site of sites) {
+        if (!site || (siteId === undefined && !(await hasTransactions(site, from)))) continue
+        const { hasFailedRecompute } = await settings.of(site)
+        await db.transaction((statements) => request(statements, site, hasFailedRecompute ? ALL : { from, touches: false }))
+      }
     },
 
     async run({ job, payload, signal, progress, save }: JobWork<Progress>): Promise<void> {
@@ -111,11 +118,11 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
         position = { ...START, request: taken }
         await save(position)
       }
-      for (let slices = 1; position && !signal.aborted; slices++) {
-        const next: Progress | undefined = await slice(site, position as Required<Progress>, signal) // it has a request
-        if (next) progress({ phase: "recompute", done: next.done })
-        if (next && slices % SLICES_PER_SAVE === 0) await save(next)
-        position = next
+      while (position && !signal.aborted) {
+        position = await recomputePart(site, position as Required<Progress>, signal) // it has a request
+        if (!position) break
+        progress({ phase: "recompute", done: position.done })
+        await save(position)
       }
       if (!signal.aborted) await finish(site.id)
     },
@@ -124,7 +131,6 @@ export function createRecompute(host: RevenueHost, attribution: Pick<Attribution
 export type Recompute = ReturnType<typeof createRecompute>
 
 const START: Progress = { at: Number.MIN_SAFE_INTEGER, id: 0, done: 0 }
-const SLICES_PER_SAVE = 5
 
 async function requestOf(statements: OwnStatements, siteId: number): Promise<RecomputeRequest | undefined> {
   const row = await statements.get<{ json: string | null }>(

@@ -2,10 +2,11 @@
 import { isVisible, type SaleEvent, type SaleReader, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { claimOf, type Folding } from "./folding.ts"
+import { settle } from "./links.ts"
 import { addEvent, deleteSale, eventsOf, frozenOf, recordSale } from "./sales.ts"
 import type { TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
-import type { Writing } from "./writing.ts"
+import { letOthersPass, type Writing } from "./writing.ts"
 
 /** Number of rows that one transaction of the writer changes. */
 const SLICE = 250
@@ -52,11 +53,12 @@ export function createVisibility({ sales, services }: RevenueHost, { writing, fo
     if (adjusted.get(site.id) === shown) return
     // Events that are still to be folded belong to orders that have to be adjusted afterwards.
     const isFolded = !(await folding.hasNew(site.id))
-    for (let after: number | undefined = 0; after !== undefined; ) {
-      if (signal.aborted) return
-      after = await writing.writeInTurn(site, (writer) => adjustSlice(writer, after!))
-      await Bun.sleep(0)
-    }
+    for (const slice of [adjustSlice, settleSlice])
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        if (signal.aborted) return
+        after = await writing.writeInTurn(site, (writer) => slice(writer, after!))
+        await letOthersPass()
+      }
     if (isFolded) adjusted.set(site.id, shown)
   }
 
@@ -73,6 +75,14 @@ export function createVisibility({ sales, services }: RevenueHost, { writing, fo
       refoldSale(writer, sales, row, () => true)
       changed(site.id)
     }
+    return found.at(-1)?.id
+  }
+
+  /** Sets the flags of the sales of the next imported refunds, which count only while they are shown. */
+  function settleSlice(writer: RevenueWriter, after: number): number | undefined {
+    const found = writer.book.select(sql`site_id = ${writer.site.id} and import_id > 0 and parent_id is not null and id > ${after}
+      order by id limit ${SLICE}`)
+    for (const saleId of new Set(found.map(({ parent_id }) => parent_id!))) settle(writer, saleId)
     return found.at(-1)?.id
   }
 

@@ -3,6 +3,7 @@ import { dayStart, localDay, type Site } from "#plugin"
 import type { RateLookup } from "../rates/rate.ts"
 import type { RevenueSettings } from "../settings.ts"
 import type { Book } from "./book.ts"
+import type { TransactionRow } from "./transaction.ts"
 
 export interface RevenueWriter {
   book: Book
@@ -12,6 +13,8 @@ export interface RevenueWriter {
   now: number
   /** Returns the local day of the site at an instant. */
   dayOf(at: number): string
+  /** Returns whether a transaction counts: it is the site's own, or of an import that is shown on the day of its visit. */
+  isShown(row: Pick<TransactionRow, "import_id" | "visit_started_at" | "occurred_at">): boolean
 }
 
 /** Creates the function that returns the local day of an instant. Neighbouring instants usually share their day, so it is remembered. */

@@ -1,4 +1,4 @@
-import type { RowStatements, Site } from "#plugin"
+import { isVisible, type RowStatements, type Site } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
 import type { Rates } from "../rates/rates.ts"
@@ -18,14 +18,17 @@ const TARGET_MS = 4
 /** Bounds of the number of items in one of several transactions. */
 const SLICE = { min: 40, first: 50, max: 1_000 }
 
-/** If others use the thread for longer than this between two transactions, they get a pause, in which an event reaches the disk. */
-const OTHERS_MS = 0.1
-const PAUSE_MS = 2
+/** A turn of the event loop that takes longer than this had something to do. What it began may go on in the next one. */
+const BUSY_TURN_MS = 0.1
+const MAX_TURNS = 4
 
-async function letOthersPass(): Promise<void> {
-  const from = performance.now()
-  await Bun.sleep(0)
-  if (performance.now() - from > OTHERS_MS) await Bun.sleep(PAUSE_MS)
+/** Lets the event loop do what waits, such as storing and acknowledging events. Returns at once when nothing does. */
+export async function letOthersPass(): Promise<void> {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const from = performance.now()
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    if (performance.now() - from < BUSY_TURN_MS) return
+  }
 }
 
 /** Writes to the transactions of sites. The steps of a site run one after another, so that none acts on what another one changes. */
@@ -38,10 +41,13 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
     const current = await settings.of(site)
     const numberer = await host.services.people.numberer(site.id)
     const dayOf = createDayOf(site.timezone)
+    const imports = host.sales.visibleImports(site.id)
+    const isShown: RevenueWriter["isShown"] = ({ import_id, visit_started_at, occurred_at }) =>
+      isVisible(imports, import_id, visit_started_at ?? occurred_at)
     return <T>(rows: RowStatements, work: (writer: RevenueWriter, rows: RowStatements) => T): T => {
       const book = new Book(rows, site.id)
       const lookup = rates.lookupIn(rows, site.id)
-      const result = work({ book, site, settings: current, lookup, now: host.now(), dayOf }, rows)
+      const result = work({ book, site, settings: current, lookup, now: host.now(), dayOf, isShown }, rows)
       book.flush()
       packTransactions(rows, site.id, book.unpacked, numberer, book)
       return result
@@ -51,7 +57,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
   return {
     /**
      * Writes what follows from a list in several transactions, in the order of the list: as much in each as takes some milliseconds. Call it
-     * inside `inTurn`. Ends early if it is aborted. Everything is on disk when it resolves.
+     * inside `inTurn`. Ends early if it is aborted. What it wrote is on disk after the next `host.rows.sync`.
      */
     async writeSlices<Item>(
       site: Site,
@@ -70,7 +76,6 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
           sliceSize = Math.round(Math.min(SLICE.max, Math.max(SLICE.min, sliceSize * Math.min(1.5, TARGET_MS / ms))))
         await letOthersPass()
       }
-      await host.rows.sync()
     },
 
     /** Runs several steps of a site without any other step in between. */

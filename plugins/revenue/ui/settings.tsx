@@ -61,6 +61,11 @@ function Editor({ siteId, saved }: { siteId: number; saved: SettingsResponse }) 
           Transactions are being attributed and converted again. The report shows what is done.
         </p>
       )}
+      {saved.recompute_failed && (
+        <p class="notice" data-kind="warn" role="alert">
+          The last recomputation failed. Some transactions have their earlier amounts and attribution until all are recomputed.
+        </p>
+      )}
       <Form
         label="Revenue settings"
         submit={() =>

@@ -77,7 +77,8 @@ class Queue implements Jobs {
     }
     const job = await (statements ? make(statements) : this.#catalog.transaction(make))
     // The catalog runs one transaction at a time, so the search for due jobs runs after the commit of this one.
-    if (this.#isStarted) setTimeout(() => void this.tick(), 0)
+    const wait = (job?.run_at ?? 0) - this.#now
+    if (this.#isStarted && wait <= JOBS.beatMs) setTimeout(() => void this.tick(), Math.max(0, wait))
     return job
   }
 
