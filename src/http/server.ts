@@ -175,7 +175,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm, options),
     plausibleStatsRoutes(auth, createPlausibleV1(options.queryForm)),
-    plausibleSiteRoutes(auth, { ...options, shares: options.siteAreas.shares }),
+    plausibleSiteRoutes(auth, { ...options.siteAreas, ...options }),
     umamiRoutes(auth, createUmamiReports(options.queryForm)),
     goatcounterRoutes(auth, options),
     mcpRoutes(gate, options),

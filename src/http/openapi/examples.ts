@@ -263,7 +263,7 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   listPlausibleSites: { sites: [PLAUSIBLE_SITE], meta: PLAUSIBLE_META },
   listPlausibleTeams: { teams: [{ id: "1", name: "Shop Ltd", api_available: true }], meta: PLAUSIBLE_META },
   createPlausibleSite: PLAUSIBLE_SITE,
-  getPlausibleSite: PLAUSIBLE_SITE,
+  getPlausibleSite: { ...PLAUSIBLE_SITE, custom_properties: ["logged_in"] },
   updatePlausibleSite: { ...PLAUSIBLE_SITE, domain: "new.shop.example" },
   deletePlausibleSite: { deleted: "true" },
   listPlausibleGoals: { goals: [PLAUSIBLE_GOAL], meta: PLAUSIBLE_META },

@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => target.close())
 
-async function send(events: object[]): Promise<void> {
-  const answer = await fetch(`${target.url}/api/public/v1/sites/1/events`, {
+async function send(events: object[], siteId = 1): Promise<void> {
+  const answer = await fetch(`${target.url}/api/public/v1/sites/${siteId}/events`, {
     method: "POST",
     headers: { authorization: `Bearer ${target.keys.all}`, "content-type": "application/json" },
     body: JSON.stringify({ events }),
@@ -225,7 +225,13 @@ describe("sites", () => {
       teams: [{ id: "4d3dae3b-2a44-4aaa-baac-6bb55234a435", name: "My Personal Sites", api_available: false }],
       meta,
     })
-    expect(await sent(`curl GET https://plausible.io/api/v1/sites/test-domain.com ${AUTH}`, site)).toEqual(site)
+    const found = await fetch(`${target.url}/api/public/v1/sites?search=test-domain.com`, {
+      headers: { authorization: `Bearer ${target.keys.all}` },
+    })
+    const { data } = (await found.json()) as { data: { id: number }[] }
+    await send([{ name: "Purchase", url: "/", props: { logged_in: "true" } }], data[0]!.id)
+    const whole = { ...site, custom_properties: ["logged_in"] }
+    expect(await sent(`curl GET https://plausible.io/api/v1/sites/test-domain.com ${AUTH}`, whole)).toEqual(whole)
 
     const put = `curl PUT https://plausible.io/api/v1/sites/goals ${AUTH} -F 'site_id="test-domain.com"' -F 'goal_type="event"' -F 'event_name="Signup"'`
     const goal = (await sent(put, { domain: "test-domain.com", ...goals[0] })) as { id: string }

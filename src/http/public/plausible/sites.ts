@@ -3,8 +3,8 @@ import { Elysia } from "elysia"
 import { AppError, refuseFaults } from "../../../domain/error.ts"
 import type { Goal } from "../../../domain/goal.ts"
 import { parseHost } from "../../../domain/host.ts"
-import type { ApiKey } from "../../../domain/key.ts"
-import { PLAUSIBLE, THINGS } from "../../../domain/limits.ts"
+import { type ApiKey, hasScope } from "../../../domain/key.ts"
+import { PLAUSIBLE, QUERY, THINGS } from "../../../domain/limits.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
 import type { Goals } from "../../../services/definitions/goals.ts"
@@ -12,11 +12,12 @@ import { placedPage } from "../../../services/lists/both-ways.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"
 import type { Shares } from "../../../services/sharing/shares.ts"
 import type { Sites } from "../../../services/sites/sites.ts"
+import type { Insights } from "../../../services/stats/insights.ts"
 import { readNothing, type SentJson } from "../../../web/body.ts"
 import type { ApiKeyAuth } from "../../auth.ts"
 import { type Detail, describeRoute } from "../../openapi/route.ts"
 import { expectedVersions, NoQuery, parameter, Sent } from "../requests.ts"
-import { parameters } from "../stats.ts"
+import { parameters, reportOptions } from "../stats.ts"
 import { readForm, takesForm } from "./form.ts"
 
 export interface PlausibleSitesOptions {
@@ -24,6 +25,7 @@ export interface PlausibleSitesOptions {
   goals: Pick<Goals, "create" | "get" | "list" | "remove">
   shares: Pick<Shares, "create" | "list">
   organizations: Pick<Organizations, "get">
+  insights: Pick<Insights, "properties">
   /** Returns the public URL of the instance. */
   publicUrl(): string
 }
@@ -34,6 +36,15 @@ const SITE_ID = t.String({ minLength: 1, maxLength: 253, description: "Host of t
 
 const SiteFields = t.Object({ domain: HOST, timezone: TIMEZONE })
 const SiteShape = t.Object({ ...SiteFields.properties }, { title: "PlausibleSite" })
+const WholeSite = t.Object(
+  {
+    ...SiteFields.properties,
+    custom_properties: t.Array(t.String(), {
+      description: `Most frequent property keys of the last 30 days, at most ${QUERY.propertyKeys.max}. Empty for a key without stats:read.`,
+    }),
+  },
+  { title: "PlausibleWholeSite" },
+)
 const SiteInput = t.Object(
   { domain: HOST, timezone: t.Optional(TIMEZONE), team_id: t.Optional(t.String({ description: "Id of the organization of the key." })) },
   { additionalProperties: false, title: "PlausibleSiteInput" },
@@ -121,7 +132,7 @@ const NAMED: Pick<Detail, "x-failures"> = { "x-failures": ["site_not_found", "va
 
 /** Creates the routes of Plausible's sites API, at the paths of its clients. */
 export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOptions) {
-  const { sites, goals, shares, organizations, publicUrl } = options
+  const { sites, goals, shares, organizations, insights, publicUrl } = options
 
   return new Elysia({ prefix: "/api/v1/sites" })
     .use(auth)
@@ -248,12 +259,19 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
         }),
       },
     )
-    .get("/:domain", ({ site }) => toSite(site), {
-      siteScope: { scopes: READ_SITES },
-      query: NoQuery,
-      response: { 200: SiteShape },
-      detail: operation("getPlausibleSite", "Get a site", NAMED),
-    })
+    .get(
+      "/:domain",
+      async ({ apiKey, site, request }) => {
+        const properties = hasScope(apiKey, ["stats:read"]) ? await propertyKeys(insights, site, request) : []
+        return { ...toSite(site), custom_properties: properties }
+      },
+      {
+        siteScope: { scopes: READ_SITES },
+        query: NoQuery,
+        response: { 200: WholeSite },
+        detail: operation("getPlausibleSite", "Get a site", { "x-failures": ["site_not_found", "validation_failed", "query_timeout"] }),
+      },
+    )
     .put(
       "/:domain",
       async ({ apiKey, site, body }) => {
@@ -367,6 +385,12 @@ function refuseField(name: string, predicate: string): never {
 }
 
 const toSite = (site: Site): Static<typeof SiteShape> => ({ domain: domainOf(site), timezone: site.timezone })
+
+/** Returns the keys of properties that events of the site have had lately. */
+async function propertyKeys(insights: PlausibleSitesOptions["insights"], site: Site, request: Request): Promise<string[]> {
+  const { data } = await insights.properties(site, { limit: String(QUERY.propertyKeys.max) }, reportOptions(request))
+  return data.map(({ property }) => property)
+}
 
 /** Returns the host by which this API names a site: the first one, without the asterisk of one for all subdomains. */
 const domainOf = ({ hosts }: Site): string => hosts[0]!.replace(/^\*\./, "")
