@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import type { OpenApiDocument } from "../document.ts"
 import { meaningOf } from "../errors.ts"
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from "../headers.ts"
+import { clientGuides } from "./client-guides.ts"
 import { exampleHost } from "./curl.ts"
 import { filtersGuide } from "./filters-guide.ts"
 import { asJson, block, escapeHtml, type Guide, guideSection, inline, prose, table } from "./markup.ts"
@@ -105,6 +106,7 @@ function guidesOf(document: OpenApiDocument, places: readonly Place[], isGeneral
     metricsGuide(),
     filtersGuide(api),
     warehouseGuide(api),
+    ...clientGuides(api),
     assistantsGuide(api),
     headersGuide(),
     errorsGuide(document, places, isGeneral),
@@ -113,7 +115,7 @@ function guidesOf(document: OpenApiDocument, places: readonly Place[], isGeneral
 
 const SCRIPTS = `Create an API key in the dashboard or with \`footfall key create --name scripts --scopes stats:read\`, and send it in the header \`Authorization\`. In the examples, \`$KEY\` is this key, and \`1\` is the id of your site.
 
-Clients written for Plausible's stats API v2 work after you change their base URL: \`POST /api/v2/query\` accepts the same queries.`
+Clients written for Plausible (stats API v1 and v2, sites API), Umami (reports) and GoatCounter (\`POST /api/v0/count\`) work after you change their base URL and key.`
 
 const ASSISTANTS = `Assistants that support MCP can use seven read-only tools. Create a key with the scope \`stats:read\` and access to the sites that the assistant needs, and add this block to the configuration of the client. Clients that list their servers under \`servers\` use the same inner object.`
 
