@@ -1,7 +1,7 @@
 import type { Dimension } from "./dimension.ts"
 
 /** Names that other products give to values, by dimension, in lower case, with the names that are stored here. */
-const ALIASES: Partial<Record<Dimension, Readonly<Record<string, string>>>> = {
+export const ALIASES: Partial<Record<Dimension, Readonly<Record<string, string>>>> = {
   source: {
     twitter: "X",
     "twitter.com": "X",

@@ -121,6 +121,12 @@ export function keyRequests(usage: Pick<KeyUsage, "count">) {
   }
 }
 
-/** Returns the route for the statistics, with ids replaced. Only existing paths reach this point, and their ids are numbers. */
+/** Returns the route for the statistics, with ids replaced, so that their number is limited. Only existing paths reach this point. */
 const routeOf = ({ method, url }: Request): string =>
-  `${method} ${new URL(url).pathname.replace(/\/$/, "").replace(/\/\d+(?=\/|$)/g, "/:id")}`
+  `${method} ${new URL(url).pathname
+    .replace(/\/$/, "")
+    .replace(NAMED_SITE, "$1/:id")
+    .replace(/\/\d+(?=\/|$)/g, "/:id")}`
+
+/** Paths of other products name a site by any text. */
+const NAMED_SITE = /^(\/api\/(?:websites|v1\/sites(?!\/(?:goals|shared-links|teams)(?:\/|$))))\/[^/]+/

@@ -78,6 +78,11 @@ export async function run(baseUrl: string, key: string): Promise<number[]> {
     await POST("/api/v2/query", {
       body: { site_id: "shop.example", metrics: ["visitors", "pageviews"], date_range: "7d", dimensions: ["time:day"] },
     }),
+    await POST("/api/public/v1/queries", {
+      body: { queries: [{ site_id: 1, metrics: ["visitors"], date_range: "14d" }, { site_id: 1, metrics: ["visits"], date_range: "last_week" }] },
+    }),
+    await GET("/api/v1/stats/aggregate", { params: { query: { site_id: "shop.example", metrics: ["visitors"], period: "6mo" } } }),
+    await GET("/api/websites/{website}/stats", { params: { path: { website: "shop.example" }, query: { startAt: 1_763_000_000_000, endAt: 1_763_679_600_000 } } }),
     await GET("/api/public/v1/sites/{site_id}/export", {
       params: { path: site, query: { type: "page", period: "month" } },
       parseAs: "text",
@@ -134,6 +139,11 @@ export async function run(baseUrl: string, key: string): Promise<number[]> {
     await footfall.queryPlausible({
       body: { site_id: "shop.example", metrics: ["visitors", "pageviews"], date_range: "7d", dimensions: ["time:day"] },
     }),
+    await footfall.runQueries({
+      body: { queries: [{ site_id: 1, metrics: ["visitors"], date_range: "14d" }, { site_id: 1, metrics: ["visits"], date_range: "last_week" }] },
+    }),
+    await footfall.getPlausibleAggregate({ query: { site_id: "shop.example", metrics: ["visitors"], period: "6mo" } }),
+    await footfall.getUmamiStats({ path: { website: "shop.example" }, query: { startAt: 1_763_000_000_000, endAt: 1_763_679_600_000 } }),
     await footfall.exportSite({ path, query: { type: "page", period: "month" } }),
   ]
   if (visitors === undefined) throw new Error("The summary has no visitors")
@@ -141,7 +151,7 @@ export async function run(baseUrl: string, key: string): Promise<number[]> {
 }
 `
 
-const STATUSES = [200, 201, 201, 201, 200, 200, 200, 200, 200, 200, 200, 200]
+const STATUSES = [200, 201, 201, 201, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200]
 
 test("clients generated from the document compile with the calls of the README, and the calls succeed", async () => {
   using folder = temporaryFolder()

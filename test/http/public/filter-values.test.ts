@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { storedName } from "../../../src/domain/value-aliases.ts"
-import { agentOf } from "../../../src/ingest/request/agent.ts"
+import Bowser from "bowser"
+import { ALIASES, storedName } from "../../../src/domain/value-aliases.ts"
+import { SOURCES } from "../../../src/ingest/data/sources.ts"
+import { agentOf, BROWSER_NAMES, OS_NAMES } from "../../../src/ingest/request/agent.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 
 let instance: TestInstance
@@ -67,6 +69,15 @@ describe("names of other products", () => {
     expect(agentOf(chrome("Macintosh; Intel Mac OS X 10_15_7")).os).toBe(storedName("os", "macOS")!)
     expect(agentOf(chrome("X11; CrOS x86_64 14541.0.0")).os).toBe(storedName("os", "ChromeOS")!)
     expect(agentOf(`${chrome("Windows NT 10.0; Win64; x64")} Edg/141.0.0.0`).browser).toBe(storedName("browser", "edge-chromium")!)
+    const stored = {
+      source: SOURCES.map(({ name }) => name),
+      os: Object.values(Bowser.OS_MAP).map((name) => OS_NAMES[name] ?? name),
+      browser: Object.values(Bowser.BROWSER_MAP).map((name) => BROWSER_NAMES[name] ?? name),
+      device: ["Desktop", "Mobile", "Tablet"],
+    }
+    for (const [dimension, names] of Object.entries(stored))
+      expect(Object.values(ALIASES[dimension as keyof typeof stored]!).filter((name) => !names.includes(name))).toEqual([])
+    expect(Object.keys(ALIASES)).toEqual(Object.keys(stored))
     expect(storedName("source", "X")).toBeUndefined()
     expect(storedName("source", "constructor")).toBeUndefined()
     expect(storedName("page", "twitter")).toBeUndefined()

@@ -420,6 +420,30 @@ test("counts requests by day, route and status", async () => {
     expect(await usage(query)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
 
+test("paths of other products, which name a site by any text, are counted as one route each", async () => {
+  await using own = await startInstance()
+  const boss = await newUser(own, { role: "owner" })
+  const made = await make(boss, { scopes: ["stats:read"] })
+  for (const path of [
+    "/websites/shop.example/active",
+    "/websites/1/active",
+    "/websites/any-text/active",
+    "/v1/sites/shop.example",
+    "/v1/sites/x.example/",
+    "/v1/sites/goals?site_id=1",
+  ])
+    await own.api.get(`/api${path}`, made.body.key)
+  await own.app.memberships.keyUsage.flush()
+  const { data } = (await boss.get(`${KEYS}/${made.body.id}/usage`)).body as { data: { route: string; status: string; requests: number }[] }
+  expect(data.map(({ route, status, requests }) => `${requests} ${status} ${route}`).sort()).toEqual([
+    "1 2xx GET /api/v1/sites/:id",
+    "1 2xx GET /api/v1/sites/goals",
+    "1 4xx GET /api/v1/sites/:id",
+    "1 4xx GET /api/websites/:id/active",
+    "2 2xx GET /api/websites/:id/active",
+  ])
+})
+
 test("lists the keys with access to a site, and creates keys for that site only", async () => {
   await using own = await startInstance()
   const boss = await newUser(own, { role: "owner" })
