@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox"
+import { type Static, type TObject, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { AppError, refuseFaults } from "../../../domain/error.ts"
 import type { Goal } from "../../../domain/goal.ts"
@@ -19,6 +19,23 @@ import { type Detail, describeRoute } from "../../openapi/route.ts"
 import { expectedVersions, NoQuery, parameter, Sent } from "../requests.ts"
 import { parameters, reportOptions } from "../stats.ts"
 import { readForm, takesForm } from "./form.ts"
+import {
+  DELETED,
+  Deleted,
+  DomainInput,
+  GoalFields,
+  GoalShape,
+  listOf,
+  NoFields,
+  OwnGoalShape,
+  ofSite,
+  ShareFields,
+  ShareShape,
+  SiteInput,
+  SiteShape,
+  Team,
+  WholeSite,
+} from "./site-schemas.ts"
 
 export interface PlausibleSitesOptions {
   sites: Pick<Sites, "create" | "update" | "remove" | "named" | "listVisible">
@@ -29,85 +46,6 @@ export interface PlausibleSitesOptions {
   /** Returns the public URL of the instance. */
   publicUrl(): string
 }
-
-const HOST = t.String({ minLength: 1, maxLength: 253, description: "Host of the site, which identifies it in this API." })
-const TIMEZONE = t.String({ maxLength: 64, description: "IANA time zone." })
-const SITE_ID = t.String({ minLength: 1, maxLength: 253, description: "Host of the site, or its id." })
-
-const SiteFields = t.Object({ domain: HOST, timezone: TIMEZONE })
-const SiteShape = t.Object({ ...SiteFields.properties }, { title: "PlausibleSite" })
-const WholeSite = t.Object(
-  {
-    ...SiteFields.properties,
-    custom_properties: t.Array(t.String(), {
-      description: `Most frequent property keys of the last 30 days, at most ${QUERY.propertyKeys.max}. Empty for a key without stats:read.`,
-    }),
-  },
-  { title: "PlausibleWholeSite" },
-)
-const SiteInput = t.Object(
-  { domain: HOST, timezone: t.Optional(TIMEZONE), team_id: t.Optional(t.String({ description: "Id of the organization of the key." })) },
-  { additionalProperties: false, title: "PlausibleSiteInput" },
-)
-const DomainInput = t.Object({ domain: HOST }, { additionalProperties: false, title: "PlausibleSitePatch" })
-
-const ShareFields = t.Object(
-  { name: t.String({ minLength: 1, maxLength: THINGS.nameChars, description: "Name of the shared view." }) },
-  { additionalProperties: false, title: "PlausibleSharedLinkInput" },
-)
-const ShareShape = t.Object(
-  { name: t.String({ description: "Name of the shared view." }), url: t.String({ description: "URL that opens it without signing in." }) },
-  { title: "PlausibleSharedLink" },
-)
-
-const text = (description: string) => t.Union([t.String(), t.Null()], { description })
-const GOAL = {
-  id: t.String({ description: "Id of the goal." }),
-  goal_type: t.String({ description: "`event`, `page` or `scroll`." }),
-  display_name: t.String({ description: "Name of the goal." }),
-  event_name: text("Name of the event, with `*` for any characters. null for pages."),
-  page_path: text("Path of the page, with `*` for any characters. null for events."),
-}
-const GoalShape = t.Object(GOAL, { title: "PlausibleGoal" })
-const OwnGoalShape = t.Object({ domain: HOST, ...GOAL }, { title: "PlausibleSiteGoal" })
-const GoalFields = t.Object(
-  {
-    goal_type: t.Union([t.Literal("event"), t.Literal("page")], { description: "What counts as a conversion." }),
-    event_name: t.Optional(t.String({ description: "Name of the event. Required with `goal_type` event." })),
-    page_path: t.Optional(t.String({ description: "Path of the page, with `*` for any characters. Required with `goal_type` page." })),
-    display_name: t.Optional(t.String({ description: "Name of the goal. Default: the event name, or `Visit` and the path." })),
-  },
-  { additionalProperties: false, title: "PlausibleGoalInput" },
-)
-const NoFields = t.Object({}, { additionalProperties: false, title: "PlausibleSiteName" })
-
-/** Adds the site to the schema of a form that names it. */
-const ofSite = ({ properties, title }: TObject) =>
-  t.Object({ site_id: SITE_ID, ...properties }, { additionalProperties: false, title: title! })
-
-const Deleted = t.Object({ deleted: t.Literal("true", { description: "Always `true`." }) }, { title: "PlausibleDeleted" })
-const DELETED = { deleted: "true" } as const
-
-const Team = t.Object(
-  {
-    id: t.String({ description: "Id of the organization." }),
-    name: t.String({ description: "Name of the organization." }),
-    api_available: t.Boolean({ description: "Whether its sites can be managed with this API. Always true." }),
-  },
-  { title: "PlausibleTeam" },
-)
-
-const cursor = (description: string) => t.Union([t.String(), t.Null()], { description })
-const Meta = t.Object(
-  {
-    after: cursor("Cursor of the next page. null on the last page."),
-    before: cursor("Cursor of the previous page. null on the first page."),
-    limit: t.Integer({ description: "Maximum number of items of a page." }),
-  },
-  { title: "PlausibleMeta", description: "Position of the page." },
-)
-const listOf = <Name extends string>(name: Name, item: TSchema) =>
-  t.Object({ [name]: t.Array(item, { description: "Items of the page, by id." }), meta: Meta }, { title: `${item.title}List` })
 
 const PAGED = {
   after: parameter({ type: "string", description: "Cursor `after` of another page, for the page that follows it." }),
