@@ -104,6 +104,8 @@ export interface AbsentValue {
   dimension: Dimension
   /** The property key. Only for dimension `property`. */
   property?: string
+  /** Whether it is the name of a country instead of a code. */
+  named?: boolean
   value: string
 }
 

@@ -31,15 +31,15 @@ function conditionsOf(filter: Filter): Condition[] {
 }
 
 function absentIn(snapshot: Snapshot, condition: Condition, site: SiteFacts): AbsentValue[] {
-  const { op, dimension, property, values } = condition
+  const { op, dimension, property, named, values } = condition
   const missing = missingTexts(dimension)
   const sent = values.filter((value, i) => value !== "" && !missing.includes(value) && !isStoredNameOf(condition, values[i - 1], value))
   const occurs = occurrence(snapshot, condition, site)
   const isAbsent = (value: string) => !occurs([value, storedName(dimension, value) ?? []].flat())
-  // Without case, each value is compared with all stored ones.
-  const looked = condition.caseSensitive ? sent : sent.slice(0, MAX_COMPARED)
+  // Without case, and as names of countries, each value is compared with all stored ones.
+  const looked = condition.caseSensitive && !condition.named ? sent : sent.slice(0, MAX_COMPARED)
   const absent = op === "is" ? looked.filter(isAbsent) : occurs(sent) ? [] : sent
-  return absent.map((value) => ({ dimension, ...(property !== undefined && { property }), value }))
+  return absent.map((value) => ({ dimension, ...(property !== undefined && { property }), ...(named && { named }), value }))
 }
 
 const MAX_COMPARED = 10
@@ -55,5 +55,8 @@ function occurrence(snapshot: Snapshot, condition: Condition, site: SiteFacts): 
   const key = dimension === "property" ? snapshot.dictionary("property").find(property) : undefined
   if (dimension === "property" && !key) return () => false
   const dictionary = snapshot.dictionary(key ? `property:${key}` : dimensionFacts(dimension).dictionary!) // only goals have none
+  const isExact = condition.op === "is" && condition.caseSensitive && !condition.named
+  // A mask is as long as the dictionary, and a filter can have thousands of values.
+  if (isExact) return (values) => values.some((value) => (dictionary.find(value) ?? dictionary.size) < dictionary.size)
   return (values) => valueMask(dictionary, { ...condition, values, missing: false }).includes(1)
 }

@@ -150,9 +150,9 @@ export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports, a
 const MAX_WARNINGS = 20
 
 /** Returns the warning about a value of a filter that occurs in no data. */
-function absentWarning({ dimension, property, value }: AbsentValue): NonNullable<QueryAnswer["meta"]["warnings"]>[number] {
-  const [canonical = ""] = dimensionFacts(dimension).query
-  const name = property === undefined ? canonical : `${canonical}:${property}`
+function absentWarning({ dimension, property, named, value }: AbsentValue): NonNullable<QueryAnswer["meta"]["warnings"]>[number] {
+  const [canonical = "", byName = canonical] = dimensionFacts(dimension).query
+  const name = property === undefined ? (named ? byName : canonical) : `${canonical}:${property}`
   return {
     code: "value_not_found",
     dimension: name,

@@ -122,6 +122,7 @@ describe("values that occur in no data", () => {
     ["a property", ["is", "event:props:plan", ["pro"]], undefined],
     ["an unknown value of a property", ["is", "event:props:plan", ["free"]], ["event:props:plan free"]],
     ["an unknown property", ["is", "event:props:colour", ["red"]], ["event:props:colour red"]],
+    ["the name of a country", ["is", "visit:country_name", ["Atlantis"]], ["visit:country_name Atlantis"]],
     ["a goal", ["is", "event:goal", ["Signup"]], undefined],
     ["an unknown goal", ["is", "event:goal", ["Sign-up"]], ["event:goal Sign-up"]],
     [
