@@ -267,7 +267,7 @@ test.each([
   ["type=timeseries&compare=previous_period", [["/compare", "unknown_field"]]],
   ["type=events&type=visits", [["/type", "duplicate_parameter"]]],
   [
-    "colour=red&period=9d&type=hits&format=xml&timezone=x",
+    "colour=red&period=9w&type=hits&format=xml&timezone=x",
     [
       ["/colour", "unknown_field"],
       ["/period", "invalid_choice"],
