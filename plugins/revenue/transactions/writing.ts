@@ -14,9 +14,9 @@ export interface WritingOptions {
 }
 
 /** How long one of several transactions may take. Incoming events wait for it, at several points between arrival and answer. */
-const TARGET_MS = 4
+const TARGET_MS = 3
 /** Bounds of the number of items in one of several transactions. */
-const SLICE = { min: 40, first: 50, max: 1_000 }
+const SLICE = { min: 20, first: 50, max: 1_000 }
 
 /** A turn of the event loop that takes longer than this had something to do. What it began may go on in the next one. */
 const BUSY_TURN_MS = 0.1

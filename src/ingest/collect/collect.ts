@@ -102,6 +102,8 @@ export interface RecordCollector {
 export interface CollectorLifecycle {
   /** Reports damage in the store: events are refused from now on. */
   meetDamage(): void
+  /** Commits all waiting events without waiting for the disk. They are acknowledged once they are there. */
+  commit(): void
   /** Writes all waiting events at once. */
   flush(): void
   /** Writes all waiting events and refuses new ones. */
@@ -162,6 +164,7 @@ export function createCollector(options: CollectorOptions): Collector {
     recorded: later.settled,
     ...createClientFacts({ trusted, geoHeader, placeFile, requesterOf }),
     meetDamage: () => buffer.meetDamage(),
+    commit: () => buffer.commit(),
     flush: () => buffer.flush(),
     stop() {
       unwatch?.()

@@ -52,7 +52,7 @@ export interface HostOptions {
   plugins: readonly AnyPlugin[]
   /** Returns the HTTP status of an error code. */
   statusOf(code: ErrorCode): number
-  collector: Pick<Collector, "record" | "recordLater" | "senderOf" | "comesFrom">
+  collector: Pick<Collector, "record" | "recordLater" | "senderOf" | "comesFrom" | "commit">
   lists: Pick<AddressLists, "forPlugin">
   engine: Engine & RowReader
   dataDir: string
@@ -113,7 +113,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       settings: options.settings[id] ?? {},
       services,
       db,
-      rows: ownRows(instance.events, options.engine, id),
+      rows: ownRows({ events: instance.events, collector: options.collector, reader: options.engine }, id),
       engine: options.engine,
       slugs: ownSlugs(own),
       trash: ownTrash({ ...own, directory }),

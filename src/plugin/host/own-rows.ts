@@ -1,3 +1,4 @@
+import type { Collector } from "../../ingest/collect/collect.ts"
 import type { AmountsQuery, AmountsResult } from "../../query/amounts/amounts.ts"
 import type { Caller } from "../../query/engine/pool.ts"
 import type { SumsQuery, SumsResult } from "../../query/sums/sums.ts"
@@ -41,7 +42,13 @@ export interface RowReader {
 
 const MAX_ROWS = 10_000
 
-export function ownRows(events: Pick<EventStore, "appendRows" | "sync">, reader: RowReader, pluginId: string): OwnRows {
+interface OwnRowsParts {
+  events: Pick<EventStore, "appendRows" | "sync">
+  collector: Pick<Collector, "commit">
+  reader: RowReader
+}
+
+export function ownRows({ events, collector, reader }: OwnRowsParts, pluginId: string): OwnRows {
   /** Checks that a statement only uses tables of the plugin. Other statements are a bug, so this is not an `AppError`. */
   const judge = (text: string): void => {
     const fault = forbiddenTable(text, `${pluginId}_`)
@@ -51,8 +58,10 @@ export function ownRows(events: Pick<EventStore, "appendRows" | "sync">, reader:
     judge(statement.text)
     return statement
   }
-  const append = <T>(work: (rows: RowStatements) => T) =>
-    events.appendRows((rows) =>
+  const append = <T>(work: (rows: RowStatements) => T) => {
+    // Events that wait for their group would have to wait for this work as well. Now they go to the disk meanwhile.
+    collector.commit()
+    return events.appendRows((rows) =>
       work({
         all: (statement) => rows.all(judged(statement)),
         get: (statement) => rows.get(judged(statement)),
@@ -63,6 +72,7 @@ export function ownRows(events: Pick<EventStore, "appendRows" | "sync">, reader:
         },
       }),
     )
+  }
   return {
     async write(work) {
       const { result, isChanged } = append(work)
