@@ -303,6 +303,13 @@ describe("sites", () => {
     expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([status, faults])
   })
 
+  test("simultaneous requests for one shared view or goal get the same one", async () => {
+    const put = (path: string, body: object) =>
+      Promise.all(Array.from({ length: 5 }, () => api("PUT", path, { site_id: "other.example", ...body })))
+    for (const answers of [await put("/shared-links", { name: "Once" }), await put("/goals", { goal_type: "event", event_name: "Once" })])
+      expect(new Set(answers.map(({ status, body }) => `${status} ${body.url ?? body.id}`)).size).toBe(1)
+  })
+
   test("a key reaches only its own sites, and creating needs one for all sites", async () => {
     const { limited } = target.keys
     expect((await api("GET", "", undefined, limited)).body).toMatchObject({ sites: [{ domain: "other.example" }] })

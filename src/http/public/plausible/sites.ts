@@ -10,7 +10,8 @@ import type { Site } from "../../../domain/site.ts"
 import type { Goals } from "../../../services/definitions/goals.ts"
 import { placedPage } from "../../../services/lists/both-ways.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"
-import type { Shares } from "../../../services/sharing/shares.ts"
+import { createExclusive } from "../../../services/runtime/tasks.ts"
+import type { OwnShare, Shares } from "../../../services/sharing/shares.ts"
 import type { Sites } from "../../../services/sites/sites.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import { readNothing, type SentJson } from "../../../web/body.ts"
@@ -72,6 +73,7 @@ const NAMED: Pick<Detail, "x-failures"> = { "x-failures": ["site_not_found", "va
 export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOptions) {
   const { sites, goals, shares, organizations, insights, publicUrl } = options
 
+  const oneAtATime = createExclusive()
   return new Elysia({ prefix: "/api/v1/sites" })
     .use(auth)
     .get(
@@ -182,8 +184,8 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
       async ({ apiKey, body }) => {
         const { site: named, name } = readNamed(ShareFields, body)
         const site = await sites.named(apiKey, named)
-        const found = (await shares.list(site, { after: 0, limit: THINGS.shares })).find((share) => share.name === name)
-        const { slug } = found ?? (await shares.create(site, { name }, apiKey.created_by))
+        // One after another, because two requests for a new name must get one view.
+        const { slug } = await oneAtATime.run(() => findOrCreateShare(shares, site, name, apiKey.created_by))
         return { name, url: `${publicUrl()}/share/s/${slug}` }
       },
       {
@@ -320,6 +322,11 @@ async function findOrCreateGoal(goals: PlausibleSitesOptions["goals"], site: Sit
 function refuseField(name: string, predicate: string): never {
   refuseFaults([fault(`/${name}`, "required", predicate)])
   throw new Error("unreachable") // the line above has thrown
+}
+
+async function findOrCreateShare(shares: PlausibleSitesOptions["shares"], site: Site, name: string, by: number | null): Promise<OwnShare> {
+  const all = await shares.list(site, { after: 0, limit: THINGS.shares })
+  return all.find((share) => share.name === name) ?? shares.create(site, { name }, by)
 }
 
 const toSite = (site: Site): Static<typeof SiteShape> => ({ domain: domainOf(site), timezone: site.timezone })
