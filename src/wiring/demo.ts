@@ -17,7 +17,7 @@ interface PlannedSite {
   share: number
   goals: readonly object[]
   settings?: object
-  traffic?: Pick<SiteTraffic, "sells" | "hasOrders" | "hasVitals">
+  traffic?: Pick<SiteTraffic, "sells" | "hasOrders" | "hasVitals" | "hasAccounts">
 }
 
 /** Fills a new instance for a demo: users, three sites with traffic, and examples of the plugins. */
@@ -138,8 +138,12 @@ const SHOP_GOALS = [{ kind: "event", value: "purchase" }, SIGNUP_GOAL, { kind: "
 const DEMO_SITES: readonly [PlannedSite, ...PlannedSite[]] = [
   { name: "Shop", host: "shop.example", share: 0.7, goals: SHOP_GOALS, traffic: { hasOrders: true, hasVitals: true } },
   { name: "Magazine", host: "magazine.example", share: 0.2, goals: [SIGNUP_GOAL, PAGES_GOAL], traffic: { sells: false, hasVitals: true } },
-  // Its customers are recognized for a month, so that there are returning ones.
-  { name: "Wholesale", host: "wholesale.example", share: 0.1, goals: SHOP_GOALS, settings: { identity_mode: "monthly" } },
+  // Its customers sign in, so that it knows who returns.
+  {
+    ...{ name: "Wholesale", host: "wholesale.example", share: 0.1, goals: SHOP_GOALS },
+    settings: { identity_mode: "identified" },
+    traffic: { hasAccounts: true },
+  },
 ]
 
 const DEMO_MEMBERS = [

@@ -82,7 +82,7 @@ export const SecretLinkDialog = ({
 
 /** A section of a page with its own heading. */
 export const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <section class="stack">
+  <section class="card stack">
     <h2>{title}</h2>
     {children}
   </section>

@@ -37,7 +37,7 @@ export function Insufficient({ siteId, problem, onRestrict }: { siteId: number; 
   const { needed_days, mode, options } = problem.members as { needed_days?: number; mode?: Identity["mode"]; options?: string[] }
   const { changesSettings } = useRights(siteId)
   return (
-    <div class="state insufficient" role="status">
+    <div class="card insufficient" role="status">
       <h2>This report can't be shown with the current identity mode</h2>
       {mode && <p>{RECOGNIZED[mode]}</p>}
       {needed_days !== undefined && (

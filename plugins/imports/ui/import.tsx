@@ -32,10 +32,11 @@ export default function ImportPage() {
   const { writes } = useRights(siteId)
   const one = answer.data
   return (
-    <Page title={one ? visible(one.label) : "Import"} actions={one && writes && <ImportButtons siteId={siteId} of={one} />}>
-      <p class="small">
-        <Link href={importsAddress(siteId)}>All imports</Link>
-      </p>
+    <Page
+      title={one ? visible(one.label) : "Import"}
+      parent={{ href: importsAddress(siteId), label: "All imports" }}
+      actions={one && writes && <ImportButtons siteId={siteId} of={one} />}
+    >
       <QueryResult of={answer} rows={6}>
         {(shown) => <Shown siteId={siteId} of={shown} writes={writes} />}
       </QueryResult>
@@ -76,10 +77,7 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
               ["Source", title(of.source)],
               ...(of.stream === null ? [] : [["Stream", visible(of.stream)] as const]),
               ...(typeof of.options.property === "string" ? [["Property", of.options.property] as const] : []),
-              [
-                of.stream === null ? "Files" : "Files of the last run",
-                of.files.map(({ name, bytes }) => `${visible(name)} (${bytesText(bytes)})`).join(", ") || "–",
-              ],
+              [of.stream === null ? "Files" : "Files of the last run", <Files key="files" of={of.files} />],
               ["Days", of.date_start && of.date_end ? rangeText(of.date_start, of.date_end) : "–"],
               ["Time zone", of.timezone],
               ["Days with data", OVERLAP_LABELS[of.overlap]],
@@ -91,6 +89,22 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
         </Card>
       </div>
     </div>
+  )
+}
+
+/** The files of an import: by name, or their number if they are many. */
+function Files({ of: files }: { of: ImportResponse["files"] }) {
+  const names = files.map(({ name, bytes }) => `${visible(name)} (${bytesText(bytes)})`)
+  if (files.length <= 2) return <>{names.join(", ") || "–"}</>
+  return (
+    <details>
+      <summary>{`${counted(files.length, "file")}, ${bytesText(files.reduce((sum, { bytes }) => sum + bytes, 0))}`}</summary>
+      <ul class="small import-files">
+        {names.map((name) => (
+          <li key={name}>{name}</li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

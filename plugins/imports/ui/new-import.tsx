@@ -22,10 +22,7 @@ export default function NewImport() {
   const siteId = useSiteId()
   const { writes } = useRights(siteId)
   return (
-    <Page title="New import">
-      <p class="small">
-        <Link href={importsAddress(siteId)}>All imports</Link>
-      </p>
+    <Page title="New import" parent={{ href: importsAddress(siteId), label: "All imports" }}>
       {writes ? (
         <Steps siteId={siteId} />
       ) : (

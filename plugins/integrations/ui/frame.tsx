@@ -8,11 +8,13 @@ interface IntegrationsPageProps {
   siteId: number
   title: string
   actions?: ComponentChildren
+  /** The page that lists this one and others like it. */
+  parent?: { href: string; label: string }
   children: ComponentChildren
 }
 
 /** A page of the area, with the links to the others that the user may open. */
-export function IntegrationsPage({ siteId, title, actions, children }: IntegrationsPageProps) {
+export function IntegrationsPage({ siteId, title, actions, parent, children }: IntegrationsPageProps) {
   const [path] = useLocation()
   const { writesWebhooks } = useRights(siteId)
   const base = integrationsAddress(siteId)
@@ -23,7 +25,7 @@ export function IntegrationsPage({ siteId, title, actions, children }: Integrati
     { below: "/payments", label: "Payments", isHere: path.startsWith(`${base}/payments`) },
   ]
   return (
-    <Page title={title} actions={actions}>
+    <Page title={title} actions={actions} {...(parent && { parent })}>
       <nav class="tabs page-tabs" aria-label="Integrations">
         {pages.map(({ below, label, isHere }) => (
           <Link key={below} href={base + below} class="tab" aria-current={isHere ? "page" : undefined}>

@@ -25,7 +25,7 @@ export function FigureStrip({ report, currency }: { report: ReportResponse; curr
   ] as const
   const others = [
     ["Average order", now?.aov ?? undefined, before?.aov ?? undefined],
-    ["Revenue per visitor", perVisitor(report), comparison && perVisitor(comparison)],
+    ["Per visitor", perVisitor(report), comparison && perVisitor(comparison)],
   ] as const
   return (
     <dl class="strip revenue-strip">

@@ -12,6 +12,7 @@ import {
   PagedTable,
   put,
   QueryResult,
+  queryOf,
   SelectField,
   TextField,
   toast,
@@ -53,33 +54,34 @@ export default function Rates() {
         )
       }
     >
-      <Gaps siteId={siteId} />
-      <FilterRow label="Exchange rates">
-        <TextField
-          label="Base"
-          value={filters.base ?? ""}
-          onValue={(base) => choose({ base: code(base) })}
-          maxLength={3}
-          placeholder="EUR"
-        />
-        <TextField
-          label="Quote"
-          value={filters.quote ?? ""}
-          onValue={(quote) => choose({ quote: code(quote) })}
-          maxLength={3}
-          placeholder="USD"
-        />
-        <SelectField
-          label="Rates of"
-          value={filters.scope ?? ""}
-          options={[
-            { value: "", label: "Site and instance" },
-            { value: "site", label: "This site" },
-            { value: "instance", label: "The instance" },
-          ]}
-          onValue={(scope) => choose({ scope })}
-        />
-      </FilterRow>
+      {(queryOf(filters) !== "" || (rows.rows?.length ?? 0) > 0) && (
+        <FilterRow label="Exchange rates">
+          <TextField
+            label="Base"
+            value={filters.base ?? ""}
+            onValue={(base) => choose({ base: code(base) })}
+            maxLength={3}
+            placeholder="EUR"
+          />
+          <TextField
+            label="Quote"
+            value={filters.quote ?? ""}
+            onValue={(quote) => choose({ quote: code(quote) })}
+            maxLength={3}
+            placeholder="USD"
+          />
+          <SelectField
+            label="Rates of"
+            value={filters.scope ?? ""}
+            options={[
+              { value: "", label: "Site and instance" },
+              { value: "site", label: "This site" },
+              { value: "instance", label: "The instance" },
+            ]}
+            onValue={(scope) => choose({ scope })}
+          />
+        </FilterRow>
+      )}
       <PagedTable
         of={rows}
         caption="Exchange rates"
@@ -87,6 +89,7 @@ export default function Rates() {
         keyOf={({ day, base, quote, scope }) => `${day} ${base} ${quote} ${scope}`}
         empty="No exchange rates yet. They are needed to convert amounts to one currency."
       />
+      {rows.rows && <Gaps siteId={siteId} />}
       <Suspense fallback={null}>
         {dialog === "upload" && <UploadDialog siteId={siteId} kind="rates" onClose={close} />}
         {dialog === "add" && <RateDialog siteId={siteId} onClose={close} />}

@@ -83,7 +83,9 @@ export default function Report() {
     >
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <Controls choices={choices} onChoose={choose} isVerifiedOnly={settings.data?.include_client === false} report={report.data} />
+      {report.data && (report.data.currencies.length > 0 || CHOICES.some((name) => choices[name])) && (
+        <Controls choices={choices} onChoose={choose} isVerifiedOnly={settings.data?.include_client === false} report={report.data} />
+      )}
       <QueryResult of={report} rows={12}>
         {(data) => (
           <Loaded

@@ -72,31 +72,33 @@ export default function Transactions() {
         </>
       }
     >
-      <FilterRow label="Transactions">
-        <SearchField label="Order, ID or note" value={filters.q ?? ""} onValue={(q) => choose({ q })} />
-        <SelectField
-          label="Type"
-          value={filters.type ?? ""}
-          options={options("All types", TYPE_LABELS)}
-          onValue={(type) => choose({ type })}
-        />
-        <SelectField
-          label="Reported by"
-          value={filters.provider ?? ""}
-          options={options("All", PROVIDER_LABELS)}
-          onValue={(provider) => choose({ provider })}
-        />
-        <SelectField
-          label="Trust"
-          value={filters.trust ?? ""}
-          options={options("All", TRUST_LABELS)}
-          onValue={(trust) => choose({ trust })}
-        />
-        <SelectField label="Flag" value={filters.flag ?? ""} options={options("Any", FLAG_LABELS)} onValue={(flag) => choose({ flag })} />
-        <TextField label="From" type="date" value={filters.from ?? ""} onValue={(from) => choose({ from })} />
-        <TextField label="To" type="date" value={filters.to ?? ""} onValue={(to) => choose({ to })} />
-        <SelectField label="Sort by" value={filters.sort ?? ""} options={SORTS} onValue={(sort) => choose({ sort })} />
-      </FilterRow>
+      {(isFiltered || (rows.rows?.length ?? 0) > 0) && (
+        <FilterRow label="Transactions">
+          <SearchField label="Order, ID or note" value={filters.q ?? ""} onValue={(q) => choose({ q })} />
+          <SelectField
+            label="Type"
+            value={filters.type ?? ""}
+            options={options("All types", TYPE_LABELS)}
+            onValue={(type) => choose({ type })}
+          />
+          <SelectField
+            label="Reported by"
+            value={filters.provider ?? ""}
+            options={options("All", PROVIDER_LABELS)}
+            onValue={(provider) => choose({ provider })}
+          />
+          <SelectField
+            label="Trust"
+            value={filters.trust ?? ""}
+            options={options("All", TRUST_LABELS)}
+            onValue={(trust) => choose({ trust })}
+          />
+          <SelectField label="Flag" value={filters.flag ?? ""} options={options("Any", FLAG_LABELS)} onValue={(flag) => choose({ flag })} />
+          <TextField label="From" type="date" value={filters.from ?? ""} onValue={(from) => choose({ from })} />
+          <TextField label="To" type="date" value={filters.to ?? ""} onValue={(to) => choose({ to })} />
+          <SelectField label="Sort by" value={filters.sort ?? ""} options={SORTS} onValue={(sort) => choose({ sort })} />
+        </FilterRow>
+      )}
       <PagedTable
         stacks
         of={rows}

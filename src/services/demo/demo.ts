@@ -32,6 +32,8 @@ export interface SiteTraffic extends TrafficOptions {
   trackingId: string
   /** Whether page loads are measured, as with `data-vitals`. Default: false. */
   hasVitals?: boolean
+  /** Whether visitors are signed in, so that the site knows their user ids. Default: false. */
+  hasAccounts?: boolean
 }
 
 /** A request that arrives during the traffic. */
@@ -115,7 +117,7 @@ function* mergedTraffic(options: ReplayOptions): Generator<Arrival> {
 
 function* eventsOf(site: SiteTraffic, options: ReplayOptions): Generator<Arrival> {
   for (const event of generateTraffic(site)) {
-    yield { at: event.at, isEvent: true, send: () => send(event, payloadOf(event, site.trackingId), options) }
+    yield { at: event.at, isEvent: true, send: () => send(event, payloadOf(event, site), options) }
     const vitals = site.hasVitals && event.name === "pageview" ? vitalsOf(event) : undefined
     if (vitals) {
       const payload = { n: "vitals", u: event.url, d: site.trackingId, f: vitals }
@@ -159,7 +161,10 @@ function send({ client }: TrafficEvent, payload: object, { collector }: ReplayOp
 }
 
 /** Returns the payload of the tracker. */
-const payloadOf = ({ name, url, title, referrer, props, revenue, engagement, client }: TrafficEvent, trackingId: string) => ({
+const payloadOf = (
+  { name, url, title, referrer, props, revenue, engagement, client, person }: TrafficEvent,
+  { trackingId, hasAccounts }: SiteTraffic,
+) => ({
   n: name,
   u: url,
   d: trackingId,
@@ -168,6 +173,7 @@ const payloadOf = ({ name, url, title, referrer, props, revenue, engagement, cli
   l: client.language,
   tz: client.timezone,
   w: client.width,
+  ...(hasAccounts && { x: `customer-${person}` }),
   ...(props && { p: props }),
   ...(revenue && { $: { currency: revenue.currency, amount: revenue.amount } }),
   ...(engagement && { e: engagement.engagedMs, sd: engagement.scrollDepth }),

@@ -3,12 +3,13 @@ import type { ComponentChildren, ComponentProps, ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
+import { Problem } from "../api/api.ts"
 import { areaQueries } from "../api/plugin-requests.ts"
 import { canOnSite, useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
 import { Button } from "../parts/button.tsx"
 import { Card, Page } from "../parts/page.tsx"
-import { EmptyState, QueryResult } from "../parts/states.tsx"
+import { EmptyState, NotFound, QueryResult } from "../parts/states.tsx"
 import { DescriptionList } from "../parts/values.tsx"
 import { CardResult } from "../report/cards/card-answer.tsx"
 import { CountRows } from "../report/count-rows.tsx"
@@ -42,6 +43,7 @@ export function ItemPage<Item extends AreaItem>({ of, titleOf = of.nameOf, Edito
   const [, navigate] = useLocation()
   const item = answer.data
   const listAddress = `/sites/${siteId}/${of.path}`
+  if (answer.error instanceof Problem && answer.error.status === 404) return <NotFound />
   return (
     <Page
       title={item ? visible(titleOf(item)) : capitalized(of.noun)}

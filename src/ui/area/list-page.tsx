@@ -84,16 +84,18 @@ export function ListPage<Item extends AreaItem>({ of, Editor, children, ...props
         </>
       }
     >
-      <FilterRow label={props.caption}>
-        {props.filters.map((filter) => (
-          <FilterField
-            key={filter.name}
-            {...filter}
-            value={filters[filter.name] ?? ""}
-            onValue={(value) => setFilters({ [filter.name]: value })}
-          />
-        ))}
-      </FilterRow>
+      {(isFiltered || (list.rows?.length ?? 0) > 0) && (
+        <FilterRow label={props.caption}>
+          {props.filters.map((filter) => (
+            <FilterField
+              key={filter.name}
+              {...filter}
+              value={filters[filter.name] ?? ""}
+              onValue={(value) => setFilters({ [filter.name]: value })}
+            />
+          ))}
+        </FilterRow>
+      )}
       {children}
       <PagedTable
         of={list}

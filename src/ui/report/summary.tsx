@@ -25,10 +25,12 @@ interface InstrumentProps {
   isWaiting: boolean
   /** Called when the figures and the chart have their final size. The content below is drawn after that, so that it never moves. */
   onSettled(): void
+  /** Called with whether nobody visited in the period. The content below then says so once. */
+  onEmpty(isEmpty: boolean): void
 }
 
 /** The figure strip and the chart of the selected metric. */
-export function Instrument({ isWaiting, onSettled }: InstrumentProps) {
+export function Instrument({ isWaiting, onSettled, onEmpty }: InstrumentProps) {
   const { address, go } = useSiteAddress()
   const source = useStatsSource()
   const { data: site } = useSite(source.siteId)
@@ -47,6 +49,8 @@ export function Instrument({ isWaiting, onSettled }: InstrumentProps) {
   useEffect(() => {
     if (isSettled) onSettled()
   }, [isSettled])
+  const isEmpty = summary.data?.metrics.visitors === 0
+  useEffect(() => onEmpty(isEmpty), [isEmpty])
   const choose = (metric: FlatMetric) => go({ metric }, { replace: true })
   useKeys(Object.fromEntries(metrics.map((metric, index) => [String(index + 1), () => choose(metric)])))
   // If figures and chart fail with the same error, it is shown once and retried for both.

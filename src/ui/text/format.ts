@@ -130,14 +130,6 @@ function hourCycle(): { hourCycle?: "h12" | "h23" } {
   return format === "12h" ? { hourCycle: "h12" } : format === "24h" ? { hourCycle: "h23" } : {}
 }
 
-/** Formats bytes as 12 MB. */
-export function bytesText(bytes: number | undefined): string {
-  if (bytes === undefined) return NO_VALUE
-  const units = ["B", "kB", "MB", "GB", "TB"]
-  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${numberText(bytes / 1_000 ** step, { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`
-}
-
 /** Formats a count with its noun: `1 visit`, `1,204 visits`. */
 export const counted = (count: number, thing: string): string => `${exact(count)} ${thing}${count === 1 ? "" : "s"}`
 

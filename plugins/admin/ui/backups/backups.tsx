@@ -56,9 +56,11 @@ export default function Backups() {
           </div>
         )}
       </QueryResult>
-      <Part title="Automatic backups">
-        <BackupPlanForm />
-      </Part>
+      {!backups.isLoading && (
+        <Part title="Automatic backups">
+          <BackupPlanForm />
+        </Part>
+      )}
       {open === "create" && <CreateBackup onJob={setJob} onClose={() => setOpen(undefined)} />}
       {open === "upload" && <UploadBackup onClose={() => setOpen(undefined)} />}
     </Page>

@@ -10,10 +10,7 @@ export default function JobPage() {
   const { job: id } = useParams<{ job: string }>()
   const { data, error, refetch } = useJob(Number(id))
   return (
-    <Page title={data ? data.kind : "Job"}>
-      <p>
-        <Link href="/admin/jobs">All jobs</Link>
-      </p>
+    <Page title={data ? data.kind : "Job"} parent={{ href: "/admin/jobs", label: "All jobs" }}>
       {data ? <Shown job={data} /> : error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />}
     </Page>
   )
@@ -21,18 +18,20 @@ export default function JobPage() {
 
 const Shown = ({ job }: { job: WholeJobResponse }) => (
   <>
-    <DescriptionList
-      of={[
-        ["State", <JobProgress key="state" job={job} />],
-        ["Job ID", String(job.id)],
-        ["Key", job.key === "" ? "none" : visible(job.key)],
-        ["Site", job.site_id === null ? "none" : String(job.site_id)],
-        ["Started", job.started_at === null ? `not before ${timeText(job.run_at)}` : timeText(job.started_at)],
-        ["Finished", <TimeAgo key="finished" at={job.finished_at} none="not yet" />],
-        ["Attempts", String(job.attempts)],
-        ...(job.error_message === null ? [] : [["Error", `${visible(job.error_message)} (${job.error_code})`] as const]),
-      ]}
-    />
+    <section class="card">
+      <DescriptionList
+        of={[
+          ["State", <JobProgress key="state" job={job} />],
+          ["Job ID", String(job.id)],
+          ["Key", job.key === "" ? "none" : visible(job.key)],
+          ["Site", job.site_id === null ? "none" : String(job.site_id)],
+          ["Started", job.started_at === null ? `not before ${timeText(job.run_at)}` : timeText(job.started_at)],
+          ["Finished", <TimeAgo key="finished" at={job.finished_at} none="not yet" />],
+          ["Attempts", String(job.attempts)],
+          ...(job.error_message === null ? [] : [["Error", `${visible(job.error_message)} (${job.error_code})`] as const]),
+        ]}
+      />
+    </section>
     <div class="row">
       <JobActions job={job} />
     </div>

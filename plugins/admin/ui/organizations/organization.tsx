@@ -34,10 +34,7 @@ export default function OrganizationPage() {
   const { organization: id } = useParams<{ organization: string }>()
   const { data, error, refetch } = useAdmin<OrganizationResponse>(`organizations/${id}`)
   return (
-    <Page title={data ? visible(data.name) : "Organization"}>
-      <p>
-        <Link href="/admin/organizations">All organizations</Link>
-      </p>
+    <Page title={data ? visible(data.name) : "Organization"} parent={{ href: "/admin/organizations", label: "All organizations" }}>
       {data ? (
         <Shown key={data.version} organization={data} />
       ) : error ? (
@@ -49,52 +46,61 @@ export default function OrganizationPage() {
   )
 }
 
+const membersPath = ({ id }: Pick<OrganizationResponse, "id">): string => `organizations/${id}/members`
+
 function Shown({ organization }: { organization: OrganizationResponse }) {
   const { id, name, owners, members, sites, keys, events_30d, bytes, created_at } = organization
   const refresh = useRefresh()
+  const rows = useRows<MemberResponse>(membersPath(organization))
   const [, navigate] = useLocation()
   return (
     <>
-      <DescriptionList
-        of={[
-          ["Members", `${exact(members)}, ${owners === 1 ? "one owner" : `${exact(owners)} owners`}`],
-          [
-            "Sites",
-            <Link key="sites" href={`/admin/sites?organization=${id}`}>
-              {exact(sites)}
-            </Link>,
-          ],
-          ["API keys", exact(keys)],
-          ["Events, 30 days", exact(events_30d)],
-          ["Size", bytesText(bytes)],
-          ["Created", <TimeAgo key="created" at={created_at} />],
-        ]}
-      />
+      <section class="card">
+        <DescriptionList
+          of={[
+            ["Members", `${exact(members)}, ${owners === 1 ? "one owner" : `${exact(owners)} owners`}`],
+            [
+              "Sites",
+              <Link key="sites" href={`/admin/sites?organization=${id}`}>
+                {exact(sites)}
+              </Link>,
+            ],
+            ["API keys", exact(keys)],
+            ["Events, 30 days", exact(events_30d)],
+            ["Size", bytesText(bytes)],
+            ["Created", <TimeAgo key="created" at={created_at} />],
+          ]}
+        />
+      </section>
       <Part title="Members">
-        <Members organization={organization} />
+        <Members organization={organization} rows={rows} />
       </Part>
-      <Part title="Name">
-        <Rename organization={organization} />
-      </Part>
-      <Part title="Delete">
-        <p class="quiet">Deletes its sites with all their data, its API keys and its memberships. User accounts stay.</p>
-        <div class="row">
-          <ConfirmedAction
-            label="Delete organization"
-            title={`Delete ${name}`}
-            act={sites === 0 ? "Delete organization" : `Delete organization and ${sites === 1 ? "1 site" : `${exact(sites)} sites`}`}
-            name={name}
-            onConfirm={async () => {
-              await remove(`${ADMIN}/organizations/${id}`, { body: { confirm: name } })
-              toast("Organization deleted. Its sites will be deleted within a few minutes.")
-              navigate("/admin/organizations")
-              await refresh("organizations", "sites", "users")
-            }}
-          >
-            <p>This can't be undone.</p>
-          </ConfirmedAction>
-        </div>
-      </Part>
+      {(rows.rows || rows.error) && (
+        <>
+          <Part title="Name">
+            <Rename organization={organization} />
+          </Part>
+          <Part title="Delete">
+            <p class="quiet">Deletes its sites with all their data, its API keys and its memberships. User accounts stay.</p>
+            <div class="row">
+              <ConfirmedAction
+                label="Delete organization"
+                title={`Delete ${name}`}
+                act={sites === 0 ? "Delete organization" : `Delete organization and ${sites === 1 ? "1 site" : `${exact(sites)} sites`}`}
+                name={name}
+                onConfirm={async () => {
+                  await remove(`${ADMIN}/organizations/${id}`, { body: { confirm: name } })
+                  toast("Organization deleted. Its sites will be deleted within a few minutes.")
+                  navigate("/admin/organizations")
+                  await refresh("organizations", "sites", "users")
+                }}
+              >
+                <p>This can't be undone.</p>
+              </ConfirmedAction>
+            </div>
+          </Part>
+        </>
+      )}
     </>
   )
 }
@@ -127,8 +133,8 @@ function Rename({ organization }: { organization: OrganizationResponse }) {
 type Change = { user: { id: number; email: string }; role: string }
 
 /** Members of an organization. Instance admins can also change owners. */
-export function Members({ organization }: { organization: OrganizationResponse }) {
-  const path = `organizations/${organization.id}/members`
+function Members({ organization, rows }: { organization: OrganizationResponse; rows: ReturnType<typeof useRows<MemberResponse>> }) {
+  const path = membersPath(organization)
   const [changing, setChanging] = useState<Change | "new">()
   const refresh = useRefresh()
   const removeMember = async ({ user }: MemberResponse) => {
@@ -138,7 +144,7 @@ export function Members({ organization }: { organization: OrganizationResponse }
   return (
     <>
       <PagedTable
-        of={useRows<MemberResponse>(path)}
+        of={rows}
         caption="Members"
         columns={columnsOf(setChanging, removeMember)}
         keyOf={({ user }) => user.id}

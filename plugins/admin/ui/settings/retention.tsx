@@ -19,14 +19,18 @@ export default function RetentionPage() {
           {({ default_days }) => <DefaultDays key={String(default_days)} days={default_days} />}
         </QueryResult>
       </Part>
-      <Part title="By site">
-        <QueryResult of={retention} rows={4}>
-          {({ sites }) => (
-            <DataTable caption="Retention by site" columns={columnsOf(setChanging)} rows={sites} keyOf={({ site_id }) => site_id} />
-          )}
-        </QueryResult>
-      </Part>
-      <Removal />
+      {!retention.isLoading && (
+        <>
+          <Part title="By site">
+            <QueryResult of={retention} rows={4}>
+              {({ sites }) => (
+                <DataTable caption="Retention by site" columns={columnsOf(setChanging)} rows={sites} keyOf={({ site_id }) => site_id} />
+              )}
+            </QueryResult>
+          </Part>
+          <Removal />
+        </>
+      )}
       {changing && <RetentionDialog site={changing} onClose={() => setChanging(undefined)} />}
     </Page>
   )

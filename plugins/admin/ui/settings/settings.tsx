@@ -61,7 +61,11 @@ function GroupShown({ group, settings }: { group: Group; settings: SettingsRespo
   const elsewhere = members.filter(({ editable }) => !editable)
   return (
     <div class="stack">
-      {here.length > 0 && <SettingForm settings={here} version={settings.version} />}
+      {here.length > 0 && (
+        <section class="card">
+          <SettingForm settings={here} version={settings.version} />
+        </section>
+      )}
       {elsewhere.length > 0 && <OperatorTable settings={elsewhere} />}
       {group.id === "mail" && <MailTest />}
       {group.id === "sign-on" && <ProviderTest />}

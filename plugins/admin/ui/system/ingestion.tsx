@@ -45,7 +45,7 @@ export default function IngestionPage() {
       <QueryResult of={ingestion} rows={6}>
         {(shown) => <Shown ingestion={shown} />}
       </QueryResult>
-      <Samples reason={filters.reason ?? ""} onReason={(reason) => setFilters({ reason })} />
+      {!ingestion.isLoading && <Samples reason={filters.reason ?? ""} onReason={(reason) => setFilters({ reason })} />}
     </Page>
   )
 }

@@ -58,7 +58,15 @@ export default function Logs() {
         />
       </FilterRow>
       <QueryResult of={lines} rows={9}>
-        {({ data }) => (data.length === 0 ? <EmptyState>No log entries match these filters.</EmptyState> : <LineTable lines={data} />)}
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState>
+              {filters.level || filters.q ? "No log entries match these filters." : "No log entries since the last start."}
+            </EmptyState>
+          ) : (
+            <LineTable lines={data} />
+          )
+        }
       </QueryResult>
     </Page>
   )

@@ -60,17 +60,22 @@ export default function Overview() {
           <Skeleton rows={3} />
         )}
       </Part>
-      <Part title="Health">
-        <QueryResult of={health} rows={6}>
-          {({ checks }) => <HealthList checks={checks} />}
-        </QueryResult>
-      </Part>
-      <Part title="About this instance">
-        <QueryResult of={system} rows={6}>
-          {(shown) => <DescriptionList of={factsOf(shown)} />}
-        </QueryResult>
-        <UpdateNote />
-      </Part>
+      {/* Each part is drawn once those above it have their height. */}
+      {!ingestion.isLoading && (
+        <Part title="Health">
+          <QueryResult of={health} rows={6}>
+            {({ checks }) => <HealthList checks={checks} />}
+          </QueryResult>
+        </Part>
+      )}
+      {!ingestion.isLoading && !health.isLoading && (
+        <Part title="About this instance">
+          <QueryResult of={system} rows={6}>
+            {(shown) => <DescriptionList of={factsOf(shown)} />}
+          </QueryResult>
+          <UpdateNote />
+        </Part>
+      )}
     </Page>
   )
 }

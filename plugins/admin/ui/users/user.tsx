@@ -29,10 +29,7 @@ export default function UserPage() {
   const { data, error, refetch } = useAdmin<UserResponse>(`users/${id}`)
   const title = data ? visible(data.name || data.email) : "User"
   return (
-    <Page title={title}>
-      <p>
-        <Link href="/admin/users">All users</Link>
-      </p>
+    <Page title={title} parent={{ href: "/admin/users", label: "All users" }}>
       {data ? <Shown key={data.version} user={data} /> : error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />}
     </Page>
   )
@@ -42,19 +39,21 @@ function Shown({ user }: { user: UserResponse }) {
   const sessions = useRows<SessionResponse>("sessions", { user: String(user.id) })
   return (
     <>
-      <DescriptionList
-        of={[
-          ["Email", visible(user.email)],
-          ["Status", sentenceCase(user.status)],
-          ["Instance admin", user.is_instance_admin ? "yes" : "no"],
-          ["Signs in with", [user.auth.password && "password", ...user.auth.oidc].filter(Boolean).join(", ") || "not set up yet"],
-          ["Second factor", factorsText(user.mfa)],
-          ["API keys", String(user.api_keys)],
-          ["Created", <TimeAgo key="created" at={user.created_at} />],
-          ["Last sign-in", <TimeAgo key="in" at={user.last_login_at} />],
-          ["Last seen", <TimeAgo key="seen" at={user.last_seen_at} />],
-        ]}
-      />
+      <section class="card">
+        <DescriptionList
+          of={[
+            ["Email", visible(user.email)],
+            ["Status", sentenceCase(user.status)],
+            ["Instance admin", user.is_instance_admin ? "yes" : "no"],
+            ["Signs in with", [user.auth.password && "password", ...user.auth.oidc].filter(Boolean).join(", ") || "not set up yet"],
+            ["Second factor", factorsText(user.mfa)],
+            ["API keys", String(user.api_keys)],
+            ["Created", <TimeAgo key="created" at={user.created_at} />],
+            ["Last sign-in", <TimeAgo key="in" at={user.last_login_at} />],
+            ["Last seen", <TimeAgo key="seen" at={user.last_seen_at} />],
+          ]}
+        />
+      </section>
       <UserActions user={user} />
       <Part title="Name and email">
         <Names user={user} />

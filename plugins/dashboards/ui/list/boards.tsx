@@ -92,7 +92,7 @@ function Boards() {
               <p class="quiet">No dashboards match these filters.</p>
             )}
             {!isFiltered && data.every(({ id }) => id === OVERVIEW) && (
-              <section class="stack" aria-labelledby="board-templates">
+              <section class="stack board-start" aria-labelledby="board-templates">
                 <h2 id="board-templates" class="section-title">
                   Start with a template
                 </h2>

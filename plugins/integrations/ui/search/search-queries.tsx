@@ -65,7 +65,7 @@ export default function SearchQueries() {
       }
     >
       <IgnoredAddressParts ownCards />
-      <Controls choices={choices} onChoose={choose} />
+      {(first || (error && !isNotConnected(error))) && <Controls choices={choices} onChoose={choose} />}
       {error ? (
         <Failure siteId={siteId} error={error} onRetry={() => void report.refetch()} />
       ) : !first ? (
@@ -145,8 +145,7 @@ interface FailureProps {
 function Failure({ siteId, error, onRetry }: FailureProps) {
   const { reads, writes } = useRights(siteId)
   const [, choose] = useChoices()
-  if (!(error instanceof Problem)) return <ErrorState error={error} onRetry={onRetry} />
-  if (error.code === "not_connected")
+  if (isNotConnected(error))
     return (
       <EmptyState
         action={
@@ -160,7 +159,7 @@ function Failure({ siteId, error, onRetry }: FailureProps) {
         No search engine is connected. Connect Google Search Console or Bing to see the queries for which your pages were found.
       </EmptyState>
     )
-  if (error.code === "invalid_query")
+  if (error instanceof Problem && error.code === "invalid_query")
     return (
       <EmptyState action={<Button onClick={() => choose(Object.fromEntries(FILTERS.map((name) => [name, ""])))}>Clear filters</Button>}>
         {error.members.errors?.[0]?.detail ?? error.message}
@@ -168,6 +167,8 @@ function Failure({ siteId, error, onRetry }: FailureProps) {
     )
   return <ErrorState error={error} onRetry={onRetry} />
 }
+
+const isNotConnected = (error: Error): boolean => error instanceof Problem && error.code === "not_connected"
 
 /** What limits the figures: the state of the connection, and days of which only the largest rows are known. */
 function Notes({ siteId, of: { status, cut_days } }: { siteId: number; of: SearchReport }) {

@@ -51,6 +51,7 @@ export default function WebhookPage() {
     <IntegrationsPage
       siteId={siteId}
       title={webhook ? visible(webhook.url) : "Webhook"}
+      parent={{ href: webhooksAddress(siteId), label: "All webhooks" }}
       actions={
         webhook && (
           <>
@@ -60,9 +61,6 @@ export default function WebhookPage() {
         )
       }
     >
-      <p class="small">
-        <Link href={webhooksAddress(siteId)}>All webhooks</Link>
-      </p>
       <QueryResult of={answer} rows={6}>
         {(data) => (
           <div class="stack">

@@ -46,10 +46,12 @@ const MAP: NonNullable<BreakdownCardProps["drawn"]> = {
 interface BreakdownCardsProps {
   /** Whether to draw nothing yet, because the content above the cards does not have its final size. */
   isWaiting?: boolean
+  /** Whether there is nothing to show, which is said once instead of in each card. */
+  isEmpty?: boolean
 }
 
 /** The breakdown cards of a page in two columns. A shared view shows some of them. They are fetched in one request and drawn one after the other. */
-export function BreakdownCards({ isWaiting = false }: BreakdownCardsProps) {
+export function BreakdownCards({ isWaiting = false, isEmpty = false }: BreakdownCardsProps) {
   const { address } = useSiteAddress()
   const { shows, siteId, can } = useStatsSource()
   const { data: site } = useSite(siteId)
@@ -65,6 +67,12 @@ export function BreakdownCards({ isWaiting = false }: BreakdownCardsProps) {
   usePrefetchedReports(cards.map((card) => reportOfCard(card, address, can("revenue:read"))))
   const turns = useTurns(isWaiting ? 0 : cards.length + 1)
   if (isWaiting) return null
+  if (isEmpty)
+    return (
+      <section class="card">
+        <EmptyCard />
+      </section>
+    )
   return (
     <div class="bands" aria-busy={turns <= cards.length}>
       {cards.slice(0, turns).map((card) => (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks"
 import { Link } from "wouter"
-import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
+import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { ComparedBreakdown, Suggestions } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import type { FlatMetric } from "../../../domain/metric.ts"
@@ -16,8 +16,8 @@ import { ValueIcon } from "../../parts/value-icon.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
 import { dimensionLabel } from "../../text/labels.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
-import { type CardTab, detailsTab, filtersAfter } from "../data/card-tabs.ts"
-import { countryName, detailsMetrics, isNoValue, rowValue, valueText } from "../data/figures.ts"
+import { type CardTab, filtersAfter, PAGE_TABS } from "../data/card-tabs.ts"
+import { countryName, isAboutConversions, isNoValue, rowMetrics, rowValue, valueText } from "../data/figures.ts"
 import { hasEarlierData } from "../data/ranges.ts"
 import { useReport, useStatsSource } from "../data/reports.ts"
 import { RowNote } from "../explanations.tsx"
@@ -249,3 +249,22 @@ function countryCodes(text: string): string[] {
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 /** All pairs of letters. Pairs that are not a country code have no name and never match. */
 const CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
+
+/** Returns the columns of a details page. Goals and events have no bounce rate or duration; a conversion rate needs a goal or event filter. */
+function detailsMetrics(filtered: Pick<SiteAddress, "filters">, dimension: Dimension, seesRevenue: boolean): FlatMetric[] {
+  if (dimension === "goal" || dimension === "event") return rowMetrics(filtered, dimension, seesRevenue)
+  if (dimension === "property") return ["visitors", "events"]
+  const rate: FlatMetric[] = isAboutConversions(filtered) ? ["conversions", "conversion_rate"] : []
+  if (dimension === "title") return ["visitors", "pageviews", ...rate]
+  const time: FlatMetric[] = dimension === "page" ? ["time_on_page", "scroll_depth"] : ["visit_duration"]
+  return ["visitors", "visits", "pageviews", "bounce_rate", ...time, ...rate]
+}
+
+/** Returns the tab of a details page by its name: a dimension, `property:<key>` or `404`. Undefined if it does not exist. */
+function detailsTab(name: string, dimensions: readonly Dimension[]): CardTab | undefined {
+  if (name === "404") return PAGE_TABS.find(({ id }) => id === "404")
+  const [dimension, ...key] = name.split(":")
+  const found = dimensions.find((one) => one === dimension)
+  if (!found || (found === "property") !== key.length > 0) return undefined
+  return { id: name, label: name, dimension: found, ...(key.length > 0 && { property: key.join(":") }) }
+}

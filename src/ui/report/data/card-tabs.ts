@@ -74,15 +74,6 @@ export const unknownCards = (cards: Readonly<Record<string, string>>): string[] 
     Object.hasOwn(CARDS, card) && CARDS[card]!.some(({ id }) => id === tab) ? [] : [`cards ${card}:${tab}`],
   )
 
-/** Returns the tab of a details page by its name: a dimension, `property:<key>` or `404`. Undefined if it does not exist. */
-export function detailsTab(name: string, dimensions: readonly Dimension[]): CardTab | undefined {
-  if (name === "404") return PAGE_TABS.find(({ id }) => id === "404")
-  const [dimension, ...key] = name.split(":")
-  const found = dimensions.find((one) => one === dimension)
-  if (!found || (found === "property") !== key.length > 0) return undefined
-  return { id: name, label: name, dimension: found, ...(key.length > 0 && { property: key.join(":") }) }
-}
-
 /** Returns the name of a tab's details page. */
 export const detailsName = ({ id, dimension, property }: CardTab): string =>
   id === "404" ? "404" : encodeURIComponent(property === undefined ? dimension : `${dimension}:${property}`)

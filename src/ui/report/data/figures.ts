@@ -8,7 +8,7 @@ type Filtered = Pick<SiteAddress, "filters">
 const OF_PAGES: readonly FlatMetric[] = ["visitors", "visits", "pageviews", "scroll_depth", "time_on_page", "exit_rate"]
 const OF_CONVERSIONS: readonly FlatMetric[] = ["visitors", "conversions", "conversion_rate"]
 
-const isAboutConversions = ({ filters }: Filtered): boolean =>
+export const isAboutConversions = ({ filters }: Filtered): boolean =>
   filters.some(({ dimension }) => dimension === "goal" || dimension === "event")
 
 const withRevenue = (metrics: readonly FlatMetric[], seesRevenue: boolean): readonly FlatMetric[] =>
@@ -26,16 +26,6 @@ export function rowMetrics({ filters }: Filtered, dimension: Dimension, seesReve
   if (dimension === "goal") return [...withRevenue(["conversions", "visitors", "conversion_rate"], seesRevenue)]
   if (dimension === "event") return [...withRevenue(["events", "visitors", "conversion_rate"], seesRevenue)]
   return isAboutConversions({ filters }) && dimension !== "property" ? ["conversions", "conversion_rate"] : ["visitors"]
-}
-
-/** Returns the columns of a details page. Goals and events have no bounce rate or duration; a conversion rate needs a goal or event filter. */
-export function detailsMetrics(filtered: Filtered, dimension: Dimension, seesRevenue: boolean): FlatMetric[] {
-  if (dimension === "goal" || dimension === "event") return rowMetrics(filtered, dimension, seesRevenue)
-  if (dimension === "property") return ["visitors", "events"]
-  const rate: FlatMetric[] = isAboutConversions(filtered) ? ["conversions", "conversion_rate"] : []
-  if (dimension === "title") return ["visitors", "pageviews", ...rate]
-  const time: FlatMetric[] = dimension === "page" ? ["time_on_page", "scroll_depth"] : ["visit_duration"]
-  return ["visitors", "visits", "pageviews", "bounce_rate", ...time, ...rate]
 }
 
 /** Returns a figure, or undefined for a mean or rate whose divisor is 0: the server responds with 0, but the value is undefined. */

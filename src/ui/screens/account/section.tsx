@@ -7,7 +7,7 @@ import { type Me, useRefreshMe } from "../../api/session.ts"
 export function Part({ title, children }: { title: string; children: ComponentChildren }) {
   const id = useId()
   return (
-    <section class="stack part" aria-labelledby={id}>
+    <section class="card stack" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {children}
     </section>

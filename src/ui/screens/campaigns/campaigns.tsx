@@ -1,4 +1,5 @@
 import type { Dimension } from "../../../domain/dimension.ts"
+import type { CampaignMatrix } from "../../../domain/insight.ts"
 import { comparisonArguments, type FlatArguments, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"
@@ -12,7 +13,7 @@ import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.
 import { ImportMark } from "../../report/trust.tsx"
 import { exact } from "../../text/format.ts"
 import { LinkBuilder } from "./link-builder.tsx"
-import { Matrix } from "./matrix.tsx"
+import { Matrix, useMatrix } from "./matrix.tsx"
 
 interface TagTab {
   id: string
@@ -31,15 +32,22 @@ const SOURCES: readonly TagTab[] = [
 
 /** Shows the results of tagged links and the link builder. */
 export default function CampaignsScreen() {
+  const { data, isLoading } = useMatrix()
+  const total = (data as CampaignMatrix | undefined)?.total_rows // the result of the campaigns report
   return (
     <Page title="Campaigns">
       <FilterBar />
       <IgnoredAddressParts ownCards />
       <div class="bands">
         <Matrix />
-        <TagCard card="names" title="Campaigns" tabs={NAMES} />
-        <TagCard card="ways" title="Source and medium" tabs={SOURCES} />
-        <LinkBuilder />
+        {/* They stand below the matrix once it has its height, and without tagged visits it says all there is to say. */}
+        {!isLoading && total !== 0 && (
+          <>
+            <TagCard card="names" title="Campaigns" tabs={NAMES} />
+            <TagCard card="ways" title="Source and medium" tabs={SOURCES} />
+          </>
+        )}
+        {!isLoading && <LinkBuilder />}
       </div>
     </Page>
   )

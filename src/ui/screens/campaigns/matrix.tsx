@@ -25,10 +25,13 @@ const TAGS = [
 ] as const satisfies readonly (readonly [Dimension, keyof Row])[]
 const ROWS = 100
 
+/** Fetches the matrix. The page and the card share the answer. */
+export const useMatrix = () => useReport("campaigns", { ...rangeArguments(useSiteAddress().address), limit: ROWS })
+
 /** Shows source, medium and campaign together. A click on a row filters by all three. */
 export function Matrix() {
   const { address } = useSiteAddress()
-  const report = useReport("campaigns", { ...rangeArguments(address), limit: ROWS })
+  const report = useMatrix()
   return (
     <Card
       title="Source, medium and campaign"

@@ -27,6 +27,7 @@ export function Dashboard() {
   const { data: site } = useSite(siteId)
   const [hasFilterBar, onFilterBar] = useFilterBar()
   const [isSettled, setSettled] = useState(false)
+  const [isEmpty, setEmpty] = useState(false)
   useEffect(preloadOnInteraction, [])
   return (
     <Page title={name} hideTitle>
@@ -34,7 +35,7 @@ export function Dashboard() {
         <>
           <FilterBar onShown={onFilterBar} />
           <IgnoredAddressParts />
-          <Instrument isWaiting={!hasFilterBar} onSettled={() => setSettled(true)} />
+          <Instrument isWaiting={!hasFilterBar} onSettled={() => setSettled(true)} onEmpty={setEmpty} />
           {site && !site.first_event_at ? (
             isSettled && (
               <Suspense fallback={<Skeleton />}>
@@ -43,8 +44,8 @@ export function Dashboard() {
             )
           ) : (
             <>
-              <BreakdownCards isWaiting={!isSettled} />
-              {isSettled && <Panels />}
+              <BreakdownCards isWaiting={!isSettled} isEmpty={isEmpty} />
+              {isSettled && !isEmpty && <Panels />}
             </>
           )}
         </>

@@ -46,10 +46,12 @@ export default function EventsScreen() {
       <FilterBar />
       <IgnoredAddressParts ownCards />
       <div class="bands">
-        <EventList report={report} onGoal={setGoalFor} onExplore={(event) => choose({ event })} />
         {isEmpty && !isFiltered(address) ? (
           <SendExample siteId={siteId} />
         ) : (
+          <EventList report={report} onGoal={setGoalFor} onExplore={(event) => choose({ event })} />
+        )}
+        {!isEmpty && (
           <PropertyExplorer events={rows.map(({ value }) => value)} event={of("event")} onEvent={(event) => choose({ event })} />
         )}
       </div>

@@ -56,7 +56,17 @@ export default function GoalsScreen() {
         {(list) =>
           list.length === 0 ? (
             <div class="stack">
-              <EmptyState>{mayWrite ? "No goals yet. Goals count the visits that matter, such as sign-ups." : "No goals yet."}</EmptyState>
+              <EmptyState
+                action={
+                  mayWrite && (
+                    <Button icon="plus" onClick={() => setOpen({})}>
+                      Add goal
+                    </Button>
+                  )
+                }
+              >
+                No goals yet. Goals count the visits that matter, such as sign-ups.
+              </EmptyState>
               {mayWrite && <GoalSuggestions siteId={siteId} />}
             </div>
           ) : (
@@ -189,26 +199,24 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
     await refresh()
     toast(`Goal ${visible(name)} saved`)
   }
+  // Without custom events there is nothing to suggest.
+  if (suggestions.data?.data.length === 0) return null
   return (
     <Card title="Suggestions" marks={<span class="small quiet">events in the last 30 days</span>}>
       <QueryResult of={suggestions} rows={SHOWN}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <EmptyState>No custom events yet. You can also use a page as a goal.</EmptyState>
-          ) : (
-            <DataTable
-              caption="Suggested goals"
-              rows={data.slice(0, SHOWN)}
-              keyOf={({ value }) => value}
-              columns={[
-                { id: "name", label: "Event", cell: ({ name }) => <TruncatedText text={name} /> },
-                { id: "visitors", label: "Visitors", number: true, cell: ({ visitors_30d }) => exact(visitors_30d) },
-                { id: "events", label: "Events", number: true, cell: ({ events_30d }) => exact(events_30d) },
-                { id: "add", label: "Actions", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
-              ]}
-            />
-          )
-        }
+        {({ data }) => (
+          <DataTable
+            caption="Suggested goals"
+            rows={data.slice(0, SHOWN)}
+            keyOf={({ value }) => value}
+            columns={[
+              { id: "name", label: "Event", cell: ({ name }) => <TruncatedText text={name} /> },
+              { id: "visitors", label: "Visitors", number: true, cell: ({ visitors_30d }) => exact(visitors_30d) },
+              { id: "events", label: "Events", number: true, cell: ({ events_30d }) => exact(events_30d) },
+              { id: "add", label: "Actions", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
+            ]}
+          />
+        )}
       </QueryResult>
     </Card>
   )

@@ -141,6 +141,10 @@ export const Filters = () => (
         </dt>
         <dd>dimension:operator:value, with | between values. Can be repeated. Encode %, : and | in values as %25, %3A and %7C</dd>
         <dt>
+          <code>any</code>
+        </dt>
+        <dd>the same form, for filters of which one must match</dd>
+        <dt>
           <code>segment</code>, <code>cohort</code>
         </dt>
         <dd>the ID of a saved segment or cohort</dd>

@@ -24,13 +24,13 @@ export function MinuteBars({ minutes, timezone }: { minutes: Minutes; timezone: 
 
 /** Bars of the visitors per minute. */
 export function Bars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
-  const peak = Math.max(1, ...minutes.map(({ visitors }) => visitors))
+  const peak = Math.max(0, ...minutes.map(({ visitors }) => visitors))
   const label = `Visitors per minute, peak ${exact(peak)}, current minute ${exact(minutes.at(-1)?.visitors)}`
   return (
     <div class="minutes">
       <svg viewBox={`0 0 ${minutes.length * 10} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {minutes.map(({ time, visitors }, index) => {
-          const height = (visitors / peak) * (HEIGHT - 2)
+          const height = (visitors / Math.max(1, peak)) * (HEIGHT - 2)
           return (
             <rect
               key={time}

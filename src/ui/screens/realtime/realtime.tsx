@@ -52,19 +52,21 @@ export default function RealtimeScreen() {
             )}
           </QueryResult>
         </Card>
-        {/* Without visitors the first card says all there is to say. */}
-        {report.data?.visitors !== 0 && (
+        {/* Without visitors the first card says all there is to say. The others stand below it once it has its height. */}
+        {report.data && report.data.visitors > 0 && (
           <div class="thirds" data-full>
             <TopCard title="Pages" head="Page" dimension="page" report={report} of="pages" />
             <TopCard title="Sources" head="Source" dimension="source" report={report} of="sources" />
             <TopCard title="Countries" head="Country" dimension="country" report={report} of="countries" />
           </div>
         )}
-        <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
-          <QueryResult of={report} rows={5}>
-            {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
-          </QueryResult>
-        </Card>
+        {report.data && (report.data.events.length > 0 || filters.length > 0) && (
+          <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
+            <QueryResult of={report} rows={5}>
+              {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
+            </QueryResult>
+          </Card>
+        )}
       </div>
     </Page>
   )

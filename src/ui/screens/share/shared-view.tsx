@@ -54,14 +54,15 @@ function SharedReport({ slug, view, onLocked }: { slug: string; view: OpenShareR
 function Overview({ view }: { view: OpenShareResponse }) {
   const { shows } = useStatsSource()
   const [hasFilterBar, onFilterBar] = useFilterBar()
+  const [isEmpty, setEmpty] = useState(false)
   const [hasFigures, setFigures] = useState(!shows("summary"))
   return (
     <>
       {!view.allow_range && shows("summary") && <FixedRange />}
       {view.allow_filters && <FilterBar onShown={onFilterBar} />}
       <IgnoredAddressParts />
-      {shows("summary") && <Instrument isWaiting={!hasFilterBar} onSettled={() => setFigures(true)} />}
-      <BreakdownCards isWaiting={!hasFilterBar || !hasFigures} />
+      {shows("summary") && <Instrument isWaiting={!hasFilterBar} onSettled={() => setFigures(true)} onEmpty={setEmpty} />}
+      <BreakdownCards isWaiting={!hasFilterBar || !hasFigures} isEmpty={isEmpty} />
     </>
   )
 }

@@ -78,7 +78,7 @@ export function Access({ site }: { site: OwnSiteResponse }) {
           </p>
         )}
       </section>
-      {seesOrganization && <AssignRole site={site} path={path} onDone={refresh} />}
+      {seesOrganization && !members.isLoading && <AssignRole site={site} path={path} onDone={refresh} />}
       {removed && (
         <Confirm
           title="Remove site-specific role?"

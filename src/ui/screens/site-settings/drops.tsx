@@ -34,13 +34,15 @@ export function Drops({ siteId }: { siteId: number }) {
           }}
         </QueryResult>
       </section>
-      <section class="card stack" aria-labelledby="last-dropped">
-        <h2 id="last-dropped">Latest dropped events</h2>
-        <p class="quiet">Shown without IP addresses or anything that identifies a visitor.</p>
-        <QueryResult of={samples} rows={4}>
-          {({ data }) => (data.length === 0 ? <EmptyState>No dropped events to show.</EmptyState> : <Samples rows={data} />)}
-        </QueryResult>
-      </section>
+      {!drops.isLoading && samples.data?.data.length !== 0 && (
+        <section class="card stack" aria-labelledby="last-dropped">
+          <h2 id="last-dropped">Latest dropped events</h2>
+          <p class="quiet">Shown without IP addresses or anything that identifies a visitor.</p>
+          <QueryResult of={samples} rows={4}>
+            {({ data }) => <Samples rows={data} />}
+          </QueryResult>
+        </section>
+      )}
     </>
   )
 }

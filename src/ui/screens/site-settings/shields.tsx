@@ -57,8 +57,13 @@ export function Shields({ site }: { site: OwnSiteResponse }) {
           }
         </QueryResult>
       </section>
-      <OwnVisits site={site} path={path} onAdded={refresh} />
-      <Drops siteId={site.id} />
+      {/* What follows stands still, because it is drawn once the list has its height. */}
+      {!shields.isLoading && (
+        <>
+          <OwnVisits site={site} path={path} onAdded={refresh} />
+          <Drops siteId={site.id} />
+        </>
+      )}
       {edited && <ShieldForm path={path} shield={edited.shield} onDone={refresh} onClose={() => setEdited(undefined)} />}
     </>
   )

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { Link } from "wouter"
 import type { WebVitalsBreakdown } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
@@ -22,13 +22,23 @@ type Dimension = "page" | "device" | "country"
 const FEW = 10
 const MANY = 100
 
+interface VitalsCardProps {
+  title: string
+  dimension: Dimension
+  /** Called when the first rows have arrived, or failed to. */
+  onSettled(): void
+}
+
 /** Table of web vitals by the values of a dimension. A click on a value filters the page by it. */
-export function VitalsCard({ title, dimension }: { title: string; dimension: Dimension }) {
+export function VitalsCard({ title, dimension, onSettled }: VitalsCardProps) {
   const { address } = useSiteAddress()
   const [sort, setSort] = useState("-measured_loads")
   const [limit, setLimit] = useState(FEW)
   const by = { sort: sort.replace("-", ""), order: sort.startsWith("-") ? "desc" : "asc" }
   const report = useReport("web-vitals-breakdown", { ...rangeArguments(address), dimension, ...by, limit })
+  useEffect(() => {
+    if (!report.isLoading) onSettled()
+  }, [report.isLoading])
   return (
     <Card title={title} full>
       <CardResult of={report}>

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks"
 import type { WebVitals } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
 import type { OwnSiteResponse } from "../../../domain/site-response.ts"
@@ -17,6 +18,7 @@ import { VitalsCard } from "./vitals-card.tsx"
 /** Shows how fast pages load and respond: each web vital at the 75th percentile, in total and by page, device and country. */
 export default function WebVitalsScreen() {
   const { address } = useSiteAddress()
+  const [settled, setSettled] = useState(0)
   const report = useReport("web-vitals", { ...rangeArguments(address), ...comparisonArguments(address) })
   const vitals = report.data as WebVitals | undefined
   const isEmpty = vitals?.measured_loads === 0
@@ -35,14 +37,21 @@ export default function WebVitalsScreen() {
               {(data) => <Totals of={data as WebVitals} />}
             </QueryResult>
           </section>
-          <VitalsCard title="Pages" dimension="page" />
-          <VitalsCard title="Devices" dimension="device" />
-          <VitalsCard title="Countries" dimension="country" />
+          {/* Each card is drawn once those above it have their height. */}
+          {CARDS.slice(0, report.isLoading ? 0 : settled + 1).map((card, index) => (
+            <VitalsCard key={card.dimension} {...card} onSettled={() => setSettled((before) => Math.max(before, index + 1))} />
+          ))}
         </div>
       )}
     </Page>
   )
 }
+
+const CARDS = [
+  { title: "Pages", dimension: "page" },
+  { title: "Devices", dimension: "device" },
+  { title: "Countries", dimension: "country" },
+] as const
 
 function Totals({ of: { metrics, measured_loads: loads, comparison } }: { of: WebVitals }) {
   return (
