@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { lazy, Suspense } from "preact/compat"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { Link, useLocation, useSearch } from "wouter"
+import { useLocation, useSearch } from "wouter"
 import { EmptyState, Page, queryOf, Skeleton, useSiteId } from "#plugin/ui"
 import type { PreviewResponse } from "../responses.ts"
 import { importsAddress, useImporters, useRights } from "./answers.ts"

@@ -1,4 +1,4 @@
-import { Link, useParams } from "wouter"
+import { useParams } from "wouter"
 import { DescriptionList, EmptyState, ErrorState, Page, Skeleton, TimeAgo, timeText, visible } from "#plugin/ui"
 import type { WholeJobResponse } from "../../operation-responses.ts"
 import { Part } from "../parts.tsx"

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Link, useLocation, useParams } from "wouter"
+import { useLocation, useParams } from "wouter"
 import {
   Button,
   type Column,
