@@ -58,10 +58,10 @@ export default function PowerUsers() {
           ]}
           onValue={(value) => choose({ window: value })}
         />
-        <CohortField siteId={siteId} value={cohort} onValue={(value) => choose({ cohort: value })} />
         {seesPeople && !isShort && (
           <SelectField label="Sort people by" value={choices.sort ?? ""} options={SORTS} onValue={(sort) => choose({ sort })} />
         )}
+        <CohortField siteId={siteId} value={cohort} onValue={(value) => choose({ cohort: value })} />
       </FilterRow>
       {isShort && isInsufficient(histogram.error) ? (
         <Insufficient siteId={siteId} problem={histogram.error} onRestrict={() => choose({ restrict: "identified" })} />
@@ -75,7 +75,7 @@ export default function PowerUsers() {
             </QueryResult>
           </Card>
           {histogram.data?.tenths && <Tenths of={histogram.data.tenths} />}
-          {seesPeople && <Leaders siteId={siteId} given={{ ...given, sort: choices.sort ?? "" }} />}
+          {seesPeople && !histogram.isLoading && <Leaders siteId={siteId} given={{ ...given, sort: choices.sort ?? "" }} />}
         </div>
       )}
     </Page>

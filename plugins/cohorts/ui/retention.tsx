@@ -73,14 +73,15 @@ export default function Retention() {
           ]}
           onValue={(counting) => choose({ counting })}
         />
-        <CohortField siteId={siteId} value={choices.cohort ?? ""} onValue={(cohort) => choose({ cohort })} />
-        <SegmentField siteId={siteId} value={choices.segment ?? ""} onValue={(segment) => choose({ segment })} />
         <SelectField
           label="Break down by"
           value={choices.breakdown ?? ""}
           options={[{ value: "", label: "None" }, ...SPLITS.map((name) => ({ value: name, label: dimensionLabel(name) }))]}
           onValue={(breakdown) => choose({ breakdown })}
         />
+        {/* Last, because they appear once the site is known to have some. */}
+        <CohortField siteId={siteId} value={choices.cohort ?? ""} onValue={(cohort) => choose({ cohort })} />
+        <SegmentField siteId={siteId} value={choices.segment ?? ""} onValue={(segment) => choose({ segment })} />
       </FilterRow>
       {isInsufficient(report.error) && !report.data ? (
         <Insufficient siteId={siteId} problem={report.error} onRestrict={() => choose({ restrict: "identified" })} />
@@ -117,7 +118,7 @@ export default function Retention() {
           </QueryResult>
         </Card>
       )}
-      <EngagementCard siteId={siteId} {...(choices.cohort && { cohortId: choices.cohort })} />
+      {!report.isLoading && <EngagementCard siteId={siteId} {...(choices.cohort && { cohortId: choices.cohort })} />}
     </Page>
   )
 }

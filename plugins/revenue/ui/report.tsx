@@ -69,6 +69,9 @@ export default function Report() {
     ...(choices.basis && { refund_basis: choices.basis }),
   })
   const report = useSiteQuery<ReportResponse>(siteId, `revenue/report?${interval}&${own}`)
+  const controls = (
+    <Controls choices={choices} onChoose={choose} isVerifiedOnly={settings.data?.include_client === false} report={report.data} />
+  )
   return (
     <RevenuePage
       siteId={siteId}
@@ -83,19 +86,21 @@ export default function Report() {
     >
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      {report.data && (report.data.currencies.length > 0 || CHOICES.some((name) => choices[name])) && (
-        <Controls choices={choices} onChoose={choose} isVerifiedOnly={settings.data?.include_client === false} report={report.data} />
-      )}
+      {/* Without a report they can still be changed. */}
+      {report.error && !report.data && controls}
       <QueryResult of={report} rows={12}>
         {(data) => (
-          <Loaded
-            siteId={siteId}
-            report={data}
-            group={group}
-            csv={`${revenuePath(siteId)}/report.csv?${interval}&${own}`}
-            choices={choices}
-            onChoose={choose}
-          />
+          <div class="stack">
+            {(data.currencies.length > 0 || CHOICES.some((name) => choices[name])) && controls}
+            <Loaded
+              siteId={siteId}
+              report={data}
+              group={group}
+              csv={`${revenuePath(siteId)}/report.csv?${interval}&${own}`}
+              choices={choices}
+              onChoose={choose}
+            />
+          </div>
         )}
       </QueryResult>
       {isAdding && (

@@ -96,7 +96,7 @@ export function SettingField({ setting, value, onValue, isChanged, error }: Sett
   const { key, description, source } = setting
   const note = (
     <>
-      {description}{" "}
+      {withCode(description)}{" "}
       <span class="source">{isChanged ? `Saved value: ${wordFor(setting.value)}.` : <>Source: {sourceText(setting)}.</>}</span>
     </>
   )
