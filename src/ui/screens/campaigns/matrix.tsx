@@ -45,6 +45,7 @@ export function Matrix() {
           if (rows.length > 0)
             return (
               <DataTable
+                stacks
                 caption="Visitors and conversions of campaigns"
                 columns={COLUMNS}
                 rows={rows}
