@@ -11,7 +11,7 @@ import { Button } from "../parts/button.tsx"
 import { Card, Page } from "../parts/page.tsx"
 import { EmptyState, NotFound, QueryResult } from "../parts/states.tsx"
 import { DescriptionList } from "../parts/values.tsx"
-import { CardResult } from "../report/cards/card-answer.tsx"
+import { CardResult, EmptyCard } from "../report/cards/card-answer.tsx"
 import { CountRows } from "../report/count-rows.tsx"
 import { CountChart, type CountSeries, useRangeQuery } from "../report/counts.tsx"
 import { valueText } from "../report/data/figures.ts"
@@ -120,7 +120,15 @@ export const ItemReports = ({ facts, title, counts, series, note, children, side
     {/* Drawn once the chart has its height, so that nothing below it moves. */}
     {!series.isLoading && (
       <div class="item-bands">
-        <div class="item-counts">{children}</div>
+        <div class="item-counts">
+          {counts.every(({ value }) => value === 0) ? (
+            <section class="card">
+              <EmptyCard />
+            </section>
+          ) : (
+            children
+          )}
+        </div>
         <div class="item-side">
           {side}
           <Card title="Details">
