@@ -75,6 +75,7 @@ test.skipIf(noBrowser)("a click on an hour lists its visits, and a drag those of
   const path = `/api/private/sites/1/stats/visits?from=${day}&to=${day}&from_hour=${hour}&to_hour=${hour}&limit=200`
   const { data } = (await seen.stand.instance.api.get(path, undefined, { cookie: seen.cookie })).body as VisitListResponse
   expect(data).toHaveLength(points[index]!.visits!)
+  await page.locator(".visits tbody tr").first().waitFor()
   expect(await page.locator(".visits tbody tr").count()).toBe(Math.min(50, data.length))
   await page.getByRole("button", { name: /^Remove Started/ }).click()
   await page.waitForURL((url) => !url.searchParams.has("cards"))
