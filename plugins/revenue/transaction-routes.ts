@@ -16,7 +16,8 @@ import {
 } from "#plugin"
 import { type Area, operation } from "./area.ts"
 import { readJsonOrCsv, SentTable } from "./bodies.ts"
-import { Book, EVENT } from "./transactions/book.ts"
+import { EVENT } from "./transactions/aliases.ts"
+import { Book } from "./transactions/book.ts"
 import {
   RefundInput,
   readTransaction,
@@ -74,7 +75,11 @@ export function transactionRoutes({ host, list, manual }: Area) {
       const row = book.byId(id)
       const sale = row && row.parent_id !== null ? book.byId(row.parent_id) : undefined
       return (
-        row && { row, related: sale ? [sale] : book.linkedTo(id), aliases: book.aliasesOf(id).filter(({ provider }) => provider !== EVENT) }
+        row && {
+          row,
+          related: sale ? [sale] : book.linkedTo(id),
+          aliases: book.aliases.of(id).filter(({ provider }) => provider !== EVENT),
+        }
       )
     })
     if (!found) throw notFound()

@@ -2,25 +2,11 @@
  * The transactions of a site within one transaction of the event store's writer. A row is read once, changed in memory, and written at the
  * end, and what many claims are about is read with one statement: incoming events wait for the writer.
  */
-import { type RowStatements, raw, type Sql, sql, type TransactionType } from "#plugin"
-import { COLUMN_NAMES, COLUMNS, type Provider, type TransactionRow } from "./transaction.ts"
-
-/** Provider of aliases that are order IDs: those of a row with several. */
-export const ORDER = "order"
-/** Provider of aliases that are sequences of further sale events of the order, so that one remains when another report is removed. */
-export const EVENT = "event"
-export type AliasOwner = Provider | typeof ORDER | typeof EVENT
-
-/** Another ID of a sale. */
-interface Alias {
-  provider: AliasOwner
-  alias: string
-  external_id: string
-  transaction_id: number
-}
-
-/** Identifies a transaction at its provider. */
-export type Key = Pick<TransactionRow, "provider" | "external_id" | "type">
+import { type RowStatements, raw, type Sql, sql } from "#plugin"
+import { Aliases, type AliasKey, type AliasOwner, ORDER } from "./aliases.ts"
+import { Marks } from "./marks.ts"
+import { Presence } from "./presence.ts"
+import { COLUMN_NAMES, COLUMNS, type Key, keyText, type Provider, type TransactionRow } from "./transaction.ts"
 
 /** A row to insert, which becomes that of the book. It gets an id unless it has one. */
 export type NewRow = Omit<TransactionRow, "id" | "site_id"> & { id?: number | undefined }
@@ -31,7 +17,7 @@ export type Values = Partial<Omit<TransactionRow, "id">>
 /** What claims are about, to be read at once. */
 export interface Wanted {
   keys: readonly Key[]
-  aliases: readonly Pick<Alias, "provider" | "alias">[]
+  aliases: readonly AliasKey[]
   orders: readonly string[]
   /** IDs by which transactions can wait for their sale. */
   parentKeys: readonly string[]
@@ -47,20 +33,10 @@ const NOT_PACKED: ReadonlySet<string> = new Set<keyof TransactionRow>([
   ...(["external_id", "parent_key", "amount_rank", "note", "created_by", "sale_sequence", "visit_sequence", "person", "provider"] as const),
 ])
 
-/** A number of lookups that takes longer than to find out whether there is anything to look up. */
-const MANY = 10
-/** What most sites have nothing of, as the begin of a condition. */
-const KINDS = {
-  aliases: sql`revenue_aliases where`,
-  marks: sql`revenue_voided where`,
-  "parent keys": sql`revenue_transactions where parent_key is not null and`,
-}
 const NO_ROWS: readonly TransactionRow[] = []
 
 const hole = (name: string): string => (name === "base_minor" ? "cast(? as integer)" : "?")
 const INSERT = `insert into revenue_transactions (${COLUMN_NAMES.join(", ")}) values (${COLUMN_NAMES.map(hole).join(", ")})`
-const keyText = ({ provider, external_id, type }: Key): string => `${provider} ${type} ${external_id}`
-const aliasText = ({ provider, alias }: Pick<Alias, "provider" | "alias">): string => `${provider} ${alias}`
 
 export class Book {
   readonly #rows: RowStatements
@@ -70,16 +46,14 @@ export class Book {
   /** Ids of the rows with a value, for the values that were looked up. A changed row is in the list of its value. */
   readonly #lists: Record<Listed, Map<string | number, number[]>> = { order_id: new Map(), parent_key: new Map(), parent_id: new Map() }
   readonly #keys = new Map<string, number | null>()
-  readonly #aliases = new Map<string, Alias | null>()
-  readonly #marks = new Map<string, boolean>()
-  /** What the site has nothing of in its tables. Then there is only what this transaction adds. */
-  readonly #absent = new Set<keyof typeof KINDS>()
+  /** The further IDs of its sales, and the IDs that providers have voided. */
+  readonly aliases: Aliases
+  readonly marks: Marks
+  readonly #parentKeys: Presence
   // What is to be written.
   readonly #inserted = new Set<number>()
   readonly #changed = new Map<number, Set<string>>()
   readonly #deleted = new Set<number>()
-  readonly #changedAliases = new Set<string>()
-  readonly #newMarks: Key[] = []
   #nextId: number | undefined
   /** Ids of the rows whose packed rows are out of date. */
   readonly unpacked = new Set<number>()
@@ -87,13 +61,16 @@ export class Book {
   constructor(rows: RowStatements, siteId: number) {
     this.#rows = rows
     this.#siteId = siteId
+    this.aliases = new Aliases(rows, siteId)
+    this.marks = new Marks(rows, siteId)
+    this.#parentKeys = new Presence(rows, siteId, sql`revenue_transactions where parent_key is not null and`)
   }
 
   /** Reads what claims are about with one statement for each kind, instead of one for each claim. */
   prefetch({ keys, aliases, orders, parentKeys }: Wanted): void {
     this.#loadKeys(keys)
-    this.#loadMarks(keys)
-    this.#loadAliases(aliases)
+    this.marks.load(keys)
+    this.load(this.aliases.load(aliases))
     this.#loadLists("order_id", orders)
     this.#loadLists("parent_key", parentKeys)
   }
@@ -141,7 +118,7 @@ export class Book {
   }
 
   #saleByAlias(provider: AliasOwner, alias: string): TransactionRow | undefined {
-    const found = this.#alias(provider, alias)
+    const found = this.aliases.find(provider, alias)
     return found && this.byId(found.transaction_id)
   }
 
@@ -154,21 +131,6 @@ export class Book {
   waitingFor(column: "parent_key" | "order_id", value: string): readonly TransactionRow[] {
     const listed = this.#listed(column, value)
     return listed.length === 0 ? listed : listed.filter(({ parent_id, type }) => parent_id === null && type !== "sale")
-  }
-
-  /** Returns whether the provider has voided an ID. */
-  isMarked(key: Key): boolean {
-    if (this.#absent.has("marks") && this.#marks.size === 0) return false
-    const text = keyText(key)
-    if (!this.#marks.has(text)) this.#loadMarks([key])
-    return this.#marks.get(text) ?? false
-  }
-
-  /** Marks an ID as voided by its provider. */
-  mark(key: Key): void {
-    if (this.isMarked(key)) return
-    this.#marks.set(keyText(key), true)
-    this.#newMarks.push(key)
   }
 
   /** Inserts a row, which gets an id unless it has one, and returns the id. */
@@ -220,36 +182,6 @@ export class Book {
     if (!this.#inserted.delete(id)) this.#deleted.add(id)
   }
 
-  /** Adds an ID of a sale, unless it is taken. */
-  addAlias(alias: Alias): void {
-    if (this.#alias(alias.provider, alias.alias)) return
-    this.#setAlias(aliasText(alias), alias)
-  }
-
-  /** Remembers that a sale event is about a sale. No other sale has it. */
-  addEvent(id: number, sequence: number, externalId: string): void {
-    const alias = { provider: EVENT, alias: String(sequence), external_id: externalId, transaction_id: id } as const
-    this.#setAlias(aliasText(alias), alias)
-  }
-
-  removeAlias(provider: AliasOwner, alias: string): void {
-    if (this.#alias(provider, alias)) this.#setAlias(aliasText({ provider, alias }), null)
-  }
-
-  /** Returns the aliases of a sale. */
-  aliasesOf(id: number): Alias[] {
-    const stored = this.#rows.all<Alias>(sql`select provider, alias, external_id, transaction_id from revenue_aliases
-      where transaction_id = ${id} order by provider, alias`)
-    const unchanged = stored.filter((alias) => !this.#changedAliases.has(aliasText(alias)))
-    const changed = [...this.#changedAliases].flatMap((text) => this.#aliases.get(text) ?? [])
-    return [...unchanged, ...changed.filter((alias) => alias.transaction_id === id)]
-  }
-
-  /** Gives the aliases of a sale to another one, or deletes them. */
-  moveAliases(id: number, to: number | null): void {
-    for (const alias of this.aliasesOf(id)) this.#setAlias(aliasText(alias), to === null ? null : { ...alias, transaction_id: to })
-  }
-
   /** Writes everything that was changed. */
   flush(): void {
     const { run, runEach } = this.#rows
@@ -268,30 +200,9 @@ export class Book {
       INSERT,
       [...this.#inserted].map((id) => valuesOf(this.byId(id)!)), // as above
     )
-    this.#flushAliases()
-    runEach(
-      "insert into revenue_voided (site_id, provider, external_id, type) values (?, ?, ?, ?) on conflict do nothing",
-      this.#newMarks.map(({ provider, external_id, type }) => [this.#siteId, provider, external_id, type]),
-    )
+    this.aliases.flush()
+    this.marks.flush()
     for (const written of [this.#deleted, this.#changed, this.#inserted]) written.clear()
-    this.#newMarks.length = 0
-  }
-
-  #flushAliases(): void {
-    const { runEach } = this.#rows
-    const changed = [...this.#changedAliases].map((text) => [text, this.#aliases.get(text)] as const)
-    runEach(
-      "delete from revenue_aliases where site_id = ? and provider = ? and alias = ?",
-      changed
-        .filter(([, alias]) => !alias)
-        .map(([text]) => [this.#siteId, text.slice(0, text.indexOf(" ")), text.slice(text.indexOf(" ") + 1)]),
-    )
-    runEach(
-      `insert into revenue_aliases (site_id, provider, alias, external_id, transaction_id) values (?, ?, ?, ?, ?)
-        on conflict (site_id, provider, alias) do update set external_id = excluded.external_id, transaction_id = excluded.transaction_id`,
-      changed.flatMap(([, alias]) => (alias ? [[this.#siteId, alias.provider, alias.alias, alias.external_id, alias.transaction_id]] : [])),
-    )
-    this.#changedAliases.clear()
   }
 
   /** Id of the row that was inserted at once. */
@@ -316,18 +227,6 @@ export class Book {
     if (!this.#lists[column].has(value)) this.#loadLists(column, [value])
     const ids = this.#lists[column].get(value)
     return ids?.length ? ids.toSorted((a, b) => a - b).map((id) => this.byId(id)!) : NO_ROWS // only rows that exist are listed
-  }
-
-  #alias(provider: AliasOwner, alias: string): Alias | undefined {
-    if (this.#absent.has("aliases") && this.#aliases.size === 0) return undefined
-    const text = aliasText({ provider, alias })
-    if (!this.#aliases.has(text)) this.#loadAliases([{ provider, alias }])
-    return this.#aliases.get(text) ?? undefined
-  }
-
-  #setAlias(text: string, alias: Alias | null): void {
-    this.#aliases.set(text, alias)
-    this.#changedAliases.add(text)
   }
 
   /** Adds a row to the list of its value, which is read first: a list contains all rows of a value. */
@@ -356,11 +255,10 @@ export class Book {
   }
 
   #loadLists(column: Listed, values: readonly (string | number)[]): void {
-    if (column === "parent_key" && this.#absent.has("parent keys")) return
     const lists = this.#lists[column]
     const missing = values.filter((value) => !lists.has(value))
     if (missing.length === 0) return
-    if (column === "parent_key" && this.#isAbsent("parent keys", missing.length)) return
+    if (column === "parent_key" && this.#parentKeys.isAbsent(missing.length)) return
     for (const value of missing) lists.set(value, [])
     const site = column === "parent_id" ? sql`+site_id` : sql`site_id` // the other indexes begin with the site
     const read = this.#take(sql`${raw(column)} in (select value from json_each(${JSON.stringify(missing)})) and ${site} = ${this.#siteId}`)
@@ -370,14 +268,6 @@ export class Book {
       const ids = value === null ? undefined : lists.get(value)
       if (ids && !ids.includes(id)) ids.push(id)
     }
-  }
-
-  /** Returns whether the site has nothing of a kind, which is found out before many lookups. Most shops have no aliases. */
-  #isAbsent(kind: keyof typeof KINDS, lookups: number): boolean {
-    if (this.#absent.has(kind) || lookups <= MANY) return this.#absent.has(kind)
-    if (this.#rows.get(sql`select 1 as one from ${KINDS[kind]} site_id = ${this.#siteId} limit 1`) !== undefined) return false
-    this.#absent.add(kind)
-    return true
   }
 
   #loadKeys(keys: readonly Key[]): void {
@@ -396,31 +286,6 @@ export class Book {
       if (row) this.#keys.set(keyText(row), id)
     }
   }
-
-  #loadMarks(keys: readonly Key[]): void {
-    const missing = this.#absent.has("marks") ? [] : keys.filter((key) => !this.#marks.has(keyText(key)))
-    if (missing.length === 0) return
-    if (this.#isAbsent("marks", missing.length)) return
-    for (const key of missing) this.#marks.set(keyText(key), false)
-    const found = this.#rows.all<Key>(sql`select provider, external_id, revenue_voided.type as type
-      from json_each(${JSON.stringify(missing.map(keyValues))}) as wanted
-      cross join revenue_voided on site_id = ${this.#siteId} and provider = wanted.value ->> 0
-        and external_id = wanted.value ->> 1 and revenue_voided.type = wanted.value ->> 2`)
-    for (const key of found) this.#marks.set(keyText(key), true)
-  }
-
-  #loadAliases(aliases: readonly Pick<Alias, "provider" | "alias">[]): void {
-    const missing = this.#absent.has("aliases") ? [] : aliases.filter((alias) => !this.#aliases.has(aliasText(alias)))
-    if (missing.length === 0 || this.#isAbsent("aliases", missing.length)) return
-    for (const alias of missing) this.#aliases.set(aliasText(alias), null)
-    const values = missing.map(({ provider, alias }) => [provider, alias])
-    const found =
-      this.#rows.all<Alias>(sql`select provider, alias, external_id, transaction_id from json_each(${JSON.stringify(values)}) as wanted
-      cross join revenue_aliases on site_id = ${this.#siteId} and provider = wanted.value ->> 0 and alias = wanted.value ->> 1`)
-    for (const alias of found) this.#aliases.set(aliasText(alias), alias)
-    this.load([...new Set(found.map(({ transaction_id }) => transaction_id))])
-  }
 }
 
-const keyValues = ({ provider, external_id, type }: Key): [string, string, TransactionType] => [provider, external_id, type]
 const valuesOf = (row: TransactionRow) => COLUMN_NAMES.map((name) => row[name])

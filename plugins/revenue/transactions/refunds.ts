@@ -9,7 +9,7 @@ import type { RevenueWriter } from "./writer.ts"
 /** Records a refund, dispute or adjustment. Without its sale it waits for it. Returns undefined if the provider has voided it. */
 export function recordRefund(writer: RevenueWriter, claim: Claim): Recorded | undefined {
   const { book } = writer
-  if (book.isMarked(claim)) return undefined
+  if (book.marks.has(claim)) return undefined
   const known = book.byKey(claim)
   const sale = saleOf(book, claim)
   const id = known ? update(writer, known, claim, sale) : insert(writer, claim, sale)
@@ -23,7 +23,7 @@ export function recordRefund(writer: RevenueWriter, claim: Claim): Recorded | un
 export function voidRefund(writer: RevenueWriter, claim: Claim): void {
   const row = writer.book.byKey(claim)
   if (row) deleteRefund(writer, row)
-  writer.book.mark(claim)
+  writer.book.marks.add(claim)
 }
 
 export function deleteRefund(writer: RevenueWriter, { id, parent_id }: TransactionRow): void {

@@ -2,10 +2,11 @@
  * Sales: one row per order, whatever reports it. The row bears the provider, external ID and amount of the most trusted report, the first
  * of equally trusted ones; all other IDs of the order are aliases. The oldest row stays when two turn out to be one payment.
  */
-import { type Book, EVENT, type Key, ORDER, type Values } from "./book.ts"
+import { EVENT, ORDER } from "./aliases.ts"
+import type { Book, Values } from "./book.ts"
 import { type Claim, rowOf } from "./claim.ts"
 import { conversionOf, convertRow, linkWaiting, relink, settle } from "./links.ts"
-import { NEW, TRUSTS, type TransactionRow } from "./transaction.ts"
+import { type Key, NEW, TRUSTS, type TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
 
 /** Result of a claim. */
@@ -17,7 +18,7 @@ export interface Recorded {
 /** Records a sale, a new one with the given ID if there is one. Returns undefined if the provider has voided it. */
 export function recordSale(writer: RevenueWriter, claim: Claim, newId?: number): Recorded | undefined {
   const { book } = writer
-  if (keysOf(claim).some((key) => book.isMarked(key))) return undefined
+  if (keysOf(claim).some((key) => book.marks.has(key))) return undefined
   const [known, ...others] = knownSales(book, claim)
   if (!known) return { id: insertSale(writer, claim, newId), isNew: true }
   const merged = others.reduce((row, other) => merge(writer, row, other), known)
@@ -46,7 +47,7 @@ export function voidSale(writer: RevenueWriter, claim: Claim): void {
   for (const key of keysOf(claim)) {
     const row = writer.book.saleByPaymentId(key.provider, key.external_id)
     if (row) deleteSale(writer, row.id)
-    writer.book.mark(key)
+    writer.book.marks.add(key)
   }
 }
 
@@ -57,7 +58,7 @@ export function deleteSale(writer: RevenueWriter, id: number): void {
     book.update(row.id, { parent_id: null })
     convertRow(writer, row)
   }
-  book.moveAliases(id, null)
+  book.aliases.move(id, null)
   book.delete(id)
 }
 
@@ -72,7 +73,8 @@ function knownSales(book: Book, { provider, external_id, aliases, order_id }: Cl
 function insertSale(writer: RevenueWriter, claim: Claim, newId?: number): number {
   const { book, now } = writer
   const id = book.insert(Object.assign(rowOf(claim, now), { id: newId }, conversionOf(writer, claim, claim.occurred_at)))
-  for (const alias of claim.aliases) book.addAlias({ provider: claim.provider, alias, external_id: claim.external_id, transaction_id: id })
+  for (const alias of claim.aliases)
+    book.aliases.add({ provider: claim.provider, alias, external_id: claim.external_id, transaction_id: id })
   if (linkWaiting(writer, id, [claim.external_id, ...claim.aliases], claim.provider, claim.order_id)) settle(writer, id)
   return id
 }
@@ -103,13 +105,13 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
   const next = { ...row, ...values }
   const ids = [claim.external_id, ...claim.aliases]
   const add = (alias: string, { provider, external_id }: Pick<Claim, "provider" | "external_id">) =>
-    book.addAlias({ provider, alias, external_id, transaction_id: row.id })
+    book.aliases.add({ provider, alias, external_id, transaction_id: row.id })
   if (isStronger) add(row.external_id, row)
   // A row is found by its own ID, so no alias repeats it.
   for (const id of ids) if (claim.provider !== next.provider || id !== next.external_id) add(id, claim)
-  if (isStronger) book.removeAlias(next.provider, next.external_id)
+  if (isStronger) book.aliases.remove(next.provider, next.external_id)
   if (claim.order_id !== null && claim.order_id !== next.order_id)
-    book.addAlias({ provider: ORDER, alias: claim.order_id, external_id: claim.order_id, transaction_id: row.id })
+    book.aliases.add({ provider: ORDER, alias: claim.order_id, external_id: claim.order_id, transaction_id: row.id })
   if (claim.sale_sequence !== next.sale_sequence) addEvent(writer, row.id, claim)
   if (row.sale_sequence !== next.sale_sequence) addEvent(writer, row.id, row)
   const changesAmount = next.amount_minor !== row.amount_minor || next.currency !== row.currency || next.occurred_at !== row.occurred_at
@@ -154,7 +156,7 @@ function visitOf(row: TransactionRow, claim: Claim): Values {
 function merge(writer: RevenueWriter, older: TransactionRow, newer: TransactionRow): TransactionRow {
   const { book } = writer
   for (const { id } of book.linkedTo(newer.id)) book.update(id, { parent_id: older.id })
-  book.moveAliases(newer.id, older.id)
+  book.aliases.move(newer.id, older.id)
   book.delete(newer.id)
   apply(writer, older, claimOf(newer))
   const visit = older.sale_sequence === null && (newer.sale_sequence !== null || older.visit_started_at === null) ? frozenOf(newer) : {}
@@ -196,13 +198,13 @@ export function addEvent(
   id: number,
   { sale_sequence, external_id }: Pick<Claim, "sale_sequence" | "external_id">,
 ): void {
-  if (sale_sequence !== null) book.addEvent(id, sale_sequence, external_id)
+  if (sale_sequence !== null) book.aliases.addEvent(id, sale_sequence, external_id)
 }
 
 /** Returns the sequences of the sale events that report a sale, in storage order. */
 export const eventsOf = (book: Book, { id, sale_sequence }: Pick<TransactionRow, "id" | "sale_sequence">): number[] =>
-  book
-    .aliasesOf(id)
+  book.aliases
+    .of(id)
     .filter(({ provider }) => provider === EVENT)
     .map(({ alias }) => Number(alias))
     .concat(sale_sequence ?? [])

@@ -66,6 +66,10 @@ export interface TransactionRow {
   items_json: string
 }
 
+/** Identifies a transaction at its provider. */
+export type Key = Pick<TransactionRow, "provider" | "external_id" | "type">
+export const keyText = ({ provider, external_id, type }: Key): string => `${provider} ${type} ${external_id}`
+
 /** Values of `is_open`: the visit was not looked up yet, or it can still change. */
 export const NEW = 2
 export const OPEN = 1
