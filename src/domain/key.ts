@@ -20,6 +20,12 @@ export const SCOPES = [
   "annotations:read",
   "annotations:write",
   "people:erase",
+  "settings:read",
+  "settings:write",
+  "segments:read",
+  "segments:write",
+  "configuration:read",
+  "configuration:write",
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -37,6 +43,12 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   "annotations:read": "Read annotations",
   "annotations:write": "Create, change and delete annotations",
   "people:erase": "Erase everything about a person",
+  "settings:read": "Read settings of sites",
+  "settings:write": "Change settings of sites",
+  "segments:read": "Read segments",
+  "segments:write": "Create, change and delete segments",
+  "configuration:read": "Read whole configurations of sites",
+  "configuration:write": "Replace whole configurations of sites: settings, shields, goals, funnels and segments",
 }
 
 const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
@@ -44,6 +56,9 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "goals:write": ["goals:read"],
   "funnels:write": ["funnels:read"],
   "annotations:write": ["annotations:read"],
+  "settings:write": ["settings:read"],
+  "segments:write": ["segments:read"],
+  "configuration:write": ["configuration:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
@@ -199,6 +214,12 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "annotations:read": ["site:read"],
   "annotations:write": ["annotations:write"],
   "people:erase": ["people:erase"],
+  "settings:read": ["site:read"],
+  "settings:write": ["site:write"],
+  "segments:read": ["site:read"],
+  "segments:write": ["segments:write"],
+  "configuration:read": ["site:read"],
+  "configuration:write": ["site:write", "goals:write", "funnels:write", "segments:write"],
 }
 /** Additional permissions for a key that reaches all sites: it can create and delete sites. */
 const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }

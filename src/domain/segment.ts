@@ -33,6 +33,12 @@ export const SegmentInput = t.Object(
 )
 export type SegmentInput = Static<typeof SegmentInput>
 
+/** The writable fields of a segment that belongs to the site, for callers without personal segments. */
+export const SiteSegmentInput = t.Object(
+  { name: SegmentInput.properties.name, filters: SegmentInput.properties.filters },
+  { additionalProperties: false, title: "SiteSegmentInput" },
+)
+
 export interface SegmentFields {
   name: string
   scope: ThingScope
@@ -65,6 +71,19 @@ export const SegmentResponse = versioned(
   ),
 )
 export type SegmentResponse = Static<typeof SegmentResponse>
+
+/** A segment as the public API shows it: one of the site, whose owner does not matter. */
+export const SiteSegmentResponse = t.Object(
+  {
+    id: field.id("Id of the segment."),
+    site_id: field.id("Id of the site."),
+    name: t.String({ description: "Display name." }),
+    filters: t.Array(anyOf<SavedFilter>(), { description: "Filters as in statistics requests." }),
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
+  },
+  { title: "SiteSegment" },
+)
 
 export const segmentNotFound = () =>
   new AppError("segment_not_found", "This segment doesn't exist on this site or you don't have access to it.")

@@ -7,6 +7,7 @@ import type { Funnels, Goals } from "../services/definitions/goals.ts"
 import type { Exports } from "../services/export/export.ts"
 import type { Organizations } from "../services/organizations/organizations.ts"
 import type { Health } from "../services/runtime/health.ts"
+import type { Configurations } from "../services/sites/configuration.ts"
 import type { Sites } from "../services/sites/sites.ts"
 import { createPlausibleV1 } from "../services/stats/plausible-v1.ts"
 import type { QueryForm } from "../services/stats/query-form.ts"
@@ -34,6 +35,7 @@ import { goatcounterRoutes } from "./public/goatcounter.ts"
 import { keyRoutes } from "./public/key.ts"
 import { plausibleSiteRoutes } from "./public/plausible/sites.ts"
 import { plausibleStatsRoutes } from "./public/plausible/stats.ts"
+import { configurationRoutes, segmentRoutes, settingsRoutes } from "./public/provisioning.ts"
 import { queryRoutes } from "./public/query.ts"
 import { reportRoutes } from "./public/reports.ts"
 import { creation } from "./public/requests.ts"
@@ -61,6 +63,7 @@ export interface ServerOptions
   allowedHosts: readonly string[]
   /** Origins whose pages may call the public API. */
   corsOrigins: readonly string[]
+  siteAreas: PrivateOptions["siteAreas"] & { configurations: Configurations }
   sites: Sites
   goals: Goals
   funnels: Funnels
@@ -169,6 +172,9 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     goalRoutes(auth, create, options.goals),
     funnelRoutes(auth, create, options),
     annotationRoutes(auth, create, options.annotations),
+    segmentRoutes(auth, create, options.siteAreas.segments),
+    settingsRoutes(auth, options),
+    configurationRoutes(auth, options.siteAreas.configurations),
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
     reportRoutes(auth, options.siteAreas),

@@ -178,6 +178,8 @@ const TAGS = [
   ["sites", "The sites of an organization."],
   ["goals", "Actions of visitors that count as conversions. Goals apply to past data, too."],
   ["funnels", "Saved sequences of steps that visitors take."],
+  ["settings", "Settings of a site, and its whole configuration as one document."],
+  ["segments", "Saved sets of filters of a site."],
   ["annotations", "Notes on dates in the reports of a site."],
   ["events", "Events sent by the servers of a site."],
   ["export", "Streamed exports of reports and raw data."],

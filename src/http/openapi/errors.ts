@@ -66,7 +66,8 @@ const MEANINGS: Record<CoreErrorCode, string> = {
   slug_taken: "The slug is already in use. The member suggestions lists free slugs.",
   slug_recently_used:
     "The slug was used by an item deleted within the last 90 days and is reserved. The same organization can use it with force=true.",
-  segment_in_use: "The segment is used by other items, listed in the member used_by. Send force=true to delete it anyway.",
+  segment_in_use:
+    "The segment is used by other items, listed in the member used_by. Change them first, or in the dashboard send force=true to delete it anyway.",
   idempotency_in_progress: "The first request with this Idempotency-Key is still being processed. Retry after a second.",
   compat_id_taken: "The id of another product is already used by another site of this instance. The member pointer names the field.",
   already_set_up: "The instance is already set up. Sign in.",

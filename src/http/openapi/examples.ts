@@ -21,6 +21,33 @@ const STEPS = [
 const FUNNEL = { id: 3, site_id: 1, name: "Signup", steps: STEPS, order: "sequential", window_hours: null, ...TIMES }
 const ANNOTATION = { id: 12, site_id: 1, at: "2026-11-18", day: "2026-11-18", text: "New price page", ...TIMES }
 
+const SEGMENT = { id: 4, site_id: 1, name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }], ...TIMES }
+const SETTINGS = {
+  ...{ timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR" },
+  ...{ strict_origin: false, accept_any_host: false, identity_mode: "daily", persistent_days: 180, store_user_ids: false },
+  ...{ consent_default: "denied", respect_gpc: false, drop_bots: true, drop_spam: true, drop_probes: true, drop_datacenters: false },
+  ...{ min_group: 5, bounce_engaged_seconds: 0, allowed_query_params: ["page"], hash_routing: false },
+  compat_ids: { plausible: [], umami: [], goatcounter: [] },
+  ...{ order_property: "order_id", read_role: "viewer" },
+}
+const CONFIGURATION = {
+  site: { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR" },
+  settings: { respect_gpc: true, allowed_query_params: ["page"] },
+  shields: [{ kind: "ip", value: "203.0.113.0/24", note: "Office", enabled: true }],
+  goals: [{ kind: "event", match: "exact", value: "signup", name: "Signed up" }],
+  funnels: [{ name: "Signup", steps: STEPS, order: "sequential", window_hours: null }],
+  segments: [{ name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }] }],
+}
+const CHANGES = {
+  changes: [
+    { action: "update", kind: "site", name: "Shop", fields: { respect_gpc: [false, true] } },
+    {
+      ...{ action: "create", kind: "segment", name: "From Germany" },
+      fields: { name: [null, "From Germany"], filters: [null, [{ dimension: "country", values: ["DE"] }]] },
+    },
+  ],
+}
+
 const page = (row: object) => ({ data: [row], has_more: false })
 
 const RANGE = { from: "2026-11-14", to: "2026-11-20", timezone: "Europe/Berlin", includes_today: true }
@@ -103,6 +130,11 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     },
   },
   updateFunnel: { "application/json": { window_hours: 24 } },
+  createSegment: { "application/json": { name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }] } },
+  updateSegment: { "application/json": { name: "Germany" } },
+  updateSettings: { "application/json": { respect_gpc: true } },
+  putConfiguration: { "application/json": CONFIGURATION },
+  previewConfiguration: { "application/json": CONFIGURATION },
   createAnnotation: { "application/json": { at: "2026-11-18", text: "New price page" } },
   updateAnnotation: { "application/json": { text: "New price page, second try" } },
   getJourneys: { "application/json": { start: { page: "/pricing" }, steps: 2, period: "7d" } },
@@ -164,6 +196,15 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
       { step: 2, ...STEPS[1], visitors: 60, conversion_rate: 12, step_conversion_rate: 12, dropoff: 440, median_seconds: 74 },
     ],
   },
+  listSegments: page(SEGMENT),
+  createSegment: SEGMENT,
+  getSegment: SEGMENT,
+  updateSegment: { ...SEGMENT, name: "Germany" },
+  getSettings: SETTINGS,
+  updateSettings: { ...SETTINGS, respect_gpc: true },
+  getConfiguration: { ...CONFIGURATION, settings: SETTINGS },
+  putConfiguration: CHANGES,
+  previewConfiguration: CHANGES,
   listAnnotations: page(ANNOTATION),
   createAnnotation: ANNOTATION,
   getAnnotation: ANNOTATION,

@@ -54,6 +54,12 @@ export const Problem = t.Object(
       }),
     ),
     options: t.Optional(t.Array(t.Unknown(), { description: "Possible solutions. Present only with `identity_insufficient`." })),
+    used_by: t.Optional(t.Array(t.Unknown(), { description: "Items that use the segment. Present only with `segment_in_use`." })),
+    pointer: t.Optional(
+      t.String({
+        description: "JSON Pointer to the field. Present only with `compat_id_taken`, `invalid_destination` and `destination_not_allowed`.",
+      }),
+    ),
   },
   { title: "Problem", description: "Error response in the format `application/problem+json`." },
 )
@@ -72,13 +78,7 @@ export const PrivateProblem = t.Object(
     organizations: t.Optional(
       t.Array(t.Unknown(), { description: "Organizations of which the user is the only owner. Present only with `sole_owner`." }),
     ),
-    used_by: t.Optional(t.Array(t.Unknown(), { description: "Items that use the segment. Present only with `segment_in_use`." })),
     source: t.Optional(t.String({ description: "Place where the setting is defined. Present only with `set_elsewhere`." })),
-    pointer: t.Optional(
-      t.String({
-        description: "JSON Pointer to the field. Present only with `compat_id_taken`, `invalid_destination` and `destination_not_allowed`.",
-      }),
-    ),
     needed_bytes: t.Optional(t.Integer({ description: "Required space in bytes. Present only with `not_enough_space`." })),
     free_bytes: t.Optional(t.Integer({ description: "Free space in bytes. Present only with `not_enough_space`." })),
   },

@@ -93,7 +93,7 @@ export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof cre
 /** Kind of item that users define on a site, such as goals. */
 interface Kind<Thing> {
   /** Path segment of the items, and their singular for the documentation. */
-  path: "goals" | "funnels" | "annotations"
+  path: "goals" | "funnels" | "annotations" | "segments"
   noun: string
   read: readonly Scope[]
   write: readonly Scope[]
@@ -101,6 +101,8 @@ interface Kind<Thing> {
   input: TObject
   /** Error code for a duplicate. */
   taken?: ErrorCode
+  /** Error code for the deletion of an item that others refer to. */
+  inUse?: ErrorCode
   schema: TSchema
   toResponse(thing: Thing, site: Site): object
   /** List that supports a range of days. */
@@ -113,7 +115,7 @@ const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Get", 
 export function definitionRoutes<Thing extends Versioned & { id: number }>(
   auth: ApiKeyAuth,
   create: ReturnType<typeof creation>,
-  { path, noun, read, write, things, input, taken, schema, toResponse, listed }: Kind<Thing>,
+  { path, noun, read, write, things, input, taken, inUse, schema, toResponse, listed }: Kind<Thing>,
 ) {
   const named = { finds: (site: Site, { params }: Call) => things.get(site, params.id) }
   const listName = (site: Site) => `${path}/${site.id}`
@@ -194,6 +196,10 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
         await things.remove(site, params.id, { expected: expectedVersions(request) })
         return status(204, undefined)
       },
-      { siteScope: { scopes: write, ...named, read: readNothing }, query: NoQuery, detail: describeRoute(operation("delete")) },
+      {
+        siteScope: { scopes: write, ...named, read: readNothing },
+        query: NoQuery,
+        detail: describeRoute({ ...operation("delete"), ...(inUse && { "x-failures": [inUse] }) }),
+      },
     )
 }

@@ -103,7 +103,7 @@ const SEGMENTS: ViewedKind<Segment, SegmentFields> = {
 }
 
 /** Reads the fields of a segment. Throws `validation_failed` with all faults at once. */
-function parseSegment(body: unknown): SegmentFields {
+export function parseSegment(body: unknown): SegmentFields {
   const { fields, faults } = inspect(SegmentInput, withoutOwner(body))
   const filters = isObject(body) ? body.filters : undefined
   refuseFaults(inDocumentOrder([...faults, ...(fields.filters ? filterFaults(filters) : [])], body))

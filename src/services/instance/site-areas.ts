@@ -11,6 +11,7 @@ import type { SavedSets } from "../people/visitor-sets.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { createShareVisits, type ShareVisits } from "../sharing/share-visits.ts"
 import type { Shares } from "../sharing/shares.ts"
+import { type Configurations, createConfigurations } from "../sites/configuration.ts"
 import type { HostClaims } from "../sites/host-claims.ts"
 import { createSettingsOfSites, type SettingsOfSites } from "../sites/site-settings.ts"
 import { createSiteMoves, createSitePins, type SiteMoves, type SitePins } from "../sites/sites.ts"
@@ -39,6 +40,7 @@ export interface SiteAreas extends InstanceServices {
   retentionPreviews: RetentionPreviews
   goalTrials: GoalTrials
   siteShields: ReturnType<typeof createSiteShields>
+  configurations: Configurations
   drops: Drops
   exports: Exports
   shares: Shares
@@ -102,6 +104,7 @@ export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
     retentionPreviews: createRetentionPreviews(options),
     goalTrials: createGoalTrials(options),
     siteShields: createSiteShields(options.sites),
+    configurations: createConfigurations(options),
     drops: createDrops(options),
     siteErasures: createSiteErasures({ ...options, takeouts }),
     takeouts,

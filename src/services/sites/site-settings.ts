@@ -147,9 +147,9 @@ export function createSettingsOfSites({ sites, shares }: SettingsOfSitesOptions)
   }
 }
 
-/** Rejects fields that other routes change. */
-function refuseOthers(patch: unknown): void {
+/** Rejects fields that other routes change. `more` are further ones. */
+export function refuseOthers(patch: unknown, more: readonly string[] = []): void {
   if (!isObject(patch)) return
-  const others = Object.keys(patch).filter((name) => ["name", "hosts", "shields"].includes(name))
+  const others = Object.keys(patch).filter((name) => ["name", "hosts", "shields", ...more].includes(name))
   refuseFaults(others.map((name) => fault(`/${name}`, "unknown_field", "is not a setting")))
 }

@@ -41,6 +41,7 @@ async function fill({ api, key, collect, site }: TestInstance): Promise<Ids> {
     goal_id: await make("goals", { kind: "event", value: "signup" }),
     funnel_id: await make("funnels", { name: "Signup", steps: STEPS }),
     annotation_id: await make("annotations", { at: "2026-11-20", text: "Launch" }),
+    segment_id: await make("segments", { name: "Launch", filters: [{ dimension: "country", values: ["DE"] }] }),
     erasure_id: await make("people/erasures", { user_id: "customer-1", confirm: true }),
   }
 }
@@ -82,7 +83,7 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
     return send(namesSite ? { ...call, body: { ...(call.body as object), site_id: 999 } } : call, instance.key)
   },
   "406": (operation) => send(good(operation), instance.key, { accept: "image/png" }),
-  "409": (operation) => (operation.name.startsWith("create") ? inProgress(operation) : taken(operation)),
+  "409": (operation) => (CONFLICTS[operation.name] ?? (operation.name.startsWith("create") ? inProgress : taken))(operation),
   "412": async (operation) => send(await callWithNewResource(operation), instance.key, { "if-match": '"99"' }),
   "413": (operation) => send(withBody(operation, "x".repeat((1 << 20) + 1)), instance.key),
   "415": (operation) => send(withBody(operation, "a=1"), instance.key, { "content-type": "text/csv" }),
@@ -128,6 +129,28 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
     health.leave("stopping")
     return answer
   },
+}
+
+/** Operations whose conflicts are not with an equal item. */
+const CONFLICTS: Readonly<Record<string, (operation: Declared) => Promise<Answer>>> = {
+  updateSettings: async (operation) => send(withBody(operation, await takenIds()), instance.key),
+  putConfiguration: async (operation) => send(withBody(operation, { settings: await takenIds() }), instance.key),
+  async deleteSegment(operation) {
+    let isUsed = true
+    instance.app.instance.segments.registerUses(async () => (isUsed ? [{ type: "share", id: 1, name: "Partners" }] : []))
+    const answer = await send(await callWithNewResource(operation), instance.key)
+    isUsed = false
+    return answer
+  },
+}
+
+/** Returns settings with an id of another product that another site has. */
+async function takenIds(): Promise<object> {
+  const { sites } = instance.app.instance
+  const other = await sites.create(1, { name: "Other", hosts: ["other.example"] })
+  const compat_ids = { goatcounter: [`code-${other.id}`] }
+  await sites.configure(other.id, { compat_ids })
+  return { compat_ids }
 }
 
 /** Of many simultaneous requests with one idempotency key, all but one are too early. */

@@ -82,6 +82,7 @@ async function fill(siteId: number, key: string, text: string): Promise<Ids> {
     goal_id: await make("goals", { kind: "event", value: text }),
     funnel_id: await make("funnels", { name: text, steps: STEPS.map((step) => ({ ...step, value: step.value.replace(SENTINEL, text) })) }),
     annotation_id: await make("annotations", { at: "2026-11-20", text }),
+    segment_id: await make("segments", { name: text, filters: [{ dimension: "country", values: ["DE"] }] }),
     erasure_id: await make("people/erasures", { user_id: text, confirm: true }),
   }
 }
@@ -112,6 +113,9 @@ const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
   "goals:write": ["goals:read"],
   "funnels:write": ["funnels:read"],
   "annotations:write": ["annotations:read"],
+  "settings:write": ["settings:read"],
+  "segments:write": ["segments:read"],
+  "configuration:write": ["configuration:read"],
 }
 const SITE_IN_BODY = ["query", "queryPlausible", "putPlausibleGoal", "deletePlausibleGoal", "putPlausibleSharedLink"]
 const SITE_IN_QUERY = [

@@ -14,6 +14,12 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "annotations:read": "View notes",
   "annotations:write": "Add and edit notes",
   "people:erase": "Erase everything about a person",
+  "settings:read": "View settings of sites",
+  "settings:write": "Edit settings of sites",
+  "segments:read": "View segments",
+  "segments:write": "Create and edit segments",
+  "configuration:read": "View whole configurations",
+  "configuration:write": "Replace whole configurations: settings, shields, goals, funnels and segments",
 }
 export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
@@ -43,6 +49,9 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "goals:write": ["goals:read", "funnels:read", "funnels:write"],
   "funnels:write": ["funnels:read"],
   "annotations:write": ["annotations:read"],
+  "settings:write": ["settings:read"],
+  "segments:write": ["segments:read"],
+  "configuration:write": ["configuration:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
