@@ -59,16 +59,17 @@ function validCalls(operation: Declared, values: Values, terms: FuzzTerms): fc.A
 function validParts(operation: Declared, values: Values, terms: FuzzTerms): fc.Arbitrary<Parts> {
   const of = (place: DeclaredParameter["in"]) => operation.parameters.filter((parameter) => parameter.in === place)
   const ids = fc.record(Object.fromEntries(operation.ids.map((id) => [id, terms.idOf(operation, id)])))
+  const requiredIn = (place: DeclaredParameter["in"]) => of(place).flatMap(({ name, required }) => (required ? [name] : []))
   const record = (place: "query" | "header") =>
     fc.record(Object.fromEntries(of(place).map((parameter) => [parameter.name, textOf(parameter, values)])), {
-      requiredKeys: of(place).flatMap(({ name, required }) => (required ? [name] : [])),
+      requiredKeys: requiredIn(place),
     }) as fc.Arbitrary<Record<string, string>>
   const body = operation.bodies["application/json"]
   return fc
     .record({
       ids,
-      query: sparse(record("query")),
-      headers: sparse(record("header")),
+      query: sparse(record("query"), requiredIn("query")),
+      headers: sparse(record("header"), requiredIn("header")),
       // Few random queries are valid, so the example is included.
       body: body
         ? fc.oneof({ weight: 3, arbitrary: values(body.schema) }, { weight: 1, arbitrary: fc.constant(terms.exampleOf(operation)) })
@@ -80,15 +81,16 @@ function validParts(operation: Declared, values: Values, terms: FuzzTerms): fc.A
 /** The first resource of each kind is never deleted, because most calls use it. */
 function idOf({ method, ids }: Declared, id: string): fc.Arbitrary<string> {
   const isDeleted = method === "DELETE" && id === ids.at(-1)
-  return (isDeleted ? fc.integer({ min: 2, max: 40 }) : fc.constantFrom(1, 1, 1, 1, 2, 3, 999)).map(String)
+  return (isDeleted ? fc.integer({ min: 2, max: 12 }) : fc.constantFrom(1, 1, 1, 1, 2, 3, 999)).map(String)
 }
 
 /** Keeps only a few parameters, because random values of many always contradict each other. */
-const sparse = (all: fc.Arbitrary<Record<string, string>>) =>
-  fc.tuple(all, fc.infiniteStream(fc.nat(3))).map(([record, dice]) => {
-    const required = ["dimension", "type", "property", "site_id", "startAt", "endAt"]
-    return Object.fromEntries(Object.entries(record).filter(([name]) => required.includes(name) || dice.next().value === 0))
-  })
+const sparse = (all: fc.Arbitrary<Record<string, string>>, required: readonly string[]) =>
+  fc
+    .tuple(all, fc.infiniteStream(fc.nat(3)))
+    .map(([record, dice]) =>
+      Object.fromEntries(Object.entries(record).filter(([name]) => required.includes(name) || dice.next().value === 0)),
+    )
 
 const textOf = ({ name, schema, form }: DeclaredParameter, values: Values): fc.Arbitrary<string> =>
   values(schema, name).map((value) => (form === "json" ? JSON.stringify(value) : Array.isArray(value) ? value.join(",") : String(value)))
