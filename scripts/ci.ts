@@ -6,6 +6,7 @@
 import { constants } from "node:fs"
 import { access, rm, statfs } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
+import { resolve } from "node:path"
 import { Glob } from "bun"
 
 const REPORT = "junit.xml"
@@ -19,8 +20,18 @@ const MAX_RERUN_FILES = 10
 const MEMORY_FOLDER = "/dev/shm"
 const MEMORY_FOLDER_BYTES = 8 * 2 ** 30
 
+/** Builds the compiled file, with which tests start Footfall as a process. */
+const BUILD = "scripts/build.ts"
+
 /** Turns off colours and the line groups of build servers, which would hide the lines that are parsed below. */
-const PLAIN = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, GITHUB_ACTIONS: undefined, TMPDIR: await temporaryFolder() }
+const PLAIN = {
+  ...process.env,
+  NO_COLOR: "1",
+  FORCE_COLOR: undefined,
+  GITHUB_ACTIONS: undefined,
+  TMPDIR: await temporaryFolder(),
+  ...(await compiled()),
+}
 
 /** Counts and duration of one test file. */
 interface FileResult {
@@ -87,6 +98,13 @@ async function temporaryFolder(): Promise<string> {
   } catch {
     return tmpdir()
   }
+}
+
+/** Builds the program once for all tests that start it. Without it they start the source, and those of the build say why it failed. */
+async function compiled(): Promise<{ FOOTFALL_TEST_BINARY?: string }> {
+  if (!(await Bun.file(BUILD).exists())) return {}
+  const { exitCode } = Bun.spawnSync([process.execPath, BUILD], { stdio: ["ignore", "inherit", "inherit"] })
+  return exitCode === 0 ? { FOOTFALL_TEST_BINARY: resolve("dist", `footfall-${process.platform}-${process.arch}`) } : {}
 }
 
 /** Forwards the output of the runner and reads it: each file begins with a line that holds its name. */

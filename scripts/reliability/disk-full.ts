@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { askStats, FROM_SOURCE, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
+import { askStats, PROGRAM, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
 import { sendNumbered, storedNumbers } from "./numbered-events.ts"
 
 const DISK = "20m"
@@ -28,7 +28,7 @@ export interface DiskFullResult {
 }
 
 /** Fills and frees a small disk. Returns undefined if this machine does not allow mounting. */
-export async function fillTheDisk(command = FROM_SOURCE): Promise<DiskFullResult | undefined> {
+export async function fillTheDisk(command = PROGRAM): Promise<DiskFullResult | undefined> {
   using disk = smallDisk()
   if (!disk) return undefined
   const dataDir = join(disk.path, "data")

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { seededRandom } from "../../src/services/demo/random.ts"
 import { quantile } from "../bench/timing.ts"
-import { FROM_SOURCE, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
+import { PROGRAM, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
 import { sendNumbered, storedNumbers } from "./numbered-events.ts"
 
 const CLIENTS = 32
@@ -30,7 +30,7 @@ interface KillOptions {
   command?: readonly string[]
 }
 
-export async function killUnderLoad({ kills, seed, command = FROM_SOURCE }: KillOptions): Promise<KillResult> {
+export async function killUnderLoad({ kills, seed, command = PROGRAM }: KillOptions): Promise<KillResult> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-kill-"))
   const random = seededRandom(seed)
   const load = new Load()

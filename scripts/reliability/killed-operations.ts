@@ -10,7 +10,7 @@ import { EVENT_SCHEMA, eventSchemas } from "../../src/store/events/database.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { sql } from "../../src/store/sql.ts"
-import { FROM_SOURCE, footfall, prepareSite, serveFootfall } from "../instance.ts"
+import { footfall, PROGRAM, prepareSite, serveFootfall } from "../instance.ts"
 import { IMPORT_ID, IMPORTED, importedEvents, NATIVE_VISITS, writeNativeVisits } from "./import-once.ts"
 
 export interface Operation {
@@ -35,7 +35,7 @@ export const OPERATIONS = {
   /** The first start, by the command that creates the first user. */
   setup: {
     prepare: nothing,
-    command: (dataDir) => [...FROM_SOURCE, ...SETUP, "--data-dir", dataDir],
+    command: (dataDir) => [...PROGRAM, ...SETUP, "--data-dir", dataDir],
     input: PASSWORD,
     async judge(dataDir) {
       const again = await run([...SETUP, "--data-dir", dataDir], PASSWORD)
@@ -47,7 +47,7 @@ export const OPERATIONS = {
   /** The first start, by serving. */
   serve: {
     prepare: nothing,
-    command: (dataDir) => [...FROM_SOURCE, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", "--json"],
+    command: (dataDir) => [...PROGRAM, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", "--json"],
     // A log line contains the address before the process listens for signals.
     until: "is_new",
     async judge(dataDir) {
@@ -70,7 +70,7 @@ export const OPERATIONS = {
       events.close()
       return ""
     },
-    command: (dataDir) => [...FROM_SOURCE, "migrate", "up", "--data-dir", dataDir],
+    command: (dataDir) => [...PROGRAM, "migrate", "up", "--data-dir", dataDir],
     async judge(dataDir) {
       const again = await run(["migrate", "up", "--data-dir", dataDir])
       const status = await run(["migrate", "status", "--json", "--data-dir", dataDir])
@@ -90,17 +90,17 @@ export const OPERATIONS = {
   /** A restore on the command line: copies, checks, safety backup, swap of the files. */
   restore: {
     async prepare(dataDir) {
-      const site = await prepareSite(FROM_SOURCE, dataDir)
-      const { id } = await footfall<{ id: string }>(FROM_SOURCE, dataDir, "backup", "create")
+      const site = await prepareSite(PROGRAM, dataDir)
+      const { id } = await footfall<{ id: string }>(PROGRAM, dataDir, "backup", "create")
       // Data in both stores that the backup does not contain.
-      await footfall(FROM_SOURCE, dataDir, "site", "create", "--name", "Later", "--hosts", "later.example")
+      await footfall(PROGRAM, dataDir, "site", "create", "--name", "Later", "--hosts", "later.example")
       const events = openEventStore(join(dataDir, "events.db"), { now: Date.now(), schemas: eventSchemas(pluginFacts(plugins)) })
       writeNativeVisits(events, site.siteId)
       events.checkpoint("truncate")
       events.close()
       return id
     },
-    command: (dataDir, id) => [...FROM_SOURCE, "backup", "restore", id, "--data-dir", dataDir],
+    command: (dataDir, id) => [...PROGRAM, "backup", "restore", id, "--data-dir", dataDir],
     async judge(dataDir) {
       const started = await run(["site", "list", "--json", "--data-dir", dataDir])
       if (started.code !== 0) return [`site list ended with ${started.code}: ${started.errors}`]
@@ -210,7 +210,7 @@ async function backupsIn(dataDir: string): Promise<{ verified: string[] }> {
 }
 
 async function run(words: readonly string[], input = ""): Promise<{ code: number; output: string; errors: string }> {
-  const child = Bun.spawn([...FROM_SOURCE, ...words], { stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" })
+  const child = Bun.spawn([...PROGRAM, ...words], { stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" })
   const [output, errors, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
   return { code, output, errors }
 }

@@ -1,7 +1,4 @@
-import { join } from "node:path"
-
-/** Entry point of the command line from source. */
-const MAIN = join(import.meta.dir, "../../src/main.ts")
+import { PROGRAM } from "../../scripts/instance.ts"
 
 export interface Ended {
   code: number
@@ -21,7 +18,7 @@ export async function footfall(
   words: readonly string[],
   { env, input = "", signal }: { env?: Record<string, string>; input?: string; signal?: AbortSignal } = {},
 ): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, MAIN, ...words], {
+  const child = Bun.spawn([...PROGRAM, ...words], {
     stdin: new TextEncoder().encode(input),
     stdout: "pipe",
     stderr: "pipe",
@@ -53,7 +50,7 @@ export const startDemo = (...flags: readonly string[]): Promise<Serving> => star
 
 /** Starts a server without `--json`, and stops it once it has printed a text. Returns all that it printed. */
 export async function printedBy(dataDir: string, text: string): Promise<string> {
-  const words = [process.execPath, MAIN, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0"]
+  const words = [...PROGRAM, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0"]
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })
   let printed = ""
   for await (const piece of child.stdout) {
@@ -72,7 +69,7 @@ export async function createInstance(dataDir: string): Promise<void> {
 
 async function startProcess(command: "serve" | "demo", flags: readonly string[]): Promise<Serving> {
   const port = flags.includes("--port") ? [] : ["--port", "0"]
-  const words = [process.execPath, MAIN, command, "--host", "127.0.0.1", ...port, "--json", "--log-level", "error", ...flags]
+  const words = [...PROGRAM, command, "--host", "127.0.0.1", ...port, "--json", "--log-level", "error", ...flags]
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })
   const printed = await jsonFrom(child.stdout)
   if (printed === undefined) throw new Error(`It ended with ${await child.exited} before it listened`)

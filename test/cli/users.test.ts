@@ -2,32 +2,19 @@ import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { userInfo } from "node:os"
 import { join } from "node:path"
+import { PROGRAM } from "../../scripts/instance.ts"
 import { temporaryFolder } from "../kit.ts"
 import { footfall } from "./footfall.ts"
 
 // Each test starts processes, which is slow on a busy machine.
 setDefaultTimeout(60_000)
 
-const MAIN = join(import.meta.dir, "../../src/main.ts")
 const PASSWORD = "a fine long password"
 
 /** Starts a server, waits for the text in its output and stops it cleanly. Returns the output. */
 async function printedBy(dataDir: string, until: RegExp, { env = {}, flags = [] as string[] } = {}): Promise<string> {
   const plain = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("FOOTFALL_")))
-  const words = [
-    process.execPath,
-    MAIN,
-    "serve",
-    "--data-dir",
-    dataDir,
-    "--host",
-    "127.0.0.1",
-    "--port",
-    "0",
-    "--log-level",
-    "warn",
-    ...flags,
-  ]
+  const words = [...PROGRAM, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", "--log-level", "warn", ...flags]
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "pipe", env: { ...plain, ...env }, cwd: "/" })
   let text = ""
   for await (const piece of child.stdout) {
@@ -68,7 +55,7 @@ test("prints the text shown in the README: the link for the set-up, then the com
     .replace(/#[A-Za-z0-9_-]{43}$/m, "#mB0x…the token of this start…Q4")
     .replace(/until \d\d:\d\d UTC/, "until 12:30 UTC")
   const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
-  expect(/```text\n(Footfall listens[^`]*)```/.exec(readme)?.[1]).toBe(`${same.trim()}\n`)
+  expect(/```text\n(Finish setup[^`]*)```/.exec(readme)?.[1]).toBe(`${same.trim()}\n`)
   // After the set-up, only the commands are printed.
   expect((await setup(folder.path)).code).toBe(0)
   const later = await printedBy(folder.path, /stats\/summary.*\n/)

@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { join } from "node:path"
-import { FROM_SOURCE, prepareSite, serveFootfall } from "../../scripts/instance.ts"
+import { PROGRAM, prepareSite, serveFootfall } from "../../scripts/instance.ts"
 import type { RecordKind } from "../../src/domain/record.ts"
 import { openCatalog } from "../../src/store/catalog/catalog.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
@@ -55,7 +55,7 @@ export async function expectKept({ make, path, status, kind, counter, missingPat
 /** Prepares a data folder with a site and the requested thing, which `make` creates. */
 async function prepare({ make, options = [] }: { make: string; options?: readonly string[] }) {
   const folder = temporaryFolder()
-  const { siteId } = await prepareSite(FROM_SOURCE, folder.path)
+  const { siteId } = await prepareSite(PROGRAM, folder.path)
   const made = Bun.spawnSync([process.execPath, join(import.meta.dir, "../..", make), folder.path, String(siteId), ...options])
   expect(made.exitCode).toBe(0)
   return { ...folder, siteId }

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { plugins } from "../../plugins/index.ts"
-import { FROM_SOURCE, type Prepared, prepareSite, prepareUser, type Served, serveFootfall } from "../../scripts/instance.ts"
+import { PROGRAM, type Prepared, prepareSite, prepareUser, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { unpackRows } from "../../src/domain/packed-rows.ts"
 import { temporaryFolder } from "../kit.ts"
 import { bySize, SEED } from "../size.ts"
@@ -22,8 +22,8 @@ test.skipIf(!hasArea)(
   async () => {
     using folder = temporaryFolder()
     const dataDir = folder.path
-    await prepareUser(FROM_SOURCE, dataDir)
-    const site = await prepareSite(FROM_SOURCE, dataDir)
+    await prepareUser(PROGRAM, dataDir)
+    const site = await prepareSite(PROGRAM, dataDir)
     const expected: string[] = []
     for (let kill = 0; kill < KILLS; kill++) {
       await using server = await serveFootfall({ dataDir, flags: FLAGS })

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { askStats, FROM_SOURCE, footfall, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
+import { askStats, footfall, PROGRAM, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
 import { bySize, longTest } from "../size.ts"
@@ -49,9 +49,9 @@ interface Breakdown {
 /** Records a day of such events and returns the reported figures, the memory used, and the size of the file after shutdown. */
 async function recordDay(numberOf: (i: number) => number) {
   using folder = temporaryFolder()
-  const site = await prepareSite(FROM_SOURCE, folder.path)
+  const site = await prepareSite(PROGRAM, folder.path)
   const second = ["--name", "Other", "--hosts", "other.example", "--timezone", "UTC"]
-  const { id: otherId } = await footfall<{ id: number }>(FROM_SOURCE, folder.path, "site", "create", ...second)
+  const { id: otherId } = await footfall<{ id: number }>(PROGRAM, folder.path, "site", "create", ...second)
   const other = { ...site, siteId: otherId }
   await using server = await serveFootfall({ dataDir: folder.path, flags: ["--api-rate-limit", "0"] })
   const ask = <Answer>(of: Prepared, query: string) => askStats<Answer>(server.address, of, query)

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { connect } from "node:net"
-import { askStats, FROM_SOURCE, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
+import { askStats, PROGRAM, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
 import { bySize } from "../size.ts"
 
@@ -69,7 +69,7 @@ const sendNormal = async ({ address }: Served): Promise<number> => {
 
 test(`${CLIENTS} clients that send a byte at a time delay no other request and are disconnected`, async () => {
   using folder = temporaryFolder()
-  const site = await prepareSite(FROM_SOURCE, folder.path)
+  const site = await prepareSite(PROGRAM, folder.path)
   await using server = await serveFootfall({ dataDir: folder.path })
   expect(await sendNormal(server)).toBe(202)
   await askStats(server.address, site, "summary?period=today")

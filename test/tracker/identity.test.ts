@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { FROM_SOURCE, footfall, type Prepared, prepareSite, serveFootfall } from "../../scripts/instance.ts"
+import { footfall, PROGRAM, type Prepared, prepareSite, serveFootfall } from "../../scripts/instance.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { noBrowser, openBrowser, openVisitor } from "../browser/browser.ts"
 import { startInstance, type TestInstance, temporaryFolder } from "../kit.ts"
@@ -262,8 +262,8 @@ longBrowserTest("events that arrive late keep their place and their user", async
 
 longBrowserTest("a killed server splits no visit and loses no identification", async () => {
   using folder = temporaryFolder()
-  const site: Prepared = await prepareSite(FROM_SOURCE, folder.path)
-  await footfall(FROM_SOURCE, folder.path, "site", "set", String(site.siteId), "--identity-mode", "identified")
+  const site: Prepared = await prepareSite(PROGRAM, folder.path)
+  await footfall(PROGRAM, folder.path, "site", "set", String(site.siteId), "--identity-mode", "identified")
   let server = await serveFootfall({ dataDir: folder.path })
   const forward: Forward = async (request, path) => {
     const body = request.method === "POST" ? { body: await request.text() } : {}
