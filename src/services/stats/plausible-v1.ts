@@ -196,12 +196,14 @@ function readFilters(reader: ArgumentReader): [string, string, string[]][] {
   const text = reader.text("filters", { min: 0, max: PLAUSIBLE.filterChars })
   if (!text) return []
   return text.split(";").flatMap((condition) => {
-    const [, property, operator, values] = /^\s*((?:event|visit):[^=!]+?)\s*(==|!=)(.*)$/s.exec(condition) ?? []
-    if (property === undefined || operator === undefined || values === undefined) {
+    const at = condition.search(/[=!]=/)
+    const property = condition.slice(0, Math.max(0, at)).trim()
+    if (!/^(event|visit):./.test(property)) {
       const detail = "filters must be conditions such as visit:source==Google;event:page!=/blog*."
       reader.refuse({ pointer: "/filters", code: "invalid_type", detail })
       return []
     }
+    const [operator, values] = [condition.slice(at, at + 2), condition.slice(at + 2)]
     const clauses = values.split(/(?<!\\)\|/).map((value) => value.replaceAll("\\|", "|").trim())
     const isPattern = property !== "event:goal" && clauses.some((clause) => clause.includes("*"))
     const name = operator === "==" ? (isPattern ? "matches_wildcard" : "is") : isPattern ? "matches_wildcard_not" : "is_not"

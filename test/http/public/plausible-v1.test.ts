@@ -140,6 +140,7 @@ describe("stats", () => {
     ["all of several conditions", "period=12mo&filters=visit:source%3D%3DGoogle;event:page%3D%3D%2F", 1],
     ["an asterisk", "period=12mo&filters=event:page%3D%3D/blog/**", 1],
     ["an escaped separator", "period=12mo&filters=visit:utm_campaign%3D%3Da%5C%7Cb", 1],
+    ["an operator in a value", "period=12mo&filters=visit:source%21%3Da%3D%3Db", 4],
     ["a goal", "period=12mo&filters=event:goal%3D%3DDownload", 2],
   ])("understands %s", async (_, query, visitors) => {
     expect(await results(`aggregate?${query}`)).toEqual({ visitors: { value: visitors } })
@@ -180,6 +181,9 @@ describe("stats", () => {
     ["aggregate?metrics=visitors,users", "invalid_query", ["/metrics invalid_choice"]],
     ["aggregate?metrics=conversion_rate", "invalid_query", ["/metrics unsupported_combination"]],
     ["aggregate?filters=visit:source", "invalid_query", ["/filters invalid_type"]],
+    ["aggregate?filters=%3D%3Dx", "invalid_query", ["/filters invalid_type"]],
+    ["aggregate?filters=visit:source%3D%3DGoogle;", "invalid_query", ["/filters invalid_type"]],
+    [`aggregate?filters=visit:${"%20".repeat(2_000)}`, "invalid_query", ["/filters invalid_type"]],
     ["aggregate?filters=visit:mood%3D%3Dx", "invalid_query", ["/filters invalid_choice"]],
     ["aggregate?with_imported=yes", "invalid_query", ["/with_imported invalid_choice"]],
     ["timeseries?interval=year", "invalid_query", ["/interval invalid_choice"]],
