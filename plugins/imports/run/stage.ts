@@ -298,7 +298,7 @@ class Stage extends Findings implements Sink {
     const counts = { visits: 0, visitors: 0, pageviews: 0, events: 0 }
     let numbered: string | undefined
     for (const visit of visitsOf(this.#firstOccurrences(sortedEvents(this.#events)))) {
-      this.#collect(LIGHT_ROW)
+      this.#collect(visit.length * LIGHT_ROW)
       if (this.#stream?.holds(visit)) continue
       const { visitor, at } = visit[0]! // a visit has an event
       const day = this.#dayOf(at)
