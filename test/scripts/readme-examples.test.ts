@@ -52,6 +52,6 @@ test("the README's commands set the key they use, fail with the answer and use o
   const curls = blocks.flatMap((block) => block.split("\n")).filter((line) => line.startsWith("curl"))
   expect(curls.filter((line) => !/^curl -(sS --fail-with-body|i) /.test(line))).toEqual([])
   const hosts = blocks.flatMap((block) => Array.from(block.matchAll(/https?:\/\/([\w.-]+)|--hosts (\S+)|"hosts":\["([^"]+)/g)))
-  const foreign = hosts.map(([, ...names]) => names.find(Boolean)!).filter((host) => !/^(localhost|(\w+\.)?example\.org)$/.test(host))
+  const foreign = hosts.map(([, ...names]) => names.find(Boolean)!).filter((host) => !/^(localhost|(\w+\.)?example\.com)$/.test(host))
   expect(foreign).toEqual([])
 })
