@@ -35,29 +35,34 @@ export interface ImportKills {
   faults: string[]
 }
 
-export async function killImport(phase: ImportPhase, { kills, seed }: { kills: number; seed: number }): Promise<ImportKills> {
+/** Prepares a data folder and a Google to import from, and returns what kills an import in a phase. */
+export async function importKiller(): Promise<
+  AsyncDisposable & { kill(phase: ImportPhase, how: { kills: number; seed: number }): Promise<ImportKills> }
+> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-import-"))
-  const random = seededRandom(seed)
-  const { action } = PLACES[phase]
   const service = await openService()
-  const { connected } = service
-  try {
-    const known = await undisturbed(folder, phase, connected)
-    const dataDir = join(folder, "data")
-    const faults: string[] = []
-    let continued = 0
-    for (let kill = 1; kill <= kills; kill++) {
-      rmSync(dataDir, { recursive: true, force: true })
-      cpSync(join(folder, action === "undo" ? "full" : "empty"), dataDir, { recursive: true })
-      await startAndKill(dataDir, action, known, random)
-      const { states } = await run(dataDir, "finish", connected)
-      if (!isEnd(states[0]!)) continued++
-      faults.push(...judge(dataDir, action, states, known).map((fault) => `kill ${kill}: ${fault}`))
-    }
-    return { phase, kills, continued, faults: faults.slice(0, 10) }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-    await service.close()
+  const runs = createRuns(folder, service.connected)
+  return {
+    async kill(phase, { kills, seed }) {
+      const random = seededRandom(seed)
+      const known = await runs.undisturbed(phase)
+      const dataDir = join(folder, "data")
+      const faults: string[] = []
+      let continued = 0
+      for (let kill = 1; kill <= kills; kill++) {
+        rmSync(dataDir, { recursive: true, force: true })
+        cpSync(known.begin, dataDir, { recursive: true })
+        await startAndKill(dataDir, known, random)
+        const { states } = await run(dataDir, "finish", service.connected)
+        if (!isEnd(states[0]!)) continued++
+        faults.push(...judge(dataDir, states, known).map((fault) => `kill ${kill}: ${fault}`))
+      }
+      return { phase, kills, continued, faults: faults.slice(0, 10) }
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true })
+      await service.close()
+    },
   }
 }
 
@@ -95,32 +100,38 @@ interface Undisturbed {
   phase: ImportPhase
   /** Duration of the phase. */
   ms: number
+  /** Folder that the run begins with. */
+  begin: string
   connected: Connected
 }
 
-/** Makes the folders that runs begin with, `empty` and `full`, and measures an undisturbed run. */
-async function undisturbed(folder: string, phase: ImportPhase, connected: Connected): Promise<Undisturbed> {
-  const { action, begins } = PLACES[phase]
-  const [empty, full] = [join(folder, "empty"), join(folder, "full")]
-  mkdirSync(empty, { mode: 0o700 })
-  const [none] = (await run(empty, "prepare", connected)).states
-  cpSync(empty, full, { recursive: true })
-  const imported = await run(full, action === "undo" ? "import" : action, connected)
-  const segments = segmentsIn(full)
-  const timed = action === "undo" ? await onCopy(full, (copy) => run(copy, "undo", connected)) : imported
-  const begun = timed.phases.findIndex(({ name }) => name === begins)
-  if (begun < 0) throw new Error(`The run has no phase ${phase}.`)
-  const ms = timed.phases[begun + 1]!.at - timed.phases[begun]!.at // a phase is followed by another one or by the end
-  return { none: none!, whole: imported.states[0]!, segments, phase, ms, connected }
-}
-
-async function onCopy<Result>(folder: string, work: (copy: string) => Promise<Result>): Promise<Result> {
-  const copy = `${folder}-copy`
-  cpSync(folder, copy, { recursive: true })
-  try {
-    return await work(copy)
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
+/** Returns the undisturbed runs, each of which is made once for all its phases. */
+function createRuns(folder: string, connected: Connected) {
+  const made = new Map<string, Promise<Output & { segments: number }>>()
+  /** Runs an action on a copy of a folder, which then has the name of the action. */
+  function once(action: string, from: string | undefined): Promise<Output & { segments: number }> {
+    const known = made.get(action) ?? runIn(join(folder, action), action, from)
+    made.set(action, known)
+    return known
+  }
+  async function runIn(dataDir: string, action: string, from: string | undefined): Promise<Output & { segments: number }> {
+    if (from === undefined) mkdirSync(dataDir, { mode: 0o700 })
+    else cpSync(join(folder, from), dataDir, { recursive: true })
+    const output = await run(dataDir, action, connected)
+    return { ...output, segments: segmentsIn(dataDir) }
+  }
+  return {
+    async undisturbed(phase: ImportPhase): Promise<Undisturbed> {
+      const { action, begins } = PLACES[phase]
+      const { states } = await once("prepare", undefined)
+      const imported = await once(action === "undo" ? "import" : action, "prepare")
+      const { phases } = action === "undo" ? await once("undo", "import") : imported
+      const begun = phases.findIndex(({ name }) => name === begins)
+      if (begun < 0) throw new Error(`The run has no phase ${phase}.`)
+      const ms = phases[begun + 1]!.at - phases[begun]!.at // a phase is followed by another one or by the end
+      const begin = join(folder, action === "undo" ? "import" : "prepare")
+      return { none: states[0]!, whole: imported.states[0]!, segments: imported.segments, phase, ms, begin, connected }
+    },
   }
 }
 
@@ -162,8 +173,8 @@ async function run(dataDir: string, action: string, connected: Connected): Promi
   return output
 }
 
-async function startAndKill(dataDir: string, action: string, { phase, ms, connected }: Undisturbed, random: Random): Promise<void> {
-  const child = start(dataDir, action, connected)
+async function startAndKill(dataDir: string, { phase, ms, connected }: Undisturbed, random: Random): Promise<void> {
+  const child = start(dataDir, PLACES[phase].action, connected)
   const delay = random.below(Math.ceil(ms * 1_000)) / 1_000
   await read(child, (name) => {
     if (name === PLACES[phase].begins) setTimeout(() => child.kill("SIGKILL"), delay)
@@ -174,9 +185,9 @@ async function startAndKill(dataDir: string, action: string, { phase, ms, connec
 const isEnd = ({ state }: ImportState): boolean => state === "completed" || state === "undone"
 
 /** Judges what answers showed after the kill, and what they show and the store holds after the next start. */
-function judge(dataDir: string, action: string, [after, end]: ImportState[], { none, whole, segments }: Undisturbed): string[] {
+function judge(dataDir: string, [after, end]: ImportState[], { none, whole, segments, phase }: Undisturbed): string[] {
   if (!after || !end) return ["the next start has not finished"]
-  const [state, wanted, kept] = action === "undo" ? ["undone", none, 0] : ["completed", whole, segments]
+  const [state, wanted, kept] = phase === "undo" ? ["undone", none, 0] : ["completed", whole, segments]
   const found = segmentsIn(dataDir)
   return [
     ...(isShownAs(after, { none, whole })
@@ -215,11 +226,12 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: { kills: { type: "string", default: "6" }, seed: { type: "string", default: "1" }, phase: { type: "string" } },
   })
+  await using killer = await importKiller()
   let faults = 0
   for (const phase of IMPORT_PHASES.filter((name) => values.phase === undefined || values.phase === name)) {
-    const result = await killImport(phase, { kills: Number(values.kills), seed: Number(values.seed) })
+    const result = await killer.kill(phase, { kills: Number(values.kills), seed: Number(values.seed) })
     console.log(result)
     faults += result.faults.length
   }
-  process.exit(faults === 0 ? 0 : 1)
+  process.exitCode = faults === 0 ? 0 : 1
 }

@@ -1,15 +1,23 @@
-import { expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, test } from "bun:test"
 import { plugins } from "../../plugins/index.ts"
-import { IMPORT_PHASES, killImport } from "../../scripts/reliability/kill-import.ts"
+import { IMPORT_PHASES, importKiller } from "../../scripts/reliability/kill-import.ts"
 import { bySize } from "../size.ts"
 
 /** Number of kills per phase. */
 const KILLS = bySize({ check: 1, full: 6, release: 60 })
 
-test.skipIf(!plugins.some(({ id }) => id === "imports")).each(IMPORT_PHASES.map((phase) => [phase] as const))(
+const hasImports = plugins.some(({ id }) => id === "imports")
+
+let killer: Awaited<ReturnType<typeof importKiller>>
+beforeAll(async () => {
+  killer = await importKiller()
+})
+afterAll(() => killer[Symbol.asyncDispose]())
+
+test.skipIf(!hasImports).each(IMPORT_PHASES.map((phase) => [phase] as const))(
   `${KILLS} kills while an import is in the phase %s leave the rows of an undisturbed run or none`,
   async (phase) => {
-    const { faults, kills } = await killImport(phase, { kills: KILLS, seed: 7 })
+    const { faults, kills } = await killer.kill(phase, { kills: KILLS, seed: 7 })
     expect({ faults, kills }).toEqual({ faults: [], kills: KILLS })
   },
   60_000 + KILLS * 15_000,
