@@ -110,9 +110,11 @@ test.each(Array.from({ length: HISTORIES }, (_, index) => SEED * 1_000 + index))
   await using shop = await startShop()
   const model = new Model()
   let ids = 0
-  let waiting: SentEvent[] = []
+  let waiting: (SentEvent & { apply(): void })[] = []
   const flush = async () => {
     if (waiting.length > 0) await shop.sell(waiting)
+    // The events of a request are stored in the order of their times.
+    for (const { apply } of waiting.toSorted((a, b) => a.at.localeCompare(b.at))) apply()
     waiting = []
   }
   for (let step = 0; step < STEPS; step++) {
@@ -131,14 +133,15 @@ test.each(Array.from({ length: HISTORIES }, (_, index) => SEED * 1_000 + index))
         break
       }
       case 1: {
-        waiting.push({ at, order, revenue: { amount: decimal(minor, decimals), currency } })
-        model.sale(order, { minor: BigInt(minor), currency, trust: TRUST.server, rank: 1, provider: "tracker" })
+        const sale: Order = { minor: BigInt(minor), currency, trust: TRUST.server, rank: 1, provider: "tracker" }
+        waiting.push({ at, order, revenue: { amount: decimal(minor, decimals), currency }, apply: () => model.sale(order, sale) })
         break
       }
       case 2: {
         if (minor === 0) break
-        waiting.push({ at, order, revenue: { amount: `-${decimal(minor, decimals)}`, currency } })
-        model.refund(`event:${ids++}`, { order, minor: BigInt(minor), currency, type: "refund" })
+        const refund: Refund = { order, minor: BigInt(minor), currency, type: "refund" }
+        const apply = () => model.refund(`event:${ids++}`, refund)
+        waiting.push({ at, order, revenue: { amount: `-${decimal(minor, decimals)}`, currency }, apply })
         break
       }
       case 3:
