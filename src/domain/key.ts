@@ -26,6 +26,8 @@ export const SCOPES = [
   "segments:write",
   "configuration:read",
   "configuration:write",
+  "shares:read",
+  "shares:write",
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -49,6 +51,8 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   "segments:write": "Create, change and delete segments",
   "configuration:read": "Read whole configurations of sites",
   "configuration:write": "Replace whole configurations of sites: settings, shields, goals, funnels and segments",
+  "shares:read": "Read shared views and their links, which open without a key",
+  "shares:write": "Create, change and delete shared views",
 }
 
 const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
@@ -59,6 +63,7 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "settings:write": ["settings:read"],
   "segments:write": ["segments:read"],
   "configuration:write": ["configuration:read"],
+  "shares:write": ["shares:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
@@ -220,6 +225,8 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "segments:write": ["segments:write"],
   "configuration:read": ["site:read"],
   "configuration:write": ["site:write", "goals:write", "funnels:write", "segments:write"],
+  "shares:read": ["dashboards:share"],
+  "shares:write": ["dashboards:share"],
 }
 /** Additional permissions for a key that reaches all sites: it can create and delete sites. */
 const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }

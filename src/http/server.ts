@@ -40,6 +40,7 @@ import { queryRoutes } from "./public/query.ts"
 import { reportRoutes } from "./public/reports.ts"
 import { creation } from "./public/requests.ts"
 import type { SiteFacts } from "./public/responses.ts"
+import { shareRoutes } from "./public/shares.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
 import { umamiRoutes } from "./public/umami.ts"
@@ -175,6 +176,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     segmentRoutes(auth, create, options.siteAreas.segments),
     settingsRoutes(auth, options),
     configurationRoutes(auth, options.siteAreas.configurations),
+    shareRoutes(auth, create, { ...options.siteAreas, ...options }),
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
     reportRoutes(auth, options.siteAreas),

@@ -180,6 +180,7 @@ const TAGS = [
   ["funnels", "Saved sequences of steps that visitors take."],
   ["settings", "Settings of a site, and its whole configuration as one document."],
   ["segments", "Saved sets of filters of a site."],
+  ["shares", "Views of a site for everyone who has their link."],
   ["annotations", "Notes on dates in the reports of a site."],
   ["events", "Events sent by the servers of a site."],
   ["export", "Streamed exports of reports and raw data."],

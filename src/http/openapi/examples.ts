@@ -22,6 +22,12 @@ const FUNNEL = { id: 3, site_id: 1, name: "Signup", steps: STEPS, order: "sequen
 const ANNOTATION = { id: 12, site_id: 1, at: "2026-11-18", day: "2026-11-18", text: "New price page", ...TIMES }
 
 const SEGMENT = { id: 4, site_id: 1, name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }], ...TIMES }
+const SHARE = {
+  ...{ id: 5, site_id: 1, name: "Partners", url: "https://stats.example.org/share/s/8sT3kQ1zXw5yRb2nLm4pVc" },
+  ...{ has_password: false, expires_at: "2027-01-31T12:00:00Z", locked_filters: [{ dimension: "country", values: ["DE"] }] },
+  ...{ allow_range: true, allow_filters: true, allow_export: false, embed_origins: [], ...TIMES },
+  ...{ sections: ["summary", "sources", "pages"], is_public: false },
+}
 const SETTINGS = {
   ...{ timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR" },
   ...{ strict_origin: false, accept_any_host: false, identity_mode: "daily", persistent_days: 180, store_user_ids: false },
@@ -133,6 +139,13 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createSegment: { "application/json": { name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }] } },
   updateSegment: { "application/json": { name: "Germany" } },
   updateSettings: { "application/json": { respect_gpc: true } },
+  createShare: {
+    "application/json": {
+      ...{ name: "Partners", expires_at: "2027-01-31T12:00:00Z", locked_filters: [{ dimension: "country", values: ["DE"] }] },
+      sections: ["summary", "sources", "pages"],
+    },
+  },
+  updateShare: { "application/json": { expires_at: null } },
   putConfiguration: { "application/json": CONFIGURATION },
   previewConfiguration: { "application/json": CONFIGURATION },
   createAnnotation: { "application/json": { at: "2026-11-18", text: "New price page" } },
@@ -200,6 +213,10 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   createSegment: SEGMENT,
   getSegment: SEGMENT,
   updateSegment: { ...SEGMENT, name: "Germany" },
+  listShares: page(SHARE),
+  createShare: SHARE,
+  getShare: SHARE,
+  updateShare: { ...SHARE, expires_at: null },
   getSettings: SETTINGS,
   updateSettings: { ...SETTINGS, respect_gpc: true },
   getConfiguration: { ...CONFIGURATION, settings: SETTINGS },

@@ -1,17 +1,18 @@
 import { type TObject, type TSchema, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { AnnotationInput, AnnotationResponse, formatAnnotation } from "../../domain/annotation.ts"
+import type { Actor } from "../../domain/audit.ts"
 import type { ErrorCode } from "../../domain/error.ts"
 import { FunnelInput, FunnelResponse } from "../../domain/funnel.ts"
 import { GoalInput, GoalResponse } from "../../domain/goal.ts"
-import type { Scope } from "../../domain/key.ts"
+import type { ApiKey, Scope } from "../../domain/key.ts"
 import { FunnelReport } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
 import type { Annotations } from "../../services/definitions/annotations.ts"
 import type { Funnels, Goals } from "../../services/definitions/goals.ts"
 import { type Listing, pageOf, parseListing } from "../../services/definitions/listing.ts"
-import type { SiteThings } from "../../services/definitions/site-things.ts"
+import type { Alongside, SiteThings } from "../../services/definitions/site-things.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import { readNothing } from "../../web/body.ts"
 import type { Call } from "../../web/guard.ts"
@@ -30,7 +31,7 @@ export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>
     write: ["goals:write"],
     things: goals,
     input: GoalInput,
-    taken: "goal_exists",
+    refuses: ["goal_exists"],
     schema: GoalResponse,
     toResponse: toGoalResponse,
   })
@@ -49,7 +50,7 @@ export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creatio
     write: ["funnels:write", "goals:write"],
     things: funnels,
     input: FunnelInput,
-    taken: "funnel_exists",
+    refuses: ["funnel_exists"],
     schema: FunnelResponse,
     toResponse: toFunnelResponse,
   }).get(
@@ -93,14 +94,20 @@ export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof cre
 /** Kind of item that users define on a site, such as goals. */
 interface Kind<Thing> {
   /** Path segment of the items, and their singular for the documentation. */
-  path: "goals" | "funnels" | "annotations" | "segments"
+  path: "goals" | "funnels" | "annotations" | "segments" | "shares"
   noun: string
+  /** Name of an item for people, if it is not the noun. */
+  called?: string
   read: readonly Scope[]
   write: readonly Scope[]
-  things: SiteThings<Thing>
+  things: Omit<SiteThings<Thing>, "create"> & {
+    create(site: Site, body: unknown, alongside: Alongside<Thing> | undefined, key: ApiKey): Promise<Thing>
+  }
+  /** Returns the callback that records a change in the audit log. */
+  recorded?(actor: Actor, site: Site, verb: "create" | "update" | "delete", also?: Alongside<Thing>): Alongside<Thing>
   input: TObject
-  /** Error code for a duplicate. */
-  taken?: ErrorCode
+  /** Error codes of creations and changes, such as that of a duplicate. */
+  refuses?: readonly ErrorCode[]
   /** Error code for the deletion of an item that others refer to. */
   inUse?: ErrorCode
   schema: TSchema
@@ -115,17 +122,17 @@ const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Get", 
 export function definitionRoutes<Thing extends Versioned & { id: number }>(
   auth: ApiKeyAuth,
   create: ReturnType<typeof creation>,
-  { path, noun, read, write, things, input, taken, inUse, schema, toResponse, listed }: Kind<Thing>,
+  { path, noun, called = noun, read, write, things, recorded, input, refuses, inUse, schema, toResponse, listed }: Kind<Thing>,
 ) {
   const named = { finds: (site: Site, { params }: Call) => things.get(site, params.id) }
   const listName = (site: Site) => `${path}/${site.id}`
-  const article = /^[aeiou]/.test(noun) ? "an" : "a"
-  const operation = (verb: string, summary = `${WORDS[verb]} ${article} ${noun}`, things: string = noun) => ({
+  const article = /^[aeiou]/.test(called) ? "an" : "a"
+  const operation = (verb: string, summary = `${WORDS[verb]} ${article} ${called}`, things: string = noun) => ({
     operationId: `${verb}${things[0]!.toUpperCase()}${things.slice(1)}`,
     summary,
     tags: [path],
   })
-  const conflicts: Pick<Detail, "x-failures"> = taken ? { "x-failures": [taken] } : {}
+  const conflicts: Pick<Detail, "x-failures"> = refuses ? { "x-failures": refuses } : {}
 
   return new Elysia({ prefix: `/api/public/v1/sites/:site_id/${path}` })
     .use(auth)
@@ -143,15 +150,15 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
         siteScope: { scopes: read },
         query: t.Object({ ...ListQuery, ...listed?.query }, { additionalProperties: true }),
         response: { 200: Listed(schema) },
-        detail: describeRoute(operation("list", `List ${path}`, path)),
+        detail: describeRoute(operation("list", `List ${called}s`, path)),
       },
     )
     .post(
       "",
-      ({ site, ...call }) =>
+      ({ site, actor, ...call }) =>
         create<Thing, object>(
           call,
-          (body, alongside) => things.create(site, body, alongside),
+          (body, also) => things.create(site, body, recorded ? recorded(actor, site, "create", also) : also, call.apiKey),
           (thing) => ({
             location: `/api/public/v1/sites/${site.id}/${path}/${thing.id}`,
             etag: etagOf(thing),
@@ -177,8 +184,12 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
     )
     .patch(
       "/:id",
-      async ({ site, params, body, request, set }) => {
-        const thing = await things.update(site, params.id, body.value, { expected: expectedVersions(request) })
+      async ({ site, params, body, request, set, actor }) => {
+        const alongside = recorded?.(actor, site, "update")
+        const thing = await things.update(site, params.id, body.value, {
+          expected: expectedVersions(request),
+          ...(alongside && { alongside }),
+        })
         set.headers.etag = etagOf(thing)
         return toResponse(thing, site)
       },
@@ -192,8 +203,9 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
     )
     .delete(
       "/:id",
-      async ({ site, params, request, status }) => {
-        await things.remove(site, params.id, { expected: expectedVersions(request) })
+      async ({ site, params, request, status, actor }) => {
+        const alongside = recorded?.(actor, site, "delete")
+        await things.remove(site, params.id, { expected: expectedVersions(request), ...(alongside && { alongside }) })
         return status(204, undefined)
       },
       {

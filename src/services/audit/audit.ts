@@ -3,6 +3,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { parseId } from "../../domain/id.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import type { Organization } from "../../domain/organization.ts"
+import type { Share } from "../../domain/share.ts"
 import type { Shield } from "../../domain/shield.ts"
 import type { Site } from "../../domain/site.ts"
 import { caseKey } from "../../domain/text.ts"
@@ -163,6 +164,14 @@ export const definitionEntry =
     target: { type, id, label: name },
     organizationId: organization_id,
     siteId,
+  })
+
+/** Returns the audit entry of an action on a shared view without its slug, which readers of the log must not learn. */
+export const shareEntry =
+  (verb: "create" | "update" | "delete", site: Site) =>
+  ({ slug: _, ...share }: Share & { slug?: string }): AuditEntry => ({
+    ...definitionEntry(`sites.share.${verb}`, "share", site)(share),
+    ...(verb === "create" && { changes: changesBetween(undefined, share) }),
   })
 
 /** Returns the audit entry of an action on a shield of a site, or of the whole instance if `site` is missing. */

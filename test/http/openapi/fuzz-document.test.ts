@@ -35,6 +35,7 @@ beforeAll(async () => {
     ],
     ["annotations", { at: "2026-11-20", text: "Launch" }],
     ["segments", { name: "Germany", filters: [{ dimension: "country", values: ["DE"] }] }],
+    ["shares", { name: "Partners" }],
     ["people/erasures", { user_id: "customer-1", confirm: true }],
   ] as const)
     await fetch(`${target.url}/api/public/v1/sites/1/${things}`, { method: "POST", headers, body: JSON.stringify(body) })

@@ -42,6 +42,7 @@ async function fill({ api, key, collect, site }: TestInstance): Promise<Ids> {
     funnel_id: await make("funnels", { name: "Signup", steps: STEPS }),
     annotation_id: await make("annotations", { at: "2026-11-20", text: "Launch" }),
     segment_id: await make("segments", { name: "Launch", filters: [{ dimension: "country", values: ["DE"] }] }),
+    share_id: await make("shares", { name: "Partners" }),
     erasure_id: await make("people/erasures", { user_id: "customer-1", confirm: true }),
   }
 }

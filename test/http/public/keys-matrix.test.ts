@@ -83,6 +83,7 @@ async function fill(siteId: number, key: string, text: string): Promise<Ids> {
     funnel_id: await make("funnels", { name: text, steps: STEPS.map((step) => ({ ...step, value: step.value.replace(SENTINEL, text) })) }),
     annotation_id: await make("annotations", { at: "2026-11-20", text }),
     segment_id: await make("segments", { name: text, filters: [{ dimension: "country", values: ["DE"] }] }),
+    share_id: await make("shares", { name: text }),
     erasure_id: await make("people/erasures", { user_id: text, confirm: true }),
   }
 }
@@ -116,6 +117,7 @@ const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
   "settings:write": ["settings:read"],
   "segments:write": ["segments:read"],
   "configuration:write": ["configuration:read"],
+  "shares:write": ["shares:read"],
 }
 const SITE_IN_BODY = ["query", "queryPlausible", "putPlausibleGoal", "deletePlausibleGoal", "putPlausibleSharedLink"]
 const SITE_IN_QUERY = [

@@ -6,7 +6,7 @@ let instance: TestInstance
 let key: string
 beforeAll(async () => {
   instance = await startInstance()
-  key = await instance.makeKey(["configuration:write", "settings:write", "segments:write", "goals:write"])
+  key = await instance.makeKey(["configuration:write", "settings:write", "segments:write", "goals:write", "shares:write"])
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -49,6 +49,61 @@ test("segments are created, changed and deleted", async () => {
   })
   expect(await send("PATCH", "/segments/1", { name: "From Germany" })).toMatchObject({ status: 200, body: { name: "From Germany" } })
   expect(await send("DELETE", "/segments/1")).toMatchObject({ status: 204 })
+})
+
+test("shared views are created, opened, changed and revoked", async () => {
+  const { api, signIn } = instance
+  const cookie = await signIn({ role: "owner" })
+  const terms = { name: "Partners", sections: ["summary", "pages"], locked_filters: [{ dimension: "country", values: ["DE"] }] }
+  const made = await send("POST", "/shares", terms)
+  const { id, url } = made.body as { id: number; url: string }
+  expect(made).toMatchObject({ status: 201, body: { ...terms, site_id: 1, has_password: false, expires_at: null, is_public: false } })
+  expect(made.headers.get("location")).toBe(`${SITE}/shares/${id}`)
+  const link = new URL(url).pathname
+  const opened = async () => (await api.get(`/api${link}`)).status
+  expect(await opened()).toBe(200)
+
+  expect((await get("/shares")).body).toMatchObject({ data: [made.body as object], has_more: false })
+  expect((await get(`/shares/${id}`)).body).toEqual(made.body as object)
+  const tag = made.headers.get("etag")!
+  expect(await send("PATCH", `/shares/${id}`, { password: "correct horse" }, { "if-match": tag })).toMatchObject({
+    status: 200,
+    body: { name: "Partners", has_password: true },
+  })
+  expect(await send("PATCH", `/shares/${id}`, { name: "Late" }, { "if-match": tag })).toMatchObject({ status: 412 })
+  expect(await send("PATCH", `/shares/${id}`, { embed_origins: ["https://partner.example"] })).toMatchObject({
+    status: 422,
+    body: { code: "embed_needs_no_password" },
+  })
+  // What `GET` returned can be sent back.
+  expect((await send("PATCH", `/shares/${id}`, (await get(`/shares/${id}`)).body)).status).toBe(200)
+  expect(await send("DELETE", `/shares/${id}`)).toMatchObject({ status: 204 })
+  expect(await get(`/shares/${id}`)).toMatchObject({ status: 404, body: { code: "share_not_found" } })
+  expect(await opened()).toBe(404)
+
+  const log = (await api.get("/api/private/organizations/1/audit?action=sites.share.*&limit=3", undefined, { cookie })).body
+  expect(log).toMatchObject({
+    data: ["delete", "update", "create"].map((verb) => ({ action: `sites.share.${verb}`, actor_kind: "key", target_label: "Partners" })),
+  })
+  // Readers of the log must not learn the link.
+  expect(JSON.stringify(log)).not.toContain(link.split("/").at(-1)!)
+})
+
+test("the policy of the organization applies to the shared views of keys, and reading is not writing", async () => {
+  const { api, makeKey, signIn } = instance
+  const cookie = await signIn({ role: "owner" })
+  const policy = (public_links: string) =>
+    api.send("PATCH", "/api/private/organizations/1", { policy: { public_links } }, undefined, { cookie })
+  await policy("off")
+  expect(await send("POST", "/shares", { name: "Forbidden" })).toMatchObject({ status: 422, body: { code: "sharing_disabled" } })
+  await policy("allowed")
+
+  const reader = await makeKey(["shares:read"])
+  expect(await api.post(`${SITE}/shares`, { name: "No" }, reader)).toMatchObject({
+    status: 403,
+    body: { code: "insufficient_scope", required_scopes: ["shares:write"] },
+  })
+  expect((await api.get(`${SITE}/shares`, reader)).status).toBe(200)
 })
 
 const DOCUMENT = {

@@ -26,6 +26,7 @@ const TITLES: Readonly<Record<string, string>> = {
   funnels: "Funnels",
   settings: "Settings and configuration",
   segments: "Segments",
+  shares: "Shared views",
   annotations: "Annotations",
   plausible: "Plausible",
   umami: "Umami",

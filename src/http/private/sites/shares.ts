@@ -1,10 +1,8 @@
 import { Elysia } from "elysia"
-import { type AuditEntry, changesBetween } from "../../../domain/audit.ts"
 import { Listed } from "../../../domain/response.ts"
 import { formatShare, type Share, ShareInput, ShareResponse } from "../../../domain/share.ts"
-import type { Site } from "../../../domain/site.ts"
 import { bodyVersion, etagOf } from "../../../domain/version.ts"
-import { type Audit, definitionEntry, recorded } from "../../../services/audit/audit.ts"
+import { type Audit, recorded, shareEntry } from "../../../services/audit/audit.ts"
 import { privatePage, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { OwnShare, Shares } from "../../../services/sharing/shares.ts"
 import { readNothing } from "../../../web/body.ts"
@@ -48,7 +46,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
       ({ site, user, actor, ...call }) =>
         create<OwnShare, ShareResponse>(
           { ...call, user },
-          (body, also) => shares.create(site, body, user.id, recorded<OwnShare>(audit, actor, creationEntry(site), also)),
+          (body, also) => shares.create(site, body, user.id, recorded<OwnShare>(audit, actor, shareEntry("create", site), also)),
           (share) => ({ location: `/api/private/sites/${site.id}/shares/${share.id}`, etag: etagOf(share), body: show(share) }),
         ),
       {
@@ -77,7 +75,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         const changed = await shares.update(site, params.id, patch, {
           expected: expectedVersions(request),
           named: { version, current: (now) => show({ ...now, slug }) },
-          alongside: recorded<Share>(audit, actor, definitionEntry("sites.share.update", "share", site)),
+          alongside: recorded<Share>(audit, actor, shareEntry("update", site)),
         })
         return withTag(set, changed)
       },
@@ -96,7 +94,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
     .delete(
       "/:id",
       async ({ site, params, actor, request, status }) => {
-        const alongside = recorded<Share>(audit, actor, definitionEntry("sites.share.delete", "share", site))
+        const alongside = recorded<Share>(audit, actor, shareEntry("delete", site))
         await shares.remove(site, params.id, { expected: expectedVersions(request), alongside })
         return status(204, undefined)
       },
@@ -107,14 +105,6 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
     return withETag(set, share, show(share))
   }
 }
-
-/** Returns the audit entry of a shared view without its slug, which readers of the log must not learn. */
-const creationEntry =
-  (site: Site) =>
-  ({ slug: _, ...share }: OwnShare): AuditEntry => ({
-    ...definitionEntry("sites.share.create", "share", site)(share),
-    changes: changesBetween(undefined, share),
-  })
 
 const toShareResponse = (share: OwnShare, base: string): ShareResponse => ({
   id: share.id,

@@ -3,7 +3,7 @@ import { Elysia } from "elysia"
 import { AppError, refuseFaults } from "../../../domain/error.ts"
 import type { Goal } from "../../../domain/goal.ts"
 import { parseHost } from "../../../domain/host.ts"
-import { type ApiKey, hasScope } from "../../../domain/key.ts"
+import { type ApiKey, hasScope, type Scope } from "../../../domain/key.ts"
 import { PLAUSIBLE, QUERY, THINGS } from "../../../domain/limits.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
@@ -64,7 +64,7 @@ function bounds() {
 
 const READ_SITES = ["sites:read", "stats:read"] as const
 const READ_GOALS = ["goals:read", "stats:read"] as const
-const writes = <Scope extends string>(scope: Scope) => ({ scopes: [scope] as const, read: readForm })
+const writes = (...scopes: readonly Scope[]) => ({ scopes, read: readForm })
 const operation = (operationId: string, summary: string, more: Detail = {}) =>
   describeRoute({ operationId, summary, tags: ["plausible"], ...more })
 const NAMED: Pick<Detail, "x-failures"> = { "x-failures": ["site_not_found", "validation_failed"] }
@@ -189,7 +189,7 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
         return { name, url: `${publicUrl()}/share/s/${slug}` }
       },
       {
-        scope: writes("sites:write"),
+        scope: writes("shares:write", "sites:write"),
         query: NoQuery,
         body: Sent,
         response: { 200: ShareShape },

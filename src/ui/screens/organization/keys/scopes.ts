@@ -20,6 +20,8 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "segments:write": "Create and edit segments",
   "configuration:read": "View whole configurations",
   "configuration:write": "Replace whole configurations: settings, shields, goals, funnels and segments",
+  "shares:read": "View shared views and their links",
+  "shares:write": "Create and edit shared views",
 }
 export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
@@ -52,6 +54,7 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "settings:write": ["settings:read"],
   "segments:write": ["segments:read"],
   "configuration:write": ["configuration:read"],
+  "shares:write": ["shares:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
