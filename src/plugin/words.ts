@@ -6,7 +6,7 @@ export const CORE_WORDS = {
   site: words(`members api-keys settings stats goals funnels segments annotations shields drops erase live export takeout shares
     restore transfer pin reset retention-preview`),
   instance: words("setup auth me invitations organizations api-scopes sites stats limits openapi.json"),
-  open: words(`api/public api/private api/event api/send api/batch api/collect api/count api/v0 api/v2 api/heartbeat api/share/s
+  open: words(`api/public api/private api/event api/send api/batch api/collect api/count api/v0 api/v1 api/v2 api/websites api/heartbeat api/share/s
     share/s count js mcp health errors assets docs setup login signin logout settings invite reset confirm-email
     undo-email p.gif script.js robots.txt favicon.ico
     .well-known metrics`),

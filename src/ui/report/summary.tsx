@@ -1,5 +1,5 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { FlatMetric } from "../../domain/metric.ts"
 import type { Summary } from "../../domain/report.ts"
 import { moreMetrics, type SiteAddress, STRIP_METRICS, summaryArguments, timeseriesArguments } from "../../domain/site-address.ts"
@@ -50,7 +50,8 @@ export function Instrument({ isWaiting, onSettled, onEmpty }: InstrumentProps) {
     if (isSettled) onSettled()
   }, [isSettled])
   const isEmpty = summary.data?.metrics.visitors === 0
-  useEffect(() => onEmpty(isEmpty), [isEmpty])
+  // Before the next frame, so that the cards of an empty period are never drawn beside its figures.
+  useLayoutEffect(() => onEmpty(isEmpty), [isEmpty])
   const choose = (metric: FlatMetric) => go({ metric }, { replace: true })
   useKeys(Object.fromEntries(metrics.map((metric, index) => [String(index + 1), () => choose(metric)])))
   // If figures and chart fail with the same error, it is shown once and retried for both.
