@@ -31,7 +31,8 @@ const linesOf = (page: Page): Promise<number[]> =>
   page.locator("tbody tr > :not(:has(button))").evaluateAll((cells, line) => {
     const range = document.createRange()
     return cells.map((cell) => {
-      range.selectNodeContents(cell)
+      // What closed details hide has a size, too.
+      range.selectNodeContents(cell.querySelector("details:not([open]) > summary") ?? cell)
       return Math.round(range.getBoundingClientRect().height / line)
     })
   }, LINE_PX)
@@ -44,7 +45,7 @@ test.skipIf(noBrowser).each([
   ["/admin/retention", 1],
   ["/admin/ingestion", 2],
   ["/org/1/members", 4],
-  ["/org/1/keys", 14],
+  ["/org/1/keys", 4],
 ])("on a phone, cells of %s keep their lines and the table scrolls", async (path, most) => {
   await using looked = await stand.look({ cookie, width: 375 })
   await looked.open(path)

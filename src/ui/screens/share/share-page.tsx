@@ -41,7 +41,7 @@ export function OpenShare<View>({ path, children }: OpenShareProps<View>) {
       </SystemPage>
     )
   if (!data) return <div class="progress-line" />
-  return data.password_required ? <Locked path={path} onUnlocked={reload} /> : <>{children(data, () => void reload())}</>
+  return data.password_required ? <Locked path={path} onUnlocked={reload} /> : children(data, () => void reload())
 }
 
 /**

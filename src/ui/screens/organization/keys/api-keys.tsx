@@ -124,7 +124,7 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   {
     id: "scopes",
     label: "Permissions",
-    cell: ({ scopes }) => withoutImplied(scopes).map((scope) => <div key={scope}>{scopeText(scope)}</div>),
+    cell: ({ scopes }) => <Permissions scopes={withoutImplied(scopes)} />,
   },
   { id: "sites", label: "Sites", cell: (key) => accessText(key, sites) },
   {
@@ -173,8 +173,20 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   },
 ]
 
-/** Number of scopes from which a key without limits is pointed out. */
+/** Number of scopes from which they are collapsed, and a key without limits is pointed out. */
 const MANY_SCOPES = 5
+
+function Permissions({ scopes }: { scopes: readonly string[] }) {
+  const lines = scopes.map((scope) => <div key={scope}>{scopeText(scope)}</div>)
+  return scopes.length < MANY_SCOPES ? (
+    lines
+  ) : (
+    <details>
+      <summary>{scopes.length} permissions</summary>
+      {lines}
+    </details>
+  )
+}
 
 function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, expires_at } }: { apiKey: KeyResponse }) {
   const isWide = site_access === "all" && expires_at === null && withoutImplied(scopes).length >= MANY_SCOPES
