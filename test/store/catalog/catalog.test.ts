@@ -82,7 +82,7 @@ test("lets the event loop run during a long row of statements, whose order stays
   const timer = setInterval(() => turns++, 0)
   const one = async (n: number) => {
     await catalog.transaction(async (statements) => {
-      for (let i = 0; i < 20; i++) await statements.run(sql`insert into t (n) values (${n})`)
+      for (let i = 0; i < 100; i++) await statements.run(sql`insert into t (n) values (${n})`)
     })
   }
   for (let n = 0; n < 50; n++) await one(n)
@@ -92,7 +92,7 @@ test("lets the event loop run during a long row of statements, whose order stays
   expect(inLoop).toBeGreaterThan(2)
   expect(turns - inLoop).toBeGreaterThan(2)
   const rows = await catalog.all<{ n: number }>(sql`select n from t order by rowid`)
-  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 2_000 }, (_, i) => Math.floor(i / 20)))
+  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 10_000 }, (_, i) => Math.floor(i / 100)))
 })
 
 test("writes a complete copy and empties the log", async () => {
