@@ -69,7 +69,7 @@ test("expressions are built at run time only from our own constants", () => {
   const making = sources.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)
   expect(making.sort()).toEqual([
     "plugins/imports/sources/region-names.ts", // words of its own list
-    "src/domain/relative-period.ts",
+    "src/domain/relative-period.ts", // the pattern that the API document has, too
     "src/http/dashboard/bundle.ts", // names of functions in libraries, when the dashboard is built
     "src/http/router.ts", // route paths
     "src/http/tracker.ts", // names of script variants
