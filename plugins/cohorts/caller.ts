@@ -41,7 +41,7 @@ export const engineCaller = ({ site, signal }: Pick<ReportCaller, "site" | "sign
 })
 
 /** Percent with one decimal, half away from zero; 0 without a whole. */
-export const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((1000 * part) / whole) / 10)
+export const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((10_000 * part) / whole) / 100)
 
 /** Reads the day `as_of`, which defaults to `usual` and is not after today. */
 export function readAsOf(

@@ -1,10 +1,14 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { textOf } from "./response.ts"
-import type { SiteSettings } from "./site.ts"
+import type { Site, SiteSettings } from "./site.ts"
 import type { IdentityMode } from "./visit.ts"
 
 /** For how many days at most a visitor without a user id or device id is recognized: the longest day, week or month of a salt. */
 export const ROTATING_DAYS: Readonly<Record<IdentityMode, number>> = { daily: 1, weekly: 7, monthly: 31, identified: 1, persistent: 1 }
+
+/** Returns the identity mode of a site at a time. */
+export const modeAt = ({ settings, identity_history }: Pick<Site, "settings" | "identity_history">, at: number): IdentityMode =>
+  (identity_history.findLast(({ from }) => from <= at) ?? identity_history[0] ?? settings).identity_mode
 
 /** Returns whether visitors can have a long key, which is a user id or device id, in a mode. */
 export const hasLongKeys = (mode: IdentityMode): boolean => mode === "identified" || mode === "persistent"

@@ -3,7 +3,7 @@ import { Money } from "./money.ts"
 import type { RowsQuery, SiteFacts } from "./query.ts"
 import { REPORT_FACTS } from "./report.ts"
 import { field, Listed, orNull, textOf } from "./response.ts"
-import type { VisitorKind, VisitTraits } from "./visit.ts"
+import type { IdentityMode, VisitorKind, VisitTraits } from "./visit.ts"
 
 /**
  * Single visits, newest first, and the timeline of one. Both contain only what this instance recorded: imported visits have the
@@ -154,6 +154,9 @@ export const VisitResponse = t.Object(
     size: orNull(t.String(), { description: "Class of the screen size." }),
     browser_version: orNull(t.String(), { description: "Version of the browser." }),
     os_version: orNull(t.String(), { description: "Version of the operating system." }),
+    identity_mode: textOf<IdentityMode>({
+      description: "Identity mode of the site at the time of the visit: `daily`, `weekly`, `monthly`, `identified` or `persistent`.",
+    }),
     timeline: t.Object(
       {
         data: t.Array(TimelineEventResponse, { description: "Events of the page, oldest first." }),

@@ -134,7 +134,7 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
       ) : (
         <>
           <Card title="Size" full foot={answer.data && <IdentityBanner siteId={siteId} of={answer.data.identity} />}>
-            <QueryResult of={answer} rows={5}>
+            <QueryResult of={answer} rows={3}>
               {(data) => (
                 <div class="stack">
                   <p class="cohort-size">
@@ -264,6 +264,7 @@ function Members({ siteId, cohort }: { siteId: number; cohort: CohortResponse })
   return (
     <Card title="People" full>
       <PagedTable
+        stacks
         of={members}
         caption="People in the cohort"
         columns={memberColumns(siteId)}

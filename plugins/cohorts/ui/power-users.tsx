@@ -145,6 +145,7 @@ function Leaders({ siteId, given }: { siteId: number; given: Record<string, stri
   return (
     <Card title="People" full>
       <PagedTable
+        stacks
         of={leaders}
         caption="Most active people"
         columns={columnsOf(siteId)}

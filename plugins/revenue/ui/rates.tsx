@@ -83,6 +83,7 @@ export default function Rates() {
         </FilterRow>
       )}
       <PagedTable
+        stacks
         of={rows}
         caption="Exchange rates"
         columns={COLUMNS}

@@ -33,7 +33,7 @@ interface Job extends Waiting {
 interface Committed {
   group: readonly Job[]
   outcomes: readonly StoreResult[][]
-  /** Start of the commit by the monotonic clock. */
+  /** Start of the commit in real time: the clock of a demo stands still and jumps. */
   begun: number
 }
 
@@ -178,7 +178,7 @@ export class EventBuffer {
   /** Commits the first waiting group. Returns whether to continue. */
   #writeGroup(): boolean {
     const group = this.#queue.group()
-    const begun = this.#clock.monotonic()
+    const begun = performance.now()
     let current: Job | undefined
     try {
       const outcomes = this.#store.append(this.#clock.now(), (writer) => {
@@ -244,7 +244,7 @@ export class EventBuffer {
     for (const { group, outcomes, begun } of settled) {
       this.#queue.answered(group)
       for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]!)
-      if (group.length > 0) this.#outcomes.took(this.#clock.monotonic() - begun)
+      if (group.length > 0) this.#outcomes.took(performance.now() - begun)
     }
     return true
   }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
-import { hasLongKeys, horizonDays, type PeopleIdentity, ROTATING_DAYS } from "../../domain/identity.ts"
+import { hasLongKeys, horizonDays, modeAt, type PeopleIdentity, ROTATING_DAYS } from "../../domain/identity.ts"
 import { roundedRatio } from "../../domain/metric.ts"
 import type { Coverage, PeopleScope } from "../../domain/people.ts"
 import type { Range, SiteFacts } from "../../domain/query.ts"
@@ -171,10 +171,7 @@ function boundaryDays(site: Site, range: Range, timezone: string): string[] {
 }
 
 /** Returns whether the salts at a time last for a week or a month. */
-function isLongerThanDay({ settings, identity_history }: Site, at: number): boolean {
-  const { identity_mode } = identity_history.findLast(({ from }) => from <= at) ?? identity_history[0] ?? settings
-  return ROTATING_DAYS[identity_mode] > 1
-}
+const isLongerThanDay = (site: Site, at: number): boolean => ROTATING_DAYS[modeAt(site, at)] > 1
 
 /** The edges computed last, by site. The directory returns a new object after every change of a site. */
 const knownEdges = new WeakMap<Site, readonly number[]>()

@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/error.ts"
+import { modeAt } from "../../domain/identity.ts"
 import { instantText } from "../../domain/moment.ts"
 import { formatMoney } from "../../domain/money.ts"
 import { revenueProperties } from "../../domain/permission.ts"
@@ -119,6 +120,7 @@ export function createVisits(options: VisitsOptions): Visits {
       return {
         ...shown!,
         ...traitsOf(found.visit),
+        identity_mode: modeAt(site, found.visit.start),
         timeline: {
           data: found.events.map((event) => shownEvent(event, names, hidden)),
           has_more: found.hasMore,

@@ -5,7 +5,7 @@ import { boot } from "../api/session.ts"
 
 export const NO_VALUE = "–"
 /** Returns the locale of the preferences, otherwise the browser's. */
-export const locale = (): string => boot.me?.user.locale ?? navigator.language
+export const locale = (): string => boot?.me?.user.locale ?? navigator.language
 const MINUS = "−"
 const signed = (text: string): string => text.replace("-", MINUS)
 
@@ -28,8 +28,12 @@ export function short(value: number | undefined): string {
   return `${numberText(value / unit, { maximumFractionDigits: 1 })}${letter}`
 }
 
-export const percent = (value: number | undefined): string =>
-  value === undefined ? NO_VALUE : `${numberText(value, { maximumFractionDigits: value < 10 ? 1 : 0 })}%`
+/** Formats a percentage. A small one is not rounded to 0: it is below 0.1%. */
+export function percent(value: number | undefined): string {
+  if (value === undefined) return NO_VALUE
+  const isTiny = value > 0 && value < 0.05
+  return `${isTiny ? "<" : ""}${numberText(isTiny ? 0.1 : value, { maximumFractionDigits: value < 10 ? 1 : 0 })}%`
+}
 
 /** Formats seconds as `1m 52s`. */
 export function duration(seconds: number | undefined): string {

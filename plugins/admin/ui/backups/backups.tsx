@@ -51,7 +51,7 @@ export default function Backups() {
             {data.length === 0 ? (
               <EmptyState action={<Button onClick={() => setOpen("create")}>Create your first backup</Button>}>No backups yet.</EmptyState>
             ) : (
-              <DataTable caption="Backups" columns={columnsOf(setJob)} rows={data} keyOf={({ id }) => id} />
+              <DataTable stacks caption="Backups" columns={columnsOf(setJob)} rows={data} keyOf={({ id }) => id} />
             )}
           </div>
         )}

@@ -21,6 +21,7 @@ export default function Jobs() {
         <SiteField value={filters.site ?? ""} onValue={(site) => setFilters({ site })} />
       </FilterRow>
       <PagedTable
+        stacks
         of={jobs}
         caption="Jobs"
         columns={columnsOf(useSiteNames())}

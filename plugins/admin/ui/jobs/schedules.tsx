@@ -27,7 +27,7 @@ export default function Schedules() {
     <Page title="Schedules">
       <p class="quiet">Backups have their own schedule on the Backups page.</p>
       <QueryResult of={schedules} rows={4}>
-        {({ data }) => <DataTable caption="Schedules" columns={columnsOf(setChanging)} rows={data} keyOf={({ name }) => name} />}
+        {({ data }) => <DataTable stacks caption="Schedules" columns={columnsOf(setChanging)} rows={data} keyOf={({ name }) => name} />}
       </QueryResult>
       {changing && <ChangeSchedule schedule={changing} onClose={() => setChanging(undefined)} />}
     </Page>

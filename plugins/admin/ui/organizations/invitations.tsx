@@ -18,6 +18,7 @@ export default function Invitations() {
         <SearchField label="Email or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <PagedTable
+        stacks
         of={useRows<InvitationResponse>("invitations", filters)}
         caption="Invitations"
         columns={columnsOf(withdraw)}

@@ -24,6 +24,7 @@ export default function Keys() {
         />
       </FilterRow>
       <PagedTable
+        stacks
         of={useRows<KeyResponse>("api-keys", filters)}
         caption="API keys"
         columns={columnsOf(revoke)}

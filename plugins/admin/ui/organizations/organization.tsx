@@ -144,6 +144,7 @@ function Members({ organization, rows }: { organization: OrganizationResponse; r
   return (
     <>
       <PagedTable
+        stacks
         of={rows}
         caption="Members"
         columns={columnsOf(setChanging, removeMember)}

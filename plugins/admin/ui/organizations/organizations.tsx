@@ -37,6 +37,7 @@ export default function Organizations() {
         <SearchField label="Name" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <PagedTable
+        stacks
         of={useRows<OrganizationResponse>("organizations", filters)}
         caption="Organizations"
         columns={COLUMNS}

@@ -24,7 +24,13 @@ export default function RetentionPage() {
           <Part title="By site">
             <QueryResult of={retention} rows={4}>
               {({ sites }) => (
-                <DataTable caption="Retention by site" columns={columnsOf(setChanging)} rows={sites} keyOf={({ site_id }) => site_id} />
+                <DataTable
+                  stacks
+                  caption="Retention by site"
+                  columns={columnsOf(setChanging)}
+                  rows={sites}
+                  keyOf={({ site_id }) => site_id}
+                />
               )}
             </QueryResult>
           </Part>

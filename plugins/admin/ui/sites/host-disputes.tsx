@@ -35,6 +35,7 @@ export default function HostDisputes() {
         <SearchField label="Host or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <PagedTable
+        stacks
         of={useRows<DisputeResponse>("host-disputes", filters)}
         caption="Host disputes"
         columns={columnsOf(setDeciding)}

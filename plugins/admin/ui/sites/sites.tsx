@@ -19,6 +19,7 @@ export default function Sites() {
         />
       </FilterRow>
       <PagedTable
+        stacks
         of={useRows<SiteResponse>("sites", filters)}
         caption="Sites"
         columns={COLUMNS}

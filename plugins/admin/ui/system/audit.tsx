@@ -61,6 +61,7 @@ export default function Audit() {
         />
       </FilterRow>
       <PagedTable
+        stacks
         of={useRows<AuditRowResponse>("audit", filters)}
         caption="Audit"
         columns={columnsOf(setShown)}

@@ -74,7 +74,7 @@ export default function Logs() {
 
 /** Table of log entries, newest first. */
 export const LineTable = ({ lines }: { lines: readonly LogLineResponse[] }) => (
-  <DataTable caption="Log" columns={COLUMNS} rows={lines.map((line, index) => ({ ...line, index }))} keyOf={({ index }) => index} />
+  <DataTable stacks caption="Log" columns={COLUMNS} rows={lines.map((line, index) => ({ ...line, index }))} keyOf={({ index }) => index} />
 )
 
 const COLUMNS: Column<LogLineResponse & { index: number }>[] = [

@@ -13,7 +13,7 @@ export default function Plugins() {
     <Page title="Plugins">
       <p class="quiet">Disabled plugins keep their data but do nothing. Retention still applies.</p>
       <QueryResult of={areas} rows={4}>
-        {({ data }) => <DataTable caption="Plugins" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}
+        {({ data }) => <DataTable stacks caption="Plugins" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}
       </QueryResult>
     </Page>
   )

@@ -22,6 +22,7 @@ export default function SlowQueriesPage() {
           ) : (
             <div class="stack">
               <DataTable
+                stacks
                 caption="Slow queries"
                 columns={columnsOf(names)}
                 rows={data}

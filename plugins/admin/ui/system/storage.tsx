@@ -46,7 +46,9 @@ const growthText = ({ bytes_per_day, wal_bytes }: Store): string =>
 function SiteSizes({ sites }: Pick<StorageResponse, "sites">) {
   const names = useSiteNames()
   if (sites.length === 0) return <EmptyState>No sealed events yet.</EmptyState>
-  return <DataTable caption="Size by site" columns={columnsOf(names)} rows={sites} keyOf={({ site_id, kind }) => `${site_id} ${kind}`} />
+  return (
+    <DataTable stacks caption="Size by site" columns={columnsOf(names)} rows={sites} keyOf={({ site_id, kind }) => `${site_id} ${kind}`} />
+  )
 }
 
 const columnsOf = (names: ReadonlyMap<number, string>): Column<StorageResponse["sites"][number]>[] => [

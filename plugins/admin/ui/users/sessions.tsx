@@ -26,7 +26,7 @@ export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<Sessi
     await remove(`${ADMIN}/sessions/${id}`)
     await refresh("sessions", "users")
   }
-  return <PagedTable of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
+  return <PagedTable stacks of={of} caption="Sessions" columns={columnsOf(end)} keyOf={({ id }) => id} empty={empty} />
 }
 
 const columnsOf = (end: (session: SessionResponse) => Promise<void>): Column<SessionResponse>[] => [

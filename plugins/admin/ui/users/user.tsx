@@ -62,7 +62,7 @@ function Shown({ user }: { user: UserResponse }) {
         {user.organizations.length === 0 ? (
           <EmptyState>Not a member of any organization.</EmptyState>
         ) : (
-          <DataTable caption="Organizations" columns={MEMBERSHIPS} rows={user.organizations} keyOf={({ id }) => id} />
+          <DataTable stacks caption="Organizations" columns={MEMBERSHIPS} rows={user.organizations} keyOf={({ id }) => id} />
         )}
       </Part>
       <Part title="Sessions">

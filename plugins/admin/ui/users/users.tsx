@@ -60,6 +60,7 @@ export default function Users() {
         />
       </FilterRow>
       <PagedTable
+        stacks
         of={users}
         caption="Users"
         columns={COLUMNS}

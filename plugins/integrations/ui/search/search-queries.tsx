@@ -76,7 +76,19 @@ export default function SearchQueries() {
           <QueryResult of={days} rows={9}>
             {(rows) => <SearchChart report={first} days={rows} />}
           </QueryResult>
-          <Card title="Searches" tabs={GROUPS} chosen={groupOf(choices)} onChoose={(group) => choose({ group, sort: "" })} full>
+          <Card
+            title="Searches"
+            tabs={GROUPS}
+            chosen={groupOf(choices)}
+            onChoose={(group) => choose({ group, sort: "" })}
+            foot={
+              <span>
+                Days are in the search engine's time zone, Pacific Time ({first.timezone}), not in that of the site.
+                {first.data_until && ` Data until ${dayText(first.data_until)}.`}
+              </span>
+            }
+            full
+          >
             <ReportTable
               siteId={siteId}
               report={first}
@@ -87,10 +99,6 @@ export default function SearchQueries() {
               isLoadingMore={report.isFetchingNextPage}
             />
           </Card>
-          <p class="small quiet">
-            Days are in the search engine's time zone, Pacific Time ({first.timezone}), not in that of the site.
-            {first.data_until && ` Data until ${dayText(first.data_until)}.`}
-          </p>
         </div>
       )}
     </Page>

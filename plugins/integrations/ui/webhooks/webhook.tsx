@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
 import {
   Button,
+  Card,
   type Column,
   DescriptionList,
   FilterRow,
@@ -75,7 +76,9 @@ export default function WebhookPage() {
                 <Button onClick={() => act(() => setEnabled(siteId, data, true), "Webhook turned on")}>Turn on webhook</Button>
               </div>
             )}
-            <Facts of={data} />
+            <Card title="Settings" full>
+              <Facts of={data} />
+            </Card>
             <Deliveries siteId={siteId} webhook={data} />
           </div>
         )}
@@ -117,8 +120,7 @@ function Deliveries({ siteId, webhook }: { siteId: number; webhook: WebhookRespo
   )
   const isFiltered = filters.state !== undefined
   return (
-    <section class="stack" aria-labelledby="deliveries">
-      <h2 id="deliveries">Deliveries</h2>
+    <Card title="Deliveries" full>
       {(isFiltered || list.rows?.length !== 0) && (
         <FilterRow label="Deliveries">
           <SelectField label="State" value={filters.state ?? ""} options={STATES} onValue={(state) => setFilters({ state })} />
@@ -138,7 +140,7 @@ function Deliveries({ siteId, webhook }: { siteId: number; webhook: WebhookRespo
         step={isFiltered && <Button onClick={() => setFilters({ state: "" })}>Clear filter</Button>}
       />
       {chosen !== undefined && <DeliveryDialog siteId={siteId} webhookId={webhook.id} id={chosen} onClose={() => setChosen(undefined)} />}
-    </section>
+    </Card>
   )
 }
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
 
 interface FieldProps {
-  label: string
+  label: ComponentChildren
   /** Help below the field, replaced by the error if there is one. */
   note?: ComponentChildren
   error?: string | undefined

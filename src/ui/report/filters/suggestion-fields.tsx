@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 import type { Properties, Suggestions } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
@@ -7,7 +8,7 @@ import { TextField } from "../../parts/form/fields.tsx"
 import { useReport } from "../data/reports.ts"
 
 interface MatchValueFieldProps {
-  label: string
+  label: ComponentChildren
   of: "event" | "page"
   value: string
   onValue(value: string): void

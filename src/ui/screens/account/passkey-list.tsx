@@ -40,7 +40,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
         {({ data }) => (
           <div class="stack">
             {data.length > 0 && (
-              <DataTable caption="Your passkeys" columns={columnsOf(setNaming, setRemoving)} rows={data} keyOf={({ id }) => id} />
+              <DataTable stacks caption="Your passkeys" columns={columnsOf(setNaming, setRemoving)} rows={data} keyOf={({ id }) => id} />
             )}
             {canUsePasskeys() ? (
               <div class="row">

@@ -38,7 +38,7 @@ export function SessionList(_: { me: Me }) {
       <QueryResult of={list} rows={3}>
         {({ data }) => (
           <div class="stack">
-            <DataTable caption="Where you are signed in" columns={columnsOf(setEnding)} rows={data} keyOf={({ id }) => id} />
+            <DataTable stacks caption="Where you are signed in" columns={columnsOf(setEnding)} rows={data} keyOf={({ id }) => id} />
             {data.length > 1 && (
               <div class="row">
                 <Button kind="danger" onClick={() => setEnding("others")}>

@@ -88,6 +88,7 @@ function FunnelTable({ funnels }: { funnels: readonly OwnFunnelResponse[] }) {
     <div class="stack">
       <ImportMark of={(first.data as FunnelInsight | undefined)?.imports} />
       <DataTable
+        stacks
         caption="Funnels"
         rows={funnels}
         keyOf={({ id }) => id}

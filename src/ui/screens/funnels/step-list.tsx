@@ -142,11 +142,15 @@ interface StepFieldsProps {
 
 function StepFields({ step, index, onStep, error }: StepFieldsProps) {
   const set = (change: Partial<DraftStep>) => onStep({ ...step, ...change })
-  const of = `of step ${index + 1}`
+  const labelled = (label: string) => (
+    <>
+      {label} <span class="visually-hidden">of step {index + 1}</span>
+    </>
+  )
   return (
     <div class="step-fields">
       <SelectField
-        label={`Type ${of}`}
+        label={labelled("Type")}
         value={step.type}
         options={[
           { value: "page", label: "Page" },
@@ -155,20 +159,20 @@ function StepFields({ step, index, onStep, error }: StepFieldsProps) {
         onValue={(type) => set({ type: type as DraftStep["type"] })}
       />
       <SelectField
-        label={`Match ${of}`}
+        label={labelled("Match")}
         value={step.match}
         options={Object.entries(MATCH_LABELS).map(([value, label]) => ({ value, label }))}
         onValue={(match) => set({ match: match as DraftStep["match"] })}
       />
       <MatchValueField
-        label={`${step.type === "page" ? "Page" : "Event"} ${of}`}
+        label={labelled(step.type === "page" ? "Page" : "Event")}
         of={step.type}
         value={step.value}
         onValue={(value) => set({ value })}
         error={error && `It ${error}.`}
       />
       <TextField
-        label={`Name ${of}`}
+        label={labelled("Name")}
         value={step.name}
         onValue={(name) => set({ name })}
         maxLength={120}

@@ -127,7 +127,7 @@ function GoalTable({ rows, currency, onEdit }: GoalTableProps) {
       ? [{ id: "actions", label: "Actions", cell: ({ goal }: GoalRow) => <Actions goal={goal} onEdit={onEdit} onDelete={deleteGoal} /> }]
       : []),
   ]
-  return <DataTable caption="Goals" columns={columns} rows={rows} keyOf={({ goal }) => goal.id} />
+  return <DataTable stacks caption="Goals" columns={columns} rows={rows} keyOf={({ goal }) => goal.id} />
 }
 
 /** Links the name to the dashboard filtered by the goal. */

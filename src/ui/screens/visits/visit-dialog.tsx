@@ -18,10 +18,11 @@ import { deviceText, moneyText, placeText, sourceText } from "./visit-texts.ts"
 
 type Events = VisitResponse["timeline"]["data"]
 
-const KINDS: Readonly<Record<string, string>> = {
-  rotating: "recognized for one day, week or month",
-  device: "recognized by an ID on the device",
-  user: "recognized by a user ID",
+/** Returns how the visitor is recognized. Without a lasting ID that is for a day, unless the site's mode says otherwise. */
+function recognitionText({ visitor_kind, identity_mode }: VisitResponse): string {
+  if (visitor_kind === "device") return "recognized by an ID on the device"
+  if (visitor_kind === "user") return "recognized by a user ID"
+  return `recognized for one ${identity_mode === "weekly" ? "week" : identity_mode === "monthly" ? "month" : "day"}`
 }
 
 /** Dialog with the facts of a visit and the timeline of its events. */
@@ -100,7 +101,7 @@ function VisitFacts({ of: visit }: { of: VisitResponse }) {
         ) : (
           visit.visitor
         )}
-        , {KINDS[visit.visitor_kind]}
+        , {recognitionText(visit)}
       </span>,
     ],
   ]

@@ -73,6 +73,7 @@ test("a visit opens as a timeline, with the engaged time and scroll depth of eac
     utm_source: "mail",
     utm_campaign: "spring",
     browser_version: "140.0",
+    identity_mode: "daily",
   })
   expect(visit.timeline).toEqual({
     data: [

@@ -40,7 +40,7 @@ export function Audit({ organization }: SectionProps) {
           </EmptyState>
         ) : (
           <div class="stack" aria-busy={list.isFetching}>
-            <DataTable caption="Audit log" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites)} />
+            <DataTable stacks caption="Audit log" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites)} />
             {list.hasNextPage && (
               <div class="row">
                 <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>

@@ -70,7 +70,7 @@ export function ApiKeys({ organization }: SectionProps) {
               <EmptyState>No keys with this status.</EmptyState>
             )
           ) : (
-            <DataTable caption="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites, setAct)} />
+            <DataTable stacks caption="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites, setAct)} />
           )
         }
       </QueryResult>

@@ -54,14 +54,14 @@ export function Invitations({ organization }: SectionProps) {
   return (
     <Page title="Invitations">
       {writes && <InviteForm organization={organization} onInvited={done} />}
-      <section class="stack" aria-labelledby="invitations">
+      <section class="card stack" aria-labelledby="invitations">
         <h2 id="invitations">Pending invitations</h2>
         <QueryResult of={list} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState>No pending invitations. People who accept an invitation appear under Members.</EmptyState>
             ) : (
-              <DataTable caption="Invitations" rows={rows} keyOf={({ id }) => id} columns={columns} />
+              <DataTable stacks caption="Invitations" rows={rows} keyOf={({ id }) => id} columns={columns} />
             )
           }
         </QueryResult>

@@ -61,6 +61,7 @@ export function Members({ organization, me }: SectionProps) {
             <EmptyState>No members match. Search for part of a name or email address.</EmptyState>
           ) : (
             <DataTable
+              stacks
               caption="Members"
               rows={shown}
               keyOf={({ user }) => user.id}

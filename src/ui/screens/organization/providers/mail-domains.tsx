@@ -22,11 +22,11 @@ export function MailDomains({ organization }: SectionProps) {
   const [domain, setDomain] = useState("")
   return (
     <Page title="Email domains">
-      <p class="quiet">
-        Verify your email domains. Your organization's identity provider can only sign in people with an address at a verified domain.
-      </p>
       <section class="card stack" aria-labelledby="add-domain">
         <h2 id="add-domain">Add domain</h2>
+        <p class="quiet">
+          Verify your email domains. Your organization's identity provider can only sign in people with an address at a verified domain.
+        </p>
         <Form
           label="Add domain"
           submit={async () => {

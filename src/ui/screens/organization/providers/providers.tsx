@@ -34,13 +34,13 @@ export function Providers({ organization }: SectionProps) {
         </Button>
       }
     >
-      <p class="quiet">
-        Let members sign in with an existing account through OpenID Connect. A provider only gives access to this organization.
-      </p>
       <QueryResult of={list} rows={4}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState>No identity providers yet. Members sign in with a password or passkey.</EmptyState>
+            <EmptyState>
+              No identity providers yet. Members sign in with a password or passkey. With OpenID Connect, they can use an existing account.
+              A provider only gives access to this organization.
+            </EmptyState>
           ) : (
             <ul class="stack">
               {rows.map((provider) => (
