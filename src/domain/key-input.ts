@@ -1,6 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Fault, refuseFaults } from "./error.ts"
 import { type ApiKey, SCOPES } from "./key.ts"
+import { type KeyMaker, rightsBeyond } from "./key-bounds.ts"
 import { API, ORGANIZATION, THINGS } from "./limits.ts"
 import { instantText, parseInstant } from "./moment.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
@@ -57,6 +58,9 @@ export const KeyInput = t.Object({ ...OTHER_FIELDS, ...SITE_FIELDS, ...PERSONAL 
 /** The writable fields of a new API key for a single site. */
 export const SiteKeyInput = t.Object({ ...OTHER_FIELDS, ...PERSONAL }, { additionalProperties: false, title: "SiteKeyInput" })
 
+/** The writable fields of a new API key that another key creates for a single site. */
+export const MadeKeyInput = t.Object(OTHER_FIELDS, { additionalProperties: false, title: "ApiKeyInput" })
+
 const ignoredField = t.Optional(t.Unknown({ description: "Read-only. Accepted and ignored." }))
 /** A merge patch of an API key. Read-only fields of the GET response are accepted and ignored. */
 export const KeyPatch = t.Object(
@@ -94,6 +98,8 @@ export interface KeyTerms {
   life: { default: number; maximum: number | null }
   /** Returns whether a text is an IP address or a CIDR range. */
   isRange(text: string): boolean
+  /** Key that creates the new one, which has its limits unless the body names stricter ones. */
+  maker?: KeyMaker
 }
 
 const DAY_MS = 86_400_000
@@ -103,11 +109,15 @@ const DAY_MS = 86_400_000
  * `validation_failed` with all faults at once.
  */
 export function parseKey(body: unknown, terms: KeyTerms, site?: number): KeyFields & { personal: boolean } {
-  const { fields, faults } = inspect(site === undefined ? KeyInput : SiteKeyInput, body)
+  const { maker } = terms
+  const { fields, faults } = inspect(site === undefined ? KeyInput : maker ? MadeKeyInput : SiteKeyInput, body)
   const sent: Sent = site === undefined ? fields : { ...fields, site_access: "list", site_ids: [site] }
-  refuseFaults(inDocumentOrder([...faults, ...withoutDuplicates(siteFaults(sent, terms), faults), ...meaningFaults(sent, terms)], body))
-  const { name, ip_allow, rate_limit = null, personal = false } = sent
-  const expires_at = sent.expires_at === undefined ? terms.now + terms.life.default * DAY_MS : endOf(sent.expires_at)
+  const found = [...siteFaults(sent, terms), ...(maker ? rightsBeyond(sent, maker) : [])]
+  refuseFaults(inDocumentOrder([...faults, ...withoutDuplicates(found, faults), ...meaningFaults(sent, terms)], body))
+  const { name, ip_allow = maker?.key.ip_allow, rate_limit = maker?.key.rate_limit ?? null } = sent
+  const usual = terms.now + terms.life.default * DAY_MS
+  const expires_at = sent.expires_at === undefined ? Math.min(usual, maker?.key.expires_at ?? usual) : endOf(sent.expires_at)
+  const personal = maker ? maker.key.owner_user_id !== null : (sent.personal ?? false)
   // The fields are present, because no fault was found.
   return { name: name!, scopes: scopesOf(sent), site_ids: sitesOf(sent), ip_allow: ip_allow ?? [], rate_limit, expires_at, personal }
 }

@@ -28,6 +28,8 @@ export const SCOPES = [
   "configuration:write",
   "shares:read",
   "shares:write",
+  "keys:read",
+  "keys:write",
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -53,6 +55,8 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   "configuration:write": "Replace whole configurations of sites: settings, shields, goals, funnels and segments",
   "shares:read": "Read shared views and their links, which open without a key",
   "shares:write": "Create, change and delete shared views",
+  "keys:read": "Read API keys that are limited to sites, without their secrets",
+  "keys:write": "Create, rotate and revoke API keys that are limited to sites",
 }
 
 const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
@@ -64,6 +68,7 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "segments:write": ["segments:read"],
   "configuration:write": ["configuration:read"],
   "shares:write": ["shares:read"],
+  "keys:write": ["keys:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
@@ -170,7 +175,7 @@ export const reachesSite = (key: Pick<ApiKey, "organization_id" | "site_ids">, s
   key.organization_id === site.organization_id && (key.site_ids === null || key.site_ids.includes(site.id))
 
 const { min: minimum, max: maximum } = API.keyGraceHours
-const RotationInput = t.Object(
+export const RotationInput = t.Object(
   {
     grace_hours: t.Optional(
       t.Integer({
@@ -180,7 +185,7 @@ const RotationInput = t.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "ApiKeyRotation" },
 )
 
 /** Reads for how many hours the old secret of a rotated key remains valid. Throws `validation_failed`. */
@@ -227,6 +232,8 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "configuration:write": ["site:write", "goals:write", "funnels:write", "segments:write"],
   "shares:read": ["dashboards:share"],
   "shares:write": ["dashboards:share"],
+  "keys:read": ["keys:write"],
+  "keys:write": ["keys:write"],
 }
 /** Additional permissions for a key that reaches all sites: it can create and delete sites. */
 const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }

@@ -28,6 +28,7 @@ import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
 import { errorRoutes } from "./openapi/errors.ts"
 import { privateDocument } from "./openapi/private-document.ts"
 import { type PrivateOptions, privateRoutes } from "./private/routes.ts"
+import { siteKeyRoutes } from "./public/api-keys.ts"
 import { annotationRoutes, funnelRoutes, goalRoutes } from "./public/definitions.ts"
 import { eventRoutes } from "./public/events.ts"
 import { exportRoutes } from "./public/export.ts"
@@ -169,6 +170,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     healthRoutes(health),
     errorRoutes(),
     keyRoutes(auth, options),
+    siteKeyRoutes(auth, create, options),
     siteRoutes(auth, create, options),
     goalRoutes(auth, create, options.goals),
     funnelRoutes(auth, create, options),

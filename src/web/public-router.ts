@@ -15,7 +15,7 @@ export interface KeyRequirements {
   /** Whether the route changes nothing although it is not a GET. It works during maintenance. */
   reads?: boolean
   /** Throws if a resource in the path below the site does not exist. Runs before all later checks. */
-  finds?(site: Site, call: Call): Promise<unknown>
+  finds?(site: Site, call: Call, key: ApiKey): Promise<unknown>
   /** Parser of the body. Default: JSON. */
   read?: Read
   /** Media types of the response. Default: JSON. */
@@ -54,7 +54,7 @@ export function publicRouter({ admit, siteOf, refuseFormat, actorOf }: KeyGate, 
       const identify = async (call: Call) => {
         const apiKey = await admit(call, requirements)
         const site = await siteOf(apiKey, call)
-        await requirements.finds?.(site, call)
+        await requirements.finds?.(site, call, apiKey)
         refuseFormat(call, requirements)
         return { apiKey, site, actor: actorOf(apiKey, call) }
       }

@@ -23,7 +23,7 @@ const MEANINGS: Record<CoreErrorCode, string> = {
     "The operation needs a key with access to all sites of the organization. This key is limited to selected sites.",
   origin_not_allowed: "Pages of this origin must not send this request. The operator can allow further origins.",
   forbidden:
-    "Your role in the organization or on the site does not allow this. The member required_permission names the missing permission.",
+    "Your role in the organization or on the site does not allow this, or your API key has too few rights. The member required_permission names the missing permission, if it is a single one.",
   reauth_required: "Confirm your identity with your password or second factor. The confirmation is valid for ten minutes.",
   mfa_enrollment_required: "Your organization requires a second factor. Add one in your account settings.",
   setup_token_invalid: "The console prints a token at each start and a new one when it expires. Use the latest token.",

@@ -28,6 +28,12 @@ const SHARE = {
   ...{ allow_range: true, allow_filters: true, allow_export: false, embed_origins: [], ...TIMES },
   ...{ sections: ["summary", "sources", "pages"], is_public: false },
 }
+const API_KEY = {
+  ...{ id: 6, name: "Shop server", prefix: "ff_8sT3kQ1z", last4: "pVc7", scopes: ["events:write"], site_ids: [1] },
+  ...{ ip_allow: [], rate_limit: null, created_at: TIMES.created_at, expires_at: "2027-01-05T10:00:00Z" },
+  ...{ last_used_at: null, revoked_at: null, state: "active" },
+}
+const NEW_API_KEY = { ...API_KEY, key: "ff_8sT3kQ1z_0000000000000000000000000000000000000000000000pVc7" }
 const SETTINGS = {
   ...{ timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR" },
   ...{ strict_origin: false, accept_any_host: false, identity_mode: "daily", persistent_days: 180, store_user_ids: false },
@@ -139,6 +145,8 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createSegment: { "application/json": { name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }] } },
   updateSegment: { "application/json": { name: "Germany" } },
   updateSettings: { "application/json": { respect_gpc: true } },
+  createApiKey: { "application/json": { name: "Shop server", scopes: ["events:write"] } },
+  rotateApiKey: { "application/json": { grace_hours: 24 } },
   createShare: {
     "application/json": {
       ...{ name: "Partners", expires_at: "2027-01-31T12:00:00Z", locked_filters: [{ dimension: "country", values: ["DE"] }] },
@@ -213,6 +221,10 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   createSegment: SEGMENT,
   getSegment: SEGMENT,
   updateSegment: { ...SEGMENT, name: "Germany" },
+  listApiKeys: page(API_KEY),
+  createApiKey: NEW_API_KEY,
+  getApiKey: API_KEY,
+  rotateApiKey: NEW_API_KEY,
   listShares: page(SHARE),
   createShare: SHARE,
   getShare: SHARE,

@@ -54,6 +54,8 @@ export const Problem = t.Object(
       }),
     ),
     options: t.Optional(t.Array(t.Unknown(), { description: "Possible solutions. Present only with `identity_insufficient`." })),
+    required_permission: t.Optional(t.String({ description: "Missing permission. Present only with `forbidden`." })),
+    state: t.Optional(t.String({ description: "Current state of the resource. Present only with `invalid_state`." })),
     used_by: t.Optional(t.Array(t.Unknown(), { description: "Items that use the segment. Present only with `segment_in_use`." })),
     pointer: t.Optional(
       t.String({
@@ -70,11 +72,9 @@ export const PrivateProblem = t.Object(
     ...Problem.properties,
     reason: t.Optional(t.String({ description: "Problem of the destination. Present only with `invalid_destination`." })),
     suggestions: t.Optional(t.Array(t.String(), { description: "Suggested free slugs. Present only with `slug_taken`." })),
-    required_permission: t.Optional(t.String({ description: "Missing permission. Present only with `forbidden`." })),
     current: t.Optional(
       t.Object({}, { additionalProperties: true, description: "Current state of the resource. Present only with `version_conflict`." }),
     ),
-    state: t.Optional(t.String({ description: "Current state of the resource. Present only with `invalid_state`." })),
     organizations: t.Optional(
       t.Array(t.Unknown(), { description: "Organizations of which the user is the only owner. Present only with `sole_owner`." }),
     ),

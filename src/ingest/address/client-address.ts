@@ -134,6 +134,13 @@ export function readRange(entry: string): { entry: string; base: Uint8Array; bit
   return Number.isInteger(bits) && bits >= 0 && bits <= width && length !== "" ? { entry, base: base.bytes, bits } : undefined
 }
 
+/** Returns whether every address of a range belongs to one of the ranges. */
+export function isWithinRanges(entry: string, ranges: readonly string[]): boolean {
+  const inner = readRange(entry)
+  const outer = ranges.flatMap((range) => readRange(range) ?? [])
+  return inner !== undefined && outer.some(({ base, bits }) => bits <= inner.bits && covers(base, bits, inner.base))
+}
+
 function covers(base: Uint8Array, bits: number, address: Uint8Array): boolean {
   if (base.length !== address.length) return false
   const whole = bits >> 3

@@ -2,15 +2,17 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import { type ApiKey, type KeyState, keyEnded, keyNotFound, keyState, missingPermissionFor, parseRotation } from "../../domain/key.ts"
+import { type KeyMaker, overseesKey, rightsBeyond } from "../../domain/key-bounds.ts"
 import { type KeyFields, type KeyTerms, parseKey, patchKey } from "../../domain/key-input.ts"
 import { composeKey, KEY_PREFIX, KEY_RANDOM_BYTES } from "../../domain/key-token.ts"
 import { API } from "../../domain/limits.ts"
 import { missingPermission } from "../../domain/membership.ts"
+import { instantOrNull } from "../../domain/moment.ts"
 import { keyLife } from "../../domain/organization.ts"
 import type { Permissions } from "../../domain/permission.ts"
 import { keyEvent } from "../../domain/product-event.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
-import { isRange } from "../../ingest/address/client-address.ts"
+import { isRange, isWithinRanges } from "../../ingest/address/client-address.ts"
 import {
   countLiveKeys,
   creatorById,
@@ -59,6 +61,11 @@ export interface KeyChangeTerms {
   current?(key: ApiKey): object
   /** Id of the user who makes the change. Missing for the command line. */
   by?: number
+  /**
+   * API key that makes the change, with its current rights. A key that it creates or rotates has at most these, and belongs to the same
+   * user, whose permissions limit both.
+   */
+  maker?: Omit<KeyMaker, "isWithinRanges">
   /** The only site that a new key has access to. */
   site?: number
 }
@@ -79,7 +86,7 @@ export interface Keys extends KeyLookup {
   update(organizationId: number, id: string | undefined, patch: unknown, terms?: KeyChangeTerms): Promise<ApiKey>
   /**
    * Replaces the secret of a key. The old secret works for another `grace_hours` (default 24). Throws `forbidden` for a key with more
-   * permissions than the author of the change.
+   * rights than the author of the change.
    */
   rotate(organizationId: number, id: string | number, body: unknown, terms?: KeyChangeTerms): Promise<NewSecret>
   /** Revokes a key from the next request on. Idempotent. */
@@ -131,14 +138,16 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
 
   return {
     ...createKeyLookup({ catalog, clock, permissions }),
-    create: (organizationId, body, { alongside, storeResponse, by, site } = {}) =>
+    create: (organizationId, body, { alongside, storeResponse, by, maker, site } = {}) =>
       catalog.transaction(async (statements) => {
-        const { personal, ...fields } = parseKey(body, await termsOf(statements, organizationId), site)
+        const terms = await termsOf(statements, organizationId)
+        const { personal, ...fields } = parseKey(body, { ...terms, ...(maker && { maker: { ...maker, isWithinRanges } }) }, site)
         await refuseEscalation(statements, organizationId, fields, by)
         const now = clock.now()
         if ((await countLiveKeys(statements, organizationId, now)) >= API.keysPerOrganization) throw tooManyKeys()
         const { keyId, token } = composeKey(random(KEY_RANDOM_BYTES))
-        const owner = { organization_id: organizationId, created_by: by ?? null, owner_user_id: personal ? (by ?? null) : null }
+        const created_by = maker ? maker.key.created_by : (by ?? null)
+        const owner = { organization_id: organizationId, created_by, owner_user_id: personal ? created_by : null }
         const stored = { key_id: keyId, secret_hash: hashOf(token), last4: token.slice(-4), created_at: now }
         const key = await insertKey(statements, { ...fields, ...owner, ...stored })
         await outbox.write(statements, keyEvent("created", key))
@@ -178,12 +187,13 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         await alongside?.(statements, { before, after })
         return after
       }),
-    async rotate(organizationId, id, body, { expected, alongside, storeResponse, by } = {}) {
+    async rotate(organizationId, id, body, { expected, alongside, storeResponse, by, maker } = {}) {
       const { grace_hours } = parseRotation(body)
       return catalog.transaction(async (statements) => {
         const before = await findLive(statements, organizationId, id)
         // The author of a rotation receives the secret, so they need all permissions of the key.
         await refuseEscalation(statements, organizationId, before, by)
+        if (maker) refuseStronger(before, { ...maker, isWithinRanges })
         refuseOtherVersion(before, expected)
         const { token } = composeKey(random(KEY_RANDOM_BYTES), before.prefix.slice(KEY_PREFIX.length))
         const graceEnds = clock.now() + grace_hours * HOUR_MS
@@ -208,6 +218,15 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
 }
 
 const HOUR_MS = 3_600_000
+
+/** Throws if another key has rights that its would-be holder lacks. */
+function refuseStronger(key: ApiKey, maker: KeyMaker): void {
+  if (!overseesKey(maker.key, key)) throw keyNotFound()
+  const { scopes, ip_allow, rate_limit } = key
+  const shown = { scopes, ip_allow, rate_limit, expires_at: instantOrNull(key.expires_at) }
+  if (rightsBeyond(shown, maker).length > 0)
+    throw new AppError("forbidden", "This API key has rights that the API key of the request lacks.")
+}
 
 const tooManyKeys = () =>
   new AppError(

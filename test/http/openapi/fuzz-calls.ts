@@ -25,9 +25,10 @@ export interface FuzzTerms {
 export function fuzzCalls(
   document: OpenApiDocument,
   operations: readonly Declared[],
-  terms: FuzzTerms = { idOf, exampleOf: ({ bodies }) => bodies["application/json"]?.example },
+  chosen: Partial<FuzzTerms> = {},
 ): fc.Arbitrary<FuzzCall> {
   const values = valuesOf(document)
+  const terms: FuzzTerms = { idOf, exampleOf: ({ bodies }) => bodies["application/json"]?.example, ...chosen }
   const calls = fc.constantFrom(...operations).chain((operation) => {
     const valid = validCalls(operation, values, terms)
     return fc.oneof(
@@ -78,10 +79,10 @@ function validParts(operation: Declared, values: Values, terms: FuzzTerms): fc.A
     .map(({ query, ...parts }) => ({ ...parts, operation, query: Object.entries(query) }))
 }
 
-/** The first resource of each kind is never deleted, because most calls use it. */
-function idOf({ method, ids }: Declared, id: string): fc.Arbitrary<string> {
+/** The first resource of each kind is never deleted, because most calls use it. `first` is its id. */
+export function idOf({ method, ids }: Declared, id: string, first = 1): fc.Arbitrary<string> {
   const isDeleted = method === "DELETE" && id === ids.at(-1)
-  return (isDeleted ? fc.integer({ min: 2, max: 12 }) : fc.constantFrom(1, 1, 1, 1, 2, 3, 999)).map(String)
+  return (isDeleted ? fc.integer({ min: 2, max: 12 }) : fc.constantFrom(1, 1, 1, 1, 2, 3, 999)).map((nth) => String(first + nth - 1))
 }
 
 /** Keeps only a few parameters, because random values of many always contradict each other. */

@@ -4,7 +4,7 @@ import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { bySize, SEED } from "../../size.ts"
 import { openTarget, type Target } from "../target.ts"
 import { answerChecker, type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
-import { type FuzzCall, fuzzCalls } from "./fuzz-calls.ts"
+import { type FuzzCall, fuzzCalls, idOf } from "./fuzz-calls.ts"
 
 /**
  * Calls of all operations, generated from the document: valid, mutated, and wild.
@@ -12,6 +12,8 @@ import { type FuzzCall, fuzzCalls } from "./fuzz-calls.ts"
 const CALLS = bySize({ check: 4_500, full: 12_000, release: 240_000 })
 
 let target: Target
+/** Id of the first API key of the site. The keys of the target came before, and are for all sites. */
+let firstKey = 1
 beforeAll(async () => {
   target = await openTarget({ api_rate_limit: "1000000" })
   const headers = { authorization: `Bearer ${target.keys.all}`, "content-type": "application/json" }
@@ -36,9 +38,12 @@ beforeAll(async () => {
     ["annotations", { at: "2026-11-20", text: "Launch" }],
     ["segments", { name: "Germany", filters: [{ dimension: "country", values: ["DE"] }] }],
     ["shares", { name: "Partners" }],
+    ["api-keys", { name: "Server", scopes: ["keys:read"] }],
     ["people/erasures", { user_id: "customer-1", confirm: true }],
-  ] as const)
-    await fetch(`${target.url}/api/public/v1/sites/1/${things}`, { method: "POST", headers, body: JSON.stringify(body) })
+  ] as const) {
+    const made = await fetch(`${target.url}/api/public/v1/sites/1/${things}`, { method: "POST", headers, body: JSON.stringify(body) })
+    if (things === "api-keys") firstKey = ((await made.json()) as { id: number }).id
+  }
 })
 afterAll(() => target.close())
 
@@ -83,9 +88,10 @@ test(
     })
     const faultsOf = answerChecker(document)
     const seen = new Map<string, Set<string>>(operations.map(({ name }) => [name, new Set()]))
+    const terms = { idOf: (operation: Declared, id: string) => idOf(operation, id, id === "api_key_id" ? firstKey : 1) }
     const fuzz = (some: readonly Declared[], numRuns: number) =>
       fc.assert(
-        fc.asyncProperty(fuzzCalls(document, some), async (call) => {
+        fc.asyncProperty(fuzzCalls(document, some, terms), async (call) => {
           const answer = await answerOf(call)
           seen.get(call.operation.name)!.add(answer.status < 400 ? "good" : "refused")
           const faults = [...faultsOf(call.operation, answer), ...faultsOfError(answer), ...(answer.status >= 500 ? ["it failed"] : [])]

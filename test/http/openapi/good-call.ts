@@ -35,6 +35,8 @@ const named = (example: unknown, { site_id }: Ids): unknown =>
 
 function fresh(name: string, example: unknown): unknown {
   if (name === "createPlausibleSite") return { ...(example as object), domain: `made-${++made}.example` }
+  // A key creates others with its own scopes only.
+  if (name === "createApiKey") return { ...(example as object), scopes: ["keys:read"] }
   if (name === "putPlausibleGoal") return { ...(example as object), event_name: `made ${++made}`, display_name: `Made ${made}` }
   // A new site recognizes visitors for one day, and the example follows them over two.
   if (name === "getRetention") return { ...(example as object), periods: 1 }

@@ -43,6 +43,7 @@ async function fill({ api, key, collect, site }: TestInstance): Promise<Ids> {
     annotation_id: await make("annotations", { at: "2026-11-20", text: "Launch" }),
     segment_id: await make("segments", { name: "Launch", filters: [{ dimension: "country", values: ["DE"] }] }),
     share_id: await make("shares", { name: "Partners" }),
+    api_key_id: await make("api-keys", { name: "Server", scopes: ["keys:read"] }),
     erasure_id: await make("people/erasures", { user_id: "customer-1", confirm: true }),
   }
 }
@@ -136,6 +137,12 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
 const CONFLICTS: Readonly<Record<string, (operation: Declared) => Promise<Answer>>> = {
   updateSettings: async (operation) => send(withBody(operation, await takenIds()), instance.key),
   putConfiguration: async (operation) => send(withBody(operation, { settings: await takenIds() }), instance.key),
+  async rotateApiKey(operation) {
+    const maker = operations.find(({ name }) => name === "createApiKey")!
+    const { id } = (await send(good(maker), instance.key)).body as { id: number }
+    await instance.app.instance.keys.revoke(1, id)
+    return send(goodCall(operation, { ...ids, api_key_id: id }), instance.key)
+  },
   async deleteSegment(operation) {
     let isUsed = true
     instance.app.instance.segments.registerUses(async () => (isUsed ? [{ type: "share", id: 1, name: "Partners" }] : []))

@@ -84,6 +84,7 @@ async function fill(siteId: number, key: string, text: string): Promise<Ids> {
     annotation_id: await make("annotations", { at: "2026-11-20", text }),
     segment_id: await make("segments", { name: text, filters: [{ dimension: "country", values: ["DE"] }] }),
     share_id: await make("shares", { name: text }),
+    api_key_id: await make("api-keys", { name: text, scopes: ["keys:read"] }),
     erasure_id: await make("people/erasures", { user_id: text, confirm: true }),
   }
 }
@@ -118,6 +119,7 @@ const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
   "segments:write": ["segments:read"],
   "configuration:write": ["configuration:read"],
   "shares:write": ["shares:read"],
+  "keys:write": ["keys:read"],
 }
 const SITE_IN_BODY = ["query", "queryPlausible", "putPlausibleGoal", "deletePlausibleGoal", "putPlausibleSharedLink"]
 const SITE_IN_QUERY = [

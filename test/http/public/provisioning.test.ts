@@ -106,6 +106,129 @@ test("the policy of the organization applies to the shared views of keys, and re
   expect((await api.get(`${SITE}/shares`, reader)).status).toBe(200)
 })
 
+interface NewKey {
+  id: number
+  key: string
+}
+
+test("a key for a site is created with its secret shown once, rotated and revoked", async () => {
+  const { api, makeKey, signIn } = instance
+  const cookie = await signIn({ role: "owner" })
+  const maker = await makeKey(["keys:write", "goals:write"], [1])
+  const keys = (method: string, path = "", body?: unknown, headers?: Record<string, string>) =>
+    api.send(method, `${SITE}/api-keys${path}`, body, maker, headers)
+  const goals = async (key: string) => (await api.get(`${SITE}/goals`, key)).status
+
+  const made = await keys("POST", "", { name: "Server", scopes: ["goals:read"] }, { "idempotency-key": "once" })
+  const { id, key, ...shown } = made.body as NewKey
+  expect(made).toMatchObject({ status: 201, body: { name: "Server", scopes: ["goals:read"], site_ids: [1], state: "active" } })
+  expect(made.headers.get("location")).toBe(`${SITE}/api-keys/${id}`)
+  expect((await keys("POST", "", { name: "Server", scopes: ["goals:read"] }, { "idempotency-key": "once" })).body).toEqual(
+    made.body as object,
+  )
+  expect(await goals(key)).toBe(200)
+  expect((await keys("GET", `/${id}`)).body).toEqual({ id, ...shown, last_used_at: expect.any(String) })
+  expect(JSON.stringify((await keys("GET")).body)).not.toContain(key)
+
+  const rotated = (await keys("POST", `/${id}/rotate`, { grace_hours: 0 })).body as NewKey
+  expect(await goals(key)).toBe(401)
+  expect(await goals(rotated.key)).toBe(200)
+  expect(await keys("DELETE", `/${id}`, undefined, { "if-match": '"1"' })).toMatchObject({ status: 412 })
+  expect((await keys("DELETE", `/${id}`)).status).toBe(204)
+  expect(await goals(rotated.key)).toBe(401)
+  expect(await keys("POST", `/${id}/rotate`, {})).toMatchObject({ status: 409, body: { code: "invalid_state", state: "revoked" } })
+  expect((await keys("GET", `/${id}`)).body).toMatchObject({ state: "revoked" })
+
+  const log = (await api.get("/api/private/organizations/1/audit?action=accounts.api_key.*&limit=3", undefined, { cookie })).body
+  expect(log).toMatchObject({
+    data: ["revoke", "rotate", "create"].map((verb) => ({ action: `accounts.api_key.${verb}`, actor_kind: "key" })),
+  })
+  for (const secret of [key, rotated.key]) expect(JSON.stringify(log)).not.toContain(secret)
+})
+
+test("a key creates and rotates no key with more rights than its own", async () => {
+  const { app, clock, fetch } = instance
+  const { keys, sites } = app.instance
+  const limits = { expires_at: new Date(clock.now() + 86_400_000).toISOString(), ip_allow: ["203.0.113.0/24"], rate_limit: 100 }
+  const scopes = ["keys:write", "stats:read"]
+  const other = await sites.create(1, { name: "Outlet", hosts: ["outlet.example"] })
+  const { secret } = await keys.create(1, { name: "Maker", scopes, site_access: "list", site_ids: [1], ...limits })
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" }
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const answer = await fetch(new Request(`http://localhost${path}`, init), "203.0.113.9")
+    return { status: answer.status, body: answer.status === 204 ? "" : await answer.json() }
+  }
+  const create = (body: object) => send("POST", `${SITE}/api-keys`, { name: "Made", scopes: ["sites:read"], ...body })
+
+  // Without limits of its own, a key has those of its maker. `stats:read` includes `sites:read`.
+  const { status, body: made } = await create({})
+  expect({ status, made }).toMatchObject({
+    status: 201,
+    made: { scopes: ["sites:read"], site_ids: [1], ...limits, expires_at: limits.expires_at.replace(/\.\d+/, "") },
+  })
+  expect((await create({ ip_allow: ["203.0.113.128/25"], rate_limit: 5 })).status).toBe(201)
+
+  const refused = await create({
+    scopes: ["sites:read", "export:read", "goals:write"],
+    ...{ expires_at: null, ip_allow: ["203.0.113.0/25", "203.0.0.0/16"], rate_limit: 101 },
+  })
+  expect(refused.status).toBe(422)
+  const { errors } = refused.body as { errors: { pointer: string; code: string }[] }
+  expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
+    "/scopes/1 invalid_choice",
+    "/scopes/2 invalid_choice",
+    "/expires_at out_of_range",
+    "/ip_allow/1 invalid_choice",
+    "/rate_limit out_of_range",
+  ])
+  for (const [field, value] of Object.entries({ ip_allow: [], rate_limit: null, expires_at: new Date(clock.now() + 90_000_000) }))
+    expect(await create({ [field]: value })).toMatchObject({ status: 422, body: { errors: [{ pointer: `/${field}` }] } })
+  for (const field of ["site_access", "site_ids", "personal"])
+    expect(await create({ [field]: true })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: `/${field}`, code: "unknown_field" }] },
+    })
+
+  const make = async (body: object) => (await keys.create(1, { name: "Dashboard", scopes: ["sites:read"], ...limits, ...body })).key.id
+  const stronger = await make({ site_access: "list", site_ids: [1], scopes: ["export:read"] })
+  const lasting = await make({ site_access: "list", site_ids: [1], expires_at: null })
+  for (const id of [stronger, lasting])
+    expect(await send("POST", `${SITE}/api-keys/${id}/rotate`, {})).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  expect((await send("DELETE", `${SITE}/api-keys/${stronger}`)).status).toBe(204)
+
+  const wider = [await make({ site_access: "all" }), await make({ site_access: "list", site_ids: [1, other.id] })]
+  const { data } = (await send("GET", `${SITE}/api-keys`)).body as { data: { id: number }[] }
+  for (const id of wider) {
+    expect(data.map((row) => row.id)).not.toContain(id)
+    for (const [method, path, body] of [
+      ["GET", ""],
+      ["POST", "/rotate", {}],
+      ["DELETE", ""],
+    ] as const)
+      expect(await send(method, `${SITE}/api-keys/${id}${path}`, body)).toMatchObject({ status: 404, body: { code: "api_key_not_found" } })
+  }
+  expect(await send("GET", `/api/public/v1/sites/${other.id}/api-keys`)).toMatchObject({ status: 404, body: { code: "site_not_found" } })
+})
+
+test("a key that a key has made loses the rights that their common creator loses", async () => {
+  const { app, api, signIn } = instance
+  const cookie = await signIn({ role: "admin" })
+  const sent = { name: "Setup", scopes: ["keys:write", "shares:write"], site_access: "list", site_ids: [1] }
+  const { key } = (await api.send("POST", "/api/private/organizations/1/api-keys", sent, undefined, { cookie })).body as NewKey
+  const made = (await api.post(`${SITE}/api-keys`, { name: "Made", scopes: ["keys:write", "shares:read"] }, key)).body as NewKey
+  const statuses = async () => [(await api.get(`${SITE}/shares`, made.key)).status, (await api.get(`${SITE}/api-keys`, made.key)).status]
+  expect(await statuses()).toEqual([200, 200])
+  await app.instance.catalog.script(
+    `update memberships set role = 'editor' where user_id = (select created_by from api_keys where id = ${made.id})`,
+  )
+  expect(await statuses()).toEqual([200, 403])
+  await app.instance.catalog.script(
+    `update memberships set role = 'viewer' where user_id = (select created_by from api_keys where id = ${made.id})`,
+  )
+  expect(await statuses()).toEqual([403, 403])
+})
+
 const DOCUMENT = {
   site: { name: "Store", hosts: ["shop.example", "*.shop.example"] },
   settings: { respect_gpc: false, allowed_query_params: ["page"] },

@@ -22,6 +22,8 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "configuration:write": "Replace whole configurations: settings, shields, goals, funnels and segments",
   "shares:read": "View shared views and their links",
   "shares:write": "Create and edit shared views",
+  "keys:read": "View API keys of sites, without their secrets",
+  "keys:write": "Create, rotate and revoke API keys of sites, with at most its own rights",
 }
 export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
@@ -55,6 +57,7 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "segments:write": ["segments:read"],
   "configuration:write": ["configuration:read"],
   "shares:write": ["shares:read"],
+  "keys:write": ["keys:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
