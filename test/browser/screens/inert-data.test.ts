@@ -42,7 +42,8 @@ async function nameThings(): Promise<string> {
   const provider = { name: IMAGE, issuer: "https://login.example.org", client_id: SCRIPT, client_secret: "between us two" }
   await ask("PATCH", "/me", { name: IMAGE })
   await ask("PATCH", "/organizations/1", { name: SCRIPT })
-  await ask("PATCH", "/sites/1", { name: IMAGE, version: 1 })
+  const { version } = stand.instance.app.instance.sites.directory.byId(1)!
+  await ask("PATCH", "/sites/1", { name: IMAGE, version })
   await ask("POST", "/sites/1/goals", { kind: "event", value: IMAGE, name: SCRIPT })
   await ask("POST", "/sites/1/goals", { kind: "page", value: `/${IMAGE}`, name: TEMPLATE })
   await ask("POST", "/sites/1/funnels", { name: IMAGE, steps })
