@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { API } from "./limits.ts"
 import { PersonResponse } from "./membership.ts"
-import { type Permissions, permissionsOnSite, type SiteRole, type Standing } from "./permission.ts"
+import { type Permissions, permissionsOnSite, type SiteRole, type Standing, sitePermissions } from "./permission.ts"
 import { CREATED_AT, field, Id, Instant, orNull, textOf } from "./response.ts"
 import { inspect } from "./shape.ts"
 
@@ -30,6 +30,8 @@ export const SCOPES = [
   "shares:write",
   "keys:read",
   "keys:write",
+  "members:read",
+  "members:write",
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -57,6 +59,8 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   "shares:write": "Create, change and delete shared views",
   "keys:read": "Read API keys that are limited to sites, without their secrets",
   "keys:write": "Create, rotate and revoke API keys that are limited to sites",
+  "members:read": "Read site-specific roles",
+  "members:write": "Give, change and remove site-specific roles",
 }
 
 const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
@@ -69,6 +73,7 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "configuration:write": ["configuration:read"],
   "shares:write": ["shares:read"],
   "keys:write": ["keys:read"],
+  "members:write": ["members:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
@@ -234,9 +239,21 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "shares:write": ["dashboards:share"],
   "keys:read": ["keys:write"],
   "keys:write": ["keys:write"],
+  "members:read": ["members:read"],
+  "members:write": ["members:write"],
 }
 /** Additional permissions for a key that reaches all sites: it can create and delete sites. */
 const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }
+
+/**
+ * Returns the highest role on a site whose rights a key has: it has every scope that a member with the role could give to a key. Undefined
+ * if it has not even those of a viewer.
+ */
+export const siteRoleOf = (key: Pick<ApiKey, "scopes">, all: Permissions): SiteRole | undefined =>
+  (["admin", "editor", "viewer"] as const).find((siteRole) => {
+    const held = sitePermissions({ role: "guest", grants: [], denies: [], siteRole }, all)
+    return SCOPES.every((scope) => hasScope(key, [scope]) || !NEEDED[scope].every((name) => held.has(name)))
+  })
 
 type Reach = Pick<ApiKey, "scopes" | "site_ids">
 

@@ -42,6 +42,7 @@ import { reportRoutes } from "./public/reports.ts"
 import { creation } from "./public/requests.ts"
 import type { SiteFacts } from "./public/responses.ts"
 import { shareRoutes } from "./public/shares.ts"
+import { publicSiteMemberRoutes } from "./public/site-members.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
 import { umamiRoutes } from "./public/umami.ts"
@@ -171,6 +172,7 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
     errorRoutes(),
     keyRoutes(auth, options),
     siteKeyRoutes(auth, create, options),
+    publicSiteMemberRoutes(auth, options),
     siteRoutes(auth, create, options),
     goalRoutes(auth, create, options.goals),
     funnelRoutes(auth, create, options),

@@ -35,6 +35,7 @@ export async function openTarget(settings: Record<string, string> = {}) {
     url,
     port: listening.port!,
     keys,
+    signIn: instance.signIn,
     /** A well-formed key that was never issued. */
     unknownKey: composeKey(crypto.getRandomValues(new Uint8Array(KEY_RANDOM_BYTES))).token,
     clock,

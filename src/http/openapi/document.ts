@@ -190,6 +190,7 @@ const TAGS = [
   ["plausible", "Plausible's stats API v1 and sites API, for its clients."],
   ["umami", "Umami's reports on websites, for its clients. They also accept the key in the header `x-umami-api-key`."],
   ["key", "The API key in use."],
+  ["members", "Site-specific roles of members and guests of the organization."],
   ["api-keys", "API keys that are limited to sites. A key cannot create one with more rights than it has itself."],
   ["documents", "Description of this API."],
 ] as const

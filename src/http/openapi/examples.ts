@@ -28,6 +28,7 @@ const SHARE = {
   ...{ allow_range: true, allow_filters: true, allow_export: false, embed_origins: [], ...TIMES },
   ...{ sections: ["summary", "sources", "pages"], is_public: false },
 }
+const MEMBER = { id: 8, name: "Ann", email: "ann@shop.example", role: "viewer", created_at: TIMES.created_at }
 const API_KEY = {
   ...{ id: 6, name: "Shop server", prefix: "ff_8sT3kQ1z", last4: "pVc7", scopes: ["events:write"], site_ids: [1] },
   ...{ ip_allow: [], rate_limit: null, created_at: TIMES.created_at, expires_at: "2027-01-05T10:00:00Z" },
@@ -145,6 +146,7 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createSegment: { "application/json": { name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }] } },
   updateSegment: { "application/json": { name: "Germany" } },
   updateSettings: { "application/json": { respect_gpc: true } },
+  putMember: { "application/json": { role: "viewer" } },
   createApiKey: { "application/json": { name: "Shop server", scopes: ["events:write"] } },
   rotateApiKey: { "application/json": { grace_hours: 24 } },
   createShare: {
@@ -221,6 +223,8 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   createSegment: SEGMENT,
   getSegment: SEGMENT,
   updateSegment: { ...SEGMENT, name: "Germany" },
+  listMembers: page(MEMBER),
+  putMember: MEMBER,
   listApiKeys: page(API_KEY),
   createApiKey: NEW_API_KEY,
   getApiKey: API_KEY,

@@ -48,7 +48,8 @@ const KEYED: readonly string[] = ["signed_in", "organization", "site"]
 
 /** Returns whether a route changes or deletes a versioned resource. */
 export const isVersioned = ({ method, access, detail }: Pick<PlacedRoute, "method" | "access" | "detail">): boolean =>
-  method === "patch" || (access ? (detail["x-failures"]?.includes("precondition_failed") ?? false) : method === "delete")
+  method === "patch" ||
+  (access ? (detail["x-failures"]?.includes("precondition_failed") ?? false) : method === "delete" && !detail["x-unversioned"])
 
 /** Returns whether responses of a route have an ETag and support `If-None-Match`. */
 export const isTagged = ({ method, answers, detail }: Pick<PlacedRoute, "method" | "answers" | "detail">): boolean =>

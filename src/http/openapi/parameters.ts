@@ -42,6 +42,7 @@ const ID_WORDS: Readonly<Record<string, string>> = {
   annotation_id: "Id of an annotation of the site.",
   share_id: "Id of a shared view of the site.",
   api_key_id: "Id of an API key of the site.",
+  user_id: "Id of a user.",
   site: "Id of the site. The response is the same for a site that does not exist and one you have no access to.",
   organization: "Id of the organization. The response is the same for an organization that does not exist and one you are not a member of.",
   user: "Id of the user.",

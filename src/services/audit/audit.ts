@@ -174,6 +174,16 @@ export const shareEntry =
     ...(verb === "create" && { changes: changesBetween(undefined, share) }),
   })
 
+/** Returns the audit entry of an action on a site-specific role. */
+export const siteMemberEntry =
+  (verb: "put" | "remove", { id: siteId, organization_id }: Site) =>
+  ({ user_id, email }: { user_id: number; email: string }): AuditEntry => ({
+    action: `accounts.site_member.${verb}`,
+    target: { type: "user", id: user_id, label: email },
+    organizationId: organization_id,
+    siteId,
+  })
+
 /** Returns the audit entry of an action on a shield of a site, or of the whole instance if `site` is missing. */
 export const shieldEntry =
   (verb: string, site: Site | undefined) =>

@@ -1,6 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
+import { type ApiKey, siteRoleOf as siteRoleOfKey } from "../../domain/key.ts"
 import { ORGANIZATION } from "../../domain/limits.ts"
 import {
   isAbove,
@@ -14,6 +15,7 @@ import {
   type Permissions,
   permissionsAt,
   permissionsOnSite,
+  type Rank,
   roleOnSite,
   type SiteRole,
   type Standing,
@@ -34,6 +36,9 @@ import {
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Sessions } from "../sign-in/sessions.ts"
 
+/** Who changes a role: a user by id, or an API key, which acts within its scopes and the permissions of its creator. */
+type Giver = number | ApiKey
+
 /**
  * Roles of users on a single site. Such a role raises or limits a member's role there, and is all that a guest has.
  * `user_not_found` is thrown for a user without a role here or without a membership of the site's organization.
@@ -43,10 +48,16 @@ export interface SiteMembers {
   list(site: Site): Promise<SiteMember[]>
   get(site: Site, user: string | undefined): Promise<SiteMember>
   /** Assigns or changes a role. Throws `validation_failed`, `forbidden` for a role above the caller's own, `limit_reached`. */
-  put(site: Site, user: string | undefined, body: unknown, by: number, alongside?: Alongside<SiteMember>): Promise<SiteMember>
-  remove(site: Site, user: string | undefined, by: number, alongside?: Alongside<SiteMember>): Promise<void>
+  put(site: Site, user: string | undefined, body: unknown, by: Giver, alongside?: Alongside<SiteMember>): Promise<SiteMember>
+  remove(site: Site, user: string | undefined, by: Giver, alongside?: Alongside<SiteMember>): Promise<void>
   /** Throws `user_not_found` for a user who cannot have a role on the site. */
   refuseStranger(site: Site, user: string | undefined): Promise<void>
+}
+
+/** Role and permissions of who changes a role. */
+interface Granter {
+  role: Rank | undefined
+  held: ReadonlySet<string>
 }
 
 interface SiteMembersOptions {
@@ -68,7 +79,18 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
     return row
   }
   /** Returns the current role and permissions of the caller on the site. Throws `forbidden`. */
-  async function granterOf(statements: Statements, site: Site, by: number) {
+  async function granterOf(statements: Statements, site: Site, by: Giver): Promise<Granter> {
+    if (typeof by === "number") return memberGranting(statements, site, by)
+    const siteRole = siteRoleOfKey(by, permissions)
+    const ofScopes = siteRole && sitePermissions({ role: "guest", grants: [], denies: [], siteRole }, permissionsAt(site, permissions))
+    if (!siteRole || !ofScopes) return { role: undefined, held: new Set() }
+    // The permissions of a creator who has left no longer limit the key.
+    const creator = by.created_by === null ? undefined : await membershipOf(statements, site.organization_id, by.created_by)
+    if (!creator) return { role: siteRole, held: ofScopes }
+    const { role, held } = await memberGranting(statements, site, creator.user_id)
+    return { role: role && isAbove(siteRole, role) ? role : siteRole, held: held.intersection(ofScopes) }
+  }
+  async function memberGranting(statements: Statements, site: Site, by: number): Promise<Granter> {
     const [member, siteRole] = [await membershipOf(statements, site.organization_id, by), await siteRoleOf(statements, site.id, by)]
     const standing = member && { ...member, ...(siteRole && { siteRole }) }
     const held = standing && permissionsOnSite(standing, permissionsAt(site, permissions))
@@ -107,7 +129,13 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
           throw new AppError("forbidden", "You can't change a member whose role on this site is above your own.")
         if (before?.role === role) return before
         refuseGain(site, member, { before: before?.role, after: role }, held)
-        await putSiteMember(statements, { siteId: site.id, userId: member.user_id, role, by, now: clock.now() })
+        await putSiteMember(statements, {
+          siteId: site.id,
+          userId: member.user_id,
+          role,
+          by: typeof by === "number" ? by : by.created_by,
+          now: clock.now(),
+        })
         if (
           !before &&
           member.role === "guest" &&

@@ -17,6 +17,8 @@ let firstKey = 1
 beforeAll(async () => {
   target = await openTarget({ api_rate_limit: "1000000" })
   const headers = { authorization: `Bearer ${target.keys.all}`, "content-type": "application/json" }
+  await target.signIn({ role: "viewer" })
+  await target.signIn({ role: "viewer" })
   for (const path of ["/pricing", "/", "/thanks"])
     await fetch(`${target.url}/api/event`, {
       method: "POST",

@@ -45,9 +45,9 @@ function fresh(name: string, example: unknown): unknown {
   return { ...(example as object), name: `Made ${made}`, ...(name === "createGoal" && { value: `made ${made}` }) }
 }
 
-/** Returns the operation that creates what another one deletes. Resources of Plausible's API are created by our own. */
+/** Returns the operation that creates what another one deletes. Resources of Plausible's API are created by our own, members are put. */
 export const makerOf = (operations: readonly Declared[], { name }: Declared): Declared =>
-  operations.find((one) => one.name === name.replace("delete", "create").replace("Plausible", ""))!
+  operations.find((one) => one.name === name.replace("delete", name === "deleteMember" ? "put" : "create").replace("Plausible", ""))!
 
 /** Returns the call that deletes the resource with an id. */
 export function deletionOf(operation: Declared, ids: Ids, made: number): Call {

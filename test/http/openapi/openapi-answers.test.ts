@@ -28,7 +28,7 @@ const STEPS = [
   { type: "event", value: "signup" },
 ]
 
-async function fill({ api, key, collect, site }: TestInstance): Promise<Ids> {
+async function fill({ api, key, collect, site, signIn }: TestInstance): Promise<Ids> {
   for (const [n, path] of [
     ["pageview", "/pricing"],
     ["signup", "/pricing"],
@@ -36,8 +36,11 @@ async function fill({ api, key, collect, site }: TestInstance): Promise<Ids> {
   ])
     await collect({ n, u: `https://shop.example${path}`, d: site.tracking_id, $: { amount: 9.5, currency: "EUR" }, p: { plan: "pro" } })
   const make = async (things: string, body: object) => ((await api.post(`${SITE}/${things}`, body, key)).body as { id: number }).id
+  for (const _ of ["kept", "removed"]) await signIn({ role: "viewer" })
+  await api.send("PUT", `${SITE}/members/1`, { role: "viewer" }, key)
   return {
     site_id: 1,
+    user_id: 1,
     goal_id: await make("goals", { kind: "event", value: "signup" }),
     funnel_id: await make("funnels", { name: "Signup", steps: STEPS }),
     annotation_id: await make("annotations", { at: "2026-11-20", text: "Launch" }),
@@ -56,7 +59,8 @@ const withBody = (operation: Declared, body: unknown): Call => ({ ...good(operat
 /** Creates the resource that a DELETE removes. */
 async function callWithNewResource(operation: Declared): Promise<Call> {
   if (operation.method !== "DELETE") return good(operation)
-  const { body } = await send(good(makerOf(operations, operation)), instance.key)
+  // The first member keeps the role, because other calls need one.
+  const { body } = await send(goodCall(makerOf(operations, operation), { ...ids, user_id: 2 }), instance.key)
   return deletionOf(operation, ids, (body as { id: number }).id)
 }
 

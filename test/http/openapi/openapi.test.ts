@@ -39,7 +39,7 @@ const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
   [`GET ${V1}/docs`, ""],
   [
     `GET ${V1}/key`,
-    "sites:read sites:write goals:read goals:write funnels:read funnels:write stats:read events:write export:read annotations:read annotations:write people:erase settings:read settings:write segments:read segments:write configuration:read configuration:write shares:read shares:write keys:read keys:write",
+    "sites:read sites:write goals:read goals:write funnels:read funnels:write stats:read events:write export:read annotations:read annotations:write people:erase settings:read settings:write segments:read segments:write configuration:read configuration:write shares:read shares:write keys:read keys:write members:read members:write",
   ],
   [`GET ${V1}/sites`, "sites:read stats:read"],
   [`POST ${V1}/sites`, "sites:write"],
@@ -82,6 +82,9 @@ const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
   [`GET ${SITE}/api-keys/{api_key_id}`, "keys:read"],
   [`DELETE ${SITE}/api-keys/{api_key_id}`, "keys:write"],
   [`POST ${SITE}/api-keys/{api_key_id}/rotate`, "keys:write"],
+  [`GET ${SITE}/members`, "members:read"],
+  [`PUT ${SITE}/members/{user_id}`, "members:write"],
+  [`DELETE ${SITE}/members/{user_id}`, "members:write"],
   [`GET ${SITE}/settings`, "settings:read"],
   [`PATCH ${SITE}/settings`, "settings:write"],
   [`GET ${SITE}/configuration`, "configuration:read"],

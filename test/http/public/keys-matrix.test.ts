@@ -66,13 +66,20 @@ beforeAll(async () => {
     "another organization": theirKey,
     ...(Object.fromEntries(single) as Record<`only ${Scope}`, string>),
   }
-  own = await fill(site.id, key, OWN)
-  sibling = await fill(second.id, key, `${OWN} too`)
-  foreign = await fill(theirs.id, theirKey, SENTINEL)
+  const [member, stranger] = [await newMember(1), await newMember(other)]
+  own = { ...(await fill(site.id, key, OWN)), user_id: member }
+  sibling = { ...(await fill(second.id, key, `${OWN} too`)), user_id: stranger }
+  foreign = { ...(await fill(theirs.id, theirKey, SENTINEL)), user_id: stranger }
   for (const { tracking_id, hosts } of [site, theirs])
     await instance.collect({ n: "pageview", u: `https://${hosts[0]}/${SENTINEL.repeat(Number(hosts !== site.hosts))}`, d: tracking_id })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
+
+/** Creates a member of an organization, and returns the id of the user. */
+async function newMember(organizationId: number): Promise<number> {
+  await instance.signIn({ role: "viewer", organizationId })
+  return (await instance.app.instance.catalog.get<{ id: number }>(sql`select max(id) as id from users`))!.id
+}
 
 async function fill(siteId: number, key: string, text: string): Promise<Ids> {
   const make = async (things: string, body: object) =>
@@ -120,6 +127,7 @@ const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
   "configuration:write": ["configuration:read"],
   "shares:write": ["shares:read"],
   "keys:write": ["keys:read"],
+  "members:write": ["members:read"],
 }
 const SITE_IN_BODY = ["query", "queryPlausible", "putPlausibleGoal", "deletePlausibleGoal", "putPlausibleSharedLink"]
 const SITE_IN_QUERY = [
@@ -141,6 +149,8 @@ function expected(operation: Declared, kind: KeyKind): string {
   if (["malformed", "revoked", "expired"].includes(kind)) return "invalid_api_key"
   if (kind.startsWith("only ")) {
     const scope = kind.slice("only ".length) as Scope
+    // A key gives only roles whose rights it has.
+    if (scope === "members:write" && ["putMember", "deleteMember"].includes(operation.name)) return "forbidden"
     return [scope, ...(IMPLIED[scope] ?? [])].some((held) => scopes.includes(held)) ? good : "insufficient_scope"
   }
   if (needsUnrestricted && kind !== "another organization") return "unrestricted_key_required"
@@ -195,6 +205,7 @@ const STATUS: Readonly<Record<string, string>> = {
   missing_api_key: "401",
   invalid_api_key: "401",
   insufficient_scope: "403",
+  forbidden: "403",
   unrestricted_key_required: "403",
   site_not_found: "404",
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { Scope } from "../../../src/domain/key.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 
 const SITE = "/api/public/v1/sites/1"
@@ -227,6 +228,52 @@ test("a key that a key has made loses the rights that their common creator loses
     `update memberships set role = 'viewer' where user_id = (select created_by from api_keys where id = ${made.id})`,
   )
   expect(await statuses()).toEqual([403, 403])
+})
+
+test("roles on a site are given up to the rights of the key and of its creator, changed and removed", async () => {
+  const { api, app, makeKey, signIn } = instance
+  const owner = await signIn({ role: "owner" })
+  const guest = await signIn({ role: "guest" })
+  const { user } = (await api.get("/api/private/me", undefined, { cookie: guest })).body as { user: { id: number; email: string } }
+  const opens = async () => (await api.get("/api/private/sites/1", undefined, { cookie: guest })).status
+  const reads: Scope[] = ["stats:read", "annotations:read", "settings:read", "segments:read", "configuration:read"]
+  const key = await makeKey(["members:write", ...reads])
+  const path = `${SITE}/members/${user.id}`
+  const put = (role: string, by = key) => api.send("PUT", path, { role }, by)
+
+  expect(await opens()).toBe(404)
+  expect(await put("viewer")).toMatchObject({ status: 200, body: { id: user.id, email: user.email, role: "viewer" } })
+  expect((await api.get(`${SITE}/members`, key)).body).toMatchObject({ data: [{ id: user.id, role: "viewer" }], has_more: false })
+  expect(await put("owner")).toMatchObject({ status: 422, body: { errors: [{ pointer: "/role" }] } })
+  expect(await api.send("PUT", `${SITE}/members/999`, { role: "viewer" }, key)).toMatchObject({
+    status: 404,
+    body: { code: "user_not_found" },
+  })
+
+  // Whoever could give a key more scopes gets no role from this one.
+  for (const role of ["editor", "admin"]) expect(await put(role)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  expect(await put("viewer", await makeKey(["members:write", "stats:read"]))).toMatchObject({ status: 403 })
+  expect(await put("admin", instance.key)).toMatchObject({ status: 200, body: { role: "admin" } })
+  for (const method of ["PUT", "DELETE"])
+    expect(await api.send(method, path, method === "PUT" ? { role: "viewer" } : undefined, key)).toMatchObject({ status: 403 })
+  expect(await put("viewer", instance.key)).toMatchObject({ status: 200 })
+
+  // A key with all scopes gives no permission that its creator lacks.
+  const cookie = await signIn({ role: "viewer", siteRole: "admin" })
+  const { user: creator } = (await api.get("/api/private/me", undefined, { cookie })).body as { user: { id: number } }
+  const sent = { name: "All", scopes: ["members:write", ...reads], site_access: "list", site_ids: [1] }
+  const { secret } = await app.instance.keys.create(1, sent, { by: creator.id })
+  await app.instance.catalog.script(`update memberships set denies_json = '["revenue:read"]' where user_id = ${creator.id}`)
+  await api.send("DELETE", path, undefined, instance.key)
+  expect(await put("viewer", secret)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+
+  await put("viewer")
+  expect(await api.send("DELETE", path, undefined, key)).toMatchObject({ status: 204 })
+  expect(await opens()).toBe(404)
+  const log = (await api.get("/api/private/organizations/1/audit?action=accounts.site_member.*&limit=2", undefined, { cookie: owner })).body
+  expect(log).toMatchObject({
+    data: ["remove", "put"].map((verb) => ({ action: `accounts.site_member.${verb}`, actor_kind: "key", target_label: user.email })),
+  })
 })
 
 const DOCUMENT = {

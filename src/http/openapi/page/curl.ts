@@ -5,7 +5,15 @@ import type { Schema } from "../schema.ts"
 import { resolved } from "./fields.ts"
 
 /** Ids in example addresses, the same as in the example responses. */
-const IDS: Readonly<Record<string, number>> = { goal_id: 7, funnel_id: 3, annotation_id: 12, segment_id: 4, share_id: 5, api_key_id: 6 }
+const IDS: Readonly<Record<string, number>> = {
+  goal_id: 7,
+  funnel_id: 3,
+  annotation_id: 12,
+  segment_id: 4,
+  share_id: 5,
+  api_key_id: 6,
+  user_id: 8,
+}
 
 /** Returns the URL that the examples of a document begin with. */
 export const exampleHost = (document: OpenApiDocument): string => {

@@ -37,6 +37,7 @@ const TITLES: Readonly<Record<string, string>> = {
   people: "People",
   mcp: "Assistants (MCP)",
   key: "API key",
+  members: "Members of sites",
   "api-keys": "API keys of sites",
   documents: "Reference",
 }

@@ -1,10 +1,9 @@
 import { Elysia } from "elysia"
-import type { AuditEntry } from "../../../domain/audit.ts"
 import { SiteMemberInput, SiteMemberResponse } from "../../../domain/membership.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
-import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { type Audit, recorded, siteMemberEntry } from "../../../services/audit/audit.ts"
 import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { SiteMembers } from "../../../services/sites/site-members.ts"
 import { readNothing } from "../../../web/body.ts"
@@ -49,7 +48,7 @@ export function siteMemberRoutes(router: PrivateRouter, { siteMembers, audit }: 
       "/:user",
       async ({ site, user, params, actor, body }) =>
         toSiteMemberResponse(
-          await siteMembers.put(site, params.user, body.value, user.id, recorded(audit, actor, auditEntry("put", site))),
+          await siteMembers.put(site, params.user, body.value, user.id, recorded(audit, actor, siteMemberEntry("put", site))),
         ),
       {
         can: { permission: "members:write", personal: true, sudo: true, find },
@@ -62,7 +61,7 @@ export function siteMemberRoutes(router: PrivateRouter, { siteMembers, audit }: 
     .delete(
       "/:user",
       async ({ site, user, params, actor, status }) => {
-        await siteMembers.remove(site, params.user, user.id, recorded(audit, actor, auditEntry("remove", site)))
+        await siteMembers.remove(site, params.user, user.id, recorded(audit, actor, siteMemberEntry("remove", site)))
         return status(204, undefined)
       },
       {
@@ -78,12 +77,3 @@ const toSiteMemberResponse = ({ user_id, name, email, role, created_at }: SiteMe
   role,
   created_at: instantText(created_at),
 })
-
-const auditEntry =
-  (verb: string, site: Site) =>
-  ({ user_id, email }: SiteMember): AuditEntry => ({
-    action: `accounts.site_member.${verb}`,
-    target: { type: "user", id: user_id, label: email },
-    organizationId: site.organization_id,
-    siteId: site.id,
-  })

@@ -24,6 +24,8 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "shares:write": "Create and edit shared views",
   "keys:read": "View API keys of sites, without their secrets",
   "keys:write": "Create, rotate and revoke API keys of sites, with at most its own rights",
+  "members:read": "View roles on sites",
+  "members:write": "Give and remove roles on sites, up to its own rights",
 }
 export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
@@ -58,6 +60,7 @@ const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {
   "configuration:write": ["configuration:read"],
   "shares:write": ["shares:read"],
   "keys:write": ["keys:read"],
+  "members:write": ["members:read"],
   "stats:read": ["sites:read", "goals:read", "funnels:read"],
 }
 
