@@ -85,7 +85,7 @@ function focusOf(page: Page): Promise<{ name: string; fault: string | undefined;
     const name = [
       element.getAttribute("aria-label"),
       named && document.getElementById(named)?.textContent,
-      element.labels?.[0]?.querySelector("span")?.textContent ?? element.labels?.[0]?.textContent,
+      element.labels?.[0]?.querySelector("span:not(.visually-hidden)")?.textContent ?? element.labels?.[0]?.textContent,
       element.textContent,
       element.tagName,
     ].find((text) => text)!
