@@ -26,7 +26,10 @@ const AnswerRow = t.Object({
           description: "Relative change of each metric in percent. null when the old value is 0 or null.",
         }),
       },
-      { description: "Values in the compared range. Present only with a comparison." },
+      {
+        description:
+          "Values in the compared range, 0 or null if the row does not occur there. Rows that occur only there are not returned. Present only with a comparison.",
+      },
     ),
   ),
 })
@@ -36,7 +39,7 @@ const Instants = t.Tuple([t.String(), t.String()], { description: "First and las
 
 export const QueryAnswer = t.Object(
   {
-    results: t.Array(AnswerRow, { description: "Rows of the page, in the requested order." }),
+    results: t.Array(AnswerRow, { description: "Rows in the requested order." }),
     meta: t.Object(
       {
         imports_included: t.Optional(
@@ -69,7 +72,7 @@ export const QueryAnswer = t.Object(
               value: t.String({ description: "Value of the filter." }),
               warning: t.String({ description: "Explanation for people. The text may change." }),
             }),
-            { description: "Values of the filters that occur in no data of the site, at most 20. Absent if there are none." },
+            { description: "Values in filters that the site has no data for, at most 20. Absent if there are none." },
           ),
         ),
       },

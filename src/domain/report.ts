@@ -29,7 +29,11 @@ export const METRICS = Object.fromEntries(
   FLAT_METRICS.map((metric) => [metric, t.Optional(t.Number({ description: METRIC_DESCRIPTIONS[metric] }))]),
 ) as Record<FlatMetric, TOptional<TNumber>>
 const Metrics = t.Object(METRICS, { description: "Values of the requested metrics." })
-const Change = t.Object(METRICS, {
+/** Changes of the metrics, by their names. */
+export const CHANGES = Object.fromEntries(
+  FLAT_METRICS.map((metric) => [metric, t.Optional(t.Number({ description: `Change of \`${metric}\` in percent.` }))]),
+) as typeof METRICS
+const Change = t.Object(CHANGES, {
   description: "Relative change of each metric in percent. Metrics that were 0 in the compared range are left out.",
 })
 /** Schema of a number of things. */
@@ -44,8 +48,10 @@ export const ReportRange = t.Object(
     to: t.String({ description: "Last day (inclusive), YYYY-MM-DD." }),
     timezone: t.String({ description: "IANA time zone of the days." }),
     includes_today: t.Boolean({ description: "Whether the range includes the current day." }),
-    from_time: t.Optional(t.String({ description: "Start of the range. Present only when it does not consist of whole days." })),
-    to_time: t.Optional(t.String({ description: "End of the range. Present only when it does not consist of whole days." })),
+    from_time: t.Optional(
+      t.String({ description: "Start, as an RFC 3339 time. Present only if the range does not consist of whole days." }),
+    ),
+    to_time: t.Optional(t.String({ description: "End, as an RFC 3339 time. Present only if the range does not consist of whole days." })),
   },
   { title: "ReportRange", description: "Resolved range of the report." },
 )
@@ -145,7 +151,7 @@ export const Breakdown = t.Object(
         ...METRICS,
         share: t.Optional(percentage("Percentage of all visitors of the range.")),
       }),
-      { description: "Rows of the page, in the requested order." },
+      { description: "Rows in the requested order." },
     ),
     total_rows: count("Number of all rows."),
     has_more: t.Boolean({ description: "Whether more rows follow." }),

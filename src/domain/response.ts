@@ -44,7 +44,7 @@ export interface PrivatePage<Row> {
 /** Returns the schema of a `PrivatePage`. */
 export const Listed = <Row extends TSchema>(row: Row) =>
   t.Object({
-    data: t.Array(row, { description: "Rows of the page." }),
+    data: t.Array(row, { description: "Rows on this page of the list." }),
     has_more: t.Boolean({ description: "Whether more rows follow." }),
     next_cursor: orNull(t.String(), { description: "Value for the parameter `cursor` of the next page. null on the last page." }),
     total: t.Optional(t.Integer({ description: "Number of all rows. Present only with `count`." })),

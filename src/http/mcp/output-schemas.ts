@@ -1,6 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type as t } from "@sinclair/typebox"
 import {
   Breakdown,
+  CHANGES,
   FunnelReport,
   GoalReport,
   METRICS,
@@ -66,7 +67,7 @@ function short(schema: TSchema, isWhole = false): object {
 
 /** Metrics become additional properties, because they are numbers by name. Only the range of the report itself is described. */
 function shortObject(all: TProperties, required: readonly string[], isWhole: boolean): object {
-  const hasMetrics = Object.entries(METRICS).some(([metric, schema]) => all[metric] === schema)
+  const hasMetrics = [METRICS, CHANGES].some((known) => Object.entries(known).some(([metric, schema]) => all[metric] === schema))
   const isFigure = (name: string) => hasMetrics && all[name]!.type === "number" && !required.includes(name)
   const listed = Object.entries(all).filter(([name]) => !isFigure(name))
   const properties = listed.map(([name, schema]) => [name, schema === ReportRange && !isWhole ? { type: "object" } : short(schema)])

@@ -159,8 +159,8 @@ function requestBody(
 
 const ABOUT = `Sites, goals, funnels, annotations and statistics of a Footfall instance.
 
-Send an API key with every request: \`Authorization: Bearer ff_…\`. A key has scopes, and each operation lists the scopes of which
-one is enough. A key gives access to all sites of its organization or to selected sites.
+Send an API key with every request: \`Authorization: Bearer ff_…\`. A key has scopes, and each operation lists the scopes, any one
+of which is enough. A key gives access to all sites of its organization or to selected sites.
 
 Errors are \`application/problem+json\`. Use the member \`code\` to distinguish them. If a request has several problems, the first
 one in this order is returned: address, method, key, scope, rate limit, resources in the path, Accept, size, media type, syntax,
@@ -180,7 +180,7 @@ const TAGS = [
   ["funnels", "Saved sequences of steps that visitors take."],
   ["settings", "Settings of a site, and its whole configuration as one document."],
   ["segments", "Saved sets of filters of a site."],
-  ["shares", "Views of a site for everyone who has their link."],
+  ["shares", "Read-only views of a site for anyone who has the link."],
   ["annotations", "Notes on dates in the reports of a site."],
   ["events", "Events sent by the servers of a site."],
   ["export", "Streamed exports of reports and raw data."],

@@ -19,7 +19,7 @@ const STEPS = [
   { type: "event", match: "exact", value: "signup", name: "signup" },
 ]
 const FUNNEL = { id: 3, site_id: 1, name: "Signup", steps: STEPS, order: "sequential", window_hours: null, ...TIMES }
-const ANNOTATION = { id: 12, site_id: 1, at: "2026-11-18", day: "2026-11-18", text: "New price page", ...TIMES }
+const ANNOTATION = { id: 12, site_id: 1, at: "2026-11-18", day: "2026-11-18", text: "New pricing page", ...TIMES }
 
 const SEGMENT = { id: 4, site_id: 1, name: "From Germany", filters: [{ dimension: "country", values: ["DE"] }], ...TIMES }
 const SHARE = {
@@ -75,6 +75,8 @@ const METRICS = {
   events: 2387,
 }
 
+const WEEK = ["2026-11-14T00:00:00+01:00", "2026-11-20T23:59:59+01:00"]
+const WEEK_BEFORE = ["2026-11-07T00:00:00+01:00", "2026-11-13T23:59:59+01:00"]
 const QUERY = {
   results: [
     { dimensions: ["/pricing"], metrics: [812, 41.2] },
@@ -84,7 +86,7 @@ const QUERY = {
   query: {
     site_id: 1,
     metrics: ["visitors", "bounce_rate"],
-    date_range: ["2026-11-14T00:00:00+01:00", "2026-11-20T23:59:59+01:00"],
+    date_range: WEEK,
     dimensions: ["event:page"],
     filters: [["is", "visit:country", ["DE"]]],
     order_by: [["visitors", "desc"]],
@@ -100,6 +102,35 @@ const QUERY_REQUEST = {
   dimensions: ["event:page"],
   filters: [["is", "visit:country", ["DE"]]],
   include: { total_rows: true },
+}
+const COMPARED_QUERY_REQUEST = {
+  ...QUERY_REQUEST,
+  order_by: [["visitors", "desc"]],
+  include: { total_rows: true, comparisons: { mode: "previous_period" } },
+}
+const COMPARED_QUERY = {
+  results: [
+    { ...QUERY.results[0], comparison: { dimensions: ["/pricing"], metrics: [700, 43], change: [16, -4.2] } },
+    { ...QUERY.results[1], comparison: { dimensions: ["/"], metrics: [0, 0], change: [null, null] } },
+  ],
+  meta: QUERY.meta,
+  query: { ...QUERY.query, include: { total_rows: true, comparisons: { mode: "previous_period", date_range: WEEK_BEFORE } } },
+}
+const TODAY_REQUEST = { site_id: 1, metrics: ["visitors"], date_range: "day" }
+const TODAY = {
+  results: [{ dimensions: [], metrics: [60] }],
+  meta: {},
+  query: {
+    site_id: 1,
+    metrics: ["visitors"],
+    date_range: ["2026-11-20T00:00:00+01:00", "2026-11-20T23:59:59+01:00"],
+    dimensions: [],
+    filters: [],
+    order_by: [["visitors", "desc"]],
+    include: {},
+    pagination: { limit: 10_000, offset: 0 },
+    timezone: "Europe/Berlin",
+  },
 }
 
 const TOOL_CALL = {
@@ -158,16 +189,16 @@ const REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   updateShare: { "application/json": { expires_at: null } },
   putConfiguration: { "application/json": CONFIGURATION },
   previewConfiguration: { "application/json": CONFIGURATION },
-  createAnnotation: { "application/json": { at: "2026-11-18", text: "New price page" } },
-  updateAnnotation: { "application/json": { text: "New price page, second try" } },
+  createAnnotation: { "application/json": { at: "2026-11-18", text: "New pricing page" } },
+  updateAnnotation: { "application/json": { text: "New pricing page, second try" } },
   getJourneys: { "application/json": { start: { page: "/pricing" }, steps: 2, period: "7d" } },
   sendEvents: {
     "application/json": { events: [EVENT, { name: "purchase", url: "/thanks", revenue: { amount: "49.90", currency: "EUR" } }] },
     "application/x-ndjson": `${JSON.stringify(EVENT)}\n`,
   },
-  query: { "application/json": QUERY_REQUEST },
+  query: { "application/json": COMPARED_QUERY_REQUEST },
   runQueries: {
-    "application/json": { queries: [QUERY_REQUEST, { site_id: 1, metrics: ["visitors"], date_range: "day" }] },
+    "application/json": { queries: [QUERY_REQUEST, TODAY_REQUEST] },
   },
   queryPlausible: { "application/json": QUERY_REQUEST },
   callMcp: { "application/json": TOOL_CALL },
@@ -241,10 +272,11 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   listAnnotations: page(ANNOTATION),
   createAnnotation: ANNOTATION,
   getAnnotation: ANNOTATION,
-  updateAnnotation: { ...ANNOTATION, text: "New price page, second try" },
+  updateAnnotation: { ...ANNOTATION, text: "New pricing page, second try" },
   getSummary: SUMMARY,
   getTimeseries: {
     ...FACTS,
+    range: { ...RANGE, from: "2026-11-19" },
     interval: "day",
     points: [
       { time: "2026-11-19", visitors: 141, pageviews: 402 },
@@ -254,9 +286,12 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
   getBreakdown: {
     ...FACTS,
     dimension: "country",
-    rows: [{ value: "DE", label: "Germany", visitors: 512, pageviews: 1480, share: 63.1 }],
-    total_rows: 1,
-    has_more: false,
+    rows: [
+      { value: "DE", label: "Germany", visitors: 512, pageviews: 1480, share: 63.1 },
+      { value: "AT", label: "Austria", visitors: 96, pageviews: 251, share: 11.8 },
+    ],
+    total_rows: 14,
+    has_more: true,
   },
   getRealtime: {
     site_id: 1,
@@ -316,8 +351,13 @@ const RESPONSES: Readonly<Record<string, unknown>> = {
     dropped: [[280]],
     sample_visits: 400,
   },
-  query: QUERY,
-  runQueries: { results: [{ status: 200, data: QUERY }] },
+  query: COMPARED_QUERY,
+  runQueries: {
+    results: [
+      { status: 200, data: QUERY },
+      { status: 200, data: TODAY },
+    ],
+  },
   queryPlausible: QUERY,
   sendEvents: { accepted: 1, rejected: [{ index: 1, code: "required", detail: "url is required." }], dropped: [] },
   getUmamiStats: { ...UMAMI_TOTALS, comparison: { pageviews: 2001, visitors: 723, visits: 880, bounces: 378, totaltime: 79200 } },
@@ -357,7 +397,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   getFunnelReport: "period=28d",
   getSummary: "period=7d",
   getTimeseries: "from=2026-11-19&to=2026-11-20&interval=day",
-  getBreakdown: "dimension=country&period=7d&limit=1",
+  getBreakdown: "dimension=country&period=7d&limit=2",
   getGoalReport: "period=7d",
   exportSite: "type=visits&format=ndjson&since=2026-11-20T10:00:00Z",
 }

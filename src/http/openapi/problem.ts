@@ -37,7 +37,7 @@ export const Problem = t.Object(
       t.Array(Fault, { maxItems: 20, description: "Problems of the request. Present only with `validation_failed` and `invalid_query`." }),
     ),
     required_scopes: t.Optional(
-      t.Array(t.String(), { description: "Scopes of which one is enough. Present only with `insufficient_scope`." }),
+      t.Array(t.String(), { description: "Scopes, any one of which is enough. Present only with `insufficient_scope`." }),
     ),
     existing_id: t.Optional(t.Integer({ description: "Id of the existing item. Present only with `goal_exists` and `funnel_exists`." })),
     limit_bytes: t.Optional(t.Integer({ description: "Maximum size of the body in bytes. Present only with `body_too_large`." })),

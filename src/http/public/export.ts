@@ -29,10 +29,13 @@ export const EXPORT_PARAMETERS = {
 
 const EXPORT_ABOUT = `The file is streamed. If the export fails, the connection is closed before the end of the file.
 
-To load a site into a warehouse step by step, send \`since\` instead of a range. The response contains the visits that ended
+\`events\` and \`visits\` are raw rows with these [columns](docs#exported-rows). The other types are reports.
+
+To load a site into a warehouse incrementally, send \`since\` instead of a range. The response contains the visits that ended
 from that time on, and the header \`X-Next-Since\` is the \`since\` of the next request. A visit has ended when no event has arrived for 30
 minutes by the clock of the server, so it no longer changes and is exported once, however late its events were sent. Visits that are
-still open follow in a later export. Imported visits are only in exports of a range.`
+still open follow in a later export. If no visit has ended since then, the file has no rows, and the response is still 200 with \`X-Next-Since\`.
+Imported visits are only in exports of a range.`
 
 /** Creates the route that streams an export of a site. */
 export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRoutesOptions) {

@@ -5,7 +5,7 @@ import { API, QUERY } from "../../domain/limits.ts"
 import { METRICS } from "../../domain/metric.ts"
 import { INTERVALS } from "../../domain/query.ts"
 import { QueryAnswer } from "../../domain/query-answer.ts"
-import { PERIOD_PATTERN } from "../../domain/relative-period.ts"
+import { PERIOD_CHOICES, PERIOD_PATTERN } from "../../domain/relative-period.ts"
 import type { QueryForm } from "../../services/stats/query-form.ts"
 import { readJson } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
@@ -75,21 +75,28 @@ const QueryRequest = t.Object(
     }),
     metrics: t.Array(MetricName, { minItems: 1, maxItems: QUERY.metrics, uniqueItems: true, description: "Metrics to return." }),
     date_range: t.Union([choice(["day", "realtime"]), t.String({ pattern: PERIOD_PATTERN }), Pair], {
-      description: "Relative range, any number of days or months such as `14d` or `3mo`, or two ends. `realtime` is the last 5 minutes.",
+      description: `Range up to today, which is included: ${PERIOD_CHOICES}. \`day\` is today, \`realtime\` the last 5 minutes. Or a pair of first and last day, such as \`["2026-11-14", "2026-11-20"]\`, or of two times, RFC 3339 or local such as \`2026-11-20T08:00:00\`.`,
     }),
     timezone: t.Optional(t.String({ description: "IANA time zone of day and bucket boundaries. Default: time zone of the site." })),
     dimensions: t.Optional(
       t.Array(DimensionName, {
         maxItems: QUERY.groupings,
         uniqueItems: true,
-        description: "Dimensions to group by, at most one of them a time dimension. Default: no grouping.",
+        description:
+          "Dimensions to group by, such as `visit:source`, `event:props:plan` or `time:day`, at most one of them a time dimension. [All dimensions](docs#metrics). Default: no grouping.",
       }),
     ),
-    filters: t.Optional(t.Array(FilterTree, { description: "Filters that must all match. Default: no filter." })),
+    filters: t.Optional(
+      t.Array(FilterTree, {
+        description:
+          'Filters that must all match, such as `["is", "visit:country", ["DE"]]`. [How filters work](docs#filters). Default: no filter.',
+      }),
+    ),
     order_by: t.Optional(
       t.Array(t.Tuple([t.String({ description: "Requested metric or dimension to sort by." }), choice(["asc", "desc"])]), {
         maxItems: QUERY.orders,
-        description: "Sort order. Default: time ascending, or the first metric descending without a time dimension.",
+        description:
+          'Sort order, such as `[["visitors", "desc"]]`. Default: time ascending, or the first metric descending without a time dimension.',
       }),
     ),
     include: t.Optional(
@@ -111,7 +118,9 @@ const QueryRequest = t.Object(
                   t.Boolean({ description: "Whether to shift the comparison range back so that it starts on the same weekday." }),
                 ),
                 match_time_of_day: t.Optional(
-                  t.Boolean({ description: "Whether to compare today with the same hours of the earlier day." }),
+                  t.Boolean({
+                    description: "Whether to end the compared range at the current time of day if the range is not over. Default: false.",
+                  }),
                 ),
               },
               { ...closed, description: "Range to compare with. Default: none." },
@@ -167,8 +176,19 @@ const QueriesAnswer = t.Object(
   { title: "QueriesAnswer" },
 )
 
+const QUERY_ABOUT = `Returns a row for each combination of values of the dimensions, or one row of totals without dimensions. The values are in the
+order in which \`metrics\` and \`dimensions\` name them. See [Metrics and dimensions](docs#metrics), [Filters](docs#filters) and
+[Ranges and comparisons](docs#ranges).`
+
 const operation = (operationId: string, summary: string) =>
-  describeRoute({ operationId, summary, tags: ["query"], ...takes(QueryRequest), "x-failures": ["query_timeout"] })
+  describeRoute({
+    operationId,
+    summary,
+    description: QUERY_ABOUT,
+    tags: ["query"],
+    ...takes(QueryRequest),
+    "x-failures": ["query_timeout"],
+  })
 
 /** Creates the routes for queries in array form, at our path and at the path of Plausible clients, and for several at once. */
 export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm, options: SettleOptions) =>
@@ -198,7 +218,7 @@ export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm, options: Se
         detail: describeRoute({
           operationId: "runQueries",
           summary: "Run several queries",
-          description: `Up to ${QUERY.batch} queries, which share the time limit of one and count as one request. Each has its own status.`,
+          description: `Up to ${QUERY.batch} queries, which share the time limit of one query and count as one request. A query that is invalid or not finished in time does not affect the others: the response is 200 even if all of them fail, and each result has a status of its own.`,
           tags: ["query"],
           ...takes(QueriesRequest),
         }),

@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, type TUnsafe, Type as t } from "@sinclair/typebox"
 import type { Scope } from "../../domain/key.ts"
 import { API, QUERY } from "../../domain/limits.ts"
+import { PERIOD_CHOICES } from "../../domain/relative-period.ts"
 import { type Expected, versionsIn } from "../../domain/version.ts"
 import type { Idempotency } from "../../services/api-keys/idempotency.ts"
 import { readJsonAsSent, type SentJson } from "../../web/body.ts"
@@ -27,6 +28,15 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   offset: "Number of rows to skip.",
 }
 
+/** Descriptions that replace those of the tools, which are short because models read all of them. */
+const FULL_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  period: `Range up to today, which is included: ${PERIOD_CHOICES}. Ignored if \`from\` and \`to\` are given.`,
+  from: "First day, such as `2026-11-14`, or start as a time, such as `2026-11-14T08:00:00` in the time zone of the report or `2026-11-14T08:00:00Z`. Requires `to`, in the same form.",
+  to: "Last day or last second, inclusive. A later end than today is moved to the end of today.",
+  compare:
+    "Range to compare with: `previous_period` is the range of equal length just before, `previous_year` the same dates a year earlier, `custom` the range from `compare_from` to `compare_to`. It is not shortened if today is not over.",
+}
+
 /** Returns the arguments of an MCP tool as query parameters, except the site, which is part of the path. */
 export function toolParameters(tool: ToolName): Record<string, TSchema> {
   const { properties, required = [] } = INPUT[tool] as { properties: Readonly<Record<string, object>>; required?: readonly string[] }
@@ -34,14 +44,20 @@ export function toolParameters(tool: ToolName): Record<string, TSchema> {
   return Object.fromEntries(
     named.map(([name, schema]) => [
       name,
-      parameter({ description: DESCRIPTIONS[name], ...(name === "filters" ? describedFilters(schema) : schema) }, required.includes(name)),
+      parameter({ description: DESCRIPTIONS[name], ...restSchema(name, schema) }, required.includes(name)),
     ]),
   )
 }
 
+function restSchema(name: string, schema: object): object {
+  const description = FULL_DESCRIPTIONS[name]
+  if (description !== undefined) return { ...schema, description }
+  return name === "filters" ? describedFilters(schema) : schema
+}
+
 /** Descriptions of the members of a filter, which the schemas of the tools leave out to stay short. */
 const FILTER_MEMBERS: Readonly<Record<string, string>> = {
-  dimension: "Dimension to compare.",
+  dimension: "Dimension whose values are filtered.",
   operator: "Comparison with `values`. Default: `is`.",
   values: "Values to compare with. They are alternatives.",
 }
@@ -91,7 +107,7 @@ export const SearchQuery = { ...LIST, search: SEARCH! }
 export const Listed = <Row extends TSchema>(row: Row) =>
   t.Object(
     {
-      data: t.Array(row, { description: "Items of the page." }),
+      data: t.Array(row, { description: "Items on this page of the list." }),
       has_more: t.Boolean({ description: "Whether more items follow." }),
       next_cursor: t.Optional(
         t.String({ description: "Value for the parameter `cursor` of the next page. Present only if there are more items." }),

@@ -57,7 +57,7 @@ export const statsRoutes = (auth: ApiKeyAuth, stats: Stats) =>
         "getBreakdown",
         "Get the top values of a dimension",
         "get_breakdown",
-        "Metrics by value of one dimension, such as the top pages, sources or countries.",
+        "Metrics by value of one dimension, such as the top pages, sources or countries. To compare rows with an earlier range, use `POST /query` with `include.comparisons`.",
       ),
     })
     .get("/realtime", ({ site, query, request }) => stats.realtime(site, query, reportOptions(request)), {

@@ -29,7 +29,7 @@ const TOTALS = {
   totaltime: t.Integer({ description: "Duration of all visits together, in seconds." }),
 }
 const Totals = t.Object(
-  { ...TOTALS, comparison: t.Object(TOTALS, { description: "Totals of the range of equal length in front of this one." }) },
+  { ...TOTALS, comparison: t.Object(TOTALS, { description: "Totals of the range of equal length before this one." }) },
   { title: "UmamiStats" },
 )
 const Points = (description: string) =>
@@ -79,7 +79,7 @@ export const umamiRoutes = (auth: ApiKeyAuth, reports: UmamiReports) =>
         compare: parameter({
           type: "string",
           enum: ["prev", "yoy"],
-          description: "Also return the range in front of this one, or the same range a year earlier.",
+          description: "Also return the range of equal length before this one, or the same range a year earlier.",
         }),
       }),
       response: { 200: Series },

@@ -55,7 +55,7 @@ export const ConfigurationInput = t.Object(
     shields: list(ShieldInput, THINGS.shieldsOfKind * 6, "All shields of the site."),
     goals: list(GoalInput, THINGS.goals, "All goals of the site."),
     funnels: list(FunnelInput, THINGS.funnels, "All funnels of the site."),
-    segments: list(SiteSegmentInput, THINGS.segments, "All segments of the site, without personal ones."),
+    segments: list(SiteSegmentInput, THINGS.segments, "All segments of the site except personal ones."),
   },
   { additionalProperties: false, title: "ConfigurationInput" },
 )

@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from "bun:test"
 import { createHash } from "node:crypto"
 import { FLAT_DIMENSIONS } from "../../../src/domain/dimension.ts"
+import { rowColumns } from "../../../src/domain/export.ts"
 import { OPERATORS } from "../../../src/domain/filter.ts"
 import { METRICS } from "../../../src/domain/metric.ts"
+import { PERIOD_NAMES } from "../../../src/domain/relative-period.ts"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { noBrowser, openBrowser } from "../../browser/browser.ts"
 import { startInstance } from "../../kit.ts"
@@ -63,12 +65,19 @@ test("the guides explain every metric, every dimension and every operator", () =
   for (const operator of OPERATORS) expect(plain(guide("filters"))).toContain(`"${operator}",`)
 })
 
+test("the guides explain every period and every column of raw rows", () => {
+  const guide = (id: string) => new RegExp(`<section class="guide" id="${id}"[\\s\\S]*?</section>`).exec(page)![0]
+  for (const period of PERIOD_NAMES) expect(guide("ranges")).toContain(`<code>${period}</code>`)
+  for (const column of [...rowColumns("events"), ...rowColumns("visits")])
+    expect(guide("exported-rows")).toContain(`<code>${column}</code>`)
+})
+
 test("the examples of the guide to filters are accepted", async () => {
   const filters = /<section class="guide" id="filters"[\s\S]*?<\/section>/.exec(page)![0]
   const given = [...filters.matchAll(/<code>((?:\[|\{)[^<]*)<\/code>/g)].map(([, code]) => JSON.parse(plain(code!)) as unknown)
-  const flat = given.filter((one) => !Array.isArray(one) && "values" in (one as object))
+  const flat = given.filter((one) => !Array.isArray(one) && ("values" in (one as object) || "any" in (one as object)))
   const queried = given.filter(Array.isArray)
-  expect([flat.length, queried.length]).toEqual([OPERATORS.length + 2, OPERATORS.length + 6])
+  expect([flat.length, queried.length]).toEqual([OPERATORS.length + 3, OPERATORS.length + 6])
   const { api, statsKey } = instance
   for (const filter of flat) {
     const text = encodeURIComponent(JSON.stringify([filter]))
@@ -145,7 +154,7 @@ test.skipIf(noBrowser)(
     const page = await still.newPage()
     await page.goto(url)
     expect(await page.locator("button, input").count()).toBe(0)
-    await page.getByRole("link", { name: "Filters", exact: true }).click()
+    await page.locator("nav").getByRole("link", { name: "Filters", exact: true }).click()
     expect(await page.locator("#filters").isVisible()).toBe(true)
     await page.locator("#createFunnel summary").first().click()
     await browser.close()

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Elysia } from "elysia"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { queryExample } from "../../../src/http/openapi/examples.ts"
 import { router } from "../../../src/http/router.ts"
 import { memoryLog, startInstance } from "../../kit.ts"
 import { compiler, DOCUMENT_PATH, operationsIn, undescribedProperties } from "./document.ts"
@@ -206,3 +207,30 @@ test("every component is referenced, and every reference resolves", () => {
     .flatMap(([kind, parts]) => Object.keys(parts).map((name) => `${kind}/${name}`))
   expect([...referred].sort()).toEqual(there.sort())
 })
+
+test("example responses of queries and reports are those of the example requests", async () => {
+  await using shop = await startInstance({ now: "2026-11-20T11:00:00Z" })
+  const exampleOf = (name: string) => {
+    const { bodies, answers } = operations.find((operation) => operation.name === name)!
+    return { asked: bodies["application/json"]?.example as object, shown: answers["200"]!.content["application/json"]!.example as Shown }
+  }
+  const { asked, shown } = exampleOf("query")
+  expect((await shop.api.post("/api/public/v1/query", asked, shop.statsKey)).body).toMatchObject({ query: shown.query! })
+  const several = exampleOf("runQueries")
+  const answered = (await shop.api.post("/api/public/v1/queries", several.asked, shop.statsKey)).body as Shown
+  expect(answered.results!.map(({ data }) => data!.query)).toEqual(several.shown.results!.map(({ data }) => data!.query))
+  for (const [name, report] of [
+    ["getSummary", "summary"],
+    ["getTimeseries", "timeseries"],
+    ["getBreakdown", "breakdown"],
+  ] as const) {
+    const { body } = await shop.api.get(`/api/public/v1/sites/1/stats/${report}?${queryExample(name)}`, shop.statsKey)
+    expect({ name, range: (body as Shown).range }).toEqual({ name, range: exampleOf(name).shown.range })
+  }
+})
+
+interface Shown {
+  range?: object
+  query?: object
+  results?: { data?: { query: object } }[]
+}

@@ -50,10 +50,11 @@ function nestedFields(document: OpenApiDocument, schema: Schema): Field[] {
   return own.length > 0 ? own : (anyOf ?? []).flatMap((one) => nestedFields(document, resolved(document, one)))
 }
 
-/** Resolves a reference within the document. */
+/** Resolves a reference within the document, also one with a description of its own. */
 export function resolved(document: OpenApiDocument, part: Schema): Schema {
-  const { $ref } = part
-  if (typeof $ref !== "string") return part
+  const { $ref, allOf } = part as { $ref?: string; allOf?: readonly Schema[] }
+  if (allOf?.length === 1) return resolved(document, allOf[0]!)
+  if ($ref === undefined) return part
   const [kind, name] = $ref.replace("#/components/", "").split("/") as [keyof OpenApiDocument["components"], string]
   return resolved(document, document.components[kind][name]!)
 }
@@ -76,6 +77,7 @@ export function typeOf(document: OpenApiDocument, given: Schema, isPlural = fals
   const { type, items, prefixItems, anyOf, additionalProperties, contentSchema } = schema as Parts
   if (contentSchema) return `${typeOf(document, contentSchema)} as JSON`
   if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`
+  if (schema.title === "QueryFilter") return isPlural ? "filters" : "filter"
   if (anyOf) return [...new Set(anyOf.map((one) => typeOf(document, one, isPlural)))].join(" or ")
   if (prefixItems)
     return `${isPlural ? "pairs" : "pair"} of ${pairText(prefixItems.map((item) => [typeOf(document, item), typeOf(document, item, true)]))}`

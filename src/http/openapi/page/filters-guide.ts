@@ -55,8 +55,17 @@ const QUERIED = [
   ["contains", "event:page", ["/blog/"], { case_sensitive: false }],
 ]
 
-const LEVELS = `Filters by dimensions of the event must be met by the same event: \`page\` is \`/pricing\` and \`event\` is \`signup\` selects the sign-ups on the page of prices.
-Filters by dimensions of the visit select all events of these visits. To select visits in which something else happened, use \`has_done\` in \`POST /query\`.`
+const LEVELS = `Filters by dimensions of the event must be met by the same event: \`page\` is \`/pricing\` and \`event\` is \`signup\` selects the sign-ups on the pricing page.
+Filters by dimensions of the visit select all events of these visits. To select visits in which something else happened, use \`has_done\` in \`POST /query\`.
+
+The same holds for grouping: \`event:props:plan\` with a filter on \`event:name\` groups these events by their own \`plan\`. Events without it are in the row \`(none)\`.`
+
+const ALTERNATIVES = {
+  any: [
+    { dimension: "country", values: ["DE"] },
+    { dimension: "language", values: ["de-DE"] },
+  ],
+}
 
 const TREES: readonly (readonly [filter: unknown, selects: string])[] = [
   [
@@ -106,9 +115,13 @@ ${block("Reports under stats", escapeHtml(`curl -G "${api}/sites/1/stats/summary
 ${block("filters in POST /query", asJson(QUERIED))}
 <h3>Operators</h3>${table(["Operator", "Example, and the same in queries", "Selects"], operatorRows())}
 <h3>Events and visits</h3>${prose(LEVELS)}
-<h3>Combinations in queries</h3>${table(
-    ["Filter", "Selects"],
-    TREES.map(([filter, selects]) => [json(filter), inline(selects)]),
-  )}
+<h3>Combinations</h3>${prose("Under `stats`, `any` is a list of filters of which one must match. It cannot contain another `any`. In queries, operators combine filters.")}
+${table(
+  ["Filter", "Selects"],
+  [
+    [json(ALTERNATIVES), "Under <code>stats</code>: visits from Germany, and those in German."],
+    ...TREES.map(([filter, selects]) => [json(filter), inline(selects)]),
+  ],
+)}
 <h3>Properties, missing values and case</h3>${prose(DETAILS)}`,
 })

@@ -8,8 +8,11 @@ export const prose = (text: string): string =>
     .map((paragraph) => `<p>${inline(paragraph)}</p>`)
     .join("\n")
 
-/** Renders the text of one paragraph with `code` in backticks. */
-export const inline = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>")
+/** Renders the text of one paragraph with `code` in backticks, and with links to chapters of this page, such as `[Filters](docs#filters)`. */
+export const inline = (text: string): string =>
+  escapeHtml(text)
+    .replace(/`([^`]+)`/g, "<code>$1</code>")
+    .replace(/\[([^\]]+)\]\(docs#([a-z-]+)\)/g, '<a href="#$2">$1</a>')
 
 /** Renders a code block that can be scrolled with the keyboard. The script of the page adds a button that copies it. */
 export const block = (label: string, code: string): string =>

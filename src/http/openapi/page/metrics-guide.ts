@@ -41,7 +41,10 @@ const DIMENSION_MEANINGS: Readonly<Record<Dimension, readonly [meaning: string, 
   entry_page: ["Page of the first pageview of the visit.", "/"],
   exit_page: ["Page of the latest pageview of the visit.", "/thanks"],
   hostname: ["Host of the page, without `www.`", "shop.example"],
-  source: ["Name of the site or campaign that the visit came from.", "Google"],
+  source: [
+    "Name of the site or campaign that the visit came from: `utm_source`, `source` or `ref` of its first address, or else the referrer. Known names are unified, so `Google` includes ads and `utm_source=google`. `channel` tells paid visits apart.",
+    "Google",
+  ],
   referrer: ["Host and path of the page that linked here.", "news.example/today"],
   channel: ["Group of sources.", "Organic Search"],
   utm_source: ["Campaign tag of the first address of the visit.", "newsletter"],
@@ -67,11 +70,14 @@ const DIMENSION_MEANINGS: Readonly<Record<Dimension, readonly [meaning: string, 
   click_id_type: ["Kind of click id in the first address of the visit. The id itself is not stored.", "gclid"],
 }
 
-const METRICS_ABOUT = `Reports under \`stats\` and the tools for assistants use the simple names. \`POST /query\` uses the names of Plausible’s stats API v2. All
-metrics are exact: nothing is sampled or estimated.
+const METRICS_ABOUT = `Reports under \`stats\` and the tools for assistants use the simple names. \`POST /query\` uses the names of Plausible’s stats API v2. Metrics
+of recorded events are exact: nothing is sampled.
 
-A visit belongs to the range in which it starts, with all of its events. Rates are percentages from 0 to 100 with one decimal. A rate or mean
-without a divisor is 0, except \`time_on_page\`, \`scroll_depth\` and the web vitals, which are left out (\`null\` in \`POST /query\`) if nothing was
+Imported daily totals are added where they fit the query: by default under \`stats\` (\`imports=false\` leaves them out), and in \`POST /query\` only with
+\`"include": {"imports": true}\`. Their visitors of several days can only be added up, which \`visitors_estimated\` marks.
+
+A visit counts in the range in which it starts. Visitors, pageviews and events count at the time of each event. Rates are percentages from 0 to
+100 with one decimal. A rate or mean whose divisor is 0 is 0, except \`time_on_page\`, \`scroll_depth\` and the web vitals, which are left out (\`null\` in \`POST /query\`) if nothing was
 measured.`
 
 const ADDING = `Visits, pageviews, events and conversions of buckets and pages can be added up. Visitors cannot: one person can view several pages and return on

@@ -4,10 +4,12 @@ import { meaningOf } from "../errors.ts"
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from "../headers.ts"
 import { clientGuides } from "./client-guides.ts"
 import { exampleHost } from "./curl.ts"
+import { exportGuide } from "./export-guide.ts"
 import { filtersGuide } from "./filters-guide.ts"
 import { asJson, block, escapeHtml, type Guide, guideSection, inline, prose, table } from "./markup.ts"
 import { metricsGuide } from "./metrics-guide.ts"
 import { errorsOf, operationSection, type Place } from "./operation.ts"
+import { rangesGuide } from "./ranges-guide.ts"
 import { PAGE_SCRIPT } from "./script.ts"
 import { PAGE_STYLE } from "./style.ts"
 import { warehouseGuide } from "./warehouse-guide.ts"
@@ -113,6 +115,8 @@ function guidesOf(document: OpenApiDocument, places: readonly Place[], isGeneral
     startGuide(document, api),
     metricsGuide(),
     filtersGuide(api),
+    rangesGuide(),
+    exportGuide(),
     warehouseGuide(api),
     ...clientGuides(api),
     assistantsGuide(api),
@@ -184,7 +188,7 @@ curl -sS --fail-with-body -H "Authorization: Bearer $KEY" "${api}/key"
 # List the sites of the key
 curl -sS --fail-with-body -H "Authorization: Bearer $KEY" "${api}/sites"
 
-# Compare the last week of site 1 with the week before
+# Compare the last 7 days of site 1, today included, with the 7 days before
 curl -sS --fail-with-body -H "Authorization: Bearer $KEY" "${api}/sites/1/stats/summary?period=7d&compare=previous_period"
 
 # Run a query in the format of Plausible's stats API v2

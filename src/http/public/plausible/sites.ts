@@ -50,7 +50,7 @@ export interface PlausibleSitesOptions {
 
 const PAGED = {
   after: parameter({ type: "string", description: "Cursor `after` of another page, for the page that follows it." }),
-  before: parameter({ type: "string", description: "Cursor `before` of another page, for the page in front of it." }),
+  before: parameter({ type: "string", description: "Cursor `before` of another page, for the page before it." }),
   limit: parameter({ type: "integer", ...bounds(), description: "Maximum number of items." }),
 }
 const SITE_NAME = parameter({ type: "string", description: "Host of the site, or its id.", examples: ["shop.example"] }, true)
