@@ -75,7 +75,7 @@ const QueryRequest = t.Object(
     }),
     metrics: t.Array(MetricName, { minItems: 1, maxItems: QUERY.metrics, uniqueItems: true, description: "Metrics to return." }),
     date_range: t.Union([choice(["day", "realtime"]), t.String({ pattern: PERIOD_PATTERN }), Pair], {
-      description: `Range up to today, which is included: ${PERIOD_CHOICES}. \`day\` is today, \`realtime\` the last 5 minutes. Or a pair of first and last day, such as \`["2026-11-14", "2026-11-20"]\`, or of two times, RFC 3339 or local such as \`2026-11-20T08:00:00\`.`,
+      description: `Range: ${PERIOD_CHOICES}, counted back from today, which is included. \`day\` is today, \`realtime\` the last 5 minutes. Or a pair of first and last day, such as \`["2026-11-14", "2026-11-20"]\`, or of two times, RFC 3339 or local such as \`2026-11-20T08:00:00\`.`,
     }),
     timezone: t.Optional(t.String({ description: "IANA time zone of day and bucket boundaries. Default: time zone of the site." })),
     dimensions: t.Optional(

@@ -30,7 +30,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 /** Descriptions that replace those of the tools, which are short because models read all of them. */
 const FULL_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  period: `Range up to today, which is included: ${PERIOD_CHOICES}. Ignored if \`from\` and \`to\` are given.`,
+  period: `Range: ${PERIOD_CHOICES}, counted back from today, which is included. Ignored if \`from\` and \`to\` are given.`,
   from: "First day, such as `2026-11-14`, or start as a time, such as `2026-11-14T08:00:00` in the time zone of the report or `2026-11-14T08:00:00Z`. Requires `to`, in the same form.",
   to: "Last day or last second, inclusive. A later end than today is moved to the end of today.",
   compare:

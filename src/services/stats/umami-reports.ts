@@ -162,7 +162,7 @@ interface Span {
 
 const instants = ({ from, to }: Span): [string, string] => [new Date(from).toISOString(), new Date(to).toISOString()]
 
-/** Returns the range in front of another one, or the same range a year earlier. */
+/** Returns the range before another one, or the same range a year earlier. */
 function before({ from, to }: Span, how: "prev" | "yoy"): Span {
   const length = to - from + 1
   if (how === "prev") return { from: Math.max(0, from - length), to: Math.max(0, to - length) }

@@ -6,7 +6,7 @@ type Column = readonly [type: string, meaning: string]
 /** Type in Parquet and meaning of each column that visits do not share with their dimensions. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   at: ["timestamp", "Time of the event."],
-  name: ["text", "`pageview`, or the name of a custom event. `engagement` is a report of reading time, which is not counted as an event."],
+  name: ["text", "`pageview`, or the name of a custom event. `engagement` reports reading time and is not counted as an event."],
   page: ["text", "Path of the page."],
   hostname: ["text", "Host of the page."],
   title: ["text", "Title of the page."],
@@ -36,9 +36,9 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 const code = (name: string): string => `<code>${name}</code>`
 const TRAITS = EXPORTED_TRAITS.map((name) => `\`${name}\``).join(", ")
 
-const ABOUT = `\`type=events\` exports the events that happened in the range and match the filters, except web vitals. \`type=visits\` exports the visits that start in
-the range and have an event that matches. With \`since\`, both export the visits that ended from that time on: their events, or the visits themselves. \`metrics\`, \`interval\` and
-\`property\` are rejected, and \`imports\` has no effect on raw rows.
+const ABOUT = `\`type=events\` exports the events that happened in the range and match the filters, except web vitals. \`type=visits\` exports the visits that
+start in the range and have an event that matches. With \`since\` instead of a range, the rows are the visits that ended from that time on, or their events.
+\`metrics\`, \`interval\` and \`property\` are rejected, and \`imports\` has no effect on raw rows.
 
 Missing values are empty in CSV, absent in JSON and \`null\` in Parquet. Times are RFC 3339 text in UTC, in Parquet timestamps in milliseconds. In CSV, a text that a spreadsheet
 would run as a formula begins with an additional \`'\`.`

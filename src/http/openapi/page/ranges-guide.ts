@@ -6,8 +6,8 @@ const PERIODS: Readonly<Record<(typeof PERIOD_NAMES)[number] | "7d" | "3mo", str
   today: "Today, as a whole day. `date_range` also calls it `day`.",
   yesterday: "Yesterday.",
   "24h": "The current hour and the 23 hours before it.",
-  "7d": "Today and the 6 days before it. Likewise any number of days up to 4 digits, such as `14d` or `90d`.",
-  "3mo": "The current month up to today, and the 2 whole months before it. Likewise any number, such as `12mo`.",
+  "7d": "Today and the 6 days before it. Any other number works the same, such as `14d` or `90d`.",
+  "3mo": "The current month up to today, and the 2 whole months before it. Any other number works the same, such as `12mo`.",
   last_week: "The last whole week, Monday to Sunday.",
   month: "The current month up to today.",
   last_month: "The last whole month.",
@@ -24,8 +24,9 @@ end of today. A range covers at most 10 years.`
 
 const COMPARING = `Under \`stats\`, \`compare\` adds a second range to totals and time series. In \`POST /query\`, \`include.comparisons\` adds it to each row.
 
-\`previous_period\` is the range of equal length just before: for \`7d\` the 7 days before these 7 days. The earlier range has whole days even though today is not over, so
-a comparison up to today shows too low a change. Compare completed days, or send \`match_time_of_day\` in \`POST /query\`, which ends the earlier range at the same time of day.
+\`previous_period\` is the range of equal length just before: for \`7d\` the 7 days before these 7 days. The earlier range has whole days: as long as today is
+not over, it covers more time than has passed. To compare equal times, use completed days, or send \`match_time_of_day\` in \`POST /query\`, which ends the earlier range at
+the current time of day.
 
 The rows of a compared query are those of the range. A row that does not occur in the earlier range is compared with 0, or with \`null\` for metrics that were not measured,
 and its \`change\` is \`null\`. Rows that occur only in the earlier range are not returned: request that range to see them.`

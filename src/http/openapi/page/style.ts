@@ -59,6 +59,7 @@ pre { margin: 0; max-height: 30rem; padding: .8rem .9rem; overflow: auto }
 pre span { color: var(--code-key) }
 table { width: 100%; margin: .75rem 0; border-collapse: collapse; font-size: .875rem }
 th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: anywhere }
+td:first-child { min-width: 10rem }
 th { color: var(--ink-3); font-weight: 500 }
 .skip { position: absolute; left: -99rem }
 .skip:focus { position: static }
