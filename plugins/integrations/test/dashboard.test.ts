@@ -126,10 +126,15 @@ test.skipIf(noBrowser)("creates a webhook, shows its secret once, and its log wi
   expect(target.received).toHaveLength(2)
   expect(target.received[1]!.headers["webhook-id"]).toBe(target.received[0]!.headers["webhook-id"]!)
 
+  const sendTestEvent = async () => {
+    const answered = page.waitForResponse((response) => response.url().endsWith("/webhooks/1/test"))
+    await page.getByRole("button", { name: "Send test event" }).click()
+    await answered
+  }
   await page.getByLabel("State").selectOption("dead")
   await shown(page, "No delivery is in this state.")
   await page.getByRole("button", { name: "Clear filter" }).click()
-  await page.getByRole("button", { name: "Send test event" }).click()
+  await sendTestEvent()
   await instance.runJobs()
   await page.getByRole("row", { name: /ping/ }).filter({ hasText: "Delivered" }).waitFor({ timeout: 10_000 })
 
@@ -142,7 +147,7 @@ test.skipIf(noBrowser)("creates a webhook, shows its secret once, and its log wi
 
   // A receiver that is gone disables the webhook, and the page says so.
   target.always = 410
-  await page.getByRole("button", { name: "Send test event" }).click()
+  await sendTestEvent()
   await instance.runJobs()
   await open("/sites/1/integrations/webhooks/1")
   await shown(page, /status 410/)
