@@ -35,8 +35,8 @@ export class RepeatedIds {
         const number = entries[at + 2]!
         if (!ids.addHash(entries[at]!, entries[at + 1]!)) repeated[number >>> 3]! |= 1 << (number & 7)
       }
-      // The engine itself would keep the tables of all parts for a while, hundreds of megabytes for ten million ids.
-      Bun.gc(true)
+      // The engine itself would keep the tables of all large parts for a while, hundreds of megabytes for ten million ids.
+      if (entries.length > BUFFERED_WORDS) Bun.gc(true)
     }
     this.remove()
     return (number) => ((repeated[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0

@@ -17,7 +17,7 @@ export async function storeBatches<Batch>({ read, store }: BatchWork<Batch>, sig
       await store(batch)
       return batch
     }
-    // Nothing may go on after the turn, even if one of both fails.
+    // Neither may go on after the turn, even if the other one fails.
     const [next, stored] = await Promise.allSettled([read(batch), store(batch)])
     if (stored.status === "rejected") throw stored.reason
     if (next.status === "rejected") throw next.reason

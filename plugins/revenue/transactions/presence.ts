@@ -7,7 +7,7 @@ const MANY = 10
 export class Presence {
   readonly #rows: RowStatements
   readonly #siteId: number
-  /** The table, as the begin of a condition. */
+  /** The table and the beginning of its condition, to which the site is added. */
   readonly #kind: Sql
   #isAbsent = false
 

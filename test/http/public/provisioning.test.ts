@@ -250,7 +250,7 @@ test("roles on a site are given up to the rights of the key and of its creator, 
     body: { code: "user_not_found" },
   })
 
-  // Whoever could give a key more scopes gets no role from this one.
+  // It gives no role whose members could give a key more scopes than it has.
   for (const role of ["editor", "admin"]) expect(await put(role)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   expect(await put("viewer", await makeKey(["members:write", "stats:read"]))).toMatchObject({ status: 403 })
   expect(await put("admin", instance.key)).toMatchObject({ status: 200, body: { role: "admin" } })
