@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../domain/error.ts"
 import { answerOf } from "../errors.ts"
 import { meaningOf } from "./errors.ts"
-import { responseExample } from "./examples.ts"
+import { responseExample } from "./examples/examples.ts"
 import { isTagged } from "./failures.ts"
 import { headerRef, responseHeaders } from "./headers.ts"
 import { PrivateProblem, Problem, RpcErrorResponse } from "./problem.ts"

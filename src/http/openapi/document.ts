@@ -2,7 +2,7 @@ import type { Scope } from "../../domain/key.ts"
 import { allErrorCodes } from "../../plugin/errors.ts"
 import type { Gate } from "../../web/router.ts"
 import { collectResponses, type ResponseObject } from "./answers.ts"
-import { requestExample } from "./examples.ts"
+import { requestExample } from "./examples/examples.ts"
 import { RESPONSE_HEADERS } from "./headers.ts"
 import { type Parameter, parametersOf, sharedParameters } from "./parameters.ts"
 import { problemExample } from "./problem.ts"
@@ -190,7 +190,7 @@ const TAGS = [
   ["plausible", "Plausible's stats API v1 and sites API, for its clients."],
   ["umami", "Umami's reports on websites, for its clients. They also accept the key in the header `x-umami-api-key`."],
   ["key", "The API key in use."],
-  ["members", "Site-specific roles of members and guests of the organization."],
+  ["members", "Site-specific roles of members and guests of the organization, and invitations to a site."],
   ["api-keys", "API keys that are limited to sites. A key cannot create one with more rights than it has itself."],
   ["documents", "Description of this API."],
 ] as const

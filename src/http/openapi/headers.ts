@@ -60,7 +60,7 @@ const LIMITS = ["RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLim
 function hasTag(route: DescribedRoute, status: string): boolean {
   if (status === "304" || status === "412") return true
   if (route.access && (status === "201" || route.method === "patch")) return hasVersion(route, status)
-  if (status === "201") return true
+  if (status === "201") return !route.detail["x-unversioned"]
   return status === "200" && (route.method === "patch" || isTagged(route))
 }
 

@@ -29,7 +29,7 @@ export interface Detail {
   "x-gate"?: Gate
   /** Error codes in addition to those that follow from the route. */
   "x-failures"?: readonly ErrorCode[]
-  /** Whether a public route deletes something without a version. */
+  /** Whether a public route creates or deletes something without a version. */
   "x-unversioned"?: boolean
   /** JSON bodies of an example request and its response, of routes that are not in `examples.ts`: those of plugins. */
   "x-examples"?: { request?: unknown; response?: unknown }

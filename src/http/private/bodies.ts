@@ -111,14 +111,6 @@ export const BODIES = {
     false,
   ),
   owner: body({ user_id: id("Id of the member who becomes the owner.") }),
-  rotation: body(
-    {
-      grace_hours: t.Optional(
-        t.Integer({ minimum: 0, maximum: 168, default: 24, description: "Number of hours during which the old secret keeps working." }),
-      ),
-    },
-    false,
-  ),
 } as const
 
 function optional(properties: TProperties): TProperties {

@@ -89,8 +89,8 @@ export const Sent = t.Any() as unknown as TUnsafe<SentJson>
 export const NoQuery = t.Object({}, { additionalProperties: false })
 
 /** Documents the request body of an operation. */
-export const takes = (schema: TSchema): Pick<Detail, "requestBody"> => ({
-  requestBody: { required: true, content: { "application/json": { schema } } },
+export const takes = (schema: TSchema, { required = true } = {}): Pick<Detail, "requestBody"> => ({
+  requestBody: { required, content: { "application/json": { schema } } },
 })
 
 /** Documents the request body of a change, in which all members are optional. */

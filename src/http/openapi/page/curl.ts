@@ -1,5 +1,5 @@
 import type { OpenApiDocument, Operation } from "../document.ts"
-import { queryExample } from "../examples.ts"
+import { queryExample } from "../examples/examples.ts"
 import { EXAMPLE_BASE_URL } from "../problem.ts"
 import type { Schema } from "../schema.ts"
 import { resolved } from "./fields.ts"

@@ -22,6 +22,9 @@ const ENDS = `The two ends of a range are both days or both times, and both are 
 A time with an offset or \`Z\` is an instant, such as \`2026-11-20T08:00:00Z\`. A time without one is local, such as \`2026-11-20T08:00:00\`. An end after today is moved to the
 end of today. A range covers at most 10 years.`
 
+const PLAUSIBLE = `Numbers of days and months include today at all paths, also at those for clients of Plausible, whose own \`7d\`, \`28d\` and \`30d\` have ended
+yesterday since 2025. For whole days only, send the two days.`
+
 const COMPARING = `Under \`stats\`, \`compare\` adds a second range to totals and time series. In \`POST /query\`, \`include.comparisons\` adds it to each row.
 
 \`previous_period\` is the range of equal length just before: for \`7d\` the 7 days before these 7 days. The earlier range has whole days: as long as today is
@@ -38,5 +41,5 @@ export const rangesGuide = (): Guide => ({
   html: `${prose(ABOUT)}${table(
     ["Period", "Range"],
     Object.entries(PERIODS).map(([name, meaning]) => [`<code>${name}</code>`, inline(meaning)]),
-  )}${prose(ENDS)}<h3>Comparisons</h3>${prose(COMPARING)}`,
+  )}${prose(ENDS)}${prose(PLAUSIBLE)}<h3>Comparisons</h3>${prose(COMPARING)}`,
 })

@@ -11,7 +11,8 @@ it. Visits that are still open follow with a later export. For the last half hou
 Replace the rows of a visit in one transaction, and save the new \`since\` only after it, as below. Then neither an interrupted job, nor an instance that was
 restored from a backup or whose clock was set back, leaves duplicates.`
 
-const JOB = (api: string) => `#!/bin/sh -e
+/** Returns a shell script that loads a warehouse step by step. */
+export const loadingJob = (api: string): string => `#!/bin/sh -e
 # Loads new visits and events of site 1 into footfall.duckdb. Run it every hour.
 since=$(cat since 2>/dev/null || echo 2000-01-01T00:00:00Z)
 for type in visits events; do
@@ -29,7 +30,7 @@ insert into events by name from 'events.parquet';
 commit;
 SQL
 # Both exports begin with the same time. The next ones begin where the earlier of them ended.
-cat headers-* | tr -d '\\r' | sed -n 's/^x-next-since: //ip' | sort | head -1 > since`
+cat headers-* | tr -d '\\r' | awk 'tolower($1) == "x-next-since:" { print $2 }' | sort | head -1 > since`
 
 const REMOVALS = `Rows that Footfall removes later are not exported again, so apply the same rules to the warehouse:
 
@@ -44,5 +45,5 @@ Imported history is not part of an export with \`since\`, because it can be chan
 export const warehouseGuide = (api: string): Guide => ({
   id: "warehouse",
   title: "Loading a warehouse",
-  html: `${prose(ABOUT)}${block("Hourly job for DuckDB", escapeHtml(JOB(api)))}<h3>Removed and imported data</h3>${prose(REMOVALS)}`,
+  html: `${prose(ABOUT)}${block("Hourly job for DuckDB", escapeHtml(loadingJob(api)))}<h3>Removed and imported data</h3>${prose(REMOVALS)}`,
 })

@@ -5,6 +5,7 @@ import {
   impliedBy,
   KEY_STATES,
   KeyResponse,
+  RotationInput,
   reachesSite,
   SCOPE_TITLES,
   SCOPES,
@@ -24,7 +25,6 @@ import { type Paging, pageOfAll, readPaging } from "../../../services/lists/pagi
 import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
-import { BODIES } from "../bodies.ts"
 import { ListQuery, refuses, withETag } from "../responses.ts"
 
 export interface ApiKeyRoutesOptions {
@@ -161,7 +161,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         detail: {
           ...operation("Rotate the secret of an API key"),
           ...refuses("invalid_state", "precondition_failed", "limit_reached"),
-          ...BODIES.rotation,
+          ...takes(RotationInput, { required: false }),
         },
       },
     )

@@ -19,7 +19,7 @@ const COMMON = {
     pattern: "^(day|month|year|custom|[1-9][0-9]{0,3}(d|mo))$",
     default: "30d",
     description:
-      "Period, which ends with `date`: day, month, year, or a number of days or months such as 7d or 12mo. With `custom`, `date` is a range.",
+      "Period, which ends with `date` and includes it: day, month, year, or a number of days or months such as 7d or 12mo. With `custom`, `date` is a range. (Plausible’s own `7d` and `30d` end the day before.)",
   }),
   date: parameter({ type: "string", description: "Day, YYYY-MM-DD, or two days separated by a comma. Default: today." }),
   metrics: parameter({
