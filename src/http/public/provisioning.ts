@@ -1,43 +1,33 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { refuseFaults } from "../../domain/error.ts"
 import { instantText } from "../../domain/moment.ts"
 import { type Segment, SiteSegmentInput, SiteSegmentResponse } from "../../domain/segment.ts"
-import { fault, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import { SettingsResponse } from "../../domain/site-response.ts"
 import { etagOf } from "../../domain/version.ts"
 import { type Audit, recorded, siteEntry } from "../../services/audit/audit.ts"
-import type { Segments } from "../../services/definitions/segments.ts"
+import { type Segments, siteWide } from "../../services/definitions/segments.ts"
 import type { SiteThings } from "../../services/definitions/site-things.ts"
 import { type Configuration, ConfigurationInput, type Configurations } from "../../services/sites/configuration.ts"
 import { refuseOthers, toSettingsResponse } from "../../services/sites/site-settings.ts"
 import type { Sites } from "../../services/sites/sites.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { definitionRoutes } from "./definitions.ts"
-import { type creation, expectedVersions, NoQuery, Sent, takes, writes } from "./requests.ts"
-
-type Create = ReturnType<typeof creation>
+import { type DefinitionKit, definitionRoutes } from "./definitions.ts"
+import { expectedVersions, NoQuery, Sent, takes, writes } from "./requests.ts"
 
 /** A viewer who may change the segments of the site and has no personal ones. */
 const PROGRAM = { userId: null, permissions: new Set(["segments:write"]) }
 
 /** Creates the routes for segments. Keys see and create those of the site only. */
-export function segmentRoutes(auth: ApiKeyAuth, create: Create, segments: Segments) {
+export function segmentRoutes(kit: DefinitionKit, segments: Segments) {
   const viewed = segments.of(PROGRAM)
   const things: SiteThings<Segment> = {
     ...viewed,
-    async create(site, body, alongside) {
-      refuseScope(body)
-      return viewed.create(site, isObject(body) ? { ...body, scope: "site" } : body, alongside)
-    },
-    async update(site, id, patch, terms) {
-      refuseScope(patch)
-      return viewed.update(site, id, patch, terms)
-    },
+    create: async (site, body, alongside) => viewed.create(site, siteWide(body), alongside),
+    update: async (site, id, patch, terms) => viewed.update(site, id, siteWide(patch), terms),
   }
-  return definitionRoutes(auth, create, {
+  return definitionRoutes(kit, {
     path: "segments",
     noun: "segment",
     read: ["segments:read"],
@@ -51,11 +41,6 @@ export function segmentRoutes(auth: ApiKeyAuth, create: Create, segments: Segmen
       ...{ created_at: instantText(created_at), updated_at: instantText(updated_at) },
     }),
   })
-}
-
-/** Refuses the scope, which is not a field of the public API. */
-function refuseScope(body: unknown): void {
-  if (isObject(body) && "scope" in body) refuseFaults([fault("/scope", "unknown_field", "does not exist")])
 }
 
 export interface SettingsRoutesOptions {
@@ -148,8 +133,8 @@ const ConfigurationDocument = t.Unsafe<Configuration>(
 )
 
 const PUT = `Makes the site equal to the document: items that it names are created or updated, and items that it does not name are deleted. Parts that the
-document does not have stay as they are. Items are recognized by their names, shields by kind and value, so a renamed item is deleted and created. The changes are made
-one after another. If one of them fails, send the document again after correcting it.`
+document does not have stay as they are. Items are recognized by their names, shields by kind and value, so a renamed item is deleted and created. All changes are stored
+together: after an error, nothing has changed.`
 
 /** Creates the routes for the configuration of a site as one document. */
 export const configurationRoutes = (auth: ApiKeyAuth, configurations: Configurations) =>

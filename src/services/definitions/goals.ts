@@ -26,13 +26,13 @@ import {
   updateGoal,
 } from "../../store/catalog/goals.ts"
 import { inSlices } from "../lists/paging.ts"
-import { createSiteLists, createSiteThings, type EventWriter, type SiteThings, type ThingKind } from "./site-things.ts"
+import { createSiteLists, createSiteThings, type EventWriter, type JoinableThings, type ThingKind } from "./site-things.ts"
 
 /**
  * Goals of sites. `create` and `update` throw `goal_exists` with `existing_id` when another goal has the same definition or the
  * same name.
  */
-export interface Goals extends SiteThings<Goal> {
+export interface Goals extends JoinableThings<Goal> {
   /** Returns the goals of a site as the engine evaluates them, by id. Read from memory, always exact. */
   rules(siteId: number): readonly GoalRule[]
 }
@@ -73,7 +73,7 @@ async function refuseSameGoal(statements: Statements, site: Site, fields: GoalFi
 }
 
 /** Funnels of sites. `create` and `update` throw `funnel_exists` with `existing_id` when another funnel has the name. */
-export interface Funnels extends SiteThings<Funnel> {
+export interface Funnels extends JoinableThings<Funnel> {
   /** Returns all funnels of a site by id. Read from memory, always exact. */
   all(siteId: number): readonly Funnel[]
 }

@@ -7,7 +7,7 @@ import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "../../dom
 import type { Site } from "../../domain/site.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"
 import { readFilterList } from "../../query/parse/flat-filters.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Catalog, Transactions } from "../../store/catalog/catalog.ts"
 import {
   countSegments,
   deleteSegment,
@@ -35,6 +35,10 @@ export interface ViewedSegments extends Omit<SiteThings<Segment>, "remove"> {
    * shows no data.
    */
   remove(site: Site, id: string | number | undefined, terms?: Terms<Segment> & { force?: boolean }): Promise<void>
+  /** Throws `segment_in_use` with `used_by`. */
+  refuseUsed(site: Site, id: number): Promise<void>
+  /** Returns the same segments, within a transaction of several services. There, `remove` ignores uses: call `refuseUsed` before. */
+  within(joined: Transactions): SiteThings<Segment>
 }
 
 export interface Segments {
@@ -49,6 +53,11 @@ export async function createSegments({ catalog, clock }: { catalog: Catalog; clo
   const lists = createSiteLists(await inSlices((slice) => listAllSegments(catalog, slice)))
   const viewed = createViewedThings(SEGMENTS, { catalog, clock, lists })
   const uses: SegmentUses[] = []
+  async function refuseUsed(site: Site, id: number): Promise<void> {
+    const used = (await Promise.all(uses.map((source) => source(site, id)))).flat()
+    if (used.length > 0)
+      throw new AppError("segment_in_use", "This segment is in use by other definitions, which filter by it.", { used_by: used })
+  }
 
   return {
     registerUses: (source) => void uses.push(source),
@@ -63,11 +72,10 @@ export async function createSegments({ catalog, clock }: { catalog: Catalog; clo
         ...things,
         async remove(site, id, { force = false, ...terms } = {}) {
           const segment = await things.get(site, id)
-          const used = force ? [] : (await Promise.all(uses.map((source) => source(site, segment.id)))).flat()
-          if (used.length > 0)
-            throw new AppError("segment_in_use", "This segment is in use by other definitions, which filter by it.", { used_by: used })
+          if (!force) await refuseUsed(site, segment.id)
           await things.remove(site, id, terms)
         },
+        refuseUsed,
       }
     },
   }
@@ -109,6 +117,15 @@ export function parseSegment(body: unknown): SegmentFields {
   refuseFaults(inDocumentOrder([...faults, ...(fields.filters ? filterFaults(filters) : [])], body))
   // Filters are stored as sent, not normalized, because they are compared with the values of events.
   return { name: fields.name!, scope: fields.scope ?? "personal", filters: filters as SavedFilter[] }
+}
+
+/**
+ * Adds the scope to the body of a client that knows only segments of the site. Throws `validation_failed` for a body that has one.
+ */
+export function siteWide(body: unknown): unknown {
+  if (!isObject(body)) return body
+  if ("scope" in body) refuseFaults([fault("/scope", "unknown_field", "does not exist")])
+  return { ...body, scope: "site" }
 }
 
 /** Returns the faults of filters that are to be saved. */

@@ -5,7 +5,7 @@ import type { ProductEvent } from "../../domain/product-event.ts"
 import type { ThingScope } from "../../domain/segment.ts"
 import type { Site } from "../../domain/site.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody, type Versioned } from "../../domain/version.ts"
-import type { Catalog, Slice, Statements } from "../../store/catalog/catalog.ts"
+import type { Slice, Statements, Transactions } from "../../store/catalog/catalog.ts"
 
 interface SiteThing extends Versioned {
   id: number
@@ -45,6 +45,12 @@ export interface SiteThings<Thing> {
   remove(site: Site, id: string | number | undefined, terms?: Terms<Thing>): Promise<void>
 }
 
+/** Definitions whose changes can be part of a larger transaction. */
+export interface JoinableThings<Thing> extends SiteThings<Thing> {
+  /** Returns the same definitions, within a transaction of several services. */
+  within(joined: Transactions): SiteThings<Thing>
+}
+
 /** What distinguishes one kind of definition from the others. */
 export interface ThingKind<Thing extends SiteThing, Fields> {
   /** Name of the kind in `limit_reached`, and its maximum number per site. */
@@ -72,7 +78,7 @@ interface Memory<Thing> {
 }
 
 interface SiteThingsOptions<Thing> {
-  catalog: Catalog
+  catalog: Transactions
   clock: Pick<Clock, "now">
   lists?: Memory<Thing>
   /** Receives the product events of a kind that has any. */
@@ -87,7 +93,7 @@ export interface EventWriter {
 export function createSiteThings<Thing extends SiteThing, Fields extends object>(
   kind: ThingKind<Thing, Fields>,
   { catalog, clock, lists, outbox }: SiteThingsOptions<Thing>,
-): SiteThings<Thing> {
+): JoinableThings<Thing> {
   async function announce(statements: Statements, site: Site, change: Change<Thing>): Promise<void> {
     const event = kind.eventOf?.(site, change)
     if (event) await outbox?.write(statements, event)
@@ -99,7 +105,7 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
     return thing
   }
 
-  return {
+  const on = (catalog: Transactions): SiteThings<Thing> => ({
     async create(site, body, alongside) {
       const fields = kind.parse(body, site)
       return catalog.transaction(async (statements) => {
@@ -136,7 +142,8 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
         return thing
       }, lists?.remove)
     },
-  }
+  })
+  return { ...on(catalog), within: on }
 }
 
 /** Returns whether a patch changes anything. Otherwise version and time of change remain as they are. */
@@ -202,7 +209,7 @@ export interface ViewedKind<Thing extends ViewedThing, Fields extends { scope: T
 }
 
 type ViewedOptions<Thing> = {
-  catalog: Catalog
+  catalog: Transactions
   clock: Pick<Clock, "now">
   lists?: { put(thing: Thing): void; remove(thing: Thing): void }
 }
@@ -215,7 +222,7 @@ type ViewedOptions<Thing> = {
 export function createViewedThings<Thing extends ViewedThing, Fields extends { scope: ThingScope }>(
   kind: ViewedKind<Thing, Fields>,
   options: ViewedOptions<Thing>,
-): (viewer: Viewer) => SiteThings<Thing> {
+): (viewer: Viewer) => JoinableThings<Thing> {
   return ({ userId, permissions }) => {
     const refuseLack = (...scopes: ThingScope[]): void => {
       if (scopes.includes("site") && !permissions.has(kind.permission))
@@ -245,12 +252,13 @@ export function createViewedThings<Thing extends ViewedThing, Fields extends { s
       },
       options,
     )
-    return {
+    const guarded = (things: SiteThings<Thing>): SiteThings<Thing> => ({
       ...things,
-      async remove(site: Site, id, terms) {
+      async remove(site, id, terms) {
         refuseLack((await things.get(site, id)).scope)
         await things.remove(site, id, terms)
       },
-    }
+    })
+    return { ...guarded(things), within: (joined) => guarded(things.within(joined)) }
   }
 }

@@ -1,20 +1,22 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Actor } from "../../domain/audit.ts"
 import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
-import { type FunnelFields, FunnelInput, parseFunnel } from "../../domain/funnel.ts"
-import { type GoalFields, GoalInput, parseGoal } from "../../domain/goal.ts"
+import { type Funnel, type FunnelFields, FunnelInput, parseFunnel } from "../../domain/funnel.ts"
+import { type Goal, type GoalFields, GoalInput, parseGoal } from "../../domain/goal.ts"
 import { THINGS } from "../../domain/limits.ts"
-import { SiteSegmentInput } from "../../domain/segment.ts"
-import { escaped, fault, inDocumentOrder, inspect, isObject } from "../../domain/shape.ts"
+import { type Segment, type SegmentFields, SiteSegmentInput } from "../../domain/segment.ts"
+import { escaped, fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import { SiteInput } from "../../domain/site-input.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
-import { type Audit, definitionEntry, recorded, siteEntry } from "../audit/audit.ts"
+import { caseKey } from "../../domain/text.ts"
+import { type Catalog, joinedTransaction, type Transactions } from "../../store/catalog/catalog.ts"
+import { type Audit, recorded, siteEntry } from "../audit/audit.ts"
 import type { Funnels, Goals } from "../definitions/goals.ts"
-import { parseSegment, type Segments } from "../definitions/segments.ts"
+import { parseSegment, type Segments, siteWide } from "../definitions/segments.ts"
 import { ShieldInput } from "../definitions/shield-input.ts"
 import type { SiteThings } from "../definitions/site-things.ts"
 import { inSlices } from "../lists/paging.ts"
+import { apply, type ConfigurationChange, type Definitions, type Steps, siteChanges, stepsTo } from "./configuration-steps.ts"
 import { changedSite, toSettingsResponse } from "./site-settings.ts"
 import type { Sites } from "./sites.ts"
 
@@ -28,22 +30,14 @@ export interface Configurations {
   /** Returns what `put` would change. Throws `validation_failed`. */
   preview(site: Site, document: unknown): Promise<ConfigurationChange[]>
   /**
-   * Makes a site equal to a document. Parts that the document does not have stay as they are. Returns the changes. They are made one
-   * after another; after an error, the same document completes them.
+   * Makes a site equal to a document, in one transaction. Parts that the document does not have stay as they are. Returns the changes.
+   * Throws `validation_failed`, `segment_in_use`, `compat_id_taken`, and `goal_exists` if goals exchange their definitions.
    */
   put(site: Site, document: unknown, actor: Actor): Promise<ConfigurationChange[]>
 }
 
 /** A part of the document by name. */
 export type Configuration = Record<keyof typeof ConfigurationInput.properties, unknown>
-
-export interface ConfigurationChange {
-  action: "create" | "update" | "delete"
-  kind: "site" | "shield" | "goal" | "funnel" | "segment"
-  name: string
-  /** Old and new value by field. null for a value that is absent. */
-  fields: Record<string, [before: unknown, after: unknown]>
-}
 
 const list = (items: object, maxItems: number, description: string) =>
   t.Optional(t.Array(t.Unsafe<unknown>(items), { maxItems, description }))
@@ -73,11 +67,18 @@ const ConfigurationShape = t.Object(
 
 interface ConfigurationsOptions {
   catalog: Catalog
-  sites: Pick<Sites, "configure">
+  sites: Pick<Sites, "get" | "within">
   goals: Goals
   funnels: Funnels
   segments: Segments
   audit: Audit
+}
+
+/** The definitions of sites, outside of a transaction or within one. */
+interface Services {
+  goals: SiteThings<Goal>
+  funnels: SiteThings<Funnel>
+  segments: SiteThings<Segment>
 }
 
 /** A viewer who may change everything that belongs to the site and has no personal definitions. */
@@ -85,98 +86,121 @@ const PROGRAM = { userId: null, permissions: new Set(["segments:write"]) }
 /** Settings that the document does not have: those of the site's fields, and the shared view, which belongs to a user. */
 const NOT_SETTINGS = ["timezone", "retention_days", "revenue_currency", "version", "public"]
 
-/** The next state of one kind of definitions, and how to reach it. */
+/** The way from the state of a site to that of a document. */
 interface Plan {
-  changes: ConfigurationChange[]
-  apply(): Promise<void>
+  site: { changes: ConfigurationChange[]; patch: object }
+  goals: Steps<Goal>
+  funnels: Steps<Funnel>
+  segments: Steps<Segment>
 }
 
-export function createConfigurations(options: ConfigurationsOptions): Configurations {
-  const { sites, goals, funnels, audit } = options
+const changesOf = ({ site, goals, funnels, segments }: Plan): ConfigurationChange[] =>
+  [site, goals, funnels, segments].flatMap(({ changes }) => changes)
+
+export function createConfigurations({ catalog, sites, audit, ...options }: ConfigurationsOptions): Configurations {
   const segments = options.segments.of(PROGRAM)
-
-  async function get(site: Site): Promise<Configuration> {
-    const { name, hosts, timezone, retention_days, revenue_currency, settings } = site
-    const shown = Object.entries(toSettingsResponse(site)).filter(([key]) => !NOT_SETTINGS.includes(key))
-    return {
-      site: { name, hosts: [...hosts], timezone, retention_days, revenue_currency },
-      settings: Object.fromEntries(shown),
-      shields: settings.shields.map(({ id: _, version: __, ...shield }) => shield),
-      goals: (await all(goals, site)).map(goalOf),
-      funnels: (await all(funnels, site)).map(funnelOf),
-      segments: (await all(segments, site)).filter(({ scope }) => scope === "site").map(segmentOf),
-    }
-  }
-
-  /** Compares a document with a site. */
-  async function planOf(site: Site, document: unknown, actor: Actor | undefined): Promise<Plan[]> {
-    const { fields, faults } = inspect(ConfigurationShape, document)
-    refuseFaults(faults)
-    const found: Fault[] = []
-    const ofSite = partIn(fields.site, (name) => Object.hasOwn(SiteInput.properties, name), "site", found)
-    const ofSettings = partIn(fields.settings, isSetting, "settings", found)
-    const patch = { ...ofSite, ...ofSettings, ...(fields.shields && { shields: fields.shields }) }
-    const after = collect(found, sitePointer, () => changedSite(site, patch)) ?? { fields: site, settings: site.settings }
-    const rules = after.settings
-    const wanted = {
-      goals: parsed(fields.goals, "goals", (body) => parseGoal(body, rules), found),
-      funnels: parsed(fields.funnels, "funnels", (body) => parseFunnel(body, rules), found),
-      segments: parsed(fields.segments, "segments", (body) => segmentOf(parseSegment(siteWide(body))), found),
-    }
-    refuseFaults(inDocumentOrder(found, document))
-    const kinds = { site, actor, audit }
-    return [
-      {
-        changes: siteChanges(site, { ...site, ...after.fields, settings: after.settings }),
-        async apply() {
-          const alongside = recorded(audit, actor!, siteEntry("sites.settings.update"), undefined)
-          await sites.configure(site.id, patch, { alongside })
-        },
-      },
-      await planThings(kinds, {
-        ...{ kind: "goal", things: goals, show: goalOf, wanted: wanted.goals },
-        toBody: ({ kind, props = {}, ...fields }) => ({ kind, ...fields, ...(kind !== "scroll" && { props }) }),
-        isOther: (goal, { kind }) => goal.kind !== kind,
-      }),
-      await planThings(kinds, { kind: "funnel", things: funnels, show: funnelOf, wanted: wanted.funnels }),
-      await planThings(kinds, {
-        kind: "segment",
-        things: segments,
-        isPart: ({ scope }) => scope === "site",
-        show: segmentOf,
-        wanted: wanted.segments,
-        toBody: siteWide,
-      }),
-    ]
-  }
+  const services: Services = { ...options, segments }
+  const within = (joined: Transactions): Services => ({
+    goals: options.goals.within(joined),
+    funnels: options.funnels.within(joined),
+    segments: segments.within(joined),
+  })
 
   return {
-    get,
-    preview: async (site, document) => (await planOf(site, document, undefined)).flatMap(({ changes }) => changes),
-    async put(site, document, actor) {
-      const plans = (await planOf(site, document, actor)).filter(({ changes }) => changes.length > 0)
-      for (const plan of plans) await plan.apply()
-      return plans.flatMap(({ changes }) => changes)
+    get: (site) => read(site, services),
+    preview: async (site, document) => changesOf(await planOf(site, document, services)),
+    async put({ id }, document, actor) {
+      const site = await sites.get(id)
+      // Asked before the transaction, because the areas that use segments read the catalog themselves.
+      for (const { id } of (await planOf(site, document, services)).segments.removals) await segments.refuseUsed(site, id)
+      return joinedTransaction(catalog, async (joined) => {
+        const own = within(joined)
+        // The site can have changed since.
+        const before = await sites.get(id)
+        const plan = await planOf(before, document, own)
+        const alongside = recorded(audit, actor, siteEntry("sites.settings.update"))
+        const configured = plan.site.changes.length > 0
+        const after = configured ? await sites.within(joined).configure(id, plan.site.patch, { alongside }) : before
+        const author = { site: after, actor, audit }
+        await apply(own.goals, plan.goals, author)
+        await apply(own.funnels, plan.funnels, author)
+        await apply(own.segments, plan.segments, author)
+        return changesOf(plan)
+      })
     },
+  }
+}
+
+async function read(site: Site, { goals, funnels, segments }: Services): Promise<Configuration> {
+  const { name, hosts, timezone, retention_days, revenue_currency, settings } = site
+  const shown = Object.entries(toSettingsResponse(site)).filter(([key]) => !NOT_SETTINGS.includes(key))
+  return {
+    site: { name, hosts: [...hosts], timezone, retention_days, revenue_currency },
+    settings: Object.fromEntries(shown),
+    shields: settings.shields.map(({ id: _, version: __, ...shield }) => shield),
+    goals: (await all(goals, site)).map(GOALS.show),
+    funnels: (await all(funnels, site)).map(FUNNELS.show),
+    segments: (await siteSegments(segments, site)).map(SEGMENTS.show),
+  }
+}
+
+/** Compares a document with a site. Throws `validation_failed` with all faults at once. */
+async function planOf(site: Site, document: unknown, { goals, funnels, segments }: Services): Promise<Plan> {
+  const { fields, faults } = inspect(ConfigurationShape, document)
+  refuseFaults(faults)
+  const found: Fault[] = []
+  const ofSite = partIn(fields.site, (name) => Object.hasOwn(SiteInput.properties, name), "site", found)
+  const ofSettings = partIn(fields.settings, isSetting, "settings", found)
+  const patch = { ...ofSite, ...ofSettings, ...(fields.shields && { shields: fields.shields }) }
+  const after = collect(found, sitePointer, () => changedSite(site, patch)) ?? { fields: site, settings: site.settings }
+  const rules = after.settings
+  const wanted = {
+    goals: parsed(fields.goals, "goals", (body) => parseGoal(body, rules), found, definitionOf),
+    funnels: parsed(fields.funnels, "funnels", (body) => parseFunnel(body, rules), found),
+    segments: parsed(fields.segments, "segments", (body) => parseSegment(siteWide(body)), found),
+  }
+  refuseFaults(inDocumentOrder(found, document))
+  return {
+    site: { changes: siteChanges(site, { ...site, ...after.fields, settings: after.settings }), patch },
+    goals: stepsTo(GOALS, await all(goals, site), wanted.goals),
+    funnels: stepsTo(FUNNELS, await all(funnels, site), wanted.funnels),
+    segments: stepsTo(SEGMENTS, await siteSegments(segments, site), wanted.segments),
   }
 }
 
 const all = <Thing extends { id: number }>(things: Pick<SiteThings<Thing>, "list">, site: Site): Promise<Thing[]> =>
   inSlices((slice) => things.list(site, slice))
 
-const goalOf = ({ kind, match, value, name, threshold, props }: GoalFields) => ({
-  ...{ kind, match, value, name },
-  ...(threshold !== undefined && { threshold }),
-  ...(props && { props: { ...props } }),
-})
-const funnelOf = ({ name, steps, order, window_hours }: FunnelFields) => ({
-  name,
-  steps: steps.map(({ type, match, value, name }) => ({ type, match, value, name })),
-  order,
-  window_hours,
-})
-const segmentOf = ({ name, filters }: { name: string; filters: readonly unknown[] }) => ({ name, filters: [...filters] })
-const siteWide = (body: unknown): unknown => (isObject(body) ? { ...body, scope: "site" } : body)
+const siteSegments = async (segments: Services["segments"], site: Site): Promise<Segment[]> =>
+  (await all(segments, site)).filter(({ scope }) => scope === "site")
+
+const GOALS: Definitions<GoalFields> = {
+  kind: "goal",
+  show: ({ kind, match, value, name, threshold, props }) => ({
+    ...{ kind, match, value, name },
+    ...(threshold !== undefined && { threshold }),
+    ...(props && { props: { ...props } }),
+  }),
+  toBody: ({ kind, props = {}, ...fields }) => ({ kind, ...fields, ...(kind !== "scroll" && { props }) }),
+  isOther: (goal, { kind }) => goal.kind !== kind,
+}
+const FUNNELS: Definitions<FunnelFields> = {
+  kind: "funnel",
+  show: ({ name, steps, order, window_hours }) => ({
+    name,
+    steps: steps.map(({ type, match, value, name }) => ({ type, match, value, name })),
+    order,
+    window_hours,
+  }),
+}
+const SEGMENTS: Definitions<SegmentFields> = {
+  kind: "segment",
+  show: ({ name, filters }) => ({ name, filters: [...filters] }),
+}
+
+/** Returns a key that is equal for goals of which a site can have only one. */
+const definitionOf = ({ kind, match, value, threshold, props = {} }: GoalFields): string =>
+  JSON.stringify([kind, match, value, threshold, Object.entries(props).sort()])
 
 const isSetting = (name: string): boolean =>
   !NOT_SETTINGS.includes(name) && !Object.hasOwn(SiteInput.properties, name) && name !== "shields"
@@ -207,112 +231,28 @@ function collect<Value>(found: Fault[], place: (pointer: string) => string, pars
   }
 }
 
-/** Parses the definitions of a part. Undefined if the document does not have it. */
+/** Parses the definitions of a part, which must differ in their names and definitions. Undefined if the document does not have it. */
 function parsed<Fields extends { name: string }>(
   given: readonly unknown[] | undefined,
   part: string,
   parse: (body: unknown) => Fields,
   found: Fault[],
+  definitionOf?: (fields: Fields) => string,
 ): Fields[] | undefined {
-  const fields = given?.flatMap(
-    (body, i) =>
-      collect(
-        found,
-        (pointer) => `/${part}/${i}${pointer}`,
-        () => parse(body),
-      ) ?? [],
-  )
-  const names = fields?.map(({ name }) => nameKey(name)) ?? []
-  for (const [i, name] of names.entries())
-    if (names.indexOf(name) < i) found.push(fault(`/${part}/${i}/name`, "not_unique", "is used by another item of the list"))
-  return fields
-}
-
-const nameKey = (name: string): string => name.toLowerCase()
-
-/** Returns what differs between a site before and after. Shields are listed one by one. */
-function siteChanges(before: Site, after: Site): ConfigurationChange[] {
-  const parts = ({ name, hosts, timezone, retention_days, revenue_currency, settings: { shields: _, ...settings } }: Site) => ({
-    ...{ name, hosts, timezone, retention_days, revenue_currency, ...settings },
+  const [names, definitions] = [new Set<string>(), new Set<string>()]
+  return given?.flatMap((body, i) => {
+    const pointer = `/${part}/${i}`
+    const fields = collect(
+      found,
+      (inner) => pointer + inner,
+      () => parse(body),
+    )
+    if (!fields) return []
+    const [name, definition] = [caseKey(fields.name), definitionOf?.(fields) ?? String(i)]
+    if (names.has(name)) found.push(fault(`${pointer}/name`, "not_unique", "is used by another item of the list"))
+    else if (definitions.has(definition)) found.push(fault(pointer, "not_unique", "has the definition of another item of the list"))
+    names.add(name)
+    definitions.add(definition)
+    return [fields]
   })
-  const fields = differences(parts(before), parts(after))
-  const shieldKey = ({ kind, value }: { kind: string; value: string }) => `${kind} ${value}`
-  const shields = compare("shield", before.settings.shields.map(withoutVersion), after.settings.shields.map(withoutVersion), shieldKey)
-  return [
-    ...(Object.keys(fields).length > 0 ? [{ action: "update" as const, kind: "site" as const, name: after.name, fields }] : []),
-    ...shields,
-  ]
-}
-
-const withoutVersion = ({ id: _, version: __, ...shield }: Site["settings"]["shields"][number]) => shield
-
-/** Compares two lists whose items are recognized by a key. */
-function compare<Item extends object>(
-  kind: ConfigurationChange["kind"],
-  before: readonly Item[],
-  after: readonly Item[],
-  keyOf: (item: Item) => string,
-): ConfigurationChange[] {
-  const [old, next] = [new Map(before.map((item) => [keyOf(item), item])), new Map(after.map((item) => [keyOf(item), item]))]
-  const gone = before.filter((item) => !next.has(keyOf(item)))
-  return [
-    ...gone.map((item) => ({ action: "delete" as const, kind, name: keyOf(item), fields: differences(item, {}) })),
-    ...after.flatMap((item) => {
-      const known = old.get(keyOf(item))
-      const fields = differences(known ?? {}, item)
-      if (known && Object.keys(fields).length === 0) return []
-      return [{ action: known ? ("update" as const) : ("create" as const), kind, name: keyOf(item), fields }]
-    }),
-  ]
-}
-
-function differences(before: object, after: object): ConfigurationChange["fields"] {
-  const [old, next] = [before as Record<string, unknown>, after as Record<string, unknown>]
-  const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].filter((name) => !Bun.deepEquals(old[name], next[name]))
-  return Object.fromEntries(names.map((name) => [name, [old[name] ?? null, next[name] ?? null]]))
-}
-
-interface ThingsPlan<Thing, Fields> {
-  kind: "goal" | "funnel" | "segment"
-  things: SiteThings<Thing>
-  /** Whether a definition is part of the document. Default: all are. */
-  isPart?(thing: Thing): boolean
-  show(thing: Thing | Fields): object
-  /** Undefined leaves the definitions as they are. */
-  wanted: readonly Fields[] | undefined
-  /** Returns the complete body of a definition, with a value for each field that a patch would leave as it is. */
-  toBody?(fields: Fields): unknown
-  /** Whether a definition cannot become another by a patch. Default: it can. */
-  isOther?(thing: Thing, fields: Fields): boolean
-}
-
-/** Plans the changes of one kind of definitions. Deletions come first, because names are unique. */
-async function planThings<Thing extends { id: number; name: string }, Fields extends { name: string }>(
-  { site, actor, audit }: { site: Site; actor: Actor | undefined; audit: Audit },
-  { kind, things, isPart = () => true, show, wanted, toBody = (fields) => fields, isOther = () => false }: ThingsPlan<Thing, Fields>,
-): Promise<Plan> {
-  if (!wanted) return { changes: [], apply: async () => {} }
-  const current = (await all(things, site)).filter(isPart)
-  const named = (item: object): string => (item as { name: string }).name
-  const changes = compare(kind, current.map(show), wanted.map(show), (item) => nameKey(named(item)))
-  const shown = changes.map((change) => {
-    const items = change.action === "delete" ? current : wanted
-    return { ...change, name: items.find(({ name }) => nameKey(name) === change.name)!.name } // `compare` took the name from it
-  })
-  return {
-    changes: shown,
-    async apply() {
-      for (const { action, name } of shown) {
-        const alongside = recorded<Thing>(audit, actor!, definitionEntry(`sites.${kind}.${action}`, kind, site))
-        const known = current.find((thing) => nameKey(thing.name) === nameKey(name))
-        const fields = wanted.find((each) => nameKey(each.name) === nameKey(name))
-        // An update keeps the id, which other definitions and saved dashboards refer to.
-        if (known && fields && !isOther(known, fields)) await things.update(site, known.id, toBody(fields), { alongside })
-        else {
-          if (known) await things.remove(site, known.id, { alongside })
-          if (fields) await things.create(site, toBody(fields), alongside)
-        }
-      }
-    },
-  }
 }

@@ -11,7 +11,7 @@ import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { IdentityMode } from "../../domain/visit.ts"
 import { changedHistory } from "../../ingest/identity/salt-period.ts"
 import { removeSiteFromKeys } from "../../store/catalog/api-keys.ts"
-import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import type { Catalog, Statements, Transactions } from "../../store/catalog/catalog.ts"
 import { deletedSiteById, deleteSite, listDeletedSites, purgeSite, restoreSite, siteById, updateSite } from "../../store/catalog/sites.ts"
 import type { Terms } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
@@ -28,6 +28,8 @@ export interface SiteWrites {
   updateWithin(statements: Statements, id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
   /** Applies a merge patch to these fields and to the settings. Throws `compat_id_taken` for an id that another site uses. */
   configure(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
+  /** Returns the same operation, within a transaction of several services. */
+  within(joined: Transactions): Pick<SiteWrites, "configure">
   /** Replaces the site's shields. `change` is called within the transaction. */
   changeShields(id: number, change: (site: Site) => readonly Shield[], terms?: Terms<Site>): Promise<Site>
 }
@@ -66,9 +68,7 @@ export function createSiteWrites({ catalog, clock, keys, settings: instanceSetti
     return changed
   }
 
-  return {
-    update: (id, patch, terms) => catalog.transaction((statements) => updateWithin(statements, id, patch, terms), directory.put),
-    updateWithin,
+  const on = (catalog: Transactions): Pick<SiteWrites, "configure"> => ({
     configure: (id, patch, terms) =>
       catalog.transaction(
         async (statements) => {
@@ -81,6 +81,13 @@ export function createSiteWrites({ catalog, clock, keys, settings: instanceSetti
           keys.forget(id)
         },
       ),
+  })
+
+  return {
+    update: (id, patch, terms) => catalog.transaction((statements) => updateWithin(statements, id, patch, terms), directory.put),
+    updateWithin,
+    ...on(catalog),
+    within: on,
     changeShields: (id, change, terms) =>
       catalog.transaction(
         (statements) => write(statements, id, (site) => ({ fields: site, settings: { ...site.settings, shields: change(site) } }), terms),

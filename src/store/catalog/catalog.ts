@@ -47,14 +47,18 @@ export interface Statements {
   script(text: string): Promise<void>
 }
 
-export interface Catalog extends Statements {
-  /** Whether the catalog is on a server, which is then responsible for pragmas, checkpoints and copies. */
-  readonly remote: boolean
+/** What a service needs of the catalog to run its own transactions. `joinedTransaction` provides a catalog whose transactions are parts of one. */
+export interface Transactions extends Statements {
   /**
    * Runs a transaction. Inside, use the given statements only: calls on the catalog itself wait for the end. `committed` runs
    * right after the commit and before any later statement; update cached state there.
    */
   transaction<T>(work: (statements: Statements) => Promise<T>, committed?: (result: T) => void): Promise<T>
+}
+
+export interface Catalog extends Transactions {
+  /** Whether the catalog is on a server, which is then responsible for pragmas, checkpoints and copies. */
+  readonly remote: boolean
   /** Moves the write-ahead log into the file; `truncate` also empties the log. Returns the remaining bytes of the log. */
   checkpoint(mode: "passive" | "truncate"): Promise<number>
   /** Writes a complete, consistent copy to a path that does not exist yet. */
@@ -70,6 +74,34 @@ interface CatalogOptions {
   authToken?: string
   /** Called with every failure of disk, lock or file before it is thrown. It may throw another error instead. */
   onFault?: (fault: StoreFault) => void
+}
+
+/**
+ * Runs one transaction for several services. Their transactions on the joined catalog become parts of it: all of them are stored or
+ * none, and their `committed` callbacks run in order after the common commit. A part that throws after it has written something must end
+ * the whole.
+ */
+export async function joinedTransaction<T>(catalog: Transactions, work: (joined: Transactions) => Promise<T>): Promise<T> {
+  const { result } = await catalog.transaction(
+    async (statements) => {
+      const callbacks: (() => void)[] = []
+      const joined: Transactions = {
+        ...statements,
+        async transaction(part, committed) {
+          // A transaction of many parts takes long, and statements of a file are synchronous.
+          await new Promise<void>((resolve) => setImmediate(resolve))
+          const changed = await part(statements)
+          if (committed) callbacks.push(() => committed(changed))
+          return changed
+        },
+      }
+      return { result: await work(joined), callbacks }
+    },
+    ({ callbacks }) => {
+      for (const callback of callbacks) callback()
+    },
+  )
+  return result
 }
 
 /** Returns the URL of a catalog file, with special characters of the path escaped. */

@@ -7,22 +7,13 @@ let instance: TestInstance
 let key: string
 beforeAll(async () => {
   instance = await startInstance()
-  key = await instance.makeKey(["configuration:write", "settings:write", "segments:write", "goals:write", "shares:write"])
+  key = await instance.makeKey(["settings:write", "segments:write", "shares:write"])
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
 const get = (path: string) => instance.api.get(SITE + path, key)
 const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
   instance.api.send(method, SITE + path, body, key, headers)
-
-interface Document {
-  site: object
-  settings: Record<string, unknown>
-  shields: object[]
-  goals: { name: string }[]
-  funnels: object[]
-  segments: object[]
-}
 
 test("settings are read and changed, with a version and without what belongs to users", async () => {
   const before = await get("/settings")
@@ -274,119 +265,4 @@ test("roles on a site are given up to the rights of the key and of its creator, 
   expect(log).toMatchObject({
     data: ["remove", "put"].map((verb) => ({ action: `accounts.site_member.${verb}`, actor_kind: "key", target_label: user.email })),
   })
-})
-
-const DOCUMENT = {
-  site: { name: "Store", hosts: ["shop.example", "*.shop.example"] },
-  settings: { respect_gpc: false, allowed_query_params: ["page"] },
-  shields: [{ kind: "ip", value: "203.0.113.0/24", note: "Office" }],
-  goals: [
-    { kind: "event", value: "signup", name: "Signed up" },
-    { kind: "scroll", value: "/", name: "Read", threshold: 80 },
-  ],
-  funnels: [
-    {
-      name: "Signup",
-      steps: [
-        { type: "page", value: "/pricing" },
-        { type: "event", value: "signup" },
-      ],
-    },
-  ],
-  segments: [{ name: "Germany", filters: [{ dimension: "country", values: ["DE"] }] }],
-}
-
-test("a preview lists what a document changes, and putting it makes the site equal to it, with the same ids", async () => {
-  const preview = await send("POST", "/configuration/preview", DOCUMENT)
-  const { changes } = preview.body as { changes: { action: string; kind: string; name: string; fields: object }[] }
-  expect(changes.map(({ action, kind, name }) => `${action} ${kind} ${name}`)).toEqual([
-    "update site Store",
-    "create shield ip 203.0.113.0/24",
-    "create goal Signed up",
-    "create goal Read",
-    "create funnel Signup",
-    "create segment Germany",
-  ])
-  expect(changes[0]!.fields).toMatchObject({ name: ["Shop", "Store"], respect_gpc: [true, false] })
-  expect((await get("/goals")).body).toMatchObject({ data: [] })
-
-  expect((await send("PUT", "/configuration", DOCUMENT)).body).toEqual(preview.body as object)
-  const stored = (await get("/configuration")).body as Document
-  expect(stored).toMatchObject({ site: DOCUMENT.site, settings: DOCUMENT.settings, shields: DOCUMENT.shields, segments: DOCUMENT.segments })
-  expect((await send("PUT", "/configuration", stored)).body).toEqual({ changes: [] })
-
-  const { data } = (await get("/goals")).body as { data: { id: number; name: string }[] }
-  const next = {
-    goals: [
-      { kind: "event", value: "register", name: "Signed up" },
-      { kind: "event", value: "read", name: "Read" },
-    ],
-  }
-  expect((await send("PUT", "/configuration", next)).body).toMatchObject({
-    changes: [
-      { action: "update", kind: "goal", name: "Signed up", fields: { value: ["signup", "register"] } },
-      { action: "update", kind: "goal", name: "Read", fields: { kind: ["scroll", "event"], threshold: [80, null] } },
-    ],
-  })
-  const after = (await get("/goals")).body as { data: { id: number; value: string }[] }
-  expect(after.data.map(({ value }) => value)).toEqual(["register", "read"])
-  expect(after.data[0]!.id).toBe(data[0]!.id)
-  // Parts that the document does not have are as before.
-  expect((await get("/configuration")).body).toMatchObject({ funnels: stored.funnels, segments: stored.segments, shields: stored.shields })
-  expect((await send("PUT", "/configuration", { goals: [], shields: [] })).body).toMatchObject({
-    changes: [
-      { action: "delete", kind: "shield" },
-      { action: "delete", kind: "goal" },
-      { action: "delete", kind: "goal" },
-    ],
-  })
-  expect((await get("/configuration")).body).toMatchObject({ goals: [], shields: [] })
-})
-
-test("the document of one site configures another", async () => {
-  const { app, api, makeKey } = instance
-  await send("PUT", "/configuration", DOCUMENT)
-  const { id } = await app.instance.sites.create(1, { name: "Copy", hosts: ["copy.example"] })
-  const own = await makeKey(["configuration:write"], [id])
-  const { site: _, ...rest } = (await get("/configuration")).body as Document
-  const path = `/api/public/v1/sites/${id}/configuration`
-  expect((await api.send("PUT", path, rest, own)).status).toBe(200)
-  const { site, ...copied } = (await api.get(path, own)).body as Document
-  expect(copied).toEqual(rest)
-  expect(site).toMatchObject({ name: "Copy", hosts: ["copy.example"] })
-})
-
-test("all faults of a document are found at once, and nothing is changed", async () => {
-  const before = (await get("/configuration")).body as object
-  const { status, body } = await send("PUT", "/configuration", {
-    site: { timezone: "Mars/Base" },
-    settings: { identity_mode: "forever", public: true },
-    shields: [{ kind: "ip", value: "nowhere" }],
-    goals: [
-      { kind: "event", value: "a", name: "Same" },
-      { kind: "event", value: "b", name: "same" },
-    ],
-    funnels: [{ name: "Short", steps: [] }],
-    segments: [{ name: "Odd", filters: [{ dimension: "colour", values: ["red"] }] }],
-  })
-  expect(status).toBe(422)
-  const { errors } = body as { errors: { pointer: string }[] }
-  expect(errors.map(({ pointer }) => pointer).sort()).toEqual([
-    "/funnels/0/steps",
-    "/goals/1/name",
-    "/segments/0/filters/0/dimension",
-    "/settings/identity_mode",
-    "/settings/public",
-    "/shields/0/value",
-    "/site/timezone",
-  ])
-  expect((await get("/configuration")).body).toEqual(before)
-})
-
-test("the audit log names the key", async () => {
-  const { api, signIn } = instance
-  const cookie = await signIn({ role: "owner" })
-  await send("PUT", "/configuration", { segments: [] })
-  const { data } = (await api.get("/api/private/organizations/1/audit?limit=1", undefined, { cookie })).body as { data: object[] }
-  expect(data).toMatchObject([{ action: "sites.segment.delete", actor_kind: "key", target_label: "Germany" }])
 })
