@@ -1,8 +1,9 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { ORGANIZATION } from "./limits.ts"
-import { RoleInput } from "./membership.ts"
+import { RoleInput, SiteRoleInput } from "./membership.ts"
 import type { Role } from "./organization.ts"
+import type { SiteRole } from "./permission.ts"
 import { CREATED_AT, field, Id, Instant, Named, named, orNull, textOf } from "./response.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
 import { normalizePassword, type PasswordTerms, passwordFaults } from "./sign-in.ts"
@@ -17,6 +18,8 @@ export interface Invitation {
   role: Role
   /** Sites that a guest will have access to. Empty for other roles. */
   site_ids: readonly number[]
+  /** Role of a guest on these sites. */
+  site_role: SiteRole
   /** Null when the instance itself sent the invitation. */
   invited_by: number | null
   created_at: number
@@ -48,12 +51,19 @@ export const InvitationInput = t.Object(
   { additionalProperties: false, title: "InvitationInput" },
 )
 
+/** Invitation of a guest to one site. */
+export const SiteInvitationInput = t.Object(
+  { email: EmailText, role: SiteRoleInput },
+  { additionalProperties: false, title: "InvitationInput" },
+)
+
 export const InvitationResponse = t.Object(
   {
     id: field.id("Id of the invitation."),
     email: t.String({ description: "Email address of the invited person." }),
     role: textOf<Role>({ description: "Role of the future member." }),
     site_ids: t.Array(Id, { description: "Ids of the sites that a guest will have access to. Empty for other roles." }),
+    site_role: orNull(textOf<SiteRole>(), { description: "Role of a guest on these sites. null for other roles." }),
     invited_by: orNull(Id, { description: "Id of the inviting user. null: invited by the instance." }),
     created_at: CREATED_AT,
     expires_at: field.instant("Expiry time."),
@@ -76,8 +86,11 @@ export const OfferResponse = t.Object({
 })
 export type OfferResponse = Static<typeof OfferResponse>
 
+/** Who is invited, and to what. */
+export type Invited = Pick<Invitation, "email" | "role" | "site_ids" | "site_role">
+
 /** Reads an invitation from a request body. `ownSites` are the sites of the organization. Throws `validation_failed` with all faults at once. */
-export function parseInvitation(body: unknown, ownSites: ReadonlySet<number>): Pick<Invitation, "email" | "role" | "site_ids"> {
+export function parseInvitation(body: unknown, ownSites: ReadonlySet<number>): Invited {
   const { fields, faults } = inspect(InvitationInput, body)
   const { email, role, site_ids } = fields
   const found = [...faults, ...emailFaults(email)]
@@ -92,7 +105,14 @@ export function parseInvitation(body: unknown, ownSites: ReadonlySet<number>): P
     if (!ownSites.has(id)) found.push(fault(`/site_ids/${i}`, "invalid_choice", "must be a site of the organization"))
   })
   refuseFaults(inDocumentOrder(found, body))
-  return { email: email!, role: role!, site_ids: site_ids ?? [] } // present, because no fault was found
+  return { email: email!, role: role!, site_ids: site_ids ?? [], site_role: "viewer" } // present, because no fault was found
+}
+
+/** Reads an invitation to one site from a request body. Throws `validation_failed` with all faults at once. */
+export function parseSiteInvitation(body: unknown, siteId: number): Invited {
+  const { fields, faults } = inspect(SiteInvitationInput, body)
+  refuseFaults(inDocumentOrder([...faults, ...emailFaults(fields.email)], body))
+  return { email: fields.email!, role: "guest", site_ids: [siteId], site_role: fields.role! } // present, because no fault was found
 }
 
 const NewAccount = t.Object({ name: NameText }, { additionalProperties: false })
@@ -108,7 +128,8 @@ export function parseNewAccount(body: unknown, terms: PasswordTerms): { name: st
 export const invitationNotFound = () =>
   new AppError("invitation_not_found", "This invitation is unknown, expired, already used or withdrawn. Ask for a new one.")
 
-export const alreadyMember = () => new AppError("already_member", "A user with this email address is already a member.")
+export const alreadyMember = (existing_id: number) =>
+  new AppError("already_member", "A user with this email address is already a member.", { existing_id })
 
 export const tooManyInvitations = (limit: number, what: string) =>
   new AppError("limit_reached", `An organization can have ${limit} ${what}.`, { limit, resource: "invitations" })

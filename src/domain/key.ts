@@ -59,8 +59,8 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   "shares:write": "Create, change and delete shared views",
   "keys:read": "Read API keys that are limited to sites, without their secrets",
   "keys:write": "Create, rotate and revoke API keys that are limited to sites",
-  "members:read": "Read site-specific roles",
-  "members:write": "Give, change and remove site-specific roles",
+  "members:read": "Read site-specific roles and invitations to sites",
+  "members:write": "Give, change and remove site-specific roles, and invite people to sites",
 }
 
 const IMPLIED: { readonly [scope in Scope]?: readonly Scope[] } = {

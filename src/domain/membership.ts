@@ -11,7 +11,7 @@ export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const sa
 export const RoleInput = t.Union([t.Literal("owner"), t.Literal("admin"), t.Literal("editor"), t.Literal("viewer"), t.Literal("guest")], {
   description: "Role in the organization. Guests only have site-specific roles.",
 })
-const SiteRoleInput = t.Union([t.Literal("admin"), t.Literal("editor"), t.Literal("viewer")], { description: "Role on the site." })
+export const SiteRoleInput = t.Union([t.Literal("admin"), t.Literal("editor"), t.Literal("viewer")], { description: "Role on the site." })
 const UserId = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const names = (description: string) => t.Array(t.String(), { maxItems: 100, uniqueItems: true, description })
 

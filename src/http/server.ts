@@ -33,6 +33,7 @@ import { annotationRoutes, funnelRoutes, goalRoutes } from "./public/definitions
 import { eventRoutes } from "./public/events.ts"
 import { exportRoutes } from "./public/export.ts"
 import { goatcounterRoutes } from "./public/goatcounter.ts"
+import { siteInvitationRoutes } from "./public/invitations.ts"
 import { keyRoutes } from "./public/key.ts"
 import { plausibleSiteRoutes } from "./public/plausible/sites.ts"
 import { plausibleStatsRoutes } from "./public/plausible/stats.ts"
@@ -167,20 +168,22 @@ function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): An
   const { apiRateLimit, now, health, stats, collector } = options
   const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), onKey })
   const auth = publicRouter(gate)
+  const kit = { auth, create, audit: options.audit }
   return [
     healthRoutes(health),
     errorRoutes(),
     keyRoutes(auth, options),
     siteKeyRoutes(auth, create, options),
     publicSiteMemberRoutes(auth, options),
+    siteInvitationRoutes(auth, create, options),
     siteRoutes(auth, create, options),
-    goalRoutes(auth, create, options.goals),
-    funnelRoutes(auth, create, options),
-    annotationRoutes(auth, create, options.annotations),
-    segmentRoutes(auth, create, options.siteAreas.segments),
+    goalRoutes(kit, options.goals),
+    funnelRoutes(kit, options),
+    annotationRoutes(kit, options.annotations),
+    segmentRoutes(kit, options.siteAreas.segments),
     settingsRoutes(auth, options),
     configurationRoutes(auth, options.siteAreas.configurations),
-    shareRoutes(auth, create, { ...options.siteAreas, ...options }),
+    shareRoutes(kit, { ...options.siteAreas, ...options }),
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
     reportRoutes(auth, options.siteAreas),

@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { AnnotationInput, AnnotationResponse, formatAnnotation } from "../../domain/annotation.ts"
-import type { Actor } from "../../domain/audit.ts"
+import type { AuditEntry } from "../../domain/audit.ts"
 import type { ErrorCode } from "../../domain/error.ts"
 import { FunnelInput, FunnelResponse } from "../../domain/funnel.ts"
 import { GoalInput, GoalResponse } from "../../domain/goal.ts"
@@ -9,6 +9,7 @@ import type { ApiKey, Scope } from "../../domain/key.ts"
 import { FunnelReport } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
+import { type Audit, definitionEntry, type NamedDefinition, recorded } from "../../services/audit/audit.ts"
 import type { Annotations } from "../../services/definitions/annotations.ts"
 import type { Funnels, Goals } from "../../services/definitions/goals.ts"
 import { type Listing, pageOf, parseListing } from "../../services/definitions/listing.ts"
@@ -23,8 +24,8 @@ import { toFunnelResponse, toGoalResponse } from "./responses.ts"
 import { parameters, RANGED, reportOptions } from "./stats.ts"
 
 /** Creates the routes for goals. Goals are evaluated over stored events, so a new goal applies to past data, too. */
-export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, goals: Goals) =>
-  definitionRoutes(auth, create, {
+export const goalRoutes = (kit: DefinitionKit, goals: Goals) =>
+  definitionRoutes(kit, {
     path: "goals",
     noun: "goal",
     read: ["goals:read", "stats:read"],
@@ -42,8 +43,8 @@ interface FunnelRoutesOptions {
 }
 
 /** Creates the routes for saved funnels and their reports. */
-export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, { funnels, stats }: FunnelRoutesOptions) =>
-  definitionRoutes(auth, create, {
+export const funnelRoutes = (kit: DefinitionKit, { funnels, stats }: FunnelRoutesOptions) =>
+  definitionRoutes(kit, {
     path: "funnels",
     noun: "funnel",
     read: ["funnels:read", "goals:read", "stats:read"],
@@ -74,8 +75,8 @@ export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creatio
 const day = (description: string) => parameter({ type: "string", format: "date", description })
 
 /** Creates the routes for annotations, which everyone with access to the site can see. */
-export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, annotations: Annotations) =>
-  definitionRoutes(auth, create, {
+export const annotationRoutes = (kit: DefinitionKit, annotations: Annotations) =>
+  definitionRoutes(kit, {
     path: "annotations",
     noun: "annotation",
     read: ["annotations:read"],
@@ -91,6 +92,13 @@ export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof cre
     },
   })
 
+/** Parts that the routes of every kind of item share. */
+export interface DefinitionKit {
+  auth: ApiKeyAuth
+  create: ReturnType<typeof creation>
+  audit: Audit
+}
+
 /** Kind of item that users define on a site, such as goals. */
 interface Kind<Thing> {
   /** Path segment of the items, and their singular for the documentation. */
@@ -103,8 +111,8 @@ interface Kind<Thing> {
   things: Omit<SiteThings<Thing>, "create"> & {
     create(site: Site, body: unknown, alongside: Alongside<Thing> | undefined, key: ApiKey): Promise<Thing>
   }
-  /** Returns the callback that records a change in the audit log. */
-  recorded?(actor: Actor, site: Site, verb: "create" | "update" | "delete", also?: Alongside<Thing>): Alongside<Thing>
+  /** Returns the audit entry of a change. Default: that of all definitions. */
+  entry?(verb: "create" | "update" | "delete", site: Site): (thing: Thing) => AuditEntry
   input: TObject
   /** Error codes of creations and changes, such as that of a duplicate. */
   refuses?: readonly ErrorCode[]
@@ -119,11 +127,9 @@ interface Kind<Thing> {
 const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Get", update: "Update", delete: "Delete" }
 
 /** Creates the routes to list, create, get, update and delete one kind of item. All kinds follow the same rules. */
-export function definitionRoutes<Thing extends Versioned & { id: number }>(
-  auth: ApiKeyAuth,
-  create: ReturnType<typeof creation>,
-  { path, noun, called = noun, read, write, things, recorded, input, refuses, inUse, schema, toResponse, listed }: Kind<Thing>,
-) {
+export function definitionRoutes<Thing extends Versioned & NamedDefinition>({ auth, create, audit }: DefinitionKit, kind: Kind<Thing>) {
+  const { path, noun, called = noun, read, write, things, input, refuses, inUse, schema, toResponse, listed } = kind
+  const { entry = (verb, site) => definitionEntry(verb, noun, site) } = kind
   const named = { finds: (site: Site, { params }: Call) => things.get(site, params.id) }
   const listName = (site: Site) => `${path}/${site.id}`
   const article = /^[aeiou]/.test(called) ? "an" : "a"
@@ -158,7 +164,7 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
       ({ site, actor, ...call }) =>
         create<Thing, object>(
           call,
-          (body, also) => things.create(site, body, recorded ? recorded(actor, site, "create", also) : also, call.apiKey),
+          (body, also) => things.create(site, body, recorded(audit, actor, entry("create", site), also), call.apiKey),
           (thing) => ({
             location: `/api/public/v1/sites/${site.id}/${path}/${thing.id}`,
             etag: etagOf(thing),
@@ -185,10 +191,9 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
     .patch(
       "/:id",
       async ({ site, params, body, request, set, actor }) => {
-        const alongside = recorded?.(actor, site, "update")
         const thing = await things.update(site, params.id, body.value, {
           expected: expectedVersions(request),
-          ...(alongside && { alongside }),
+          alongside: recorded(audit, actor, entry("update", site)),
         })
         set.headers.etag = etagOf(thing)
         return toResponse(thing, site)
@@ -204,8 +209,8 @@ export function definitionRoutes<Thing extends Versioned & { id: number }>(
     .delete(
       "/:id",
       async ({ site, params, request, status, actor }) => {
-        const alongside = recorded?.(actor, site, "delete")
-        await things.remove(site, params.id, { expected: expectedVersions(request), ...(alongside && { alongside }) })
+        const alongside = recorded(audit, actor, entry("delete", site))
+        await things.remove(site, params.id, { expected: expectedVersions(request), alongside })
         return status(204, undefined)
       },
       {

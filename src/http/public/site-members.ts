@@ -25,7 +25,7 @@ needs every scope that a member with the role could give to a key, and its creat
 
 const operation = (operationId: string, summary: string) => ({ operationId, summary, tags: ["members"] })
 
-/** Creates the routes for site-specific roles. Users join the organization by an invitation, in the dashboard. */
+/** Creates the routes for site-specific roles. Users join the organization by an invitation. */
 export const publicSiteMemberRoutes = (auth: ApiKeyAuth, { siteMembers, audit }: PublicSiteMemberRoutesOptions) =>
   new Elysia({ prefix: "/api/public/v1/sites/:site_id/members" })
     .use(auth)

@@ -4,6 +4,7 @@ import type { Site } from "../../domain/site.ts"
 import { SiteInput } from "../../domain/site-input.ts"
 import { SiteResponse } from "../../domain/site-response.ts"
 import { etagOf } from "../../domain/version.ts"
+import { type Audit, recorded, siteEntry } from "../../services/audit/audit.ts"
 import { pageOf, parseListing } from "../../services/definitions/listing.ts"
 import type { Sites } from "../../services/sites/sites.ts"
 import { readNothing } from "../../web/body.ts"
@@ -19,10 +20,11 @@ const operation = (operationId: string, summary: string) => ({ operationId, summ
 
 export interface SiteRoutesOptions extends SiteFacts {
   sites: Pick<Sites, "create" | "update" | "remove" | "listVisible">
+  audit: Audit
 }
 
 /** Creates the routes for the sites of a key. Creating and deleting a site requires a key for all sites of the organization. */
-export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>, { sites, ...facts }: SiteRoutesOptions) {
+export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>, { sites, audit, ...facts }: SiteRoutesOptions) {
   const show = (site: Site) => toSiteResponse(site, facts)
 
   return new Elysia({ prefix: "/api/public/v1/sites" })
@@ -46,7 +48,8 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
       (call) =>
         create<Site, SiteResponse>(
           call,
-          (body, alongside) => sites.create(call.apiKey.organization_id, body, alongside),
+          (body, also) =>
+            sites.create(call.apiKey.organization_id, body, recorded(audit, call.actor, siteEntry("sites.site.create"), also)),
           (site) => ({ location: `/api/public/v1/sites/${site.id}`, etag: etagOf(site), body: show(site) }),
         ),
       {
@@ -67,8 +70,11 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
     )
     .patch(
       "/:site_id",
-      async ({ site, body, request, set }) => {
-        const changed = await sites.update(site.id, body.value, { expected: expectedVersions(request) })
+      async ({ site, body, request, set, actor }) => {
+        const changed = await sites.update(site.id, body.value, {
+          expected: expectedVersions(request),
+          alongside: recorded(audit, actor, siteEntry("sites.site.update")),
+        })
         set.headers.etag = siteTag(changed, facts)
         return show(changed)
       },
@@ -82,8 +88,9 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
     )
     .delete(
       "/:site_id",
-      async ({ site, request, status }) => {
-        await sites.remove(site.id, { expected: expectedVersions(request) })
+      async ({ site, request, status, actor }) => {
+        const alongside = recorded(audit, actor, siteEntry("sites.site.delete"))
+        await sites.remove(site.id, { expected: expectedVersions(request), alongside })
         return status(204, undefined)
       },
       {

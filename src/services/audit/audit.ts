@@ -156,21 +156,25 @@ export const siteEntry =
     siteId: id,
   })
 
-/** Returns the audit entry of an action on a definition of a site, such as a goal. */
+/** A definition of a site, as the audit log names it: by its name or text. */
+export type NamedDefinition = { id: number } & ({ name: string } | { text: string })
+type DefinitionVerb = "create" | "update" | "delete"
+
+/** Returns the audit entry of an action on a definition of a site. `noun` is its kind, such as `goal`. */
 export const definitionEntry =
-  (action: string, type: string, { id: siteId, organization_id }: Site) =>
-  ({ id, name }: { id: number; name: string }): AuditEntry => ({
-    action,
-    target: { type, id, label: name },
+  (verb: DefinitionVerb, noun: string, { id: siteId, organization_id }: Site) =>
+  (definition: NamedDefinition): AuditEntry => ({
+    action: `sites.${noun}.${verb}`,
+    target: { type: noun, id: definition.id, label: "name" in definition ? definition.name : definition.text },
     organizationId: organization_id,
     siteId,
   })
 
 /** Returns the audit entry of an action on a shared view without its slug, which readers of the log must not learn. */
 export const shareEntry =
-  (verb: "create" | "update" | "delete", site: Site) =>
+  (verb: DefinitionVerb, site: Site) =>
   ({ slug: _, ...share }: Share & { slug?: string }): AuditEntry => ({
-    ...definitionEntry(`sites.share.${verb}`, "share", site)(share),
+    ...definitionEntry(verb, "share", site)(share),
     ...(verb === "create" && { changes: changesBetween(undefined, share) }),
   })
 

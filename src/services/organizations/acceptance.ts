@@ -24,6 +24,7 @@ import type { SecondFactors } from "../sign-in/second-factors.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "../sign-in/session.ts"
 import { type Person, type Sessions, tokenHash } from "../sign-in/sessions.ts"
 import type { SsoRule } from "../sign-in/sso-rule.ts"
+import type { SiteMembers } from "../sites/site-members.ts"
 import type { Sites } from "../sites/sites.ts"
 import { invitationEntry } from "./invitations.ts"
 
@@ -57,6 +58,7 @@ interface AcceptanceOptions {
   permissions: Permissions
   settings: Pick<InstanceSettings, "get">
   sites: Pick<Sites, "directory">
+  siteMembers: Pick<SiteMembers, "canGive">
   passwords: Passwords
   openSession: OpenSession
   audit: Audit
@@ -71,15 +73,18 @@ interface AcceptanceOptions {
 const SIGN_UPS_PER_MINUTE = 20
 
 export function createAcceptance(options: AcceptanceOptions): Acceptance {
-  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit, secondFactors, sessions, sso, limits, outbox } =
-    options
+  const { catalog, clock, permissions, settings, sites, siteMembers, passwords, openSession } = options
+  const { audit, secondFactors, sessions, sso, limits, outbox } = options
 
-  /** Whether the sender of an invitation may still grant its role. */
-  async function isUpheld(statements: Statements, { invited_by, organization_id, role }: Invitation): Promise<boolean> {
+  /** Whether the sender of an invitation may still grant its roles. */
+  async function isUpheld(statements: Statements, { invitation, sites }: OpenInvitation): Promise<boolean> {
+    const { invited_by, organization_id, role, site_role } = invitation
     if (invited_by === null) return true
     const [giver, user] = [await membershipOf(statements, organization_id, invited_by), await userById(statements, invited_by)]
-    if (!giver || user?.status !== "active") return false
-    return organizationPermissions(giver, permissions).has("members:write") && canAssignRole(giver, role, permissions)
+    if (!giver || user?.status !== "active" || !organizationPermissions(giver, permissions).has("members:write")) return false
+    for (const site of role === "guest" ? sites : [])
+      if (!(await siteMembers.canGive(statements, site, site_role, invited_by))) return false
+    return canAssignRole(giver, role, permissions)
   }
 
   async function findOpen(statements: Statements, token: string): Promise<OpenInvitation> {
@@ -87,9 +92,12 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
     if (!invitation || invitation.accepted_at !== null || invitation.revoked_at !== null || isExpired(invitation, clock.now()))
       throw invitationNotFound()
     const organization = await organizationById(statements, invitation.organization_id)
-    if (!organization || !(await isUpheld(statements, invitation))) throw invitationNotFound()
+    if (!organization) throw invitationNotFound()
     const named = invitation.site_ids.map((id) => sites.directory.byId(id))
-    return { invitation, organization, sites: named.filter((site) => site?.organization_id === organization.id).map((site) => site!) }
+    const own = named.filter((site) => site?.organization_id === organization.id).map((site) => site!)
+    const found = { invitation, organization, sites: own }
+    if (!(await isUpheld(statements, found))) throw invitationNotFound()
+    return found
   }
 
   /** Throws `limit_reached`. */
@@ -102,12 +110,12 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
   async function join(statements: Statements, found: OpenInvitation, user: User, guest: Guest): Promise<void> {
     const { invitation, organization } = found
     const now = clock.now()
-    if (await membershipOf(statements, organization.id, user.id)) throw alreadyMember()
+    if (await membershipOf(statements, organization.id, user.id)) throw alreadyMember(user.id)
     await refuseFull(statements, found)
     const { role, invited_by } = invitation
     await insertMembership(statements, { organizationId: organization.id, userId: user.id, role, invitedBy: invited_by, now })
     for (const site of role === "guest" ? found.sites : [])
-      await putSiteMember(statements, { siteId: site.id, userId: user.id, role: "viewer", by: invited_by, now })
+      await putSiteMember(statements, { siteId: site.id, userId: user.id, role: invitation.site_role, by: invited_by, now })
     await markAccepted(statements, invitation.id, user.id, now)
     await outbox.write(statements, memberEvent("joined", { organizationId: organization.id, userId: user.id, role }))
     await audit.write(statements, actorAs(guest.actor, user), {

@@ -2,12 +2,22 @@ import type { AuditEntry } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
-import { alreadyMember, type Invitation, invitationNotFound, parseInvitation, tooManyInvitations } from "../../domain/invitation.ts"
+import {
+  alreadyMember,
+  type Invitation,
+  type Invited,
+  invitationNotFound,
+  parseInvitation,
+  parseSiteInvitation,
+  tooManyInvitations,
+} from "../../domain/invitation.ts"
+import type { ApiKey } from "../../domain/key.ts"
 import { ORGANIZATION } from "../../domain/limits.ts"
 import { isAbove, missingPermission, permissionsOfRole, refuseUnheldPermissions, tooManyMembers } from "../../domain/membership.ts"
 import type { Organization, Role } from "../../domain/organization.ts"
 import { allPermissions, organizationPermissions, type Permissions } from "../../domain/permission.ts"
 import { invitedEvent } from "../../domain/product-event.ts"
+import type { Site } from "../../domain/site.ts"
 import { caseKey } from "../../domain/text.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { countMembers, memberByEmailKey, membershipOf } from "../../store/catalog/members.ts"
@@ -15,6 +25,7 @@ import {
   countInvitations,
   insertInvitation,
   listPendingInvitations,
+  organizationById,
   pendingInvitation,
   renewInvitation,
   revokeInvitation,
@@ -27,6 +38,7 @@ import type { MailQueue } from "../mail/mail.ts"
 import { invitationEmail } from "../mail/texts.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { tokenHash } from "../sign-in/sessions.ts"
+import type { SiteMembers } from "../sites/site-members.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { Giver } from "./members.ts"
 
@@ -46,6 +58,11 @@ export interface Invitations {
    * the sender's, `already_member`, `limit_reached`.
    */
   create(organization: Organization, body: unknown, by: Giver, terms?: InvitationTerms): Promise<SentInvitation>
+  /**
+   * Invites a guest to one site for an API key, which acts within its scopes and the permissions of its creator. Throws the errors of
+   * `create`.
+   */
+  createForSite(site: Site, body: unknown, key: ApiKey, terms?: InvitationTerms): Promise<SentInvitation>
   /** Returns the invitations that are neither accepted nor withdrawn, including expired ones, by ascending id. */
   list(organizationId: number): Promise<Invitation[]>
   /** Returns one of these invitations. Throws `invitation_not_found`. */
@@ -61,6 +78,7 @@ interface InvitationsOptions {
   random: Random
   permissions: Permissions
   sites: Pick<Sites, "list">
+  siteMembers: Pick<SiteMembers, "refuseGiving">
   mail: Pick<MailQueue, "isOn" | "post" | "wake">
   outbox: Pick<Outbox, "write">
   /** Returns the base URL of the instance. */
@@ -76,6 +94,7 @@ export function createInvitations({
   random,
   permissions,
   sites,
+  siteMembers,
   mail,
   outbox,
   publicUrl,
@@ -102,29 +121,55 @@ export function createInvitations({
   const post = (statements: Statements, organization: Organization, invitation: Invitation, token: string) =>
     mail.post(statements, invitationEmail(organization, invitation, linkTo(token)))
 
+  /** Stores an invitation, if the sender returned by `giverOf` may send it. */
+  async function invite(
+    organizationId: number,
+    fields: Invited,
+    giverOf: (statements: Statements) => Promise<Giver>,
+    { alongside, storeResponse }: InvitationTerms = {},
+  ): Promise<SentInvitation> {
+    const token = newToken()
+    const invitation = await catalog.transaction(async (statements) => {
+      const now = clock.now()
+      const email_key = caseKey(fields.email)
+      const organization = (await organizationById(statements, organizationId))! // sites and members have one
+      const by = await giverOf(statements)
+      await refuseGiver(statements, organizationId, by, fields.role)
+      const member = await memberByEmailKey(statements, organizationId, email_key)
+      if (member) throw alreadyMember(member.user_id)
+      await revokeInvitationsTo(statements, organizationId, email_key, now)
+      await refuseTooMany(statements, organizationId, now)
+      const terms = { organization_id: organizationId, invited_by: by === "instance" ? null : by, sent_at: mail.isOn() ? now : null }
+      const made = { ...fields, ...terms, email_key, created_at: now, expires_at: endFrom(now) }
+      const inserted = await insertInvitation(statements, made, tokenHash(token))
+      await post(statements, organization, inserted, token)
+      await outbox.write(statements, invitedEvent(inserted))
+      await alongside?.(statements, { after: inserted })
+      await storeResponse?.(statements, { after: withLink(inserted, token) })
+      return inserted
+    })
+    mail.wake()
+    return withLink(invitation, token)
+  }
+
   return {
-    async create(organization, body, by, { alongside, storeResponse } = {}) {
+    async create(organization, body, by, terms) {
       const own = new Set((await sites.list(organization.id)).map(({ id }) => id))
-      const fields = parseInvitation(body, own)
-      const token = newToken()
-      const invitation = await catalog.transaction(async (statements) => {
-        const now = clock.now()
-        const email_key = caseKey(fields.email)
-        await refuseGiver(statements, organization.id, by, fields.role)
-        if (await memberByEmailKey(statements, organization.id, email_key)) throw alreadyMember()
-        await revokeInvitationsTo(statements, organization.id, email_key, now)
-        await refuseTooMany(statements, organization.id, now)
-        const terms = { organization_id: organization.id, invited_by: by === "instance" ? null : by, sent_at: mail.isOn() ? now : null }
-        const made = { ...fields, ...terms, email_key, created_at: now, expires_at: endFrom(now) }
-        const inserted = await insertInvitation(statements, made, tokenHash(token))
-        await post(statements, organization, inserted, token)
-        await outbox.write(statements, invitedEvent(inserted))
-        await alongside?.(statements, { after: inserted })
-        await storeResponse?.(statements, { after: withLink(inserted, token) })
-        return inserted
-      })
-      mail.wake()
-      return withLink(invitation, token)
+      return invite(organization.id, parseInvitation(body, own), async () => by, terms)
+    },
+    async createForSite(site, body, key, terms) {
+      const fields = parseSiteInvitation(body, site.id)
+      return invite(
+        site.organization_id,
+        fields,
+        async (statements) => {
+          await siteMembers.refuseGiving(statements, site, fields.site_role, key)
+          const creator = key.created_by === null ? undefined : await membershipOf(statements, site.organization_id, key.created_by)
+          // The permissions of a creator who has left no longer limit the key.
+          return creator?.user_id ?? "instance"
+        },
+        terms,
+      )
     },
     list: (organizationId) => inSlices((slice) => listPendingInvitations(catalog, organizationId, slice)),
     get: (organizationId, id) => find(catalog, organizationId, id),

@@ -71,11 +71,12 @@ interface MembershipsOptions {
 export function createMemberships(options: MembershipsOptions): Memberships {
   const { catalog, clock, keys } = options
   const keyUsage = createKeyUsage(options)
+  const siteMembers = createSiteMembers(options)
   return {
     members: createMembers(options),
-    siteMembers: createSiteMembers(options),
-    invitations: createInvitations(options),
-    acceptance: createAcceptance(options),
+    siteMembers,
+    invitations: createInvitations({ ...options, siteMembers }),
+    acceptance: createAcceptance({ ...options, siteMembers }),
     mailDomains: createMailDomains(options),
     organizationProviders: createOrganizationProviders(options),
     keyUsage,

@@ -50,6 +50,10 @@ export interface SiteMembers {
   /** Assigns or changes a role. Throws `validation_failed`, `forbidden` for a role above the caller's own, `limit_reached`. */
   put(site: Site, user: string | undefined, body: unknown, by: Giver, alongside?: Alongside<SiteMember>): Promise<SiteMember>
   remove(site: Site, user: string | undefined, by: Giver, alongside?: Alongside<SiteMember>): Promise<void>
+  /** Throws `forbidden` if the caller must not give a new guest this role. */
+  refuseGiving(statements: Statements, site: Site, role: SiteRole, by: Giver): Promise<void>
+  /** Returns whether `refuseGiving` does not throw. */
+  canGive(statements: Statements, site: Site, role: SiteRole, by: Giver): Promise<boolean>
   /** Throws `user_not_found` for a user who cannot have a role on the site. */
   refuseStranger(site: Site, user: string | undefined): Promise<void>
 }
@@ -114,6 +118,12 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
     refuseUnheldPermissions(after!.difference(before!), held)
   }
 
+  async function refuseGiving(statements: Statements, site: Site, role: SiteRole, by: Giver): Promise<void> {
+    const { role: own, held } = await granterOf(statements, site, by)
+    refuseHigher(role, own)
+    refuseGain(site, { role: "guest", grants: [], denies: [] }, { after: role }, held)
+  }
+
   return {
     list: (site) => listSiteMembers(catalog, site.id),
     get: (site, user) => rowOf(catalog, site, user),
@@ -123,7 +133,7 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
         if (!member) throw userNotFound()
         const { role } = parseSiteMember(body)
         const { role: own, held } = await granterOf(statements, site, by)
-        if (own === undefined || isAbove(role, own)) throw new AppError("forbidden", "You can't assign a role above your own.")
+        refuseHigher(role, own)
         const before = await find(statements, site, user)
         if (before && isAbove(before.role, own))
           throw new AppError("forbidden", "You can't change a member whose role on this site is above your own.")
@@ -164,8 +174,22 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
         await alongside?.(statements, { before })
       })
     },
+    refuseGiving,
+    canGive: (statements, site, role, by) =>
+      refuseGiving(statements, site, role, by).then(
+        () => true,
+        (error) => {
+          if (error instanceof AppError && error.code === "forbidden") return false
+          throw error
+        },
+      ),
     async refuseStranger(site, user) {
       if (!(await membershipOf(catalog, site.organization_id, parseId(user) ?? 0))) throw userNotFound()
     },
   }
+}
+
+/** Throws `forbidden` for a role above the own one. */
+function refuseHigher(role: SiteRole, own: Rank | undefined): asserts own is Rank {
+  if (own === undefined || isAbove(role, own)) throw new AppError("forbidden", "You can't assign a role above your own.")
 }

@@ -109,22 +109,22 @@ function toOrganization({ policy_json, ...row }: OrganizationRow): Organization 
 
 const INVITATION = sql`
   id, organization_id, email, email_key, role, site_ids_json, invited_by, created_at, expires_at, sent_at, accepted_at, revoked_at,
-  expired_at`
+  expired_at, site_role`
 type InvitationRow = Omit<Invitation, "site_ids"> & { site_ids_json: string }
 
 export type NewInvitation = Pick<
   Invitation,
-  "organization_id" | "email" | "email_key" | "role" | "site_ids" | "invited_by" | "created_at" | "expires_at" | "sent_at"
+  "organization_id" | "email" | "email_key" | "role" | "site_ids" | "site_role" | "invited_by" | "created_at" | "expires_at" | "sent_at"
 >
 
 export async function insertInvitation(catalog: Statements, invitation: NewInvitation, tokenHash: Uint8Array): Promise<Invitation> {
   const row = await catalog.get<InvitationRow>(sql`
     insert into invitations (
-      organization_id, email, email_key, role, site_ids_json, token_hash, invited_by, created_at, expires_at, sent_at
+      organization_id, email, email_key, role, site_ids_json, site_role, token_hash, invited_by, created_at, expires_at, sent_at
     ) values (
       ${invitation.organization_id}, ${invitation.email}, ${invitation.email_key}, ${invitation.role},
-      ${JSON.stringify(invitation.site_ids)}, ${tokenHash}, ${invitation.invited_by}, ${invitation.created_at},
-      ${invitation.expires_at}, ${invitation.sent_at}
+      ${JSON.stringify(invitation.site_ids)}, ${invitation.site_role}, ${tokenHash}, ${invitation.invited_by},
+      ${invitation.created_at}, ${invitation.expires_at}, ${invitation.sent_at}
     ) returning ${INVITATION}`)
   return toInvitation(row!) // an insert that returns has a row
 }

@@ -37,6 +37,7 @@ function fresh(name: string, example: unknown): unknown {
   if (name === "createPlausibleSite") return { ...(example as object), domain: `made-${++made}.example` }
   // A key creates others with its own scopes only.
   if (name === "createApiKey") return { ...(example as object), scopes: ["keys:read"] }
+  if (name === "updatePlausibleSite") return { ...(example as object), domain: `new-${++made}.example` }
   if (name === "putPlausibleGoal") return { ...(example as object), event_name: `made ${++made}`, display_name: `Made ${made}` }
   // A new site recognizes visitors for one day, and the example follows them over two.
   if (name === "getRetention") return { ...(example as object), periods: 1 }
@@ -46,11 +47,18 @@ function fresh(name: string, example: unknown): unknown {
 }
 
 /** Returns the operation that creates what another one deletes. Resources of Plausible's API are created by our own, members are put. */
-export const makerOf = (operations: readonly Declared[], { name }: Declared): Declared =>
+const makerOf = (operations: readonly Declared[], { name }: Declared): Declared =>
   operations.find((one) => one.name === name.replace("delete", name === "deleteMember" ? "put" : "create").replace("Plausible", ""))!
 
-/** Returns the call that deletes the resource with an id. */
-export function deletionOf(operation: Declared, ids: Ids, made: number): Call {
+/** Returns a call that works now. A deletion removes a resource that is created for it with `send`. */
+export async function workingCall(
+  operations: readonly Declared[],
+  operation: Declared,
+  ids: Ids,
+  send: (call: Call) => Promise<{ body: unknown }>,
+): Promise<Call> {
+  if (operation.method !== "DELETE") return goodCall(operation, ids)
+  const { body } = await send(goodCall(makerOf(operations, operation), ids))
   const id = operation.ids.at(-1)!
-  return goodCall(operation, { ...ids, [id === "domain" ? "site_id" : id]: made })
+  return goodCall(operation, { ...ids, [id === "domain" ? "site_id" : id]: (body as { id: number }).id })
 }

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { type Answer, startInstance, type TestInstance } from "../../kit.ts"
 import { answerChecker, type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
-import { type Call, deletionOf, goodCall, type Ids, makerOf } from "./good-call.ts"
+import { fillSite, invited } from "./filled-site.ts"
+import { type Call, goodCall, type Ids, workingCall } from "./good-call.ts"
 
 /** Provokes every status that an operation declares and compares every response with its declaration. */
 
@@ -28,27 +29,17 @@ const STEPS = [
   { type: "event", value: "signup" },
 ]
 
-async function fill({ api, key, collect, site, signIn }: TestInstance): Promise<Ids> {
+async function fill(instance: TestInstance): Promise<Ids> {
+  const { api, key, collect, site, signIn } = instance
   for (const [n, path] of [
     ["pageview", "/pricing"],
     ["signup", "/pricing"],
     ["purchase", "/thanks"],
   ])
     await collect({ n, u: `https://shop.example${path}`, d: site.tracking_id, $: { amount: 9.5, currency: "EUR" }, p: { plan: "pro" } })
-  const make = async (things: string, body: object) => ((await api.post(`${SITE}/${things}`, body, key)).body as { id: number }).id
   for (const _ of ["kept", "removed"]) await signIn({ role: "viewer" })
   await api.send("PUT", `${SITE}/members/1`, { role: "viewer" }, key)
-  return {
-    site_id: 1,
-    user_id: 1,
-    goal_id: await make("goals", { kind: "event", value: "signup" }),
-    funnel_id: await make("funnels", { name: "Signup", steps: STEPS }),
-    annotation_id: await make("annotations", { at: "2026-11-20", text: "Launch" }),
-    segment_id: await make("segments", { name: "Launch", filters: [{ dimension: "country", values: ["DE"] }] }),
-    share_id: await make("shares", { name: "Partners" }),
-    api_key_id: await make("api-keys", { name: "Server", scopes: ["keys:read"] }),
-    erasure_id: await make("people/erasures", { user_id: "customer-1", confirm: true }),
-  }
+  return { ...(await fillSite(instance, 1, key, "signup")), invitation_id: await invited(instance, 1, key, "signup"), user_id: 1 }
 }
 
 const send = ({ method, path, body }: Call, key: string | undefined, headers: Record<string, string> = {}) =>
@@ -56,13 +47,11 @@ const send = ({ method, path, body }: Call, key: string | undefined, headers: Re
 const good = (operation: Declared) => goodCall(operation, ids)
 const withBody = (operation: Declared, body: unknown): Call => ({ ...good(operation), body })
 
-/** Creates the resource that a DELETE removes. */
-async function callWithNewResource(operation: Declared): Promise<Call> {
-  if (operation.method !== "DELETE") return good(operation)
-  // The first member keeps the role, because other calls need one.
-  const { body } = await send(goodCall(makerOf(operations, operation), { ...ids, user_id: 2 }), instance.key)
-  return deletionOf(operation, ids, (body as { id: number }).id)
-}
+/** Creates the resource that a DELETE removes. The first member keeps the role, because other calls need one. */
+const callWithNewResource = (operation: Declared): Promise<Call> =>
+  operation.method === "DELETE"
+    ? workingCall(operations, operation, { ...ids, user_id: 2 }, (call) => send(call, instance.key))
+    : Promise.resolve(good(operation))
 
 const otherScopes = (operation: Declared) =>
   (["events:write", "annotations:write", "export:read"] as const).filter(

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Elysia } from "elysia"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
-import { queryExample } from "../../../src/http/openapi/examples.ts"
+import { queryExample } from "../../../src/http/openapi/examples/examples.ts"
 import { router } from "../../../src/http/router.ts"
 import { memoryLog, startInstance } from "../../kit.ts"
 import { compiler, DOCUMENT_PATH, operationsIn, undescribedProperties } from "./document.ts"
@@ -86,6 +86,10 @@ const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
   [`GET ${SITE}/members`, "members:read"],
   [`PUT ${SITE}/members/{user_id}`, "members:write"],
   [`DELETE ${SITE}/members/{user_id}`, "members:write"],
+  [`GET ${SITE}/invitations`, "members:read"],
+  [`POST ${SITE}/invitations`, "members:write"],
+  [`GET ${SITE}/invitations/{invitation_id}`, "members:read"],
+  [`DELETE ${SITE}/invitations/{invitation_id}`, "members:write"],
   [`GET ${SITE}/settings`, "settings:read"],
   [`PATCH ${SITE}/settings`, "settings:write"],
   [`GET ${SITE}/configuration`, "configuration:read"],

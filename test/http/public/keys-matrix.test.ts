@@ -4,7 +4,8 @@ import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { raw, sql } from "../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 import { type Declared, DOCUMENT_PATH, operationsIn } from "../openapi/document.ts"
-import { type Call, deletionOf, goodCall, type Ids, makerOf } from "../openapi/good-call.ts"
+import { fillSite, invited, newMember } from "../openapi/filled-site.ts"
+import { type Call, goodCall, type Ids, workingCall } from "../openapi/good-call.ts"
 
 /** Calls every operation of the document with every kind of key: which are accepted, how the others are rejected, and that no key reads or changes data of another organization. */
 
@@ -15,10 +16,6 @@ await described[Symbol.asyncDispose]()
 /** Appear in every text of the other organization and of our own one. */
 const SENTINEL = "zzforeignzz"
 const OWN = "zzownzz"
-const STEPS = [
-  { type: "page", value: `/${SENTINEL}` },
-  { type: "event", value: SENTINEL },
-]
 
 type KeyKind =
   | "none"
@@ -66,35 +63,18 @@ beforeAll(async () => {
     "another organization": theirKey,
     ...(Object.fromEntries(single) as Record<`only ${Scope}`, string>),
   }
-  const [member, stranger] = [await newMember(1), await newMember(other)]
-  own = { ...(await fill(site.id, key, OWN)), user_id: member }
-  sibling = { ...(await fill(second.id, key, `${OWN} too`)), user_id: stranger }
-  foreign = { ...(await fill(theirs.id, theirKey, SENTINEL)), user_id: stranger }
+  const ids = async (site: number, key: string, text: string, user_id: number) => ({
+    ...(await fillSite(instance, site, key, text)),
+    ...{ invitation_id: await invited(instance, site, key, text), user_id },
+  })
+  const [member, stranger] = [await newMember(instance, 1), await newMember(instance, other)]
+  own = await ids(site.id, key, OWN, member)
+  sibling = await ids(second.id, key, `${OWN} too`, stranger)
+  foreign = await ids(theirs.id, theirKey, SENTINEL, stranger)
   for (const { tracking_id, hosts } of [site, theirs])
     await instance.collect({ n: "pageview", u: `https://${hosts[0]}/${SENTINEL.repeat(Number(hosts !== site.hosts))}`, d: tracking_id })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
-
-/** Creates a member of an organization, and returns the id of the user. */
-async function newMember(organizationId: number): Promise<number> {
-  await instance.signIn({ role: "viewer", organizationId })
-  return (await instance.app.instance.catalog.get<{ id: number }>(sql`select max(id) as id from users`))!.id
-}
-
-async function fill(siteId: number, key: string, text: string): Promise<Ids> {
-  const make = async (things: string, body: object) =>
-    ((await instance.api.post(`/api/public/v1/sites/${siteId}/${things}`, body, key)).body as { id: number }).id
-  return {
-    site_id: siteId,
-    goal_id: await make("goals", { kind: "event", value: text }),
-    funnel_id: await make("funnels", { name: text, steps: STEPS.map((step) => ({ ...step, value: step.value.replace(SENTINEL, text) })) }),
-    annotation_id: await make("annotations", { at: "2026-11-20", text }),
-    segment_id: await make("segments", { name: text, filters: [{ dimension: "country", values: ["DE"] }] }),
-    share_id: await make("shares", { name: text }),
-    api_key_id: await make("api-keys", { name: text, scopes: ["keys:read"] }),
-    erasure_id: await make("people/erasures", { user_id: text, confirm: true }),
-  }
-}
 
 let callers = 0
 /** Repeated failures are throttled by address, which this test does not cover. */
@@ -150,7 +130,7 @@ function expected(operation: Declared, kind: KeyKind): string {
   if (kind.startsWith("only ")) {
     const scope = kind.slice("only ".length) as Scope
     // A key gives only roles whose rights it has.
-    if (scope === "members:write" && ["putMember", "deleteMember"].includes(operation.name)) return "forbidden"
+    if (scope === "members:write" && ["putMember", "deleteMember", "createInvitation"].includes(operation.name)) return "forbidden"
     return [scope, ...(IMPLIED[scope] ?? [])].some((held) => scopes.includes(held)) ? good : "insufficient_scope"
   }
   if (needsUnrestricted && kind !== "another organization") return "unrestricted_key_required"
@@ -159,10 +139,8 @@ function expected(operation: Declared, kind: KeyKind): string {
 
 /** Returns a call; for DELETE, of a newly created resource. */
 async function callFor(operation: Declared, isAllowed: boolean): Promise<Call> {
-  const call = goodCall(operation, own)
-  if (operation.method !== "DELETE" || !isAllowed) return call
-  const made = JSON.parse((await send(goodCall(makerOf(operations, operation), own), instance.key)).text) as { id: number }
-  return deletionOf(operation, own, made.id)
+  if (!isAllowed) return goodCall(operation, own)
+  return workingCall(operations, operation, own, async (call) => ({ body: JSON.parse((await send(call, instance.key)).text) as unknown }))
 }
 
 /** All stored definitions and figures of both organizations. */

@@ -179,12 +179,13 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
 const toJoinedResponse = ({ id, name }: Organization): Static<typeof JoinedResponse> => ({ organization: { id, name } })
 
 function toInvitationResponse(invitation: SentInvitation, now: number): InvitationResponse {
-  const { id, email, role, site_ids, invited_by, created_at, expires_at, sent_at, link } = invitation
+  const { id, email, role, site_ids, site_role, invited_by, created_at, expires_at, sent_at, link } = invitation
   return {
     id,
     email,
     role,
     site_ids: [...site_ids],
+    site_role: role === "guest" ? site_role : null,
     invited_by,
     created_at: instantText(created_at),
     expires_at: instantText(expires_at),

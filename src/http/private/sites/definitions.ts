@@ -9,7 +9,7 @@ import { Listed } from "../../../domain/response.ts"
 import { ScopeInput, type Segment, SegmentInput, SegmentResponse } from "../../../domain/segment.ts"
 import type { Site } from "../../../domain/site.ts"
 import { bodyVersion, etagOf, type Versioned } from "../../../domain/version.ts"
-import { type Audit, definitionEntry, recorded } from "../../../services/audit/audit.ts"
+import { type Audit, definitionEntry, type NamedDefinition, recorded } from "../../../services/audit/audit.ts"
 import type { Annotations, Days } from "../../../services/definitions/annotations.ts"
 import type { Funnels, Goals } from "../../../services/definitions/goals.ts"
 import { readDays } from "../../../services/definitions/listing.ts"
@@ -39,7 +39,6 @@ export const privateGoalRoutes = (router: PrivateRouter, options: GoalRoutesOpti
     input: GoalInput,
     schema: OwnGoalResponse,
     toResponse: toGoalResponse,
-    label: ({ name }) => name,
   }),
 ]
 
@@ -74,7 +73,6 @@ export const privateFunnelRoutes = (router: PrivateRouter, options: FunnelRoutes
     input: FunnelInput,
     schema: OwnFunnelResponse,
     toResponse: toFunnelResponse,
-    label: ({ name }) => name,
   })
 
 export interface SegmentRoutesOptions extends DefinitionRoutesOptions {
@@ -91,7 +89,6 @@ export const privateSegmentRoutes = (router: PrivateRouter, options: SegmentRout
     input: SegmentInput,
     schema: SegmentResponse,
     toResponse: toSegmentResponse,
-    label: ({ name }) => name,
     removal: {
       query: t.Object(
         { force: parameter({ type: "boolean", description: "Whether to delete a segment that other items use. Default: false." }) },
@@ -126,7 +123,6 @@ export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ..
     input: t.Object({ ...AnnotationInput.properties, scope: t.Optional(ScopeInput) }, { title: "ScopedAnnotationInput" }),
     schema: ScopedAnnotationResponse,
     toResponse: formatScopedAnnotation,
-    label: ({ text }) => text,
     listWithin: (viewer, site, days, slice) => annotations.of(viewer).listWithin(site, days, slice),
   })
 
@@ -156,8 +152,6 @@ export interface PrivateDefinitionKind<Thing> {
   /** Schema of an item with its version. */
   schema: TObject
   toResponse(thing: Thing, site: Site): object
-  /** Returns the name of an item for the audit log. */
-  label(thing: Thing): string
   /** Lists that support a range of days. */
   listWithin?(viewer: Viewer, site: Site, days: Days, slice: { after: number; limit: number }): Promise<Thing[]>
   removal?: { query: TObject; remove: Removal<Thing> }
@@ -169,16 +163,14 @@ const viewerOf = ({ user, permissions }: { user: { id: number }; permissions: Re
 })
 
 /** Creates the routes to list, create, get, update and delete one kind of item. All kinds follow the same rules. */
-export function privateDefinitionRoutes<Thing extends Versioned & { id: number }>(
+export function privateDefinitionRoutes<Thing extends Versioned & NamedDefinition>(
   router: PrivateRouter,
   { create, audit }: DefinitionRoutesOptions,
-  { path, noun, write, things, input, schema, toResponse, label, listWithin, removal }: PrivateDefinitionKind<Thing>,
+  { path, noun, write, things, input, schema, toResponse, listWithin, removal }: PrivateDefinitionKind<Thing>,
 ) {
   const versioned = (thing: Thing, site: Site) => ({ ...toResponse(thing, site), version: thing.version })
   const find = (params: { id?: string | undefined }, { site, user, permissions }: Admitted) =>
     things(viewerOf({ user: user!, permissions: permissions! })).get(site!, params.id) // routes below a site have all of them
-  const auditEntry = (verb: string, site: Site) => (thing: Thing) =>
-    definitionEntry(`sites.${noun}.${verb}`, noun, site)({ id: thing.id, name: label(thing) })
   const article = /^[aeiou]/.test(noun) ? "an" : "a"
   const operation = (verb: "List" | "Create" | "Get" | "Update" | "Delete") => ({
     summary: verb === "List" ? `List ${path}` : `${verb} ${article} ${noun}`,
@@ -210,7 +202,11 @@ export function privateDefinitionRoutes<Thing extends Versioned & { id: number }
         create<Thing, object>(
           { ...call, user },
           (body, also) =>
-            things(viewerOf({ user, permissions })).create(site, body, recorded<Thing>(audit, actor, auditEntry("create", site), also)),
+            things(viewerOf({ user, permissions })).create(
+              site,
+              body,
+              recorded<Thing>(audit, actor, definitionEntry("create", noun, site), also),
+            ),
           (thing) => ({
             location: `/api/private/sites/${site.id}/${path}/${thing.id}`,
             etag: etagOf(thing),
@@ -234,7 +230,7 @@ export function privateDefinitionRoutes<Thing extends Versioned & { id: number }
         const thing = await things(viewerOf({ user, permissions })).update(site, params.id, patch, {
           expected: expectedVersions(request),
           named: { version, current: (now) => versioned(now, site) },
-          alongside: recorded<Thing>(audit, actor, auditEntry("update", site)),
+          alongside: recorded<Thing>(audit, actor, definitionEntry("update", noun, site)),
         })
         return withETag(set, thing, versioned(thing, site))
       },
@@ -243,7 +239,10 @@ export function privateDefinitionRoutes<Thing extends Versioned & { id: number }
     .delete(
       "/:id",
       async ({ site, user, permissions, params, query, actor, request, status }) => {
-        const terms = { expected: expectedVersions(request), alongside: recorded<Thing>(audit, actor, auditEntry("delete", site)) }
+        const terms = {
+          expected: expectedVersions(request),
+          alongside: recorded<Thing>(audit, actor, definitionEntry("delete", noun, site)),
+        }
         const visible = things(viewerOf({ user, permissions }))
         if (removal) await removal.remove(visible, site, params.id, terms, query)
         else await visible.remove(site, params.id, terms)

@@ -7,11 +7,13 @@ import { type ApiKey, hasScope, type Scope } from "../../../domain/key.ts"
 import { PLAUSIBLE, QUERY, THINGS } from "../../../domain/limits.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
+import { type Audit, definitionEntry, recorded, shareEntry, siteEntry } from "../../../services/audit/audit.ts"
 import type { Goals } from "../../../services/definitions/goals.ts"
+import type { Alongside } from "../../../services/definitions/site-things.ts"
 import { placedPage } from "../../../services/lists/both-ways.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"
 import { createExclusive } from "../../../services/runtime/tasks.ts"
-import type { OwnShare, Shares } from "../../../services/sharing/shares.ts"
+import type { Shares } from "../../../services/sharing/shares.ts"
 import type { Sites } from "../../../services/sites/sites.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import { readNothing, type SentJson } from "../../../web/body.ts"
@@ -44,6 +46,7 @@ export interface PlausibleSitesOptions {
   shares: Pick<Shares, "create" | "list">
   organizations: Pick<Organizations, "get">
   insights: Pick<Insights, "properties">
+  audit: Audit
   /** Returns the public URL of the instance. */
   publicUrl(): string
 }
@@ -71,7 +74,7 @@ const NAMED: Pick<Detail, "x-failures"> = { "x-failures": ["site_not_found", "va
 
 /** Creates the routes of Plausible's sites API, at the paths of its clients. */
 export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOptions) {
-  const { sites, goals, shares, organizations, insights, publicUrl } = options
+  const { sites, goals, shares, organizations, insights, audit, publicUrl } = options
 
   const oneAtATime = createExclusive()
   return new Elysia({ prefix: "/api/v1/sites" })
@@ -93,16 +96,13 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
     )
     .post(
       "",
-      async ({ apiKey, body }) => {
+      async ({ apiKey, actor, body }) => {
         const { domain, timezone, team_id } = read(SiteInput, body)
         if (isOtherTeam(team_id, apiKey)) refuseFaults([fault("/team_id", "invalid_choice", OTHER_TEAM)])
         await refuseTaken(sites, apiKey, domain)
+        const input = { name: domain.slice(0, THINGS.siteNameChars), hosts: [domain], ...(timezone && { timezone }) }
         const site = await renamed({ hosts: "domain" }, () =>
-          sites.create(apiKey.organization_id, {
-            name: domain.slice(0, THINGS.siteNameChars),
-            hosts: [domain],
-            ...(timezone && { timezone }),
-          }),
+          sites.create(apiKey.organization_id, input, recorded(audit, actor, siteEntry("sites.site.create"))),
         )
         return toSite(site)
       },
@@ -147,10 +147,11 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
     )
     .put(
       "/goals",
-      async ({ apiKey, body }) => {
+      async ({ apiKey, actor, body }) => {
         const { site: name, ...fields } = readNamed(GoalFields, body)
         const site = await sites.named(apiKey, name)
-        return { domain: domainOf(site), ...toGoal(await findOrCreateGoal(goals, site, fields)) }
+        const alongside = recorded(audit, actor, definitionEntry("create", "goal", site))
+        return { domain: domainOf(site), ...toGoal(await findOrCreateGoal(goals, site, fields, alongside)) }
       },
       {
         scope: writes("goals:write"),
@@ -165,10 +166,11 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
     )
     .delete(
       "/goals/:goal_id",
-      async ({ apiKey, params, body, query, request }) => {
+      async ({ apiKey, actor, params, body, query, request }) => {
         const given = query.site_id === undefined ? readNamed(NoFields, body).site : siteName(query.site_id)
         const site = await sites.named(apiKey, given)
-        await goals.remove(site, params.goal_id, { expected: expectedVersions(request) })
+        const alongside = recorded(audit, actor, definitionEntry("delete", "goal", site))
+        await goals.remove(site, params.goal_id, { expected: expectedVersions(request), alongside })
         return DELETED
       },
       {
@@ -181,11 +183,14 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
     )
     .put(
       "/shared-links",
-      async ({ apiKey, body }) => {
+      async ({ apiKey, actor, body }) => {
         const { site: named, name } = readNamed(ShareFields, body)
         const site = await sites.named(apiKey, named)
         // One after another, because two requests for a new name must get one view.
-        const { slug } = await oneAtATime.run(() => findOrCreateShare(shares, site, name, apiKey.created_by))
+        const { slug } = await oneAtATime.run(async () => {
+          const found = (await shares.list(site, { after: 0, limit: THINGS.shares })).find((share) => share.name === name)
+          return found ?? shares.create(site, { name }, apiKey.created_by, recorded(audit, actor, shareEntry("create", site)))
+        })
         return { name, url: `${publicUrl()}/share/s/${slug}` }
       },
       {
@@ -214,13 +219,14 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
     )
     .put(
       "/:domain",
-      async ({ apiKey, site, body }) => {
+      async ({ apiKey, actor, site, body }) => {
         const { domain } = read(DomainInput, body)
         await refuseTaken(sites, apiKey, domain, site)
         const [, ...others] = site.hosts
         const hosts = [domain, ...others.filter((host) => host !== domain)]
         const name = site.name === domainOf(site) ? { name: domain } : {}
-        return toSite(await renamed({ hosts: "domain" }, () => sites.update(site.id, { hosts, ...name })))
+        const alongside = recorded(audit, actor, siteEntry("sites.site.update"))
+        return toSite(await renamed({ hosts: "domain" }, () => sites.update(site.id, { hosts, ...name }, { alongside })))
       },
       {
         siteScope: writes("sites:write"),
@@ -232,8 +238,9 @@ export function plausibleSiteRoutes(auth: ApiKeyAuth, options: PlausibleSitesOpt
     )
     .delete(
       "/:domain",
-      async ({ site, request }) => {
-        await sites.remove(site.id, { expected: expectedVersions(request) })
+      async ({ actor, site, request }) => {
+        const alongside = recorded(audit, actor, siteEntry("sites.site.delete"))
+        await sites.remove(site.id, { expected: expectedVersions(request), alongside })
         return DELETED
       },
       {
@@ -300,7 +307,12 @@ async function renamed<Result>(names: Readonly<Record<string, string>>, write: (
   }
 }
 
-async function findOrCreateGoal(goals: PlausibleSitesOptions["goals"], site: Site, fields: Static<typeof GoalFields>): Promise<Goal> {
+async function findOrCreateGoal(
+  goals: PlausibleSitesOptions["goals"],
+  site: Site,
+  fields: Static<typeof GoalFields>,
+  alongside: Alongside<Goal>,
+): Promise<Goal> {
   const { goal_type: kind, display_name } = fields
   const name = kind === "event" ? "event_name" : "page_path"
   const given = fields[name]
@@ -310,7 +322,7 @@ async function findOrCreateGoal(goals: PlausibleSitesOptions["goals"], site: Sit
   const match = isPattern ? "wildcard" : "exact"
   try {
     const input = { kind, match, value, ...(display_name !== undefined && { name: display_name }) }
-    return await renamed({ value: name, name: "display_name" }, () => goals.create(site, input))
+    return await renamed({ value: name, name: "display_name" }, () => goals.create(site, input, alongside))
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== "goal_exists") throw thrown
     const found = await goals.get(site, thrown.members.existing_id as number) // goal_exists always names it
@@ -322,11 +334,6 @@ async function findOrCreateGoal(goals: PlausibleSitesOptions["goals"], site: Sit
 function refuseField(name: string, predicate: string): never {
   refuseFaults([fault(`/${name}`, "required", predicate)])
   throw new Error("unreachable") // the line above has thrown
-}
-
-async function findOrCreateShare(shares: PlausibleSitesOptions["shares"], site: Site, name: string, by: number | null): Promise<OwnShare> {
-  const all = await shares.list(site, { after: 0, limit: THINGS.shares })
-  return all.find((share) => share.name === name) ?? shares.create(site, { name }, by)
 }
 
 const toSite = (site: Site): Static<typeof SiteShape> => ({ domain: domainOf(site), timezone: site.timezone })

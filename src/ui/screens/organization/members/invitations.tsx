@@ -105,9 +105,9 @@ const columnsOf = (sites: readonly OwnSite[]): Column<InvitationResponse>[] => [
   {
     id: "role",
     label: "Role",
-    cell: ({ role, site_ids }) => (
+    cell: ({ role, site_ids, site_role }) => (
       <>
-        <div>{roleLabel(role)}</div>
+        <div>{site_role && site_role !== "viewer" ? `${roleLabel(role)}, ${roleLabel(site_role).toLowerCase()}` : roleLabel(role)}</div>
         {site_ids.length > 0 && (
           <div class="small quiet">
             {site_ids.map((id) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`)).join(", ")}
