@@ -212,6 +212,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     async start(at) {
       baseUrl.listensAt(at)
       control = await begin(options, { instance, operations, timers, upkeep })
+      instance.events.onSealDue(() => timers.wake("seal"))
     },
     async stop() {
       await end({ ...parts, timers, onlineRestore, control, log })

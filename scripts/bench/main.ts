@@ -27,6 +27,7 @@ import { measureSearch } from "./search.ts"
 import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
+import { measureTail } from "./tail.ts"
 import { measureVisits } from "./visits.ts"
 import { measureWebhooks } from "./webhooks.ts"
 
@@ -50,6 +51,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   sales: measureSales,
   reports: () => measureReportEmails({ sites: Number(values.sites) }),
   search: () => measureSearch({ days: Number(values["search-days"]), end: year.end }),
+  /** A back-fill is measured with a million events, unless another number is given. */
+  tail: () => measureTail({ ...largest, events: values.events === ALL_SIZES ? 1_000_000 : largest.events }),
   "sign-in": measureSignIn,
   links: measureLinks,
   "link-batches": measureLinkBatches,
@@ -72,10 +75,11 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   imports: () => measureImports({ ...year, rows: Math.min(Number(values.rows), largest.events), large: largest.events }),
 }
 
+const ALL_SIZES = "100000,1000000,10000000"
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    events: { type: "string", default: "100000,1000000,10000000" },
+    events: { type: "string", default: ALL_SIZES },
     sales: { type: "string", default: "1000000" },
     rows: { type: "string", default: "1000000" },
     sites: { type: "string", default: "1000" },

@@ -25,7 +25,9 @@ async function keepWriting(): Promise<never> {
       for (let visit = next; visit < next + VISITS_PER_GROUP; visit++) {
         const day = new Date(momentOf(visit)).toISOString().slice(0, 10)
         const rotating = writer.visitor(SITE, day, { high: visit, low: Math.imul(visit, 0x9e3779b1) >>> 0 })
-        const id = writer.openVisit(SITE, { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS }, day)
+        // Every other visit closes with its group, like those of a back-fill, and is sealed at once.
+        const isComplete = visit % 2 === 0
+        const id = writer.openVisit(SITE, { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS, isComplete }, day)
         for (const amount of eventsOfVisit(visit)) writer.add(SITE, id, event(visit, amount), day)
       }
     })

@@ -91,6 +91,20 @@ describe("the visitor of a server event", () => {
     ])
   })
 
+  test("on such a day has visits that close with the request, and are sealed without waiting", async () => {
+    using intake = startIntake()
+    const now = intake.clock.now()
+    const old = { ...VIEW, ip: "9.9.9.9", timestamp: now - 10 * DAY }
+    await intake.collector.collectServerEvents(siteOf({}), [old, { ...old, timestamp: now - 10 * DAY + 60_000 }, old])
+    await intake.store.seal(now, true)
+    expect(intake.store.facts()).toMatchObject({ segments: 1, hotRows: 0 })
+    expect(visitors(intake)).toEqual([[0, 3]])
+    // The salt of today exists, so this visit may continue.
+    await intake.collector.collectServerEvents(siteOf({}), [VIEW])
+    await intake.store.seal(now, true)
+    expect(intake.store.facts()).toMatchObject({ segments: 1, hotRows: 1 })
+  })
+
   describe("across a midnight whose salts were destroyed", () => {
     const visitor = { ip: "9.9.9.9", user_agent: BROWSER }
     const at = (timestamp: string, page = "/a") => ({ ...VIEW, ...visitor, url: `https://example.com${page}`, timestamp })

@@ -10,6 +10,6 @@ export interface Intake extends Pipeline {
   calendar: ReturnType<typeof createCalendar>
   salts: Salts
   identityKeys: IdentityKeys
-  store: Pick<EventStore, "forgetVisitors">
+  store: Pick<EventStore, "forgetVisitors" | "room">
   onError?(error: unknown): void
 }

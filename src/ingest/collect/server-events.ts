@@ -59,8 +59,10 @@ interface AcceptedEvent {
  * Stores events in the order of their times, so that the visits of a backfill do not depend on the order in which the events were
  * sent: of two pageviews around midnight, only the later one looks for the visit of the other.
  */
-async function storeAll({ buffer }: Intake, accepted: readonly AcceptedEvent[], answer: ServerAnswer): Promise<void> {
+async function storeAll({ buffer, store }: Intake, accepted: readonly AcceptedEvent[], answer: ServerAnswer): Promise<void> {
   if (accepted.length === 0) return
+  // A back-fill can be faster than sealing. Its requests wait, so that the memory of what is not sealed stays bounded.
+  await store.room()
   const inOrder = accepted.toSorted((a, b) => a.candidate.event.at - b.candidate.event.at)
   const candidates = inOrder.map(({ candidate }) => candidate)
   for (const [at, reason] of (await buffer.store(candidates, candidates.length * EVENT_BYTES)).entries()) {

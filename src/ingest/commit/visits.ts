@@ -1,6 +1,7 @@
 import type { DropReason, NewEvent } from "../../domain/event.ts"
 import type { RecordKind } from "../../domain/record.ts"
 import { VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS } from "../../domain/visit.ts"
+import { isTransient } from "../../store/events/dictionary/visitors.ts"
 import type { OpenVisit, Writer } from "../../store/events/writer.ts"
 import type { Candidate } from "../draft.ts"
 import type { Person, RotatingId } from "../identity/identity.ts"
@@ -100,7 +101,9 @@ function openVisit(writer: Writer, { siteId, identity, traits, day }: Candidate,
   const rotating = writer.visitor(siteId, identity.current.period, identity.current.id)
   const known = person && mayBeKnown(person, undefined) ? person : undefined
   const visitor = known?.identified() ?? rotating
-  return writer.openVisit(siteId, { rotating, visitor, visitorKind: known?.kind ?? "rotating", traits }, day)
+  // The salt of a transient period is destroyed with its request, whose events are all in this group commit.
+  const isComplete = isTransient(identity.current.period)
+  return writer.openVisit(siteId, { rotating, visitor, visitorKind: known?.kind ?? "rotating", traits, isComplete }, day)
 }
 
 /** Returns whether a late event moves the start of the visit back, so that its acquisition replaces that of the visit. */

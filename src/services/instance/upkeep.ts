@@ -63,6 +63,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "watch-disk", every: 30, run: () => watchDisk(options) },
     { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },
     { name: "merge", every: 10 * MINUTE, run: () => merge(options) },
+    { name: "return-free-pages", every: MINUTE, run: () => options.events.returnFreePages() },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
     { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },

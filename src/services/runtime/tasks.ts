@@ -11,6 +11,8 @@ export interface Task {
 
 export interface Timers {
   start(): void
+  /** Runs a task before its time. Resolves at its end; if it is running already, at the end of that run. */
+  wake(name: string): Promise<void>
   /** Starts no further tasks, aborts the running ones and waits briefly for them. */
   stop(): Promise<void>
 }
@@ -38,8 +40,16 @@ export function createTimers(tasks: readonly Task[], { clock, log, onJump }: Tim
     const jump = clock.now() - clock.monotonic() - offset
     offset += jump
     if (Math.abs(jump) > 60_000) onJump(jump)
-    for (const task of tasks) if (ticks % task.every === 0 && !running.has(task.name)) running.set(task.name, perform(task))
+    for (const task of tasks) if (ticks % task.every === 0) void begin(task)
     ticks++
+  }
+
+  function begin(task: Task): Promise<void> {
+    const known = running.get(task.name)
+    if (known) return known
+    const run = perform(task)
+    running.set(task.name, run)
+    return run
   }
 
   async function perform({ name, run }: Task): Promise<void> {
@@ -56,6 +66,10 @@ export function createTimers(tasks: readonly Task[], { clock, log, onJump }: Tim
     start() {
       offset = clock.now() - clock.monotonic()
       timer = setInterval(tick, 1_000)
+    },
+    async wake(name) {
+      const task = tasks.find((one) => one.name === name)
+      if (task && !abort.signal.aborted) await begin(task)
     },
     async stop() {
       clearInterval(timer)

@@ -40,6 +40,8 @@ export function compactEventFile(path: string): void {
     try {
       db.run("pragma busy_timeout = 5000")
       db.run("pragma secure_delete = on")
+      // Stores of earlier versions are converted by the vacuum.
+      db.run("pragma auto_vacuum = incremental")
       db.run("vacuum")
     } finally {
       db.close()

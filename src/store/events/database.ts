@@ -125,7 +125,10 @@ function claim(db: Database, path: string): void {
   const found = applicationId(db)
   const isNew = found === 0 && isEmpty(db)
   if (found !== EVENTS_ID && !isNew) throw foreignFile(path)
-  if (isNew) db.run(`pragma application_id = ${EVENTS_ID}`)
+  if (!isNew) return
+  // Only a file without pages accepts it. See `upkeep/free-pages.ts`.
+  db.run("pragma auto_vacuum = incremental")
+  db.run(`pragma application_id = ${EVENTS_ID}`)
 }
 
 function apply(db: Database, [name, value, readBack]: (typeof SETTINGS)[number]): void {

@@ -22,6 +22,7 @@ import { type Sales, salesOf } from "./tables/sales.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
 import { readState, writeState } from "./tail/tails.ts"
 import { fillSales } from "./upkeep/fill-sales.ts"
+import { createPressure } from "./upkeep/pressure.ts"
 import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
@@ -49,6 +50,13 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
   checkpoint(mode: "passive" | "truncate"): void
   /** Returns the number of pages in the write-ahead log. */
   logPages(): LogPages
+  /**
+   * Sets the work that is started when the tail should be sealed at once. The store waits for its end before it starts it again. It
+   * should report its own faults.
+   */
+  onSealDue(seal: () => Promise<void>): void
+  /** Resolves once sealing has made room for events that their sender can hold back. Undefined when there is room. */
+  room(): Promise<void> | undefined
   /** Commits a write without effect. Throws StoreFault when the store cannot be written. */
   probe(): void
   /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
@@ -79,10 +87,12 @@ function createStore(journal: Journal): EventStore {
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
   let announceSales: (siteId: number) => void = () => {}
+  const pressure = createPressure()
 
   function commitGroup<T>(arrivedAt: number, work: (writer: Writer) => T, unsynced = false): T {
     const { result, soldOn } = journal.change(() => groupCommit(arrivedAt, work), unsynced)
     for (const siteId of soldOn) announceSales(siteId)
+    pressure.update(journal.memory.tails)
     return result
   }
 
@@ -127,6 +137,8 @@ function createStore(journal: Journal): EventStore {
       translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
     },
     logPages: () => translateErrors(() => logPages(db)),
+    onSealDue: pressure.onSealDue,
+    room: pressure.room,
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
     },

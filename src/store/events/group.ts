@@ -11,7 +11,7 @@ import { NO_SCROLL, NO_VITAL } from "./part.ts"
 import { DropCounts } from "./tables/drops.ts"
 import { insertSale, moveSales } from "./tables/sales.ts"
 import type { LogPlace, TailEvent } from "./tail/rows.ts"
-import type { DropSample, Hash64, KnownPerson, LongKind, OpenVisit, Writer } from "./writer.ts"
+import type { DropSample, Hash64, KnownPerson, LongKind, NewVisit, OpenVisit, Writer } from "./writer.ts"
 
 /** A group commit in progress. It writes the log record and updates memory with the same calls that a later replay makes. */
 export class Group implements Writer {
@@ -20,6 +20,8 @@ export class Group implements Writer {
   readonly #memory: Memory
   readonly #place: LogPlace
   readonly firstSequence: number
+  /** Visits that close with the group. */
+  readonly #complete: [siteId: number, visitId: number][] = []
   /** The sites with sales in the group. */
   readonly soldOn = new Set<number>()
 
@@ -32,6 +34,7 @@ export class Group implements Writer {
 
   /** Saves what was counted and returns the finished log record, or undefined when there is nothing to replay. */
   finish(): Uint8Array | undefined {
+    for (const [siteId, visitId] of this.#complete) this.#memory.tails.tail(siteId).closeVisit(visitId)
     this.#drops.save(this.#memory.db)
     this.#memory.interner.saveCounts()
     return this.#record.isEmpty ? undefined : this.#record.seal()
@@ -83,11 +86,7 @@ export class Group implements Writer {
     return this.#memory.tails.find(siteId)?.findOpen(rotating, user, this.#place.arrivedAt, fits)
   }
 
-  openVisit(
-    siteId: number,
-    visit: { rotating: number; visitor: number; visitorKind: VisitorKind; traits: VisitTraits },
-    day: string,
-  ): number {
+  openVisit(siteId: number, visit: NewVisit, day: string): number {
     const id = this.#memory.sequence
     const row = {
       id,
@@ -96,8 +95,9 @@ export class Group implements Writer {
       kind: VISITOR_KINDS.indexOf(visit.visitorKind),
       traits: this.#traitNumbers(siteId, visit.traits, day),
     }
-    this.#record.visit(siteId, row)
+    this.#record.visit(siteId, row, visit.isComplete)
     this.#memory.tails.tail(siteId).openVisit(row, this.#place)
+    if (visit.isComplete) this.#complete.push([siteId, id])
     return id
   }
 

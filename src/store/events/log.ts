@@ -22,6 +22,8 @@ const OP = {
   identify: 10,
   /** Sets the sequence number of the next event. */
   sequence: 11,
+  /** Begins a visit that closes with the record. */
+  completeVisit: 12,
 } as const
 
 /** Flags for the optional parts of an event. */
@@ -62,9 +64,10 @@ export class LogRecord {
     this.#hash(id)
   }
 
-  visit(site: number, visit: TailVisit): void {
+  /** `isComplete` says that no later record continues the visit. */
+  visit(site: number, visit: TailVisit, isComplete = false): void {
     this.#enter(site)
-    this.#out.byte(OP.visit)
+    this.#out.byte(isComplete ? OP.completeVisit : OP.visit)
     this.#visit(visit)
   }
 
@@ -181,6 +184,7 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
   if (!content) throw new StoreFault("damaged", `Record ${place.record} of the event log is damaged`)
   const bytes = new ByteReader(content)
   const skipped = new Set<number>()
+  const complete: [SiteTail, visitId: number][] = []
   let site = 0
   let period = ""
   let sequence = 0
@@ -193,7 +197,11 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
       to.event?.(sequence)
       sequence++
     } else if (op === OP.visit) tail!.openVisit(readVisit(bytes), place)
-    else if (op === OP.site) {
+    else if (op === OP.completeVisit) {
+      const visit = readVisit(bytes)
+      tail!.openVisit(visit, place)
+      complete.push([tail!, visit.id])
+    } else if (op === OP.site) {
       site = bytes.uint()
       tail = to.tail(site)
     } else if (op === OP.carried) {
@@ -217,6 +225,7 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     else if (op === OP.sequence) sequence = bytes.uint()
     else throw new StoreFault("damaged", `Record ${place.record} of the event log has the unknown operation ${op}`)
   }
+  for (const [closing, visitId] of complete) closing.closeVisit(visitId)
 }
 
 const NO_NUMBERS: readonly number[] = []

@@ -33,6 +33,16 @@ export interface OpenVisit {
   readonly visitorKind: VisitorKind
 }
 
+/** A visit to begin. */
+export interface NewVisit {
+  rotating: number
+  visitor: number
+  visitorKind: VisitorKind
+  traits: VisitTraits
+  /** Whether the visit closes with the group commit, because no later event can be recognized as one of its visitor. Default: false. */
+  isComplete?: boolean
+}
+
 /**
  * The operations of one group commit. Everything done through a writer becomes durable together or not at all. Ingestion makes the
  * decisions, such as whether an event joins a visit or is dropped; the writer assigns numbers and stores.
@@ -61,11 +71,7 @@ export interface Writer {
    */
   findOpenVisit(siteId: number, rotating: number, user: number | undefined, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined
   /** Begins a visit and returns its id. The caller adds the first event with `add`. */
-  openVisit(
-    siteId: number,
-    visit: { rotating: number; visitor: number; visitorKind: VisitorKind; traits: VisitTraits },
-    day: string,
-  ): number
+  openVisit(siteId: number, visit: NewVisit, day: string): number
   /** Adds an event to an open visit. `traits` replaces the traits of the visit; pass it when the event is earlier than the visit's start. */
   add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void
   /** Assigns the visit with all its events to another visitor. */

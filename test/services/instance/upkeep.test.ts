@@ -258,6 +258,27 @@ test("tasks run at their interval, never concurrently with themselves, and log t
   expect(log.lines.filter(({ message }) => message === "upkeep failed").map(({ fields }) => fields?.task)).toEqual(["broken", "broken"])
 })
 
+test("runs a task that is woken at once, but not twice at the same time", async () => {
+  let runs = 0
+  const slow = Promise.withResolvers<void>()
+  const run = () => {
+    runs++
+    return slow.promise
+  }
+  const tasks: Task[] = [{ name: "slow", every: 3_600, run }]
+  const timers = createTimers(tasks, { clock: fixedClock(NOW), log: quiet, onJump: () => {} })
+  timers.start()
+  const [first, second] = [timers.wake("slow"), timers.wake("slow")]
+  expect(runs).toBe(1)
+  slow.resolve()
+  await Promise.all([first, second])
+  await timers.wake("slow")
+  expect(runs).toBe(2)
+  await timers.stop()
+  await timers.wake("slow")
+  expect(runs).toBe(2)
+})
+
 test("detects a jump of the clock, but not an ordinary second", async () => {
   let [now, monotonic] = [Date.parse(NOW), 0]
   const jumps: number[] = []

@@ -30,11 +30,20 @@ interface ModelVisit {
   country: string
   importId: number
   arrivedAt: number
+  /** Closed with its group commit. */
+  isComplete?: boolean | undefined
   events: NewEvent[]
   /** Sequences of the events in order of arrival. */
   sequences: number[]
   /** For imports: the sales are hidden until the import is shown. */
   hidesSales?: boolean
+}
+
+interface NewModelVisit {
+  visitor: number
+  country: string
+  events: NewRow[]
+  isComplete?: boolean
 }
 
 const newEvent = fc.record({
@@ -55,6 +64,7 @@ const step = fc.oneof(
       visitor: fc.nat(9),
       country: fc.constantFrom("DE", "FR", ""),
       events: fc.array(newEvent, { minLength: 1, maxLength: 6 }),
+      isComplete: fc.boolean(),
     }),
   },
   {
@@ -171,10 +181,21 @@ class Life {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  #visit(writer: Writer, { visitor, country, events }: { visitor: number; country: string; events: NewRow[] }): void {
+  #visit(writer: Writer, { visitor, country, events, isComplete = false }: NewModelVisit): void {
     const ordinal = writer.visitor(1, DAY, { high: visitor, low: ~visitor >>> 0 })
-    const id = writer.openVisit(1, { rotating: ordinal, visitor: ordinal, visitorKind: "rotating", traits: { ...NO_TRAITS, country } }, DAY)
-    const visit: ModelVisit = { id, visitor: ordinal, kind: 0, country, importId: 0, arrivedAt: this.now, events: [], sequences: [] }
+    const traits = { ...NO_TRAITS, country }
+    const id = writer.openVisit(1, { rotating: ordinal, visitor: ordinal, visitorKind: "rotating", traits, isComplete }, DAY)
+    const visit: ModelVisit = {
+      id,
+      visitor: ordinal,
+      kind: 0,
+      country,
+      importId: 0,
+      arrivedAt: this.now,
+      isComplete,
+      events: [],
+      sequences: [],
+    }
     this.visits.push(visit)
     const [first, ...others] = events
     this.#add(writer, visit, [{ ...first!, name: "pageview", minutes: 0 }, ...others], country)
@@ -226,7 +247,8 @@ class Life {
 
   #onOpen(which: number, work: (visit: ModelVisit) => void, butOf?: string): void {
     const open = this.visits.filter(
-      ({ importId, arrivedAt, country }) => importId === 0 && country !== butOf && this.now - arrivedAt <= 30 * MINUTE,
+      ({ importId, arrivedAt, country, isComplete }) =>
+        importId === 0 && !isComplete && country !== butOf && this.now - arrivedAt <= 30 * MINUTE,
     )
     if (open.length > 0) work(open[which % open.length]!)
   }

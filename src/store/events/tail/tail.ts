@@ -99,9 +99,19 @@ export class SiteTail implements Part {
     return this.#visits.isOpen(row, now)
   }
 
-  /** Closes a visit to further events, before it is sealed. */
+  /** Closes a visit, given by row, to further events, before it is sealed. */
   close(row: number): void {
     this.#visits.close(row)
+  }
+
+  /** The same for a visit given by id. */
+  closeVisit(visitId: number): void {
+    this.#visits.close(this.#row(visitId))
+  }
+
+  /** Number of events of visits that were closed before their time. */
+  get closedEvents(): number {
+    return this.#visits.closedEvents
   }
 
   /**

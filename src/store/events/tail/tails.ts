@@ -45,6 +45,16 @@ export class Tails {
     return this.#tails.values()
   }
 
+  /** Number of events of all sites. */
+  get events(): number {
+    return this.#tails.values().reduce((sum, { events }) => sum + events, 0)
+  }
+
+  /** Number of events of all sites whose visits closed before their time. */
+  get closedEvents(): number {
+    return this.#tails.values().reduce((sum, { closedEvents }) => sum + closedEvents, 0)
+  }
+
   /** Returns the last arrival of the visit that has been waiting longest, in epoch milliseconds; undefined without visits. */
   oldestArrival(): number | undefined {
     let oldest: number | undefined

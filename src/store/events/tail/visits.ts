@@ -1,5 +1,5 @@
 import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../../domain/dimension.ts"
-import { TRAITS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../../domain/visit.ts"
+import { TRAITS, VISITOR_KINDS } from "../../../domain/visit.ts"
 import { arrivalSince, VISIT_COLUMNS, type VisitColumn } from "../part.ts"
 import type { OpenVisit } from "../writer.ts"
 import { GrowingRows, type RowRuns } from "./growing.ts"
@@ -14,6 +14,8 @@ const WIDE = ["start", "firstSequence", "id", "activeAt", "entryAt", "exitAt", "
 export class TailVisits {
   readonly #rows = new GrowingRows(NARROW, WIDE)
   #index: VisitIndex | undefined
+  /** Number of events of visits that `close` has closed. */
+  closedEvents = 0
 
   get length(): number {
     return this.#rows.length
@@ -100,7 +102,9 @@ export class TailVisits {
 
   /** Closes a visit to further events, before it is sealed. */
   close(row: number): void {
-    this.#rows.uint32.sealing[row] = 1
+    const { sealing, eventCount } = this.#rows.uint32
+    if (sealing[row] === 0) this.closedEvents += eventCount[row]!
+    sealing[row] = 1
   }
 
   /** Returns a visit in the form of the log. */
@@ -126,7 +130,7 @@ export class TailVisits {
     let oldest = Number.POSITIVE_INFINITY
     for (let row = 0; row < closed.length; row++) {
       const arrivedAt = arrivals[row]!
-      if (records[row]! > floor || Math.abs(now - arrivedAt) <= VISIT_IDLE_MS) continue
+      if (records[row]! > floor || isOpen(this.#rows, row, now)) continue
       closed[row] = 1
       events += sizes[row]!
       if (arrivedAt < oldest) oldest = arrivedAt
@@ -150,6 +154,8 @@ export class TailVisits {
   /** Replaces the visits with the given ones of another tail. */
   take(from: TailVisits, rows: RowRuns): void {
     this.#rows.takeAll(from.#rows, rows)
+    const { sealing, eventCount } = this.#rows.uint32
+    for (let row = 0; row < this.length; row++) if (sealing[row] === 1) this.closedEvents += eventCount[row]!
   }
 
   #touch(visit: number, event: TailEvent, place: LogPlace): number {

@@ -8,12 +8,14 @@ import { runStepsYielding, type Steps } from "../steps.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, sealVisitIds, type Tails, writeState } from "../tail/tails.ts"
-import { buildSegments } from "./build.ts"
+import { buildSegments, SEGMENT_EVENTS } from "./build.ts"
 import { flushAllIds, flushIds } from "./flush.ts"
 import { type Choose, type Commit, insertPending, publishSegments } from "./segments.ts"
 
 /** Number of closed events in the tails of all sites that triggers a seal. It limits the replay at start. */
-const MAX_CLOSED_EVENTS = 65_536
+export const MAX_CLOSED_EVENTS = SEGMENT_EVENTS
+/** Number of events that fill a segment: it has room for one more visit of ordinary size. */
+const FULL_EVENTS = SEGMENT_EVENTS - 256
 /** Age of the oldest closed visit at which a site with little traffic is sealed. */
 const TAIL_AGE_MS = 24 * 3_600_000
 
@@ -28,18 +30,18 @@ const MAX_PENDING_IDS = 50_000
 
 /**
  * Moves closed visits into segments. It prepares them in steps from the log up to one record, while events arrive behind that record.
- * One short transaction then replaces that part of the log with the segments.
+ * One short transaction then replaces that part of the log with the segments. Nothing waits for the disk: what is synced later
+ * includes everything that was committed before.
  */
 export async function sealClosed(journal: Journal, now: number, all: boolean): Promise<void> {
   const { db, memory } = journal
   const epoch = readState(db, "log_epoch")
-  const floor = sealableRecord(db, now)
-  const plans = planSeal(memory.tails, floor, now, all)
-  const isDue = plans.length > 0 || memory.visitors.pending + memory.eventIds.pending > MAX_PENDING_IDS
+  const { floor, sites } = planSeal(journal, now, all)
+  const isDue = sites.length > 0 || memory.visitors.pending + memory.eventIds.pending > MAX_PENDING_IDS
   if (isDue && !(await flushIds(journal, now))) return
-  if (plans.length === 0) return
-  const added = await buildPlannedSegments(db, plans, journal.commit)
-  const closed = new Map(plans.map((plan) => [plan.tail, plan.closed]))
+  if (sites.length === 0) return
+  const added = await buildPlannedSegments(db, sites, journal.append)
+  const closed = new Map(sites.map((plan) => [plan.tail, plan.closed]))
   const carried = await runStepsYielding(carryOver(memory, floor, (tail, visit) => closed.get(tail)?.[visit] !== 1))
   // If a failed commit has reloaded memory meanwhile, the plan refers to tails that are gone. Its segments stay invisible, and the
   // next seal makes a new plan.
@@ -48,8 +50,8 @@ export async function sealClosed(journal: Journal, now: number, all: boolean): P
     publishSegments(db, added, [], now)
     saveCounters(memory)
     replaceLog(db, floor, carried)
-  })
-  await dropReplaced(journal, memory, floor, carried)
+  }, true)
+  await dropReplaced(journal, memory, floor, carried, journal.append)
 }
 
 /** Removes the chosen visits from the tail of a lane by rewriting the log without them. Returns their number. */
@@ -95,14 +97,20 @@ export async function rewriteTail(
     replaceLog(db, floor, carried)
     also()
   })
-  await dropReplaced(journal, memory, floor, carried)
+  await dropReplaced(journal, memory, floor, carried, journal.commit)
 }
 
 /** Removes what was replaced from the tails and the log. It takes several steps, which is safe because the visits are closed. */
-async function dropReplaced({ db, commit }: Journal, { tails }: Memory, floor: number, { visitIds }: Carryover): Promise<void> {
+async function dropReplaced({ db }: Journal, { tails }: Memory, floor: number, { visitIds }: Carryover, commit: Commit): Promise<void> {
   await Bun.sleep(0)
   await runStepsYielding(tails.dropSealed(floor, visitIds))
   while (commit(() => trimLog(db))) await Bun.sleep(0)
+}
+
+/** What a seal moves out of the log, up to a record. */
+interface SealPlan {
+  floor: number
+  sites: SitePlan[]
 }
 
 /** The visits of a site to seal now. */
@@ -111,6 +119,21 @@ interface SitePlan {
   /** 1 for each closed visit. */
   closed: Uint8Array
   events: number
+}
+
+/**
+ * Plans a seal up to the last record whose visits are all older than 30 minutes, which leaves the fewest visits to carry over. If visits
+ * closed before their time, as those of a back-fill, it goes up to the latest record instead, provided that more is moved than carried.
+ */
+function planSeal({ db, memory: { tails } }: Journal, now: number, all: boolean): SealPlan {
+  const floor = sealableRecord(db, now)
+  const latest = tails.lastRecord
+  if (tails.closedEvents > 0 && latest > floor) {
+    const sites = chooseSites(tails, latest, now, all)
+    const moved = sites.reduce((sum, { events }) => sum + events, 0)
+    if (moved > tails.events - moved) return { floor: latest, sites }
+  }
+  return { floor, sites: chooseSites(tails, floor, now, all) }
 }
 
 /**
@@ -126,17 +149,33 @@ function sealableRecord(db: Database, now: number): number {
 }
 
 /** Chooses the sites to seal: the largest tails until the rest is small, and those a day old; with `all`, every site. */
-function planSeal(tails: Tails, floor: number, now: number, all: boolean): SitePlan[] {
+function chooseSites(tails: Tails, floor: number, now: number, all: boolean): SitePlan[] {
   const plans = [...tails.all()].map((tail) => ({ tail, ...tail.closedVisits(floor, now) })).filter(({ events }) => events > 0)
   if (all) return plans
   plans.sort((a, b) => b.events - a.events)
   let rest = plans.reduce((sum, { events }) => sum + events, 0)
   if (rest < MAX_CLOSED_EVENTS) return plans.filter(({ oldest }) => now - oldest > TAIL_AGE_MS)
-  return plans.filter(({ events, oldest }) => {
+  const chosen = plans.filter(({ events, oldest }) => {
     if (rest <= MAX_CLOSED_EVENTS / 4 && now - oldest <= TAIL_AGE_MS) return false
     rest -= events
     return true
   })
+  return chosen.map(fillingSegments)
+}
+
+/** Leaves out the latest visits of a large tail, so that its segments are full. They would otherwise have to be merged later. */
+function fillingSegments<Plan extends SitePlan>(plan: Plan): Plan {
+  if (plan.events < FULL_EVENTS) return plan
+  const limit = plan.events - (plan.events % FULL_EVENTS)
+  const closed = plan.closed.slice()
+  let events = 0
+  for (let visit = 0; visit < closed.length; visit++) {
+    if (closed[visit] !== 1) continue
+    const size = plan.tail.visitPlace(visit).size
+    if (events + size > limit) closed.fill(0, visit)
+    else events += size
+  }
+  return { ...plan, closed, events }
 }
 
 /** Closes the visits of the plans and writes their segments, which readers do not see yet. Returns the ids of the segments. */

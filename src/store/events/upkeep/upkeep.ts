@@ -23,6 +23,7 @@ import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import { buildSegments } from "./build.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
+import { returnFreePages } from "./free-pages.ts"
 import { closeInTail, eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
 import {
   type Choose,
@@ -104,6 +105,8 @@ export interface Upkeep {
   forgetVisitors(siteId: number, period: string): Promise<void>
   /** Deletes segments that were replaced long enough ago that no report reads them. */
   dropRetired(now: number): Promise<void>
+  /** Returns pages that sealing and merging have freed to the file system, except for a share that is soon needed again. */
+  returnFreePages(): Promise<void>
 }
 
 export function createUpkeep(journal: Journal): Upkeep {
@@ -257,6 +260,7 @@ export function createUpkeep(journal: Journal): Upkeep {
       })
     },
     dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.commit)),
+    returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
   }
 }
 
