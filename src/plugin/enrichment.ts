@@ -9,7 +9,7 @@ import { isSelfReferral, NO_REFERRER, referrerOf } from "../ingest/enrich/referr
 import { moneyOf } from "../ingest/enrich/values.ts"
 import { NOWHERE, openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
 import { agentOf, NO_AGENT } from "../ingest/request/agent.ts"
-import { cutBytes, tagValue, visible } from "../ingest/request/text.ts"
+import { cutBytes, cutCharacters, tagValue, visible } from "../ingest/request/text.ts"
 import { hostnameOf, splitAddress } from "../ingest/request/web-address.ts"
 
 export { languageOf, sizeClass } from "../ingest/enrich/values.ts"
@@ -101,7 +101,7 @@ export function createEnrichment(site: EnrichmentSite, places?: PlaceFile): (eve
   }
 }
 
-const cutName = (name: string): string => [...visible(name).trim()].slice(0, COLLECT.nameChars).join("")
+const cutName = (name: string): string => cutCharacters(visible(name).trim(), COLLECT.nameChars)
 
 const NO_PROPS: NewEvent["props"] = []
 

@@ -54,6 +54,8 @@ const BATCH = 20
 /** Time after which results are stored although the batch is not full. What was not stored is sent again after a kill. */
 const BATCH_MS = 1_000
 const REMEMBERED_EVENTS = 256
+/** Time between the beginnings of two attempts: the 700 a second of a backlog leave half of the thread to events and reports. */
+const SPACING_MS = 1.4
 
 export function createDeliveries(host: IntegrationsHost): Deliveries {
   const { db, now, random, log } = host
@@ -61,6 +63,7 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
   /** URLs and secrets by webhook, with the version of the webhook that they belong to. */
   const endpoints = new Map<number, { version: number; endpoint: Endpoint }>()
   const events = new Map<number, PublishedEvent>()
+  const untilTurn = turns(SPACING_MS)
   let areLanesLoaded = false
   let running: Promise<void> | undefined
   /** Ends the pause of a run when there is something new to do. */
@@ -155,6 +158,7 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
     const begun = now()
     let last: Outcome | undefined
     for (const delivery of await listDue(db, id, now(), BATCH)) {
+      await untilTurn()
       if (signal.aborted || endpoints.get(id)?.endpoint !== endpoint) break
       last = endpoint.url === "" ? UNREADABLE : await attempt(delivery, webhook, endpoint, signal).catch(unlessAborted(signal))
       if (!last) break
@@ -277,6 +281,16 @@ export function createDeliveries(host: IntegrationsHost): Deliveries {
       const event = await eventOf(delivery, webhook)
       return event && messageBody(delivery, event)
     },
+  }
+}
+
+/** Returns a function that resolves for one caller after another, with a time in milliseconds between them. */
+function turns(spacing: number): () => Promise<void> {
+  let next = 0
+  return async () => {
+    const now = performance.now()
+    next = Math.max(now, next + spacing)
+    if (next > now) await Bun.sleep(next - now)
   }
 }
 

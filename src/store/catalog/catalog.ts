@@ -1,6 +1,7 @@
 /**
  * The catalog stores the records that people manage: organizations, users, sites, goals, funnels, keys. A write is durable when
- * its promise resolves, and a statement sees everything written before it.
+ * its promise resolves, and a statement sees everything written before it. Waiting for the disk does not block the event loop: a commit
+ * returns at once, and the log is flushed by another thread before the promise resolves.
  *
  * There is one connection and one queue for reads, writes and checkpoints. The engine's SQLite can damage its log when a
  * commit of one connection races a checkpoint of another, and the client refuses a statement during an open transaction;
@@ -8,6 +9,7 @@
  * regularly.
  */
 import type { Client, Transaction } from "@libsql/client"
+import { DiskSync } from "../events/disk-sync.ts"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
@@ -18,7 +20,8 @@ const APPLICATION_ID = 0x46464341
 /** The pragmas that are set when the catalog is opened, and read back. */
 const SETTINGS: readonly (readonly [name: string, value: string | number, readBack: string | number])[] = [
   ["journal_mode", "wal", "wal"],
-  ["synchronous", "full", 2],
+  // A commit does not wait for the disk; `DiskSync` does.
+  ["synchronous", "normal", 1],
   ["foreign_keys", "on", 1],
   ["busy_timeout", 0, 0],
   ["wal_autocheckpoint", 0, 0],
@@ -51,7 +54,7 @@ export interface Statements {
 export interface Transactions extends Statements {
   /**
    * Runs a transaction. Inside, use the given statements only: calls on the catalog itself wait for the end. `committed` runs
-   * right after the commit and before any later statement; update cached state there.
+   * right after the commit, before any later statement and before the commit is on disk; update cached state there.
    */
   transaction<T>(work: (statements: Statements) => Promise<T>, committed?: (result: T) => void): Promise<T>
 }
@@ -114,13 +117,15 @@ export const catalogUrl = (path: string): string => `file:${path.replace(/[%?#]/
 export async function openCatalog(url: string, { authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
   const remote = !url.startsWith("file:")
   const client = await whileLocked(() => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url))))
+  const disk = remote ? undefined : await openDisk(client)
+  const onDisk = async () => disk?.sync()
   const queue = createQueue(onFault)
   const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
-  const local = <T>(work: () => Promise<T>): Promise<T> => {
+  const local: Queue = (work, settled) => {
     if (remote) throw new Error("A catalog on a server must be checkpointed and copied by the server")
-    return queue(work)
+    return queue(work, settled)
   }
-  const transaction: Catalog["transaction"] = (work, committed) => queue(() => transact(begin, work, committed))
+  const transaction: Catalog["transaction"] = (work, committed) => queue(() => transact(begin, work, committed), onDisk)
   const all = <Row>(statement: Sql): Promise<Row[]> =>
     ONLY_READS.test(statement.text)
       ? queue(() => statements(client).all<Row>(statement))
@@ -134,8 +139,16 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     transaction,
     checkpoint: (mode) => local(() => checkpoint(client, mode)),
     vacuumInto: (path) => local(async () => void (await client.execute({ sql: "vacuum into ?", args: [path] }))),
-    compact: () => local(async () => void (await client.execute("vacuum"))),
-    close: () => queue(async () => client.close()),
+    compact: () => local(async () => void (await client.execute("vacuum")), onDisk),
+    close: () =>
+      queue(async () => {
+        try {
+          await onDisk() // ends a flush that is running
+        } finally {
+          disk?.close()
+          client.close()
+        }
+      }),
   }
 }
 
@@ -172,6 +185,12 @@ async function prepare(client: Client, url: string): Promise<void> {
   }
 }
 
+async function openDisk(client: Client): Promise<DiskSync> {
+  await client.execute("select 1 from sqlite_schema") // creates a missing log
+  const { rows } = await client.execute("select file from pragma_database_list where name = 'main'")
+  return new DiskSync(String(rows[0]!.file)) // every database has a main one
+}
+
 async function claim(client: Client, url: string): Promise<void> {
   const found = await pragma(client, "application_id")
   if (found === APPLICATION_ID) return
@@ -190,10 +209,11 @@ async function checkpoint(client: Client, mode: "passive" | "truncate"): Promise
   return Number(rows[0]?.log ?? 0) * Number(await pragma(client, "page_size"))
 }
 
-type Queue = <T>(work: () => Promise<T>) => Promise<T>
+/** Runs work alone. `settled` runs after it, while the next work runs, and delays only the result. */
+type Queue = <T>(work: () => Promise<T>, settled?: () => Promise<void>) => Promise<T>
 
 /** Time in milliseconds after which queued work lets the event loop run. */
-const TURN_MS = 5
+const TURN_MS = 2
 
 /** Runs work one at a time. Work that finds the file locked moves to the end of the queue, so that reads are not held up. */
 function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue {
@@ -212,14 +232,16 @@ function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue 
       turnBegan = undefined
     })
   }
-  const once: Queue = (work) => {
+  const once = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(yieldAtTimes).then(() => translateErrors(work))
     last = result.catch(() => {})
     return result
   }
-  return async (work) => {
+  return async (work, settled) => {
     try {
-      return await whileLocked(() => once(work))
+      const result = await whileLocked(() => once(work))
+      await settled?.()
+      return result
     } catch (error) {
       if (error instanceof StoreFault) onFault?.(error)
       throw error

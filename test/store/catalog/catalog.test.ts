@@ -16,7 +16,7 @@ test("opens a new file with the pragmas that durability requires", async () => {
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   const setting = async (name: string) => Object.values((await catalog.get<object>(raw(`pragma ${name}`)))!)[0]
   expect(await setting("journal_mode")).toBe("wal")
-  expect(await setting("synchronous")).toBe(2)
+  expect(await setting("synchronous")).toBe(1)
   expect(await setting("foreign_keys")).toBe(1)
   expect(await setting("secure_delete")).toBe(1)
   expect(await setting("wal_autocheckpoint")).toBe(0)
@@ -214,3 +214,21 @@ test("keeps acknowledged writes after a kill", async () => {
     expect(await catalog.get(sql`pragma quick_check`)).toEqual({ quick_check: "ok" })
   }
 }, 20_000)
+
+test("resolves a transaction when its commit is on disk, and runs the next one meanwhile", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  await catalog.script("create table t (n integer) strict")
+  const order: string[] = []
+  const write = (n: number) =>
+    catalog
+      .transaction(
+        async (statements) => statements.run(sql`insert into t values (${n})`),
+        () => order.push(`${n} committed`),
+      )
+      .then(() => order.push(`${n} on disk`))
+  await Promise.all([write(1), write(2)])
+  expect(order.indexOf("2 committed")).toBeLessThan(order.indexOf("1 on disk"))
+  expect(order.indexOf("1 committed")).toBeLessThan(order.indexOf("1 on disk"))
+  expect(order).toHaveLength(4)
+})

@@ -56,3 +56,17 @@ test("reports a log that cannot be synced", async () => {
   await expect(disk.sync()).rejects.toMatchObject({ name: "StoreFault", kind: "fsync" })
   expect(() => disk.syncNow()).toThrow(expect.objectContaining({ kind: "fsync" }))
 })
+
+test("flushes together what is committed while another flush is running", async () => {
+  using it = openJournal()
+  const disk = new DiskSync(it.path)
+  const first = disk.sync()
+  await Promise.resolve() // the first flush has begun
+  const [second, third] = [disk.sync(), disk.sync()]
+  expect(second).not.toBe(first)
+  expect(third).toBe(second)
+  await Promise.all([first, second, third])
+  expect(disk.sync()).not.toBe(second)
+  await disk.sync()
+  disk.close()
+})

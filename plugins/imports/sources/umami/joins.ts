@@ -14,7 +14,7 @@ export interface UmamiJoins {
   /** Whether the export has a table of sessions. */
   hasSessions: boolean
   session(id: string): Session | undefined
-  properties(eventId: string): (readonly [key: string, value: string])[]
+  properties(eventId: string): readonly (readonly [key: string, value: string])[]
   revenue(eventId: string): { amount: string; currency: string } | undefined
   /** Number of properties that were left out because they are lists. */
   lists: number
@@ -130,6 +130,8 @@ class Sessions {
 /** Types of values in `data_type`. */
 const [TEXT, NUMBER, BOOLEAN, DATE, LIST] = [1, 2, 3, 4, 5]
 
+const NO_PROPERTIES: readonly (readonly [key: string, value: string])[] = []
+
 class Properties {
   lists = 0
   readonly #texts = new TextTable()
@@ -165,10 +167,12 @@ class Properties {
   }
 
   /** Returns the properties of an event in the order of the file. Overlapping exports repeat them. */
-  find(eventId: string): (readonly [key: string, value: string])[] {
+  find(eventId: string): readonly (readonly [key: string, value: string])[] {
+    const latest = this.#latest.get(eventId)
+    if (latest === undefined) return NO_PROPERTIES
     const found: [key: string, value: string][] = []
     const keys = new Set<number>()
-    for (let at = this.#latest.get(eventId) ?? NONE; at !== NONE; at = this.#previous[at]!) {
+    for (let at = latest; at !== NONE; at = this.#previous[at]!) {
       if (keys.has(this.#keys[at]!)) continue
       keys.add(this.#keys[at]!)
       found.push([this.#texts.text(this.#keys[at]!), this.#texts.text(this.#values[at]!)])
