@@ -81,7 +81,7 @@ const MEANINGS: Record<CoreErrorCode, string> = {
   restore_running: "A backup is being restored. Wait until the instance responds again.",
   mfa_required_by_policy: "Your organization or the instance requires a second factor. Add another one before you remove this one.",
   mail_unavailable: "No mail server is configured, and this action needs one. The operator can set smtp_host.",
-  already_member: "A member of the organization already uses this email address.",
+  already_member: "A member of the organization already uses this email address. The member existing_id is the id of the user.",
   domain_taken: "Another organization has verified this domain through DNS.",
   provider_required: "Members must use single sign-on, and this change would leave no active identity provider for them.",
   version_conflict: "The resource was changed after you read it. The member current contains its current state.",

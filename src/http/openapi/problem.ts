@@ -39,7 +39,9 @@ export const Problem = t.Object(
     required_scopes: t.Optional(
       t.Array(t.String(), { description: "Scopes, any one of which is enough. Present only with `insufficient_scope`." }),
     ),
-    existing_id: t.Optional(t.Integer({ description: "Id of the existing item. Present only with `goal_exists` and `funnel_exists`." })),
+    existing_id: t.Optional(
+      t.Integer({ description: "Id of the existing item or user. Present only with `goal_exists`, `funnel_exists` and `already_member`." }),
+    ),
     limit_bytes: t.Optional(t.Integer({ description: "Maximum size of the body in bytes. Present only with `body_too_large`." })),
     limit: t.Optional(t.Integer({ description: "Maximum number of items. Present only with `limit_reached`." })),
     resource: t.Optional(t.String({ description: "Kind of the items. Present only with `limit_reached`." })),
@@ -113,6 +115,7 @@ const MEMBERS: Partial<Record<ErrorCode, object>> = {
   insufficient_scope: { required_scopes: ["stats:read"] },
   goal_exists: { existing_id: 7 },
   funnel_exists: { existing_id: 3 },
+  already_member: { existing_id: 8 },
   body_too_large: { limit_bytes: 65_536 },
   limit_reached: { limit: 200, resource: "goals" },
   forbidden: { required_permission: "site:write" },

@@ -19,11 +19,18 @@ export interface SiteInvitationRoutesOptions {
   now(): number
 }
 
-const { role: _, site_role: __, invited_by: ___, link, ...FIELDS } = InvitationResponse.properties
-const Invitation = t.Object({ ...FIELDS, role: SiteInvitationInput.properties.role, link }, { title: "Invitation" })
+const { id, email, created_at, expires_at, sent_at, state, link } = InvitationResponse.properties
+const Invitation = t.Object(
+  {
+    ...{ id, email, role: SiteInvitationInput.properties.role },
+    site_ids: t.Array(t.Integer(), { description: "Ids of the sites. An invitation that was sent in the dashboard can have several." }),
+    ...{ created_at, expires_at, sent_at, state, link },
+  },
+  { title: "Invitation" },
+)
 
-const CREATE = `Invites a person by email to this site. Who accepts becomes a guest of the organization, with this role on this site only. The email is valid for
-7 days, and replaces an earlier one to the same address. If the instance sends no email, the response has the link for the person.
+const CREATE = `Invites a person by email to this site. Who accepts becomes a guest of the organization, with this role on this site only. The invitation is valid
+for 7 days, and replaces an earlier one to the same address. If the instance sends no email, the response has the link for the person.
 Give members of the organization a role with \`PUT …/members/{user_id}\` instead: \`already_member\` has the id of the user in \`existing_id\`.
 A key invites only to roles whose rights it has itself, and its creator must be allowed to invite members.`
 

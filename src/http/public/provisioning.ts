@@ -9,7 +9,7 @@ import { type Audit, recorded, siteEntry } from "../../services/audit/audit.ts"
 import { type Segments, siteWide } from "../../services/definitions/segments.ts"
 import type { SiteThings } from "../../services/definitions/site-things.ts"
 import { type Configuration, ConfigurationInput, type Configurations } from "../../services/sites/configuration.ts"
-import { refuseOthers, toSettingsResponse } from "../../services/sites/site-settings.ts"
+import { PublicSettingsPatch, refuseOthers, toSettingsResponse } from "../../services/sites/site-settings.ts"
 import type { Sites } from "../../services/sites/sites.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
@@ -95,7 +95,7 @@ export const settingsRoutes = (auth: ApiKeyAuth, { sites, audit }: SettingsRoute
           summary: "Update the settings of a site",
           tags: ["settings"],
           "x-failures": ["compat_id_taken"],
-          ...takes(t.Partial(PublicSettings, { title: "PublicSettingsPatch" })),
+          ...takes(PublicSettingsPatch),
         }),
       },
     )

@@ -17,7 +17,7 @@ import { ShieldInput } from "../definitions/shield-input.ts"
 import type { SiteThings } from "../definitions/site-things.ts"
 import { inSlices } from "../lists/paging.ts"
 import { apply, type ConfigurationChange, type Definitions, type Steps, siteChanges, stepsTo } from "./configuration-steps.ts"
-import { changedSite, toSettingsResponse } from "./site-settings.ts"
+import { ConfiguredSettings, changedSite, toSettingsResponse } from "./site-settings.ts"
 import type { Sites } from "./sites.ts"
 
 /**
@@ -45,7 +45,7 @@ const list = (items: object, maxItems: number, description: string) =>
 export const ConfigurationInput = t.Object(
   {
     site: t.Optional(t.Partial(SiteInput, { title: "ConfigurationSite", description: "Name, hosts, time zone, retention and currency." })),
-    settings: t.Optional(t.Object({}, { additionalProperties: true, description: "Settings, as in `GET /sites/{site_id}/settings`." })),
+    settings: t.Optional({ ...ConfiguredSettings, description: "Settings, without those that are fields of `site`." }),
     shields: list(ShieldInput, THINGS.shieldsOfKind * 6, "All shields of the site."),
     goals: list(GoalInput, THINGS.goals, "All goals of the site."),
     funnels: list(FunnelInput, THINGS.funnels, "All funnels of the site."),

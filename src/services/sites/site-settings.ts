@@ -6,7 +6,7 @@ import { fault, inDocumentOrder, inspect, isObject } from "../../domain/shape.ts
 import { SHIELD_KINDS } from "../../domain/shield.ts"
 import { COMPAT_PRODUCTS, type CompatProduct, READ_ROLES, type Site, type SiteSettings } from "../../domain/site.ts"
 import { readSitePatch, type SiteFields, SiteInput } from "../../domain/site-input.ts"
-import type { SettingsResponse } from "../../domain/site-response.ts"
+import { SettingsResponse } from "../../domain/site-response.ts"
 import { IDENTITY_MODES } from "../../domain/visit.ts"
 import { readShields, ShieldInput } from "../definitions/shield-input.ts"
 import type { Terms } from "../definitions/site-things.ts"
@@ -34,32 +34,78 @@ export function changedSite(site: Site, patch: unknown): SiteChanges {
   return { fields, settings: read.settings }
 }
 
-const CompatIds = t.Array(t.String({ minLength: 1, maxLength: THINGS.compatIdChars }), { maxItems: THINGS.compatIds })
+const about = (name: keyof SettingsResponse) => ({ description: SettingsResponse.properties[name].description ?? "" })
+const compatIds = (product: CompatProduct) =>
+  t.Array(t.String({ minLength: 1, maxLength: THINGS.compatIdChars }), {
+    maxItems: THINGS.compatIds,
+    description: SettingsResponse.properties.compat_ids.properties[product].description ?? "",
+  })
+
+const SETTINGS = t.Object({
+  strict_origin: t.Boolean(about("strict_origin")),
+  accept_any_host: t.Boolean(about("accept_any_host")),
+  identity_mode: t.Union(
+    IDENTITY_MODES.map((mode) => t.Literal(mode)),
+    about("identity_mode"),
+  ),
+  persistent_days: t.Integer({
+    minimum: THINGS.persistentDays.min,
+    maximum: THINGS.persistentDays.max,
+    ...about("persistent_days"),
+  }),
+  store_user_ids: t.Boolean(about("store_user_ids")),
+  consent_default: t.Union([t.Literal("granted"), t.Literal("denied")], about("consent_default")),
+  respect_gpc: t.Boolean(about("respect_gpc")),
+  drop_bots: t.Boolean(about("drop_bots")),
+  drop_spam: t.Boolean(about("drop_spam")),
+  drop_probes: t.Boolean(about("drop_probes")),
+  drop_datacenters: t.Boolean(about("drop_datacenters")),
+  min_group: t.Integer({ minimum: THINGS.minGroup.min, maximum: THINGS.minGroup.max, ...about("min_group") }),
+  bounce_engaged_seconds: t.Integer({
+    minimum: THINGS.bounceEngagedSeconds.min,
+    maximum: THINGS.bounceEngagedSeconds.max,
+    ...about("bounce_engaged_seconds"),
+  }),
+  allowed_query_params: t.Array(t.String({ minLength: 1, maxLength: THINGS.queryParamChars }), {
+    maxItems: THINGS.allowedQueryParams,
+    uniqueItems: true,
+    ...about("allowed_query_params"),
+  }),
+  hash_routing: t.Boolean(about("hash_routing")),
+  order_property: t.String({ minLength: 1, maxLength: THINGS.orderPropertyChars, ...about("order_property") }),
+  read_role: t.Union(
+    READ_ROLES.map((role) => t.Literal(role)),
+    about("read_role"),
+  ),
+  compat_ids: t.Partial(t.Object({ plausible: compatIds("plausible"), umami: compatIds("umami"), goatcounter: compatIds("goatcounter") }), {
+    additionalProperties: false,
+    ...about("compat_ids"),
+  }),
+})
+const { timezone, retention_days, revenue_currency } = SiteInput.properties
+/** The settings of a site that belong to no user, and the fields of the site that are set with them. */
+const OwnSettings = t.Object({
+  timezone: { ...timezone, ...about("timezone") },
+  retention_days: { ...retention_days, ...about("retention_days") },
+  revenue_currency: { ...revenue_currency, ...about("revenue_currency") },
+  ...SETTINGS.properties,
+})
+
+/** Settings in a configuration, which has the other fields of the site elsewhere. */
+export const ConfiguredSettings = t.Partial(SETTINGS, { additionalProperties: false })
+/** Merge patches of settings, as programs and as users send them. */
+export const PublicSettingsPatch = t.Partial(OwnSettings, { title: "PublicSettingsPatch" })
+export const OwnSettingsPatch = t.Partial(
+  t.Object({ ...OwnSettings.properties, ...t.Pick(SettingsResponse, ["public", "version"]).properties }),
+  {
+    title: "SettingsPatch",
+  },
+)
 
 const SettingsPatch = t.Partial(
   t.Object({
-    strict_origin: t.Boolean(),
-    accept_any_host: t.Boolean(),
-    identity_mode: t.Union(IDENTITY_MODES.map((mode) => t.Literal(mode))),
-    persistent_days: t.Integer({ minimum: THINGS.persistentDays.min, maximum: THINGS.persistentDays.max }),
-    store_user_ids: t.Boolean(),
-    consent_default: t.Union([t.Literal("granted"), t.Literal("denied")]),
-    respect_gpc: t.Boolean(),
-    drop_bots: t.Boolean(),
-    drop_spam: t.Boolean(),
-    drop_probes: t.Boolean(),
-    drop_datacenters: t.Boolean(),
-    min_group: t.Integer({ minimum: THINGS.minGroup.min, maximum: THINGS.minGroup.max }),
-    bounce_engaged_seconds: t.Integer({ minimum: THINGS.bounceEngagedSeconds.min, maximum: THINGS.bounceEngagedSeconds.max }),
-    allowed_query_params: t.Array(t.String({ minLength: 1, maxLength: THINGS.queryParamChars }), {
-      maxItems: THINGS.allowedQueryParams,
-      uniqueItems: true,
-    }),
-    hash_routing: t.Boolean(),
+    ...SETTINGS.properties,
     public: t.Boolean(),
-    order_property: t.String({ minLength: 1, maxLength: THINGS.orderPropertyChars }),
-    read_role: t.Union(READ_ROLES.map((role) => t.Literal(role))),
-    compat_ids: t.Partial(t.Object({ plausible: CompatIds, umami: CompatIds, goatcounter: CompatIds }), { additionalProperties: false }),
     shields: t.Array(ShieldInput, { maxItems: THINGS.shieldsOfKind * SHIELD_KINDS.length }),
   }),
   { additionalProperties: false },

@@ -162,3 +162,22 @@ test.skipIf(noBrowser)(
   },
   60_000,
 )
+
+test.skipIf(noBrowser)(
+  "without a base URL, the examples have the address at which the page was opened",
+  async () => {
+    await using unnamed = await startInstance()
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, peers) => unnamed.app.fetch(request, peers) })
+    const origin = `http://127.0.0.1:${server.port}`
+    const browser = await openBrowser()
+    const tab = await browser.newPage()
+    await tab.goto(origin + PAGE_PATH)
+    expect(await tab.locator("#getSummary figure pre").first().textContent()).toContain(
+      `curl "${origin}/api/public/v1/sites/1/stats/summary`,
+    )
+    expect(await tab.locator("main").textContent()).not.toContain("localhost:8080")
+    await browser.close()
+    await server.stop(true)
+  },
+  60_000,
+)

@@ -12,14 +12,14 @@ const SITE = {
   first_event_at: "2026-01-05T10:14:09Z",
   ...TIMES,
 }
-const SETTINGS = {
-  ...{ timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR" },
+const CONFIGURED = {
   ...{ strict_origin: false, accept_any_host: false, identity_mode: "daily", persistent_days: 180, store_user_ids: false },
   ...{ consent_default: "denied", respect_gpc: false, drop_bots: true, drop_spam: true, drop_probes: true, drop_datacenters: false },
   ...{ min_group: 5, bounce_engaged_seconds: 0, allowed_query_params: ["page"], hash_routing: false },
   compat_ids: { plausible: [], umami: [], goatcounter: [] },
   ...{ order_property: "order_id", read_role: "viewer" },
 }
+const SETTINGS = { timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR", ...CONFIGURED }
 const CONFIGURATION = {
   site: { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", retention_days: 730, revenue_currency: "EUR" },
   settings: { respect_gpc: true, allowed_query_params: ["page"] },
@@ -72,7 +72,7 @@ export const SITE_EXAMPLES: Examples = {
   updateSite: { request: { retention_days: 730 }, response: SITE },
   getSettings: { response: SETTINGS },
   updateSettings: { request: { respect_gpc: true }, response: { ...SETTINGS, respect_gpc: true } },
-  getConfiguration: { response: { ...CONFIGURATION, settings: SETTINGS } },
+  getConfiguration: { response: { ...CONFIGURATION, settings: CONFIGURED } },
   putConfiguration: { request: CONFIGURATION, response: CHANGES },
   previewConfiguration: { request: CONFIGURATION, response: CHANGES },
   listMembers: { response: page(MEMBER) },

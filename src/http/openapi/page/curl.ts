@@ -13,13 +13,15 @@ const IDS: Readonly<Record<string, number>> = {
   share_id: 5,
   api_key_id: 6,
   user_id: 8,
+  invitation_id: 9,
+  erasure_id: 5,
 }
 
+/** Returns whether the instance has no base URL, so that its address is not known. */
+export const hasNoAddress = ({ servers: [server] }: OpenApiDocument): boolean => server === undefined || server.url === "/"
+
 /** Returns the URL that the examples of a document begin with. */
-export const exampleHost = (document: OpenApiDocument): string => {
-  const url = document.servers[0]?.url ?? "/"
-  return url === "/" ? EXAMPLE_BASE_URL : url
-}
+export const exampleHost = (document: OpenApiDocument): string => (hasNoAddress(document) ? EXAMPLE_BASE_URL : document.servers[0]!.url)
 
 interface Place {
   method: string

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto"
 import type { OpenApiDocument } from "../document.ts"
 import { meaningOf } from "../errors.ts"
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from "../headers.ts"
+import { EXAMPLE_BASE_URL } from "../problem.ts"
 import { clientGuides } from "./client-guides.ts"
-import { exampleHost } from "./curl.ts"
+import { exampleHost, hasNoAddress } from "./curl.ts"
 import { exportGuide } from "./export-guide.ts"
 import { filtersGuide } from "./filters-guide.ts"
 import { asJson, block, escapeHtml, type Guide, guideSection, inline, prose, table } from "./markup.ts"
@@ -65,7 +66,7 @@ export function referencePage(document: OpenApiDocument): string {
 <title>${escapeHtml(info.title)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
-<body>
+<body${hasNoAddress(document) ? ` data-example-host="${EXAMPLE_BASE_URL}"` : ""}>
 <nav aria-label="Contents">
 <a class="skip" href="#start">Skip to the reference</a>
 <details open><summary>Contents</summary>

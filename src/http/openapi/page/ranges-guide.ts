@@ -22,8 +22,8 @@ const ENDS = `The two ends of a range are both days or both times, and both are 
 A time with an offset or \`Z\` is an instant, such as \`2026-11-20T08:00:00Z\`. A time without one is local, such as \`2026-11-20T08:00:00\`. An end after today is moved to the
 end of today. A range covers at most 10 years.`
 
-const PLAUSIBLE = `Numbers of days and months include today at all paths, also at those for clients of Plausible, whose own \`7d\`, \`28d\` and \`30d\` have ended
-yesterday since 2025. For whole days only, send the two days.`
+const PLAUSIBLE = `Periods of days and months include today at all paths. In Plausible itself, \`7d\`, \`28d\` and \`30d\` have ended yesterday since 2025, so its clients get other days here. For
+completed days, send the first and the last one.`
 
 const COMPARING = `Under \`stats\`, \`compare\` adds a second range to totals and time series. In \`POST /query\`, \`include.comparisons\` adds it to each row.
 

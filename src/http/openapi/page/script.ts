@@ -1,9 +1,14 @@
 /**
- * The script of the page. It adds the search, the buttons that copy code, and the mark of the section in view to the index. Without it the
+ * The script of the page. Without a base URL, it puts the address of the page into the examples. It adds the search, the buttons that copy code, and the mark of the section in view to the index. Without it the
  * page is complete for reading.
  */
 export const PAGE_SCRIPT = `
 "use strict";
+const { exampleHost } = document.body.dataset;
+if (exampleHost && exampleHost !== location.origin) {
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(exampleHost, location.origin);
+}
 const index = document.querySelector("nav");
 const search = document.createElement("input");
 search.type = "search";

@@ -2,12 +2,12 @@ import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { isObject } from "../../../domain/shape.ts"
 import type { Site } from "../../../domain/site.ts"
-import { RetentionPreview, SettingsResponse, SiteSettingsResponse } from "../../../domain/site-response.ts"
+import { RetentionPreview, SiteSettingsResponse } from "../../../domain/site-response.ts"
 import { bodyVersion } from "../../../domain/version.ts"
 import { type Audit, recorded, siteEntry } from "../../../services/audit/audit.ts"
 import type { RetentionPreviews } from "../../../services/erasure/retention-preview.ts"
 import type { HostClaims } from "../../../services/sites/host-claims.ts"
-import { type SettingsOfSites, toSettingsResponse } from "../../../services/sites/site-settings.ts"
+import { OwnSettingsPatch, type SettingsOfSites, toSettingsResponse } from "../../../services/sites/site-settings.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, parameter, Sent, takes } from "../../public/requests.ts"
 import { refuses, withETag } from "../responses.ts"
@@ -56,7 +56,7 @@ export function siteSettingsRoutes(router: PrivateRouter, options: SiteSettingsR
         detail: {
           ...operation("Update the settings of a site"),
           ...refuses("compat_id_taken", "sharing_disabled", "password_required"),
-          ...takes(t.Partial(SettingsResponse, { title: "SettingsPatch" })),
+          ...takes(OwnSettingsPatch),
         },
       },
     )
