@@ -126,6 +126,11 @@ export const SETTINGS = {
     { min: 8, max: 65_536 },
     "Memory for decoded columns, in MiB. Default: an eighth of the memory, 32 to 192 MiB.",
   ),
+  tail_mb: integer(
+    64,
+    { min: 8, max: 65_536 },
+    "Memory for events that are not in columnar segments yet, in MiB, in all threads together. Above it, visits that are still open move into segments too.",
+  ),
   query_workers: integer(undefined, { min: 1, max: 64 }, "Number of threads that run queries. Default: one less than the number of cores."),
   backup_time: timeOfDay("03:00", "Time of the daily backup (UTC). `off` disables it."),
   backup_keep_daily: integer(7, { min: 1, max: 365 }, "Number of daily backups to keep."),

@@ -1,5 +1,5 @@
 /**
- * Verifies that `kill -9` during sealing, merging, an erasure, retention, an import, its undo, a checkpoint or a backup loses or
+ * Verifies that `kill -9` during sealing, also of open visits, merging, an erasure, retention, an import, its undo, a checkpoint or a backup loses or
  * duplicates no acknowledged event, and that maintenance removes or adds data completely or not at all.
  * `bun scripts/reliability/kill-in-phase.ts --kills 60 --seed 1`
  */
@@ -113,6 +113,8 @@ function judgeNative(native: Map<number, number>, phase: Phase, known: Known): s
     const times = eventsOfVisit(visit).map((amount) => native.get(amount) ?? 0)
     const whole = times.every((count) => count === 1)
     const absent = times.every((count) => count === 0)
+    // The last event of a visit arrives in a commit of its own.
+    if (phase === "seal-open" && isCut(visit) && times.every((count) => count <= 1)) continue
     if (whole || (absent && (isCut(visit) || mayBeGone(visit, phase, known)))) continue
     faults.push(`visit ${visit} has its events ${times.join(", ")} times`)
   }

@@ -1,4 +1,5 @@
 /** The operations that `kill-at.ts` kills, and the conditions that must hold after each kill. */
+
 import { Database } from "bun:sqlite"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -11,6 +12,7 @@ import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { sql } from "../../src/store/sql.ts"
 import { footfall, PROGRAM, prepareSite, serveFootfall } from "../instance.ts"
+import { earlierMigrations } from "./earlier-migrations.ts"
 import { IMPORT_ID, IMPORTED, importedEvents, NATIVE_VISITS, writeNativeVisits } from "./import-once.ts"
 
 export interface Operation {
@@ -64,7 +66,7 @@ export const OPERATIONS = {
       await catalog.run(sql`insert into organizations (name, created_at, updated_at) values ('Acme', 1, 1)`)
       await catalog.checkpoint("truncate")
       await catalog.close()
-      const schemas = [{ ...EVENT_SCHEMA, migrations: EVENT_SCHEMA.migrations.slice(0, 1) }]
+      const schemas = [{ ...EVENT_SCHEMA, migrations: earlierMigrations(1) }]
       const events = openEventStore(join(dataDir, "events.db"), { ...OLD, schemas })
       writeNativeVisits(events)
       events.close()

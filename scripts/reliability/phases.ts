@@ -1,5 +1,5 @@
 /** Definitions shared by the killed process and the process that checks it. */
-export const PHASES = ["seal", "merge", "erase", "retain", "import", "undo", "checkpoint", "backup"] as const
+export const PHASES = ["seal", "seal-open", "merge", "erase", "retain", "import", "undo", "checkpoint", "backup"] as const
 export type Phase = (typeof PHASES)[number]
 
 export interface LoopOptions {

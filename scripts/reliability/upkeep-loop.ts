@@ -8,13 +8,19 @@ import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
 import { copyEventFile } from "../../src/store/events/copy.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import type { Part } from "../../src/store/events/part.ts"
+import type { Writer } from "../../src/store/events/writer.ts"
 import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, RETAINED_MS, SITE } from "./phases.ts"
 
 const VISITS_PER_GROUP = 40
+/** In the phase `seal-open`, the last event of a visit arrives this many visits later, when the visit may be in a segment. */
+const LAG = 400
+/** So small that every seal moves open visits. */
+const SMALL_TAIL_BYTES = 1
 const NO_TRAITS = Object.fromEntries(TRAITS.map((name) => [name, ""])) as unknown as VisitTraits // every trait is listed in TRAITS
 
 const options: LoopOptions = JSON.parse(Bun.argv[2]!)
-const store = openEventStore(options.path, { now: momentOf(options.next) })
+const isSplit = options.phase === "seal-open"
+const store = openEventStore(options.path, { now: momentOf(options.next), ...(isSplit && { tailBytes: SMALL_TAIL_BYTES }) })
 let next = options.next
 let importId = options.importId
 const say = (line: string) => writeSync(1, `${line}\n`)
@@ -23,18 +29,34 @@ async function keepWriting(): Promise<never> {
   for (;;) {
     store.write(momentOf(next), (writer) => {
       for (let visit = next; visit < next + VISITS_PER_GROUP; visit++) {
-        const day = new Date(momentOf(visit)).toISOString().slice(0, 10)
-        const rotating = writer.visitor(SITE, day, { high: visit, low: Math.imul(visit, 0x9e3779b1) >>> 0 })
-        // Every other visit closes with its group, like those of a back-fill, and is sealed at once.
-        const isComplete = visit % 2 === 0
-        const id = writer.openVisit(SITE, { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS, isComplete }, day)
-        for (const amount of eventsOfVisit(visit)) writer.add(SITE, id, event(visit, amount), day)
+        openVisit(writer, visit)
+        if (isSplit && visit - LAG >= options.next) finishVisit(writer, visit - LAG)
       }
     })
     next += VISITS_PER_GROUP
-    say(`visits ${next}`)
+    if (!isSplit) say(`visits ${next}`)
+    else if (next - LAG > options.next) say(`visits ${next - LAG}`)
     await Bun.sleep(0)
   }
+}
+
+const dayOf = (visit: number): string => new Date(momentOf(visit)).toISOString().slice(0, 10)
+const visitorOf = (writer: Writer, visit: number): number =>
+  writer.visitor(SITE, dayOf(visit), { high: visit, low: Math.imul(visit, 0x9e3779b1) >>> 0 })
+
+function openVisit(writer: Writer, visit: number): void {
+  const [day, rotating] = [dayOf(visit), visitorOf(writer, visit)]
+  // Every other visit closes with its group, like those of a back-fill, and is sealed at once.
+  const isComplete = !isSplit && visit % 2 === 0
+  const id = writer.openVisit(SITE, { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS, isComplete }, day)
+  const events = eventsOfVisit(visit)
+  for (const amount of isSplit ? events.slice(0, -1) : events) writer.add(SITE, id, event(visit, amount), day)
+}
+
+function finishVisit(writer: Writer, visit: number): void {
+  const open = writer.findOpenVisit(SITE, visitorOf(writer, visit), undefined, () => true)
+  if (!open) throw new Error(`Visit ${visit} is not open`)
+  writer.add(SITE, open.id, event(visit, eventsOfVisit(visit).at(-1)!), dayOf(visit))
 }
 
 async function keepUp(): Promise<never> {
@@ -47,6 +69,11 @@ async function keepUp(): Promise<never> {
 
 const UPKEEP: Record<LoopOptions["phase"], (store: EventStore) => Promise<void>> = {
   seal: (store) => store.seal(momentOf(next), true),
+  async "seal-open"(store) {
+    await store.seal(momentOf(next))
+    await store.merge(momentOf(next))
+    await store.dropRetired(momentOf(next))
+  },
   async merge(store) {
     await store.seal(momentOf(next), true)
     await store.merge(momentOf(next))

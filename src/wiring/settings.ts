@@ -1,6 +1,6 @@
 /** Converts the configuration to the options of services and layers. */
 
-import { totalmem } from "node:os"
+import { availableParallelism, totalmem } from "node:os"
 import type { Described } from "../../config/load.ts"
 import type { Config } from "../../config/schema.ts"
 import { describeSetting } from "../../config/table.ts"
@@ -83,6 +83,7 @@ export const instanceOptions = ({
   },
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
+  tailBytes: tailBytes(config),
 })
 
 /** Returns Google's URLs and this instance's client. Throws `ExitFault` for a secret without a client. */
@@ -191,6 +192,14 @@ export const upkeepOptions = ({ config, clock, log, workers }: AppOptions, insta
   log,
   backupWorkerUrl: workers.backup,
 })
+
+/** Returns the memory for unsealed events in each thread that has a copy of them: the one that answers, and the query workers. */
+function tailBytes({ tail_mb, query_workers = Math.max(1, availableParallelism() - 1) }: Config): number {
+  return Math.max(MIN_TAIL_BYTES, (tail_mb * 2 ** 20) / (1 + query_workers))
+}
+
+/** Enough for segments of ordinary size. */
+const MIN_TAIL_BYTES = 8 << 20
 
 /** Returns the size of the column cache: by default an eighth of the memory, at least 32 and at most 192 MiB. */
 export function cacheBytes(configured: number | undefined): number {

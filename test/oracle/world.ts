@@ -32,6 +32,7 @@ export class World {
   #store: EventStore
   #reader: EventReader
   #visits: TrueVisit[] = []
+  /** Number of the next event, counted from 0; the store counts from 1. */
   #sequence = 0
   /** Of the first site: all imports, and those that are visible. */
   readonly #imports = new Map<number, RawImport>()
@@ -68,19 +69,39 @@ export class World {
 
   /** Writes some visits with interleaved events, in many group commits. */
   write(count: number, people = FEW): void {
+    this.#finish(this.#begin(count, people), 0, people)
+  }
+
+  /** The same, but seals the visits while they are open, and then continues some of them. */
+  async writeSealingOpenVisits(count: number): Promise<void> {
+    this.#reopen(SMALL_TAIL_BYTES)
+    const visits = this.#begin(count, FEW)
+    const left = this.#finish(visits, count / 2, FEW)
+    await this.#store.seal(this.#now)
+    this.#finish(left, 0, FEW)
+    this.#reopen()
+  }
+
+  #begin(count: number, people: number): WrittenVisit[] {
     const visits = planVisits(this.#random, this.#time, count, people).map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
+    this.#visits.push(...visits.map(({ visit }) => visit))
+    return visits
+  }
+
+  /** Writes events until so many visits are left to be continued. Returns these. */
+  #finish(visits: readonly WrittenVisit[], rest: number, people: number): WrittenVisit[] {
     const left = [...visits]
-    while (left.length > 0) {
+    while (left.length > rest) {
       this.#now += 1_000
       this.#store.write(this.#now, (writer) => {
         for (let i = this.#random.whole(1, people === FEW ? 6 : 800); i > 0 && left.length > 0; i--) {
-          const chosen = this.#random.whole(0, Math.min(4, left.length - 1))
+          const chosen = this.#random.whole(0, Math.min(rest > 0 ? left.length - 1 : 4, left.length - 1))
           this.#writeNext(writer, left[chosen]!)
           if (left[chosen]!.next === left[chosen]!.plan.events.length) left.splice(chosen, 1)
         }
       })
     }
-    this.#visits.push(...visits.map(({ visit }) => visit))
+    return left
   }
 
   async seal(): Promise<void> {
@@ -114,6 +135,8 @@ export class World {
       } as const
       this.#visits.push({ ...visit, events, sequences })
     }
+    // Each sale takes another number, because its position is the time of the batch.
+    this.#sequence += imported.flatMap(({ events }) => events).filter(({ revenue }) => revenue).length
   }
 
   /** Imports totals of some days, in one of the zones of the time. */
@@ -180,9 +203,13 @@ export class World {
 
   restart(): void {
     this.#reader.close()
-    this.#store.close()
-    this.#store = openEventStore(this.#path, { now: this.#now })
+    this.#reopen()
     this.#reader = this.#openReader()
+  }
+
+  #reopen(tailBytes?: number): void {
+    this.#store.close()
+    this.#store = openEventStore(this.#path, { now: this.#now, ...(tailBytes && { tailBytes }) })
   }
 
   [Symbol.dispose](): void {
@@ -193,7 +220,7 @@ export class World {
 
   #openReader = () => openEventReader(this.#path, { cacheBytes: 1 << 20 })
 
-  #writeNext(writer: Writer, writing: { plan: PlannedVisit; next: number; id: number; visit: TrueVisit }): void {
+  #writeNext(writer: Writer, writing: WrittenVisit): void {
     const { plan, next, visit } = writing
     const { siteId, rotating: high, person, kind } = plan
     const event = plan.events[next]!
@@ -201,6 +228,7 @@ export class World {
       const rotating = writer.visitor(siteId, "2026", { high, low: 1 })
       writing.id = writer.openVisit(siteId, { rotating, visitor: rotating, visitorKind: "rotating", traits: plan.traits }, this.#time.day)
     }
+    if (next > 0) this.#find(writer, writing)
     const isEarlier = next > 0 && event.at < startOf(visit)
     writer.add(siteId, writing.id, event, this.#time.day, isEarlier ? plan.earlierTraits : undefined)
     if (isEarlier) visit.traits = plan.earlierTraits
@@ -213,6 +241,18 @@ export class World {
     writing.next++
   }
 
+  /** Finds an open visit. One that was sealed is taken back, under an id that takes a sequence. */
+  #find(writer: Writer, writing: WrittenVisit): void {
+    const { plan, visit } = writing
+    const rotating = writer.visitor(plan.siteId, "2026", { high: plan.rotating, low: 1 })
+    const found = writer.findOpenVisit(plan.siteId, rotating, undefined, ({ id }) => id === writing.id || id === visit.sequence + 1)
+    if (!found) throw new Error("A visit is not open any more")
+    if (found.id === writing.id) return
+    writing.id = found.id
+    this.#sequence++
+    if (found.id !== this.#sequence) throw new Error("The numbers of events are not those of the store")
+  }
+
   /** Keeps the events in order of (time, sequence): inserts after all that are not later. */
   #insert(visit: TrueVisit, event: NewEvent): void {
     const place = visit.events.findLastIndex(({ at }) => at <= event.at) + 1
@@ -220,6 +260,18 @@ export class World {
     visit.sequences = visit.sequences.toSpliced(place, 0, this.#sequence++)
     visit.sequence = visit.sequences[0]!
   }
+}
+
+/** So small that every seal moves open visits. */
+const SMALL_TAIL_BYTES = 1
+
+/** A visit of which some events are written. */
+interface WrittenVisit {
+  plan: PlannedVisit
+  /** Index of the next event to write. */
+  next: number
+  id: number
+  visit: TrueVisit
 }
 
 const daysAround = (day: string, reach: number): string[] => Array.from({ length: 2 * reach + 1 }, (_, i) => plusDays(day, i - reach))

@@ -141,6 +141,7 @@ function syntheticPart(random: Random, from: number, span: number, index: number
     },
     event: (column) => columns[column],
     order: () => null,
+    isOpen: () => false,
     props: () => ({ row: none, key: none, value: none }),
     revenue: () => payments,
     engagement: () => reports,

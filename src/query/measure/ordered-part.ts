@@ -30,6 +30,7 @@ export function orderedPart(part: Part): Part {
       return values
     },
     order: () => null,
+    isOpen: (row, now) => part.isOpen(row, now),
     props: () => inOrder(part.props(), places),
     revenue: () => inOrder(part.revenue(), places),
     engagement: () => inOrder(part.engagement(), places),

@@ -110,7 +110,7 @@ function readVisits(found: ReadonlyMap<number, FoundVisit>, texts: Texts, { site
         visitor: names[index]!,
         visitor_kind: VISITOR_KINDS[kinds[row]!] ?? "rotating",
         started_at: starts[row]!,
-        is_closed: !(part instanceof SiteTail && part.isOpen(row, now)),
+        is_closed: !part.isOpen(row, now),
         dims: dimensions(row),
       })
   }

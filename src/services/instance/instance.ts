@@ -94,6 +94,8 @@ export interface InstanceOptions {
   backupWorkerUrl: string
   /** Whether to make a backup before a migration. */
   backUpBeforeMigrating: boolean
+  /** Memory for unsealed events in each thread. Default: that of the event store. */
+  tailBytes?: number
   /** Holder that the query engine asks for the visible imports. Default: a new one. */
   imports?: VisibleImportsHolder
   /** Called when readers may open the event store. The rest of the opening continues meanwhile. */

@@ -22,6 +22,8 @@ export interface StoresOptions {
   remoteCatalog: RemoteCatalog | undefined
   onFault(fault: StoreFault): void
   plugins: readonly PluginFacts[]
+  /** Memory for unsealed events in each thread. Default: that of the event store. */
+  tailBytes?: number
   /** Called before the first migration of stores that contain data. A rejection stops the start before anything is changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
   /** Called when readers may open the event store. */
@@ -115,7 +117,12 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
-    const events = openEventStore(eventsPath, { now: clock.now(), version, schemas: eventSchemas(options.plugins) })
+    const events = openEventStore(eventsPath, {
+      now: clock.now(),
+      version,
+      schemas: eventSchemas(options.plugins),
+      ...(options.tailBytes && { tailBytes: options.tailBytes }),
+    })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {

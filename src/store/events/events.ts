@@ -70,29 +70,33 @@ interface EventStoreOptions {
   version?: string
   /** Default: the core's migrations without those of plugins. */
   schemas?: readonly MigrationList[]
+  /** Memory for what is not sealed, here and in each reader. Default: 32 MiB. */
+  tailBytes?: number
 }
 
-export function openEventStore(path: string, { now, version = "", schemas }: EventStoreOptions): EventStore {
+const TAIL_BYTES = 32 << 20
+
+export function openEventStore(path: string, { now, version = "", schemas, tailBytes = TAIL_BYTES }: EventStoreOptions): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
   const journal = new Journal(db)
   fillSales(journal)
-  return createStore(journal)
+  return createStore(journal, tailBytes)
 }
 
-function createStore(journal: Journal): EventStore {
+function createStore(journal: Journal, tailBytes: number): EventStore {
   const { db } = journal
   const disk = new DiskSync(db.filename)
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
   let announceSales: (siteId: number) => void = () => {}
-  const pressure = createPressure()
+  const pressure = createPressure({ tailBytes })
 
   function commitGroup<T>(arrivedAt: number, work: (writer: Writer) => T, unsynced = false): T {
     const { result, soldOn } = journal.change(() => groupCommit(arrivedAt, work), unsynced)
     for (const siteId of soldOn) announceSales(siteId)
-    pressure.update(journal.memory.tails)
+    pressure.update(journal.memory)
     return result
   }
 
@@ -111,7 +115,7 @@ function createStore(journal: Journal): EventStore {
   }
 
   return {
-    ...createUpkeep(journal),
+    ...createUpkeep(journal, { tailBytes }),
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal),

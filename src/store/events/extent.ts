@@ -32,8 +32,8 @@ export function extentOf(journal: Journal): Extent {
       return first === Number.POSITIVE_INFINITY ? undefined : first
     },
     *visitStarts(siteId, importId = 0) {
-      for (const { segment, kind } of translateErrors(() => openSegments(db, siteId)))
-        if (kind === "visits" && segment.importId === importId) yield translateErrors(() => segment.starts())
+      for (const { part, kind } of translateErrors(() => openSegments(db, siteId)))
+        if (kind === "visits" && part.importId === importId) yield translateErrors(() => part.starts())
       const tail = importId === 0 ? siteTail(siteId) : undefined
       if (tail) yield tail.starts()
     },

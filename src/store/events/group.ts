@@ -5,6 +5,7 @@ import { laneOf } from "./bytes/lanes.ts"
 import { DISCARDED, propertyDictionary } from "./dictionary/dictionary.ts"
 import type { Identification } from "./dictionary/identities.ts"
 import { isTransient } from "./dictionary/visitors.ts"
+import { type EarlyVisit, readStoredVisit } from "./early-visits.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { NO_SCROLL, NO_VITAL } from "./part.ts"
@@ -83,7 +84,26 @@ export class Group implements Writer {
   }
 
   findOpenVisit(siteId: number, rotating: number, user: number | undefined, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined {
-    return this.#memory.tails.find(siteId)?.findOpen(rotating, user, this.#place.arrivedAt, fits)
+    const { tails, early } = this.#memory
+    const open = tails.find(siteId)?.findOpen(rotating, user, this.#place.arrivedAt, fits)
+    const sealed = early.find(siteId, rotating, user, this.#place.arrivedAt, fits)
+    return sealed && !(open && open.activeAt > sealed.activeAt) ? this.#takeBack(siteId, sealed) : open
+  }
+
+  /** Moves an open visit from its segment back into the tail, under a new id, because ids in a tail ascend. */
+  #takeBack(siteId: number, sealed: EarlyVisit): OpenVisit {
+    const tail = this.#memory.tails.tail(siteId)
+    const id = this.#memory.sequence++
+    const { arrivedAt } = sealed
+    const place = { record: this.#place.record, arrivedAt }
+    const { visit, events } = readStoredVisit(this.#memory.early.take(siteId, sealed))
+    this.#record.takenVisit(siteId, { ...visit, id }, arrivedAt, events.length)
+    tail.openVisit({ ...visit, id }, place)
+    for (const event of events) {
+      this.#record.event(siteId, id, event)
+      tail.addEvent(id, event, place)
+    }
+    return tail.openVisitAt(tail.visits - 1)
   }
 
   openVisit(siteId: number, visit: NewVisit, day: string): number {
@@ -137,7 +157,8 @@ export class Group implements Writer {
     const numbers = this.#traitNumbers(siteId, traits, day)
     const row = { id: this.#memory.sequence, rotating: ordinal, visitor: ordinal, kind: VISITOR_KINDS.indexOf("rotating"), traits: numbers }
     const tail = this.#memory.tails.tail(lane)
-    this.#record.visit(lane, row)
+    this.#record.visit(lane, row, true)
+    this.#complete.push([lane, row.id])
     tail.openVisit(row, this.#place)
     const eventRow = this.#tailEvent(siteId, event, day)
     this.#record.event(lane, row.id, eventRow)

@@ -15,7 +15,7 @@ const OP = {
   person: 4,
   eventId: 5,
   visit: 6,
-  /** A visit that a seal left in the tail, with its last arrival. A reader that still has the visit skips it and its events. */
+  /** A visit that a seal left in the tail, with its last arrival. */
   carried: 7,
   event: 8,
   traits: 9,
@@ -24,6 +24,8 @@ const OP = {
   sequence: 11,
   /** Begins a visit that closes with the record. */
   completeVisit: 12,
+  /** A visit that is taken back from a segment, with its last arrival and the number of its events, which follow. */
+  taken: 13,
 } as const
 
 /** Flags for the optional parts of an event. */
@@ -38,6 +40,11 @@ export class LogRecord {
 
   get isEmpty(): boolean {
     return this.#out.length === 0
+  }
+
+  /** Number of bytes. */
+  get length(): number {
+    return this.#out.length
   }
 
   visitor(site: number, period: string, id: Hash64, ordinal: number): void {
@@ -76,6 +83,14 @@ export class LogRecord {
     this.#out.byte(OP.carried)
     this.#visit(visit)
     this.#out.uint(arrivedAt)
+  }
+
+  takenVisit(site: number, visit: TailVisit, arrivedAt: number, events: number): void {
+    this.#enter(site)
+    this.#out.byte(OP.taken)
+    this.#visit(visit)
+    this.#out.uint(arrivedAt)
+    this.#out.uint(events)
   }
 
   traits(site: number, visitId: number, traits: readonly number[]): void {
@@ -183,17 +198,20 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
   const content = unseal(sealed)
   if (!content) throw new StoreFault("damaged", `Record ${place.record} of the event log is damaged`)
   const bytes = new ByteReader(content)
-  const skipped = new Set<number>()
   const complete: [SiteTail, visitId: number][] = []
   let site = 0
   let period = ""
   let sequence = 0
   let tail: SiteTail | undefined
+  /** Number of the next events that arrived before the record, and when. */
+  let earlier = 0
+  let earlierPlace = place
   while (!bytes.done) {
     const op = bytes.byte()
     if (op === OP.event) {
       const visitId = readEvent(bytes, sequence)
-      if (!skipped.has(visitId)) tail!.addEvent(visitId, scratch, place)
+      tail!.addEvent(visitId, scratch, earlier > 0 ? earlierPlace : place)
+      if (earlier > 0) earlier--
       to.event?.(sequence)
       sequence++
     } else if (op === OP.visit) tail!.openVisit(readVisit(bytes), place)
@@ -206,9 +224,13 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
       tail = to.tail(site)
     } else if (op === OP.carried) {
       const visit = readVisit(bytes)
-      const arrivedAt = bytes.uint()
-      if (tail!.has(visit.id)) skipped.add(visit.id)
-      else tail!.openVisit(visit, { record: place.record, arrivedAt })
+      tail!.openVisit(visit, { record: place.record, arrivedAt: bytes.uint() })
+    } else if (op === OP.taken) {
+      const visit = readVisit(bytes)
+      earlierPlace = { record: place.record, arrivedAt: bytes.uint() }
+      earlier = bytes.uint()
+      tail!.openVisit(visit, earlierPlace)
+      to.event?.(visit.id)
     } else if (op === OP.period) period = bytes.text()
     else if (op === OP.visitor) {
       const id = readHash(bytes)

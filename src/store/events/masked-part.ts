@@ -1,9 +1,10 @@
 import type { Range } from "../../domain/query.ts"
 import type { EventColumn, Part, VisitColumn } from "./part.ts"
+import type { Segment } from "./segment.ts"
 
 /**
- * The visits of a part that start in one of several ranges, as a part of its own. Used for imports some of whose days are excluded;
- * the kernels then need no rule for them. Columns are copied when they are requested.
+ * Some visits of a segment as a part of its own. Used for imports some of whose days are excluded, and for segments from which visits
+ * were taken back; the kernels then need no rule for them. Columns are copied when they are requested.
  */
 export class MaskedPart implements Part {
   readonly siteId: number
@@ -23,13 +24,13 @@ export class MaskedPart implements Part {
   readonly #newEvent: Uint32Array
   readonly #columns = new Map<string, Uint32Array>()
 
-  constructor(part: Part, spans: readonly Range[]) {
+  constructor(part: Part, isKept: (visit: number) => boolean) {
     this.#part = part
     this.siteId = part.siteId
     this.importId = part.importId
     const starts = part.starts()
     this.#newVisit = new Uint32Array(part.visits)
-    this.#visits = rowsWhere(part.visits, (visit) => isIn(starts[visit]!, spans), this.#newVisit)
+    this.#visits = rowsWhere(part.visits, isKept, this.#newVisit)
     const visitOf = part.event("visit")
     this.#newEvent = new Uint32Array(part.events)
     this.#events = rowsWhere(part.events, (row) => this.#newVisit[visitOf[row]!] !== 0, this.#newEvent)
@@ -65,6 +66,9 @@ export class MaskedPart implements Part {
   }
   order(): null {
     return null
+  }
+  isOpen(row: number, now: number): boolean {
+    return this.#part.isOpen(this.#visits[row]!, now)
   }
   props() {
     return this.#sparse(this.#part.props())
@@ -119,5 +123,15 @@ export function visiblePart(part: Part, spans: readonly Range[]): Part | undefin
   const { minStart, maxStart } = part
   if (spans.some(({ from, to }) => minStart >= from && maxStart < to)) return part
   if (!spans.some(({ from, to }) => minStart < to && maxStart >= from)) return undefined
-  return new MaskedPart(part, spans)
+  const starts = part.starts()
+  return new MaskedPart(part, (visit) => isIn(starts[visit]!, spans))
+}
+
+/** Returns a segment without the visits that were taken back, which are given by their first sequences with the last segment that has them. */
+export function withoutTaken(segment: Segment, taken: ReadonlyMap<number, number>): Part {
+  if (segment.openUntil === undefined || taken.size === 0) return segment
+  const sequences = segment.sequences()
+  const isKept = (visit: number) => (taken.get(sequences[visit]!) ?? 0) < segment.id
+  for (let visit = 0; visit < segment.visits; visit++) if (!isKept(visit)) return new MaskedPart(segment, isKept)
+  return segment
 }

@@ -3,6 +3,7 @@ import { COLLECT } from "../../domain/limits.ts"
 import { Interner } from "./dictionary/dictionary.ts"
 import { Uses } from "./dictionary/uses.ts"
 import { Visitors } from "./dictionary/visitors.ts"
+import { EarlyVisits } from "./early-visits.ts"
 import { EventIds, eventIdSeed } from "./event-ids.ts"
 import type { Replayer } from "./log.ts"
 import { readState, Tails, writeState } from "./tail/tails.ts"
@@ -12,6 +13,7 @@ import type { ExemptValues } from "./writer.ts"
 export interface Memory {
   readonly db: Database
   readonly tails: Tails
+  readonly early: EarlyVisits
   readonly visitors: Visitors
   readonly eventIds: EventIds
   readonly interner: Interner
@@ -32,6 +34,7 @@ export function loadMemory(db: Database, exemptValues: ExemptValues): Memory {
   const memory: Memory = {
     db,
     tails: new Tails(),
+    early: new EarlyVisits(db),
     visitors: new Visitors(db, uses),
     eventIds: new EventIds(db, eventIdSeed(db), COLLECT.eventIdHours),
     interner: new Interner(db, exemptValues, uses),

@@ -41,6 +41,8 @@ export interface Part {
    * them in order of arrival.
    */
   order(): Uint32Array | null
+  /** Returns whether events can still join a visit, given by row. In a segment, it can be up to a second too long. */
+  isOpen(row: number, now: number): boolean
   /** The four below are sparse: `row` is an event row, ascending. */
   props(): PropColumns
   revenue(): RevenueColumns
@@ -58,7 +60,7 @@ const VISIT_PAGES = ["entry_page", "exit_page", "entry_page_hostname", "exit_pag
 export const VISIT_COLUMNS = [...VISIT_NUMBERS, ...VISIT_PAGES, ...TRAITS] as const
 export type VisitColumn = (typeof VISIT_COLUMNS)[number]
 
-const ARRIVAL_UNIT_MS = 1_000
+export const ARRIVAL_UNIT_MS = 1_000
 
 /** Returns the value of the column `arrival`: whole seconds from the start of a visit to the arrival of its last event. */
 export const arrivalSince = (start: number, arrivedAt: number): number => Math.max(0, Math.floor((arrivedAt - start) / ARRIVAL_UNIT_MS))

@@ -4,8 +4,9 @@ import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
 import { ReadDictionary } from "./dictionary/dictionary.ts"
+import { TakenVisits } from "./early-visits.ts"
 import { translateErrors } from "./fault.ts"
-import { visiblePart } from "./masked-part.ts"
+import { visiblePart, withoutTaken } from "./masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot } from "./part.ts"
 import { Results } from "./results.ts"
 import { listSegments, Segment } from "./segment.ts"
@@ -46,6 +47,9 @@ class Reader implements EventReader {
   /** By site. */
   readonly #totals = new Map<number, Totals[]>()
   readonly #dictionaries = new Map<string, ReadDictionary>()
+  #taken = new TakenVisits()
+  /** Segments without the visits that were taken back, as of the last such visit. */
+  readonly #rests = new WeakMap<Segment, { last: number; rest: Part }>()
 
   constructor(db: Database, cache: ColumnCache) {
     this.#db = db
@@ -79,8 +83,10 @@ class Reader implements EventReader {
   #read(siteId: number, kind: SegmentKind, imports: Imports): Snapshot {
     this.#follow()
     const { segments, name } = this.#segmentsOf(siteId, kind)
-    const visible = visibleParts(segments, imports)
     const lane = laneOf(siteId, kind)
+    const visible = visibleParts(segments, imports)
+      .map((part) => this.#withoutTaken(part, lane))
+      .filter((part) => part.visits > 0)
     const tail = this.#tails.find(lane)
     const parts: Part[] = tail && tail.events > 0 ? [...visible, tail] : visible
     let visitorLimit = 0
@@ -115,11 +121,24 @@ class Reader implements EventReader {
     if (generation !== this.#generation) {
       this.#segments.clear()
       this.#totals.clear()
+      if (this.#taken.isStale(this.#db)) this.#taken = new TakenVisits()
     }
     this.#generation = generation
+    this.#taken.follow(this.#db)
     const epoch = readState(this.#db, "dictionary_epoch")
     if (epoch !== this.#epoch) this.#dictionaries.clear()
     this.#epoch = epoch
+  }
+
+  /** Returns a part without the visits that were taken back. The result is kept until more are. */
+  #withoutTaken(part: Part, lane: number): Part {
+    if (!(part instanceof Segment) || part.openUntil === undefined) return part
+    const { last } = this.#taken
+    const known = this.#rests.get(part)
+    if (known?.last === last) return known.rest
+    const rest = withoutTaken(part, this.#taken.of(lane))
+    this.#rests.set(part, { last, rest })
+    return rest
   }
 
   #segmentsOf(siteId: number, kind: SegmentKind): LaneSegments {

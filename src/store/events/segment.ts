@@ -1,11 +1,21 @@
 import type { Database } from "bun:sqlite"
+import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { decodeFloat64, decodeUint32, type Numbers } from "./bytes/codec.ts"
 import { type Column, columnNumber, columnRow, type SegmentHeader } from "./bytes/columns.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "./bytes/lanes.ts"
 import type { ColumnCache } from "./cache.ts"
 import { StoreFault } from "./fault.ts"
-import type { EngagementColumns, EventColumn, Part, PropColumns, RevenueColumns, VisitColumn, VitalColumns } from "./part.ts"
+import {
+  ARRIVAL_UNIT_MS,
+  type EngagementColumns,
+  type EventColumn,
+  type Part,
+  type PropColumns,
+  type RevenueColumns,
+  type VisitColumn,
+  type VitalColumns,
+} from "./part.ts"
 
 /** The format version of columns. Every release reads all earlier formats. */
 export const FORMAT = 1
@@ -27,9 +37,10 @@ interface SegmentRow {
   header: Uint8Array
   run: number
   kind: SegmentKind
+  open_until: number | null
 }
 
-const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, run, kind"
+const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, run, kind, open_until"
 
 /** Lists a site's segments of a kind by start, those of all imports included, without replaced segments. */
 export function listSegments(db: Database, siteId: number, kind: SegmentKind): SegmentRow[] {
@@ -65,6 +76,7 @@ function readHeader(row: SegmentRow): SegmentHeader {
 
 /** A stored run of closed visits. Columns are read and decoded when they are first requested. */
 export class Segment implements Part {
+  readonly id: number
   readonly siteId: number
   readonly importId: number
   /** Run of the import that wrote the segment; 0 for a native one. */
@@ -76,7 +88,8 @@ export class Segment implements Part {
   readonly minAt: number
   readonly maxAt: number
   readonly visitorLimit: number
-  readonly #id: number
+  /** Until when visits can be taken back, epoch ms; undefined when all of them are closed. */
+  readonly openUntil: number | undefined
   readonly #db: Database
   readonly #cache: ColumnCache
   readonly #row: SegmentRow
@@ -84,7 +97,7 @@ export class Segment implements Part {
 
   constructor(row: SegmentRow, db: Database, cache: ColumnCache) {
     this.#row = row
-    this.#id = row.id
+    this.id = row.id
     this.#db = db
     this.#cache = cache
     this.siteId = row.site_id
@@ -97,6 +110,7 @@ export class Segment implements Part {
     this.minAt = row.min_at
     this.maxAt = row.max_at
     this.visitorLimit = row.visitor_limit
+    this.openUntil = row.open_until ?? undefined
   }
 
   get lastArrival(): number {
@@ -117,6 +131,11 @@ export class Segment implements Part {
   }
   order(): null {
     return null
+  }
+  isOpen(row: number, now: number): boolean {
+    if (this.openUntil === undefined || now > this.openUntil) return false
+    const lastArrival = this.starts()[row]! + (this.visit("arrival")[row]! + 1) * ARRIVAL_UNIT_MS
+    return Math.abs(now - lastArrival) <= VISIT_IDLE_MS
   }
 
   props(): PropColumns {
@@ -162,7 +181,7 @@ export class Segment implements Part {
 
   /** Computes the offsets of events. Segments store the distance from the previous event of the visit, which is a smaller number. */
   #offsets(): Uint32Array {
-    const key = `${this.#id} offset`
+    const key = `${this.id} offset`
     const known = this.#cache.get(key)
     if (known) return known as Uint32Array // this key is only ever set below
     const constant = this.#constant("event.step")
@@ -191,7 +210,7 @@ export class Segment implements Part {
   }
 
   #column(name: Column, decode: () => Numbers): Numbers {
-    const key = `${this.#id} ${name}`
+    const key = `${this.id} ${name}`
     const known = this.#cache.get(key)
     if (known) return known
     const column = decode()
@@ -207,8 +226,8 @@ export class Segment implements Part {
 
   #bytes(name: Column): Uint8Array {
     const sql = "select data from segment_columns where id = ?"
-    const row = this.#db.query<{ data: Uint8Array }, [number]>(sql).get(columnRow(this.#id, name))
-    if (!row) throw new StoreFault("damaged", `Column ${name} of segment ${this.#id} is missing`)
+    const row = this.#db.query<{ data: Uint8Array }, [number]>(sql).get(columnRow(this.id, name))
+    if (!row) throw new StoreFault("damaged", `Column ${name} of segment ${this.id} is missing`)
     return row.data
   }
 }

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { earlierMigrations } from "../../../scripts/reliability/earlier-migrations.ts"
 import { openInstance } from "../../../src/services/instance/instance.ts"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
 import { CATALOG_SCHEMA, migrate } from "../../../src/store/catalog/schema.ts"
@@ -59,7 +60,7 @@ test.each<[string, (dataDir: string) => Promise<void>]>([
     "within the event store's schema",
     async (dataDir) => {
       await makeCatalog(dataDir, ALL)
-      const schemas = [{ ...EVENT_SCHEMA, migrations: EVENT_SCHEMA.migrations.slice(0, 1) }]
+      const schemas = [{ ...EVENT_SCHEMA, migrations: earlierMigrations(1) }]
       openEventStore(join(dataDir, "events.db"), { ...stamp, schemas }).close()
     },
   ],

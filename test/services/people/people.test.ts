@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
+import { earlierMigrations } from "../../../scripts/reliability/earlier-migrations.ts"
 import type { SiteSettings } from "../../../src/domain/site.ts"
 import { personKey } from "../../../src/ingest/identity/visitor.ts"
 import { createPeople } from "../../../src/services/people/people.ts"
@@ -131,7 +132,7 @@ test("a failed group commit stores no identification", async () => {
 test("people of an earlier version are found, and their times are stored when they come back", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
-  openEventStore(path, { now: 1, schemas: [{ ...EVENT_SCHEMA, migrations: EVENT_SCHEMA.migrations.slice(0, 3) }] }).close()
+  openEventStore(path, { now: 1, schemas: [{ ...EVENT_SCHEMA, migrations: earlierMigrations(3) }] }).close()
   const db = new Database(path)
   db.run("insert into identities (site_id, person_key, ordinal) values (1, x'0000000100000002', 5)")
   db.close()

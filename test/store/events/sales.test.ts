@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
+import { earlierMigrations } from "../../../scripts/reliability/earlier-migrations.ts"
 import type { NewEvent } from "../../../src/domain/event.ts"
-import { EVENT_SCHEMA } from "../../../src/store/events/database.ts"
 import { type EventStore, openEventStore } from "../../../src/store/events/events.ts"
 import type { Part } from "../../../src/store/events/part.ts"
 import { temporaryFolder } from "../../kit.ts"
@@ -42,7 +42,7 @@ const all = (part: Part) => new Uint8Array(part.visits).fill(1)
 test("fills the sales of a store of an earlier version from segments and the tail", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
-  const before = { owner: "core", migrations: EVENT_SCHEMA.migrations.filter(({ name }) => name < "0006") }
+  const before = { owner: "core", migrations: earlierMigrations(5) }
   const earlier = openEventStore(path, { now: NOON, schemas: [before] })
   visit(earlier, 1, [
     event({ at: NOON - DAY }),

@@ -16,6 +16,18 @@ export class GrowingUint32 {
     return this.#values[index]!
   }
 
+  /** Returns the index of the first value that is not below the given one, if the values ascend. */
+  firstFrom(value: number): number {
+    let low = 0
+    let high = this.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#values[middle]! < value) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
   /** Returns whether an index has this value; false beyond the end. */
   has(index: number, value: number): boolean {
     return index < this.length && this.#values[index] === value

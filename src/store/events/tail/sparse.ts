@@ -41,10 +41,21 @@ export class SparseTail {
     takeRows(this.#vitals, from.#vitals, newRows)
   }
 
-  /** Returns a cursor over the optional parts of events. Rows must be requested in ascending order. */
-  cursor(): { at(row: number): SparseEvent } {
+  /** Number of values, each of four bytes or eight. */
+  get length(): number {
+    return this.#props.row.length * 3 + this.#revenue.row.length * 4 + this.#engagement.row.length * 3 + this.#vitals.row.length * 6
+  }
+
+  /** Returns the optional parts of one event. */
+  at(row: number): SparseEvent {
+    return this.cursor(row).at(row)
+  }
+
+  /** Returns a cursor over the optional parts of events, from a row on. Rows must be requested in ascending order. */
+  cursor(from = 0): { at(row: number): SparseEvent } {
     const [revenue, engagement, vitals] = [this.#revenue, this.#engagement, this.#vitals]
-    const next = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
+    const first = ({ row }: { row: GrowingUint32 }) => (from === 0 ? 0 : row.firstFrom(from))
+    const next = { props: first(this.#props), revenue: first(revenue), engagement: first(engagement), vitals: first(vitals) }
     return {
       at: (row) => {
         next.props = skipTo(this.#props.row, next.props, row)

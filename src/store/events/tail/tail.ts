@@ -13,7 +13,7 @@ import { GrowingRows, type RowRuns, unmarkedRows } from "./growing.ts"
 import { orderOf } from "./order.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
 import { SparseTail } from "./sparse.ts"
-import { TailVisits } from "./visits.ts"
+import { EVENT_BYTES, TailVisits, VISIT_BYTES } from "./visits.ts"
 
 /**
  * The events of a site that are not in a segment yet, as growing columns in order of arrival. The writer and every reader have their
@@ -40,10 +40,6 @@ export class SiteTail implements Part {
   }
   get events(): number {
     return this.#rows.length
-  }
-
-  has(visitId: number): boolean {
-    return this.#visits.find(visitId) !== undefined
   }
 
   openVisit(visit: TailVisit, place: LogPlace): void {
@@ -91,6 +87,14 @@ export class SiteTail implements Part {
     this.#stretch(start, event.at)
     return earlierBy > 0 ? first : undefined
   }
+
+  /** Approximate memory: growing arrays have room for half as many rows again. */
+  get bytes(): number {
+    return 1.5 * (this.events * EVENT_BYTES + this.visits * VISIT_BYTES + this.#sparse.length * 4)
+  }
+
+  /** Returns a visit that events may still join. */
+  openVisitAt: TailVisits["openAt"] = (...args) => this.#visits.openAt(...args)
 
   findOpen: TailVisits["findOpen"] = (...args) => this.#visits.findOpen(...args)
 
@@ -155,6 +159,10 @@ export class SiteTail implements Part {
 
   sealedVisits: TailVisits["findSealed"] = (...args) => this.#visits.findSealed(...args)
 
+  ageBytes: TailVisits["ageBytes"] = (...args) => this.#visits.ageBytes(...args)
+
+  findIdle: TailVisits["findIdle"] = (...args) => this.#visits.findIdle(...args)
+
   visitPlace(row: number): ReturnType<TailVisits["place"]> {
     return this.#visits.place(row)
   }
@@ -165,18 +173,26 @@ export class SiteTail implements Part {
     const sparse = this.#sparse.cursor()
     for (let row = 0; row < this.events && float64.sequence[row]! < boundary; row++) {
       const visit = uint32.visit[row]!
-      if (chosen[visit] !== 1) continue
-      const event = {
-        at: this.#visits.start(visit) + uint32.offset[row]!,
-        sequence: float64.sequence[row]!,
-        name: uint32.name[row]!,
-        page: uint32.page[row]!,
-        hostname: uint32.hostname[row]!,
-        title: uint32.title[row]!,
-        interactive: uint32.interactive[row]!,
-        ...sparse.at(row),
-      }
-      yield { visit, event }
+      if (chosen[visit] === 1) yield { visit, event: this.#eventAt(row, sparse.at(row)) }
+    }
+  }
+
+  /** Returns an event in the form of the log. */
+  eventAt(row: number): TailEvent {
+    return this.#eventAt(row, this.#sparse.at(row))
+  }
+
+  #eventAt(row: number, optional: ReturnType<SparseTail["at"]>): TailEvent {
+    const { uint32, float64 } = this.#rows
+    return {
+      at: this.#visits.start(uint32.visit[row]!) + uint32.offset[row]!,
+      sequence: float64.sequence[row]!,
+      name: uint32.name[row]!,
+      page: uint32.page[row]!,
+      hostname: uint32.hostname[row]!,
+      title: uint32.title[row]!,
+      interactive: uint32.interactive[row]!,
+      ...optional,
     }
   }
 

@@ -45,6 +45,11 @@ export class Tails {
     return this.#tails.values()
   }
 
+  /** Approximate memory of all tails. */
+  get bytes(): number {
+    return this.#tails.values().reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
   /** Number of events of all sites. */
   get events(): number {
     return this.#tails.values().reduce((sum, { events }) => sum + events, 0)
@@ -73,16 +78,20 @@ export class Tails {
     const epoch = readState(db, "log_epoch")
     if (epoch !== this.#epoch && this.lastRecord > 0) {
       if (this.lastRecord < floor) return false
-      runSteps(this.dropSealed(floor, carriedVisits(db, floor)))
+      runSteps(this.dropSealed(floor, carriedVisits(db, floor, epoch)))
     }
     this.#epoch = epoch
-    const sql = "select id, arrived_at, record from log where id >= ? order by id"
-    for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(Math.max(this.lastRecord + 1, floor))) {
+    const apply = (id: number, arrivedAt: number, record: Uint8Array) => {
       const tail = (lane: number) => {
         this.#lastRecords.set(lane, id)
         return this.tail(lane)
       }
-      replay(record, { record: id, arrivedAt: arrived_at }, { ...callbacksOf(id), tail })
+      replay(record, { record: id, arrivedAt }, { ...callbacksOf(id), tail })
+    }
+    if (this.lastRecord === 0) for (const { record } of carriedParts(db, epoch)) apply(floor, 0, record)
+    const sql = "select id, arrived_at, record from log where id >= ? order by id"
+    for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(Math.max(this.lastRecord + 1, floor))) {
+      apply(id, arrived_at, record)
       this.lastRecord = id
     }
     this.lastRecord = Math.max(this.lastRecord, floor)
@@ -101,15 +110,28 @@ export class Tails {
 
 const NO_CALLBACKS = {}
 
+interface CarriedPart {
+  record: Uint8Array
+  visits: Uint8Array
+}
+
+/** Returns the parts of what the last seal left in the tail. */
+const carriedParts = (db: Database, epoch: number): IterableIterator<CarriedPart> =>
+  db.query<CarriedPart, [number]>("select record, visits from carried where epoch = ? order by part").iterate(epoch)
+
 /** Returns the ids of the visits that the last seal left in the tail. */
-function carriedVisits(db: Database, floor: number): Set<number> {
-  const row = db.query<{ kept: Uint8Array | null }, [number]>("select kept from log where id = ?").get(floor)
-  if (!row?.kept) return new Set()
-  const content = unseal(row.kept)
-  if (!content) throw new StoreFault("damaged", `Record ${floor} of the event log is damaged`)
-  const bytes = new ByteReader(content)
+function carriedVisits(db: Database, floor: number, epoch: number): Set<number> {
   const visitIds = new Set<number>()
-  while (!bytes.done) visitIds.add(bytes.uint())
+  const add = (sealed: Uint8Array) => {
+    const content = unseal(sealed)
+    if (!content) throw new StoreFault("damaged", `The visits that were carried to record ${floor} of the event log are damaged`)
+    const bytes = new ByteReader(content)
+    while (!bytes.done) visitIds.add(bytes.uint())
+  }
+  for (const { visits } of carriedParts(db, epoch)) add(visits)
+  // Earlier versions wrote them into the log.
+  const row = db.query<{ kept: Uint8Array | null }, [number]>("select kept from log where id = ?").get(floor)
+  if (row?.kept) add(row.kept)
   return visitIds
 }
 

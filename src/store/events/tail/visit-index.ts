@@ -98,7 +98,7 @@ class RowChains {
 }
 
 /** A view of one visit that can be moved to another row, so that a search allocates a single object. */
-class VisitView implements OpenVisit {
+export class VisitView implements OpenVisit {
   constructor(
     readonly visits: Visits,
     public row = 0,

@@ -1,14 +1,22 @@
 import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../../domain/dimension.ts"
 import { TRAITS, VISITOR_KINDS } from "../../../domain/visit.ts"
-import { arrivalSince, VISIT_COLUMNS, type VisitColumn } from "../part.ts"
+import { arrivalSince, EVENT_COLUMNS, VISIT_COLUMNS, type VisitColumn } from "../part.ts"
 import type { OpenVisit } from "../writer.ts"
 import { GrowingRows, type RowRuns } from "./growing.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
-import { isOpen, VisitIndex } from "./visit-index.ts"
+import { isOpen, VisitIndex, VisitView } from "./visit-index.ts"
 
 /** Columns that only the tail needs, next to those of reports. `sealing` is 1 for a visit that is closed to further events. */
 const NARROW = [...VISIT_COLUMNS, "rotating", "eventCount", "sealing"] as const
 const WIDE = ["start", "firstSequence", "id", "activeAt", "entryAt", "exitAt", "arrivedAt", "record"] as const
+
+/** Memory of a visit. */
+export const VISIT_BYTES = NARROW.length * 4 + WIDE.length * 8
+/** Memory of an event, without its optional parts. */
+export const EVENT_BYTES = EVENT_COLUMNS.length * 4 + 8
+
+/** Resolution of the ages by which idle visits are chosen. */
+const AGE_UNIT_MS = 1_000
 
 /** The visits of a tail. */
 export class TailVisits {
@@ -100,6 +108,11 @@ export class TailVisits {
     return isOpen(this.#rows, row, now)
   }
 
+  /** Returns a visit, given by row, that is open. */
+  openAt(row: number): OpenVisit {
+    return new VisitView(this.#rows, row)
+  }
+
   /** Closes a visit to further events, before it is sealed. */
   close(row: number): void {
     const { sealing, eventCount } = this.#rows.uint32
@@ -136,6 +149,30 @@ export class TailVisits {
       if (arrivedAt < oldest) oldest = arrivedAt
     }
     return { closed, events, oldest }
+  }
+
+  /** Adds the memory of the visits and their events by the time since their last arrival, in seconds. */
+  ageBytes(now: number, byAge: Float64Array): void {
+    const { arrivedAt } = this.#rows.float64
+    const { eventCount } = this.#rows.uint32
+    const oldest = byAge.length - 1
+    for (let row = 0; row < this.length; row++)
+      byAge[Math.min(oldest, ageOf(arrivedAt[row]!, now))]! += VISIT_BYTES + eventCount[row]! * EVENT_BYTES
+  }
+
+  /** Marks with 1 the closed visits, and with 2 the open ones that have had no arrival for so many seconds. Returns also their memory. */
+  findIdle(now: number, minAge: number): { chosen: Uint8Array; bytes: number } {
+    const { arrivedAt } = this.#rows.float64
+    const { eventCount } = this.#rows.uint32
+    const chosen = new Uint8Array(this.length)
+    let bytes = 0
+    for (let row = 0; row < chosen.length; row++) {
+      const isOpen = this.isOpen(row, now)
+      if (isOpen && ageOf(arrivedAt[row]!, now) < minAge) continue
+      chosen[row] = isOpen ? 2 : 1
+      bytes += VISIT_BYTES + eventCount[row]! * EVENT_BYTES
+    }
+    return { chosen, bytes }
   }
 
   /** Marks with 1 the visits whose last record is not after `floor`, except for the carried ones. */
@@ -199,3 +236,6 @@ export class TailVisits {
     }
   }
 }
+
+/** Returns the whole units since an arrival. One in the future comes from a clock that was wrong then. */
+const ageOf = (arrivedAt: number, now: number): number => Math.floor(Math.abs(now - arrivedAt) / AGE_UNIT_MS)

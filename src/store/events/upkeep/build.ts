@@ -29,6 +29,9 @@ export interface BuiltSegment {
   bytes: number
   header: Uint8Array
   columns: { name: Column; data: Uint8Array }[]
+  /** Of each visit: its row in its source, and the sequence of its first event. */
+  rows: Uint32Array
+  sequences: Float64Array
 }
 
 /** Builds segments from the visits of all sources, sorted by start. Compresses on another thread, one column at a time. */
@@ -150,7 +153,7 @@ async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): 
     "starts",
     gather64(readers, visits, (part) => part.starts()),
   )
-  await out.add(
+  const sequences = await out.add(
     "sequences",
     gather64(readers, visits, (part) => part.sequences()),
   )
@@ -181,6 +184,8 @@ async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): 
     events: visitOf.length,
     ...spans(startColumn, visitOf, offsets),
     visitor_limit: visitorLimit,
+    rows: visits.row,
+    sequences,
   }
 }
 

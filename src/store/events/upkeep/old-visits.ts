@@ -44,7 +44,7 @@ export function oldVisits(db: Database, sites: readonly SiteLimit[]): OldVisits[
       const segments = openSegments(db, id)
       const ofVisits = SEGMENT_KINDS.map((kind) => {
         const tail = tails.find(laneOf(id, kind))
-        const parts = segments.filter((each) => each.kind === kind).map(({ segment }) => segment)
+        const parts = segments.filter((each) => each.kind === kind).map(({ part }) => part)
         return { kind, ...countParts(tail && tail.events > 0 ? [...parts, tail] : parts, before) }
       })
       return [...ofVisits, oldTotals(db, id, dayNumber(day))]

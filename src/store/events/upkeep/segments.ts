@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite"
 import { columnRow } from "../bytes/columns.ts"
-import { SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
+import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
+import { hideAgain, lastTaken, readTakenVisits } from "../early-visits.ts"
+import { withoutTaken } from "../masked-part.ts"
 import type { Part } from "../part.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
@@ -28,16 +30,25 @@ interface SegmentOptions {
   kind: SegmentKind
   /** Run of the import that wrote the segment; 0 for a native one. */
   run: number
+  /** Until when visits can be taken back, epoch ms; absent when all of them are closed. */
+  openUntil?: number | undefined
+}
+
+interface OpenSegment extends SegmentOptions {
+  segment: Segment
+  /** The segment without the visits that were taken back. */
+  part: Part
+  id: number
 }
 
 /** Opens a site's segments for upkeep, records and those of all imports included. */
-export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number } & SegmentOptions)[] {
+export function openSegments(db: Database, siteId: number): OpenSegment[] {
   const cache = new ColumnCache(CACHE_BYTES, false)
-  return listAllSegments(db, siteId).map((row) => ({
-    segment: new Segment(row, db, cache),
-    id: row.id,
-    run: row.run,
-    kind: row.kind,
+  const segments = listAllSegments(db, siteId).map((row) => ({ row, segment: new Segment(row, db, cache) }))
+  const taken = segments.some(({ segment }) => segment.openUntil !== undefined) ? readTakenVisits(db) : undefined
+  return segments.map(({ row: { id, run, kind }, segment }) => ({
+    ...{ segment, id, run, kind, openUntil: segment.openUntil },
+    part: taken ? withoutTaken(segment, taken.of(laneOf(siteId, kind))) : segment,
   }))
 }
 
@@ -47,16 +58,17 @@ export function insertPending(
   siteId: number,
   importId: number,
   segment: BuiltSegment,
-  { kind, run }: SegmentOptions = { kind: "visits", run: 0 },
+  { kind, run, openUntil }: SegmentOptions = { kind: "visits", run: 0 },
 ): number {
-  const { columns, header, ...facts } = segment
+  const { columns, header, rows: _, sequences: __, ...facts } = segment
   const { id } = db
-    .query<{ id: number }, Record<string, string | number | Uint8Array>>(`insert into segments
-      (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, run, retired_at)
+    .query<{ id: number }, Record<string, string | number | Uint8Array | null>>(`insert into segments
+      (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, run, open_until,
+      retired_at)
       values ($siteId, $importId, $kind, ${FORMAT}, $visits, $events, $min_start, $max_start, $min_at, $max_at,
-        $visitor_limit, $bytes, $header, $run, ${PENDING})
+        $visitor_limit, $bytes, $header, $run, $openUntil, ${PENDING})
       returning id`)
-    .get({ siteId, importId, kind, header, run, ...facts })!
+    .get({ siteId, importId, kind, header, run, openUntil: openUntil ?? null, ...facts })!
   const insert = db.query("insert into segment_columns (id, data) values (?, ?)")
   for (const { name, data } of columns) insert.run(columnRow(id, name), data)
   return id
@@ -90,7 +102,7 @@ export async function dropRetiredInTurn(db: Database, before: number, commit: Co
 }
 
 /** Builds segments from the sources. Returns a function that replaces the old segments with them, in the caller's transaction. */
-async function rewrite(
+export async function rewrite(
   db: Database,
   oldIds: readonly number[],
   sources: readonly Source[],
@@ -107,7 +119,7 @@ async function rewrite(
 /** Lists the sites with so many small segments that merging is worthwhile. */
 export function mergeableSites(db: Database): number[] {
   const sql = `select distinct site_id as siteId from segments where kind in (${KINDS}) and retired_at is null and events < ${SMALL_EVENTS}
-    group by site_id, kind, import_id, run having count(*) >= ${SMALL_SEGMENTS}`
+    and open_until is null group by site_id, kind, import_id, run having count(*) >= ${SMALL_SEGMENTS}`
   return db
     .query<{ siteId: number }, []>(sql)
     .all()
@@ -116,7 +128,8 @@ export function mergeableSites(db: Database): number[] {
 
 /** Merges runs of small adjacent segments of the same import. */
 export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
-  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, run, kind }) => `${kind} ${segment.importId} ${run}`)
+  const closed = openSegments(db, siteId).filter(({ openUntil }) => openUntil === undefined)
+  const groups = Map.groupBy(closed, ({ segment, run, kind }) => `${kind} ${segment.importId} ${run}`)
   for (const segments of groups.values()) {
     if (segments.filter(({ segment }) => segment.events < SMALL_EVENTS).length < SMALL_SEGMENTS) continue
     for (const run of smallRuns(segments)) {
@@ -155,21 +168,24 @@ export async function eraseVisits(
   const replacements: (() => void)[] = []
   const sales: number[] = []
   let erased = 0
-  for (const { segment, id, run, kind } of openSegments(db, siteId)) {
+  const taken = lastTaken(db)
+  for (const { segment, part, id, run, kind, openUntil } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
     await Bun.sleep(0)
-    const chosen = choose(segment, kind)
+    const chosen = choose(part, kind)
     const keep = chosen.map((each) => 1 - each)
     const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
-    if (count === 0) continue
+    // Visits that were taken back may be among the erased ones in the tail, so they must not remain in the file.
+    if (count === 0 && part === segment) continue
     erased += count
-    if (kind === "visits") for (const sequence of await salesOfVisits(db, segment, chosen)) sales.push(sequence)
-    replacements.push(await rewrite(db, [id], [{ part: segment, keep }], { kind, run }, now, commit))
+    if (kind === "visits") for (const sequence of await salesOfVisits(db, part, chosen)) sales.push(sequence)
+    replacements.push(await rewrite(db, [id], [{ part, keep }], { kind, run, openUntil }, now, commit))
   }
   if (replacements.length === 0) return 0
   const rest = await dropMostSales(db, sales, commit)
   commit(() => {
     for (const replace of replacements) replace()
+    hideAgain(db, taken)
     dropSales(db, rest)
   })
   return erased

@@ -42,7 +42,7 @@ export async function sweep(journal: Journal, siteId: number): Promise<void> {
   const used = memory.uses.watch(siteId)
   try {
     const references = new References()
-    for (const { segment } of openSegments(db, siteId)) await runStepsYielding(references.add(segment))
+    for (const { part } of openSegments(db, siteId)) await runStepsYielding(references.add(part))
     const property = (key: string) => memory.interner.find(siteId, "property", key) ?? 0
     for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES, false)))
       await runStepsYielding(references.addTotals(totals, property))

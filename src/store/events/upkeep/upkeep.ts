@@ -22,9 +22,10 @@ import { dropMostSales, dropSales, insertSales, type SaleRow, salesOfImport } fr
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import { buildSegments } from "./build.ts"
+import { closeInSegments, dropExpired, settleSegments } from "./early.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
 import { returnFreePages } from "./free-pages.ts"
-import { closeInTail, eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
+import { closeInTail, eraseFromTail, rewriteTail, sealVisits } from "./sealing.ts"
 import {
   type Choose,
   dropImport,
@@ -55,8 +56,8 @@ const FORGOTTEN_AT_ONCE = 5_000
 /** Maintenance of stored visits. The operations run one after another. */
 export interface Upkeep {
   /**
-   * Moves closed visits into segments when enough have accumulated or when they are a day old; with `all`, in any case. Also continues
-   * sweeps that were interrupted by a stop.
+   * Moves closed visits into segments when enough have accumulated or when they are a day old; with `all`, in any case. If the tail is
+   * over its limit, it also moves open visits, which the next event takes back. Also continues sweeps that were interrupted by a stop.
    */
   seal(now: number, all?: boolean): Promise<void>
   /** Merges small adjacent segments. */
@@ -109,7 +110,7 @@ export interface Upkeep {
   returnFreePages(): Promise<void>
 }
 
-export function createUpkeep(journal: Journal): Upkeep {
+export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: number }): Upkeep {
   const { db } = journal
   let latest: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => Promise<T>): Promise<T> {
@@ -121,6 +122,7 @@ export function createUpkeep(journal: Journal): Upkeep {
   const erase = (siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY, begin = () => {}): Promise<number> =>
     queued(async () => {
       begin()
+      closeInSegments(db, siteId, choose, journal.commit)
       const wasDue = isSweepDue(db, siteId)
       journal.commit(() => markSweepDue(db, siteId))
       await flushIds(journal, now)
@@ -169,7 +171,7 @@ export function createUpkeep(journal: Journal): Upkeep {
 
   return {
     async seal(now, all = false) {
-      await queued(() => sealClosed(journal, now, all))
+      await queued(() => sealVisits(journal, { now, all, tailBytes }))
       // Queued separately, so that a failing sweep does not prevent sealing.
       await queued(async () => {
         for (const siteId of sitesDueForSweep(db)) await sweep(journal, siteId)
@@ -177,6 +179,8 @@ export function createUpkeep(journal: Journal): Upkeep {
     },
     merge: (now) =>
       queued(async () => {
+        await dropExpired(journal, now)
+        await settleSegments(db, now, journal.commit)
         for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.commit)
       }),
     retain: (siteId, cutoff, now) =>
@@ -198,6 +202,7 @@ export function createUpkeep(journal: Journal): Upkeep {
           for (const ordinal of ordinals) deletePerson(db, siteId, ordinal)
         })
         for (const lane of lanesOf(siteId)) closeInTail(journal, lane, chosen)
+        closeInSegments(db, siteId, chosen, journal.commit)
       }
       await erase(siteId, choose, now, Number.POSITIVE_INFINITY, begin)
       return erased
