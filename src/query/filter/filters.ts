@@ -2,8 +2,10 @@ import { dimensionFacts } from "../../domain/dimension.ts"
 import { type Condition, type Filter, textTest } from "../../domain/filter.ts"
 import type { PeopleSet } from "../../domain/people.ts"
 import type { GoalRule, SiteFacts } from "../../domain/query.ts"
+import type { Items } from "../../store/events/bytes/items.ts"
 import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { compileGoals } from "./goals.ts"
+import { fillByItems, fillCountedByItems, fillVisitsByItems } from "./item-masks.ts"
 import {
   fillByEvents,
   fillByPerson,
@@ -39,6 +41,16 @@ export interface CompiledFilter {
   events(part: Part): Uint8Array
   /** Returns the visits with an event of `events`, at any time. Those that start in the range are V. */
   visits(part: Part): Mask
+  /** Returns the same choice by item and by visit. Undefined when the part has no items, or when the filter has other conditions. */
+  byItem(part: Part): ItemChoice | undefined
+}
+
+/** A choice of events by the item and by the visit of each: `rows` are the events for which both are chosen. */
+export interface ItemChoice {
+  items: Items
+  /** One byte per item. */
+  chosen: Mask
+  visits: Mask
 }
 
 /**
@@ -58,7 +70,7 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
   }
   const reaches = filter ? compileGoals(snapshot, namedScrollGoals(filter, site)) : undefined
   let current: Part | undefined
-  let memo: { rows?: Mask; events?: Uint8Array; visits?: Mask } = {}
+  let memo: { rows?: Mask; events?: Uint8Array; visits?: Mask; byItem?: ItemChoice | undefined } = {}
   const of = (part: Part) => {
     if (part !== current) {
       pool.reuse()
@@ -68,30 +80,50 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
     return memo
   }
 
+  const byItem = (part: Part): ItemChoice | undefined => {
+    const known = of(part)
+    if (!("byItem" in known)) known.byItem = choiceOf(part, tree())
+    return known.byItem
+  }
   const rows = (part: Part): Mask => {
     const known = of(part)
-    known.rows ??= rowsOf(part, tree(), pool)
+    known.rows ??= rowsOf(part, tree(), byItem, pool)
     return known.rows
   }
   const events = (part: Part): Uint8Array => {
     const known = of(part)
-    known.events ??= countedRows(part, rows(part), reaches?.reaches(part), pool)
+    known.events ??= eventsOf(part)
     return known.events
+  }
+  const eventsOf = (part: Part): Uint8Array => {
+    const choice = hasEventConditions() ? byItem(part) : undefined
+    if (!choice) return countedRows(part, rows(part), reaches?.reaches(part), pool)
+    const mask = pool.take(part.events)
+    fillCountedByItems(mask, choice)
+    return mask
   }
   const visits = (part: Part): Mask => {
     const known = of(part)
-    known.visits ??= visitsOf(part, tree(), events, pool)
+    known.visits ??= visitsOf(part, tree(), { events, byItem }, pool)
     return known.visits
   }
   const hasEventConditions = () => tree()?.level === "event"
-  return { hasEventConditions, rows, events, visits }
+  return { hasEventConditions, rows, events, visits, byItem }
 }
 
 /** A compiled node. `test` returns a mask of visits or of events, depending on the level, which the caller may overwrite. */
 interface Node {
   level: "visit" | "event"
   test: (part: Part) => Uint8Array
+  /**
+   * For a node of events that depends on their items alone, or that joins such conditions with conditions on visits: both sides, of
+   * which an event must pass all that exist.
+   */
+  apart?: { items: ItemTest; visits?: (part: Part) => Uint8Array }
 }
+
+/** Returns a mask of items, which the caller may overwrite. */
+type ItemTest = (items: Items) => Uint8Array
 
 interface Context {
   snapshot: Snapshot
@@ -105,8 +137,12 @@ function compileNode(context: Context, filter: Filter): Node {
     case "or":
       return compileList(context, filter.op, filter.filters)
     case "not": {
-      const inner = compileNode(context, filter.filter)
-      return { level: inner.level, test: (part) => inverted(inner.test(part)) }
+      const { level, test, apart } = compileNode(context, filter.filter)
+      const items = apart && !apart.visits ? apart.items : undefined
+      return {
+        ...{ level, test: (part) => inverted(test(part)) },
+        ...(items && { apart: { items: (of) => inverted(items(of)) } }),
+      }
     }
     case "has_done":
       return compileHasDone(context, filter.filter)
@@ -130,6 +166,7 @@ function compileList({ pool, ...rest }: Context, op: "and" | "or", filters: read
   if (nodes.every((node) => node.level === "visit")) {
     return { level: "visit", test: (part) => joined("visit", part) ?? pool.take(part.visits).fill(op === "and" ? 1 : 0) }
   }
+  const apart = op === "and" ? bothApart(nodes) : eitherApart(nodes)
   return {
     level: "event",
     test: (part) => {
@@ -138,8 +175,37 @@ function compileList({ pool, ...rest }: Context, op: "and" | "or", filters: read
       if (visits) join(events, projected(part, visits, pool))
       return events
     },
+    ...(apart && { apart }),
   }
 }
+
+function bothApart(nodes: readonly Node[]): Node["apart"] {
+  const ofEvents = nodes.filter(({ level }) => level === "event")
+  const sides = ofEvents.map(({ apart }) => apart).filter((apart) => apart !== undefined)
+  if (sides.length < ofEvents.length) return undefined
+  const ofVisits = [
+    ...nodes.filter(({ level }) => level === "visit").map(({ test }) => test),
+    ...sides.flatMap(({ visits }) => visits ?? []),
+  ]
+  const items = joinedTests(
+    sides.map((side) => side.items),
+    keepBoth,
+  )
+  return { items, ...(ofVisits.length > 0 && { visits: joinedTests(ofVisits, keepBoth) }) }
+}
+
+function eitherApart(nodes: readonly Node[]): Node["apart"] {
+  const tests = nodes.map(({ apart }) => (apart && !apart.visits ? apart.items : undefined)).filter((items) => items !== undefined)
+  return tests.length === nodes.length ? { items: joinedTests(tests, keepEither) } : undefined
+}
+
+const joinedTests =
+  <Of>(tests: readonly ((of: Of) => Uint8Array)[], join: (mask: Uint8Array, other: Uint8Array) => void) =>
+  (of: Of): Uint8Array => {
+    const [first, ...others] = tests.map((test) => test(of))
+    for (const other of others) join(first!, other)
+    return first!
+  }
 
 function compileHasDone(context: Context, filter: Filter): Node {
   const { pool, snapshot, site } = context
@@ -178,7 +244,14 @@ function compileCondition(context: Context, condition: Condition): Node {
     fillByValue(mask, column, values)
     return mask
   }
-  return { level, test }
+  if (condition.dimension !== "page" && condition.dimension !== "event") return { level, test }
+  const isOfPage = condition.dimension === "page"
+  const items = ({ names, pages }: Items) => {
+    const mask = context.pool.take(names.length)
+    fillByValue(mask, isOfPage ? pages : names, values)
+    return mask
+  }
+  return { level, test, apart: { items } }
 }
 
 // Every dimension but goal and property is a column of its level, under its own name, or `name` for the dimension `event`.
@@ -205,7 +278,14 @@ function compileGoalCondition({ snapshot, site, pool }: Context, condition: Cond
     markRows(mask, rows, count)
     return mask
   }
-  return { level: "event", test }
+  if (!goals.areOfItems()) return { level: "event", test }
+  const items = (of: Items) => {
+    const mask = pool.take(of.names.length).fill(0)
+    const { rows, count } = goals.ofItems(of)
+    markRows(mask, rows, count)
+    return mask
+  }
+  return { level: "event", test, apart: { items } }
 }
 
 /** Returns the goals whose name satisfies a condition on `goal`. */
@@ -242,17 +322,32 @@ function countedRows(part: Part, rows: Mask, reaches: { rows: Uint32Array; count
   return mask
 }
 
-function visitsOf(part: Part, tree: Node | undefined, events: (part: Part) => Uint8Array, pool: MaskPool): Mask {
+function visitsOf(part: Part, tree: Node | undefined, { events, byItem }: Pick<CompiledFilter, "events" | "byItem">, pool: MaskPool): Mask {
   if (!tree) return "all"
   if (tree.level === "visit") return tree.test(part)
   const mask = pool.take(part.visits)
-  fillByEvents(mask, part.event("visit"), events(part))
+  const choice = byItem(part)
+  if (choice) fillVisitsByItems(mask, choice)
+  else fillByEvents(mask, part.event("visit"), events(part))
   return mask
 }
 
-function rowsOf(part: Part, tree: Node | undefined, pool: MaskPool): Mask {
+function rowsOf(part: Part, tree: Node | undefined, byItem: CompiledFilter["byItem"], pool: MaskPool): Mask {
   if (!tree) return "all"
-  return tree.level === "event" ? tree.test(part) : projected(part, tree.test(part), pool)
+  if (tree.level === "visit") return projected(part, tree.test(part), pool)
+  const choice = byItem(part)
+  if (!choice) return tree.test(part)
+  const mask = pool.take(part.events)
+  fillByItems(mask, choice)
+  return mask
+}
+
+function choiceOf(part: Part, tree: Node | undefined): ItemChoice | undefined {
+  const items = !tree || tree.level === "visit" || tree.apart ? part.items?.() : undefined
+  if (!items) return undefined
+  if (!tree) return { items, chosen: "all", visits: "all" }
+  if (tree.level === "visit") return { items, chosen: "all", visits: tree.test(part) }
+  return { items, chosen: tree.apart!.items(items), visits: tree.apart!.visits?.(part) ?? "all" }
 }
 
 function projected(part: Part, visits: Uint8Array, pool: MaskPool): Uint8Array {

@@ -1,5 +1,6 @@
 import { FIXED_NAMES, PAGEVIEW } from "../../domain/dimension.ts"
 import type { GoalRule } from "../../domain/query.ts"
+import type { Items } from "../../store/events/bytes/items.ts"
 import { NO_SCROLL, type Part, type Snapshot } from "../../store/events/part.ts"
 import { NumberBuffer } from "./buffers.ts"
 import { differs, isPageview, MaskPool, markProperty, ruleMask, type ValueMask, valueMask } from "./masks.ts"
@@ -17,6 +18,10 @@ export interface CompiledGoals {
   completions(part: Part): Completions
   /** Returns only the reports that complete a scroll goal. They count as events although engagement is not counted otherwise. */
   reaches(part: Part): Completions
+  /** Returns whether the items alone decide about completions: no goal asks for a property or a scroll depth. */
+  areOfItems(): boolean
+  /** Returns the items whose events complete a goal, if `areOfItems`. The `rows` are items. */
+  ofItems(items: Items): Completions
 }
 
 /**
@@ -29,18 +34,20 @@ export function compileGoals(snapshot: Snapshot, goals: readonly GoalRule[]): Co
     made ??= compileRules(snapshot, goals)
     return made
   }
-  const buffers = { candidates: new NumberBuffer(), rows: new NumberBuffer(), goals: new NumberBuffer() }
+  const [buffers, itemBuffers] = [matchBuffers(), matchBuffers()]
   const masks = new MaskPool()
 
   const reaches = (part: Part) => merged(rules().scrolls.map((goal) => goal.reaches(part)))
   const matches = (part: Part) => {
     const { values, props } = rules()
-    const all = matchingEvents(part, values, buffers)
+    const all = matching({ name: part.event("name"), page: part.event("page") }, part.events, values, buffers)
     return props.every((tests) => tests.length === 0) ? all : keepWithProperties(part, all, props, masks)
   }
   let known: { part: Part; completions: Completions } | undefined
   return {
     reaches,
+    areOfItems: () => rules().scrolls.length === 0 && rules().props.every((tests) => tests.length === 0),
+    ofItems: ({ names, pages }) => matching({ name: names, page: pages }, names.length, rules().values, itemBuffers),
     completions(part) {
       if (known?.part !== part) known = { part, completions: merged([matches(part), ...rules().scrolls.map((goal) => goal.reaches(part))]) }
       return known.completions
@@ -94,10 +101,11 @@ function propertyTests(snapshot: Snapshot, goal: GoalRule): ({ key: number; valu
   })
 }
 
-function matchingEvents(part: Part, values: GoalsByValue, buffers: Record<"candidates" | "rows" | "goals", NumberBuffer>): Completions {
-  const columns = { name: part.event("name"), page: part.event("page") }
-  const candidates = buffers.candidates.room(part.events)
-  const { count, total } = listCandidates(columns, part.events, values, candidates)
+const matchBuffers = () => ({ candidates: new NumberBuffer(), rows: new NumberBuffer(), goals: new NumberBuffer() })
+
+function matching(columns: NameAndPage, length: number, values: GoalsByValue, buffers: ReturnType<typeof matchBuffers>): Completions {
+  const candidates = buffers.candidates.room(length)
+  const { count, total } = listCandidates(columns, length, values, candidates)
   const [rows, goals] = [buffers.rows.room(total), buffers.goals.room(total)]
   listMatches(columns, candidates.subarray(0, count), values, rows, goals)
   return { rows, goals, count: total }

@@ -70,20 +70,19 @@ function countVisits(visitor: Uint32Array, length: number, visits: Uint8Array): 
 function markEntered(parts: readonly Part[], mark: StepMarker, visitors: Uint8Array, check: () => void): void {
   for (const part of parts) {
     check()
-    const { rows, marks, count } = mark(part)
-    const [visit, visitor] = [part.event("visit"), part.visit("visitor")]
+    const { visits, marks, count } = mark(part)
+    const visitor = part.visit("visitor")
     for (let i = 0; i < count; i++) {
-      const id = visitor[visit[rows[i]!]!]!
+      const id = visitor[visits[i]!]!
       if ((marks[i]! & FIRST_STEP) !== 0 && visitors[id] === SEVERAL_VISITS) visitors[id] = ENTERED
     }
   }
 }
 
 /** Writes the marked events into the trails, visit by visit, each in order of time. */
-function walkVisits(part: Part, { rows, marks, count }: MarkedEvents, trails: Trails): void {
+function walkVisits(part: Part, { rows, visits, marks, count }: MarkedEvents, trails: Trails): void {
   if (count === 0) return
-  const [visit, offset] = [part.event("visit"), part.event("offset")]
-  const [starts, visitor] = [part.starts(), part.visit("visitor")]
+  const [starts, visitor, offset] = [part.starts(), part.visit("visitor"), part.event("offset")]
   let end = trails.enter(part, count)
   const { at, marks: trailMarks } = trails
   let current = -1
@@ -91,15 +90,14 @@ function walkVisits(part: Part, { rows, marks, count }: MarkedEvents, trails: Tr
   for (let i = 0; i < count; i++) {
     const mark = marks[i]!
     if (mark === 0) continue
-    const row = rows[i]!
-    const visitRow = visit[row]!
+    const visitRow = visits[i]!
     if (visitRow !== current) {
       if (current >= 0) end = trails.endVisit(visitor[current]!, current, union, end)
       current = visitRow
       union = 0
     }
     union |= mark
-    at[end] = starts[visitRow]! + offset[row]!
+    at[end] = starts[visitRow]! + offset[rows[i]!]!
     trailMarks[end++] = mark
   }
   if (current >= 0) trails.endVisit(visitor[current]!, current, union, end)

@@ -1,18 +1,19 @@
 import { dimensionFacts } from "../../domain/dimension.ts"
 import { countryNameOrCode } from "../../domain/place-names.ts"
 import type { DimensionGrouping, Grouping, Key } from "../../domain/query.ts"
+import type { Items } from "../../store/events/bytes/items.ts"
 import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { type Buckets, bucketAt } from "../parse/buckets.ts"
+import type { Clock } from "./row-lists.ts"
 
 /** A list of rows. A list of completions also contains the goal of each row. */
 export interface RowList {
   rows: Uint32Array
   goals?: Uint32Array
   count: number
+  /** Whether these are all visits of the part. */
+  isEvery?: boolean
 }
-
-/** The instant that decides the time bucket of a row: its own, or the start of its visit (metrics.md 5.1). */
-export type Clock = "event" | "visit"
 
 /** Converts one grouping to codes: a number below `width` for each row or visit. */
 export interface CodeSource {
@@ -22,6 +23,10 @@ export interface CodeSource {
   readonly isOfVisits: boolean
   ofRows(part: Part, list: RowList, clock: Clock, out: Uint32Array): void
   ofVisits(part: Part, list: RowList, out: Uint32Array): void
+  /** Present when the name and page of an event decide. The rows of the list are items. */
+  ofItems?(items: Items, list: RowList, out: Uint32Array): void
+  /** Present for a dimension of visits: the codes of all visits. */
+  column?(part: Part): Uint32Array
   keyOf(code: number): Key
   /** Text by which the missing value is sorted: the text it is shown as. */
   readonly missing: string
@@ -59,6 +64,7 @@ function textsOf(snapshot: Snapshot, name: Parameters<Snapshot["dictionary"]>[0]
 const visitSource = (source: Described, column: VisitColumn): CodeSource => ({
   ...source,
   isOfVisits: true,
+  column: (part) => part.visit(column),
   ofRows: (part, { rows, count }, _clock, out) => pickByVisit(part.visit(column), part.event("visit"), rows, count, out),
   ofVisits: (part, { rows, count }, out) => pick(part.visit(column), rows, count, out),
 })
@@ -68,6 +74,8 @@ const eventSource = (source: Described, column: EventColumn): CodeSource => ({
   isOfVisits: false,
   ofRows: (part, { rows, count }, _clock, out) => pick(part.event(column), rows, count, out),
   ofVisits: () => refuseVisits(column),
+  ...(column === "name" && { ofItems: ({ names }: Items, { rows, count }: RowList, out: Uint32Array) => pick(names, rows, count, out) }),
+  ...(column === "page" && { ofItems: ({ pages }: Items, { rows, count }: RowList, out: Uint32Array) => pick(pages, rows, count, out) }),
 })
 
 /** Creates the source of a property. Events without the key have the missing value, as have all events for a key that was never recorded. */
@@ -102,6 +110,7 @@ const goalSource = (grouping: Grouping, names: readonly string[]): CodeSource =>
   missing: "",
   isOfVisits: false,
   ofRows: (_part, { goals, count }, _clock, out) => out.set(goals!.subarray(0, count)),
+  ofItems: (_items, { goals, count }, out) => out.set(goals!.subarray(0, count)),
   ofVisits: () => refuseVisits("goal"),
 })
 

@@ -2,6 +2,7 @@ import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledGoals } from "../filter/goals.ts"
 import { eventCounts, type Visitors } from "./event-counts.ts"
+import type { ItemEvents } from "./item-events.ts"
 import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Selection } from "./selection.ts"
 
 /** Completions of the selected goals (metrics.md section 11), by group. */
@@ -20,13 +21,16 @@ export interface Conversions {
 export function conversions(chosen: Chosen, selected: Selection, goals: CompiledGoals, visitors: Visitors): Conversions {
   const completions = chosen.goals ? selected.events : completionsOf(chosen, goals)
   const isGrouped = chosen.sources.length > 0
-  const converting = eventCounts({ isGrouped, size: selected.size, whole: () => undefined, events: completions }, visitors)
+  const none = () => undefined
+  const converting = eventCounts({ isGrouped, size: selected.size, byItem: none, whole: none, events: completions }, visitors)
   let counts: Uint32Array = new Uint32Array(0)
   return {
     read(part) {
-      const grouped = completions(part)
+      const byItem = chosen.goals && selected.byItem(part)
+      const grouped = byItem ? undefined : completions(part)
       counts = grownNumbers(counts, selected.size())
-      countGroups(grouped.groups, grouped.count, counts)
+      if (byItem) addSums(byItem.sums, counts)
+      if (grouped) countGroups(grouped.groups, grouped.count, counts)
       if (!chosen.goals) converting.read(part)
     },
     count: (group) => counts[group] ?? 0,
@@ -44,6 +48,10 @@ function completionsOf(chosen: Chosen, goals: CompiledGoals): (part: Part) => Gr
     known = { part, grouped: lists.grouped(part, list, "event") }
     return known.grouped
   }
+}
+
+function addSums({ groups, events }: ItemEvents["sums"], counts: Uint32Array): void {
+  for (let i = 0; i < groups.length; i++) counts[groups[i]!]! += events[i]!
 }
 
 function countGroups(groups: Uint32Array, count: number, counts: Uint32Array): void {

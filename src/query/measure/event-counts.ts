@@ -1,6 +1,7 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import { isCounted, isPageview } from "../filter/masks.ts"
+import type { ItemEvents } from "./item-events.ts"
 import { PairSet } from "./pair-set.ts"
 import type { Grouped, Selection } from "./selection.ts"
 
@@ -39,6 +40,13 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
 
   return {
     read(part) {
+      const byItem = selected.byItem(part)
+      if (byItem) {
+        const sink = ready(byItem.visits.count)
+        addSums(byItem.sums, sink.cells)
+        add(countVisitors(byItem.visits, part.visit("visitor"), sink), sink)
+        return
+      }
       const whole = selected.whole(part)
       if (whole) {
         const sink = ready(whole.count)
@@ -81,6 +89,32 @@ const visitColumns = (part: Part) => ({
 })
 
 const eventColumns = (part: Part) => ({ name: part.event("name"), visit: part.event("visit"), visitor: part.visit("visitor") })
+
+function addSums({ groups, events, pageviews }: ItemEvents["sums"], cells: Uint32Array): void {
+  for (let i = 0; i < groups.length; i++) {
+    const cell = groups[i]! * STRIDE
+    cells[cell + PAGEVIEWS]! += pageviews[i]!
+    cells[cell + EVENTS]! += events[i]!
+  }
+}
+
+/** Counts the visitors of visits by group, as `countVisits` does. */
+function countVisitors(
+  { rows, groups, count }: Grouped,
+  visitor: Uint32Array,
+  { cells, returning, groups: outGroups, visitors: outVisitors }: Sink,
+): number {
+  let found = 0
+  for (let i = 0; i < count; i++) {
+    const of = visitor[rows[i]!]!
+    const again = (returning[of >>> 5]! >>> (of & 31)) & 1
+    cells[groups[i]! * STRIDE + SINGLES]! += 1 - again
+    outGroups[found] = groups[i]!
+    outVisitors[found] = of
+    found += again
+  }
+  return found
+}
 
 /** Counts whole visits by group. Writes the (group, visitor) pairs of visitors with several visits to the sink and returns their number. */
 function countVisits(
@@ -135,6 +169,13 @@ export function totalCounts(selected: Selection, visitorLimit: number): EventCou
   return {
     read(part) {
       seen ??= bitset(visitorLimit)
+      const byItem = selected.byItem(part)
+      if (byItem) {
+        for (const events of byItem.sums.events) sums.events += events
+        for (const pageviews of byItem.sums.pageviews) sums.pageviews += pageviews
+        markVisitors(byItem.visits, part.visit("visitor"), seen)
+        return
+      }
       const whole = selected.whole(part)
       if (whole) addVisits(whole, part, seen, sums)
       const events = selected.events(part)
@@ -166,6 +207,10 @@ function addVisits({ rows, count }: Grouped, part: Part, seen: Int32Array, sums:
   }
   sums.pageviews += pageviewSum
   sums.events += eventSum
+}
+
+function markVisitors({ rows, count }: Grouped, visitor: Uint32Array, seen: Int32Array): void {
+  for (let i = 0; i < count; i++) seen[visitor[rows[i]!]! >>> 5]! |= 1 << (visitor[rows[i]!]! & 31)
 }
 
 function addEvents({ rows, count }: Grouped, part: Part, seen: Int32Array, sums: Sums): void {

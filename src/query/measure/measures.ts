@@ -27,7 +27,7 @@ import { pageRows } from "./page-rows.ts"
 import { type PageTimes, pageTimes } from "./page-times.ts"
 import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
 import { type Chosen, selection } from "./selection.ts"
-import { type VisitTotals, visitTotals } from "./visit-totals.ts"
+import { type Total, type VisitTotals, visitTotals } from "./visit-totals.ts"
 
 /**
  * The measures of a query. Each reads the parts once and keeps sums by group. Only those that the metrics need exist.
@@ -75,7 +75,8 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   const parts = snapshot.parts.filter((part) => touches(part, query.range))
   const returning = query.groupings.length > 0 ? returningVisitors(parts, snapshot.visitorLimit) : new Int32Array(0)
   const visitors = { limit: snapshot.visitorLimit, returning }
-  const entries = needsEntries(query) ? entryVisits(context) : undefined
+  const hasEntries = needsEntries(query)
+  const entries = hasEntries ? entryVisits(context) : undefined
   const exited = needsExited(query) ? eventCounts(selection(exitedPages(context)), visitors) : undefined
   const groupAudienceChosen = audienceOf(context, (grouping) => !isOfConversions(grouping))
   const rows = pageRows(
@@ -83,7 +84,11 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
     context.compile(choosingFilter(query.filter)),
   )
   const selected = selection(chosen)
-  const visits = visitTotals(selected, bounceMs(query.site), exitPages(context))
+  const visits = visitTotals(selected, {
+    totals: totalsOf(query.metrics, hasEntries),
+    bounceEngagedMs: bounceMs(query.site),
+    exitPages: exitPages(context),
+  })
   const events = eventCounts(selected, visitors)
   const measures = {
     parts,
@@ -165,8 +170,22 @@ const needsEntries = ({ metrics, filter, groupings }: Query): boolean =>
 /** Selects Vₑ. Its groups are those of the query, because an entry page has the dictionary number of the page. */
 function entryVisits({ query, chosen, compile, source }: MeasureContext): VisitTotals {
   const sources = query.groupings.map((grouping) => source(entryGrouping(grouping)))
-  return visitTotals(selection({ ...chosen, filter: compile(query.filter && entryFilter(query.filter)), sources }), bounceMs(query.site))
+  const entered = selection({ ...chosen, filter: compile(query.filter && entryFilter(query.filter)), sources })
+  return visitTotals(entered, { totals: ["bounced"], bounceEngagedMs: bounceMs(query.site) })
 }
+
+const TOTALS: Partial<Record<Metric, Total>> = {
+  views_per_visit: "pageviews",
+  visit_duration: "duration",
+  total_duration: "duration",
+  engaged_time: "engaged",
+  bounce_rate: "bounced",
+  bounces: "bounced",
+}
+
+/** Returns the totals over V that the metrics need. Bounces are counted over Vₑ if there is one. */
+const totalsOf = (metrics: readonly Metric[], hasEntries: boolean): Total[] =>
+  metrics.flatMap((metric) => TOTALS[metric] ?? []).filter((total) => !hasEntries || total !== "bounced")
 
 function exitPages({ query, chosen, compile }: MeasureContext) {
   if (!query.metrics.includes("exit_rate")) return undefined

@@ -1,6 +1,15 @@
 import type { Range } from "../../domain/query.ts"
+import type { Part } from "../../store/events/part.ts"
 import { differs, isCounted } from "../filter/masks.ts"
 import { bucketAt } from "../parse/buckets.ts"
+
+/** The instant that decides whether a row is in a range, and its time bucket: its own, or the start of its visit (metrics.md 5.1). */
+export type Clock = "event" | "visit"
+
+/** Returns whether all rows of a part are in a range. */
+export function isInside({ minAt, maxAt, minStart, maxStart }: Part, { from, to }: Range, clock: Clock): boolean {
+  return clock === "event" ? minAt >= from && maxAt < to : minStart >= from && maxStart < to
+}
 
 /**
  * Kernels that create and reduce ascending lists of rows. `out` can be the list itself, because each row is read before its position is
@@ -35,8 +44,15 @@ export function listCounted(name: Uint32Array, out: Uint32Array): number {
 }
 
 export function listAll(length: number, out: Uint32Array): number {
-  for (let row = 0; row < length; row++) out[row] = row
+  out.set(everyRow(length))
   return length
+}
+
+let every = new Uint32Array(0)
+/** Returns the rows from 0 up to, but not including, `length`. The array is shared and must not be written to. */
+export function everyRow(length: number): Uint32Array {
+  if (every.length < length) every = Uint32Array.from({ length: Math.max(length, 65_536) }, (_, row) => row)
+  return every.subarray(0, length)
 }
 
 export function keepMarked(rows: Uint32Array, count: number, mask: Uint8Array, out: Uint32Array): number {
@@ -84,31 +100,35 @@ export function keepStarts(visits: Uint32Array, count: number, starts: Float64Ar
   return kept
 }
 
-/** The marks that `markSplit` writes. */
-export const WHOLE = 1
-export const SPLIT = 2
-
 /**
- * Marks each visit by its counted events: WHOLE when all of them are in one bucket, SPLIT when an edge is between them, 0 when none is
- * inside the edges.
+ * Lists the visits by their counted events: `whole` when all of them are in one bucket, `split` when an edge is between them. Visits
+ * without an event inside the edges are in neither list.
  */
-export function markSplit(mask: Uint8Array, starts: Float64Array, duration: Uint32Array, edges: Float64Array): void {
-  const last = edges.length - 1
-  let bucket = 0
-  for (let visit = 0; visit < mask.length; visit++) {
+export function divideVisits(
+  starts: Float64Array,
+  duration: Uint32Array,
+  edges: Float64Array,
+  whole: Uint32Array,
+  split: Uint32Array,
+): { whole: number; split: number } {
+  const [first, last] = [edges[0]!, edges[edges.length - 1]!]
+  let [from, to] = [first, edges[1]!]
+  let wholeCount = 0
+  let splitCount = 0
+  for (let visit = 0; visit < duration.length; visit++) {
     const start = starts[visit]!
     const end = start + duration[visit]!
-    if (end < edges[0]! || start >= edges[last]!) {
-      mask[visit] = 0
-      continue
+    if (end < first || start >= last) continue
+    // Visits that follow each other mostly start in the same bucket.
+    if (start >= first && (start < from || start >= to)) {
+      const bucket = bucketAt(edges, start)
+      from = edges[bucket]!
+      to = edges[bucket + 1]!
     }
-    if (start < edges[0]!) {
-      mask[visit] = SPLIT
-      continue
-    }
-    if (start < edges[bucket]! || start >= edges[bucket + 1]!) bucket = bucketAt(edges, start)
-    mask[visit] = end < edges[bucket + 1]! ? WHOLE : SPLIT
+    if (start >= first && end < to) whole[wholeCount++] = visit
+    else split[splitCount++] = visit
   }
+  return { whole: wholeCount, split: splitCount }
 }
 
 /** Lists the counted events of chosen visits. `visit` must be ascending, and `out` must have room for all events of the part. */

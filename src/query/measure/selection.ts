@@ -2,10 +2,15 @@ import type { Range } from "../../domain/query.ts"
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledFilter, Mask } from "../filter/filters.ts"
-import type { CompiledGoals } from "../filter/goals.ts"
-import type { Clock, CodeSource, RowList } from "./codes.ts"
+import type { CompiledGoals, Completions } from "../filter/goals.ts"
+import type { CodeSource, RowList } from "./codes.ts"
 import type { GroupIndex } from "./group-index.ts"
+import { type ItemEvents, itemEvents } from "./item-events.ts"
 import {
+  type Clock,
+  divideVisits,
+  everyRow,
+  isInside,
   keepInRange,
   keepMarked,
   keepMarkedPairs,
@@ -16,9 +21,6 @@ import {
   listCounted,
   listEventsOf,
   listMarked,
-  markSplit,
-  SPLIT,
-  WHOLE,
 } from "./row-lists.ts"
 
 /** Rows of events or visits, ascending, each with a group. A row occurs once per group that it belongs to. */
@@ -46,6 +48,8 @@ export interface Selection {
   readonly isGrouped: boolean
   /** Number of groups so far. */
   size(): number
+  /** Returns E counted by item. Undefined when that is impossible, or when most of E are whole visits. */
+  byItem(part: Part): ItemEvents | undefined
   /**
    * Returns the visits whose counted events are all in E and in one bucket: their totals suffice, and no event column is read.
    * Undefined when events must be read one by one.
@@ -57,39 +61,58 @@ export interface Selection {
 
 export interface VisitSelection {
   size(): number
-  /** Returns V by group. A visit occurs once for each group of its events. */
-  visits(part: Part): Grouped
+  /** Returns V by group, in one or two lists. A visit occurs once for each group of its events. */
+  visits(part: Part): readonly Grouped[]
 }
 
 /** Creates the selection of a query. Parts must be ordered (`orderedPart`). Results remain valid until another part is read. */
 export function selection(chosen: Chosen): Selection & VisitSelection {
-  const { filter, sources, index, range } = chosen
+  const { filter, sources, index, range, edges } = chosen
   const isOfVisits = sources.every((source) => source.isOfVisits)
   const isTimed = sources.some((source) => source.grouping.by === "time")
   const [eventLists, visitLists, wholeLists] = [groupedLists(chosen), groupedLists(chosen), groupedLists(chosen)]
   const once = createOnce()
   // Evaluated with the first part, because a filter is compiled when it is first needed.
   const byVisit = () => isOfVisits && !filter.hasEventConditions() && !chosen.anyName
-  let known: { part: Part; events: Grouped } | undefined
 
-  const events = (part: Part): Grouped => {
-    if (known?.part === part) return known.events
-    const list = byVisit() ? splitEvents(part, chosen, eventLists) : matchingEvents(part, chosen, eventLists)
-    known = { part, events: eventLists.grouped(part, list, "event") }
-    return known.events
-  }
+  const counted = itemEvents(chosen)
+  const byItem = ofLatest((part) => (byVisit() ? undefined : counted(part)))
+  const divided = ofLatest((part) => divide(part, chosen, wholeLists))
+  const whole = ofLatest((part) => {
+    if (!byVisit()) return undefined
+    return wholeLists.grouped(part, liesInOneBucket(part, edges) ? allVisits(part, filter, wholeLists) : divided(part).whole)
+  })
+  const events = ofLatest((part) => {
+    const list = byVisit() ? splitEvents(part, chosen, divided, eventLists) : matchingEvents(part, chosen, eventLists)
+    return eventLists.grouped(part, list, "event")
+  })
   const started = (part: Part): Grouped => {
     // When no grouping is by time and the whole part is in the range, the events of V are those of E.
     if (!isTimed && isInside(part, range, "event") && isInside(part, range, "visit")) return events(part)
     return visitLists.grouped(part, matchingEvents(part, chosen, visitLists, "visit"), "visit")
   }
-  return {
-    isGrouped: sources.length > 0,
-    size: () => index.size,
-    whole: (part) => (byVisit() ? wholeLists.grouped(part, wholeVisits(part, chosen, wholeLists)) : undefined),
-    events,
-    visits: (part) =>
-      isOfVisits ? visitLists.grouped(part, startedVisits(part, chosen, visitLists)) : once(part, started(part), () => index.size),
+  const visits = (part: Part): readonly Grouped[] => {
+    const inItems = byItem(part)
+    if (inItems) return [inItems.visits]
+    if (!isOfVisits) return [once(part, started(part), () => index.size)]
+    const inWhole = whole(part)
+    if (!inWhole) return [visitLists.grouped(part, startedVisits(part, chosen, visitLists))]
+    if (liesInOneBucket(part, edges)) return [inWhole]
+    const { rows, count } = divided(part).split
+    const list = { rows: visitLists.rows.room(count), count: 0 }
+    list.rows.set(rows.subarray(0, count))
+    list.count = keepStarts(list.rows, count, part.starts(), range)
+    return [inWhole, visitLists.grouped(part, list)]
+  }
+  return { isGrouped: sources.length > 0, size: () => index.size, byItem, whole, events, visits }
+}
+
+/** Keeps the result for the latest part. */
+function ofLatest<Result>(compute: (part: Part) => Result): (part: Part) => Result {
+  let known: { part: Part; result: Result } | undefined
+  return (part) => {
+    if (known?.part !== part) known = { part, result: compute(part) }
+    return known.result
   }
 }
 
@@ -103,7 +126,10 @@ export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index
     spare,
     /** Returns the groups of a list of visits, or of events if there is a clock. */
     grouped(part: Part, list: RowList, clock?: Clock): Grouped {
+      // Groupings would read columns for nothing.
+      if (list.count === 0) return { rows: list.rows, groups: list.rows, count: 0 }
       const codes = sources.map((source, i) => {
+        if (list.isEvery && source.column) return source.column(part)
         const out = columns[i]!.room(list.count)
         if (clock) source.ofRows(part, list, clock, out)
         else source.ofVisits(part, list, out)
@@ -140,7 +166,7 @@ export function matchingCompletions(
   goals: CompiledGoals,
   lists: Pick<Lists, "rows" | "goals">,
   { range, clock }: { range: Range; clock: Clock },
-): Required<RowList> {
+): Completions {
   const all = goals.completions(part)
   const kept = { rows: lists.rows.room(all.count), goals: lists.goals.room(all.count), count: all.count }
   kept.rows.set(all.rows.subarray(0, all.count))
@@ -152,35 +178,47 @@ export function matchingCompletions(
   return kept
 }
 
-function isInside(part: Part, { from, to }: Range, clock: Clock): boolean {
-  return clock === "event" ? part.minAt >= from && part.maxAt < to : part.minStart >= from && part.maxStart < to
-}
-
 function startedVisits(part: Part, { filter, range }: Chosen, lists: Lists): RowList {
+  const list = allVisits(part, filter, lists)
+  if (isInside(part, range, "visit")) return list
   const rows = lists.rows.room(part.visits)
-  const count = listVisits(part, filter.visits(part), rows)
-  return { rows, count: isInside(part, range, "visit") ? count : keepStarts(rows, count, part.starts(), range) }
+  if (list.isEvery) listAll(part.visits, rows)
+  return { rows, count: keepStarts(rows, list.count, part.starts(), range) }
 }
 
-const listVisits = (part: Part, mask: Mask, rows: Uint32Array): number =>
-  mask === "all" ? listAll(part.visits, rows) : listMarked(mask, 1, rows)
-
-function wholeVisits(part: Part, { filter, edges }: Chosen, lists: Lists): RowList {
+/** Lists the visits that satisfy the filter. */
+function allVisits(part: Part, filter: CompiledFilter, lists: Lists): RowList {
   const mask = filter.visits(part)
+  if (mask === "all") return { rows: everyRow(part.visits), count: part.visits, isEvery: true }
   const rows = lists.rows.room(part.visits)
-  if (liesInOneBucket(part, edges)) return { rows, count: listVisits(part, mask, rows) }
-  return { rows, count: keepVisits(rows, listMarked(splitMarks(part, edges), WHOLE, rows), mask) }
+  return { rows, count: listMarked(mask, 1, rows) }
+}
+
+interface Divided {
+  /** Visits whose counted events are all in one bucket. */
+  whole: RowList
+  /** Visits that an edge splits. */
+  split: RowList
+}
+
+function divide(part: Part, { filter, edges }: Chosen, lists: Lists): Divided {
+  const [whole, split] = [lists.rows.room(part.visits), lists.spare.room(part.visits)]
+  const counts = divideVisits(part.starts(), part.visit("duration"), edges, whole, split)
+  const mask = filter.visits(part)
+  return {
+    whole: { rows: whole, count: keepVisits(whole, counts.whole, mask) },
+    split: { rows: split, count: keepVisits(split, counts.split, mask) },
+  }
 }
 
 /** Lists the counted events in the range of visits that an edge splits. */
-function splitEvents(part: Part, { filter, edges, range }: Chosen, lists: Lists): RowList {
+function splitEvents(part: Part, { edges, range }: Chosen, divided: (part: Part) => Divided, lists: Lists): RowList {
   if (liesInOneBucket(part, edges)) return { rows: lists.rows.room(0), count: 0 }
-  const visits = lists.spare.room(part.visits)
-  const split = keepVisits(visits, listMarked(splitMarks(part, edges), SPLIT, visits), filter.visits(part))
-  if (split === 0) return { rows: lists.rows.room(0), count: 0 }
+  const { split } = divided(part)
+  if (split.count === 0) return { rows: lists.rows.room(0), count: 0 }
   const rows = lists.rows.room(part.events)
   const [visit, offset, starts] = [part.event("visit"), part.event("offset"), part.starts()]
-  const count = listEventsOf(visits, split, visit, part.event("name"), rows)
+  const count = listEventsOf(split.rows, split.count, visit, part.event("name"), rows)
   return { rows, count: keepInRange(rows, count, { visit, offset, starts }, range) }
 }
 
@@ -191,12 +229,6 @@ function liesInOneBucket({ minAt, maxAt }: Part, edges: Float64Array): boolean {
     if (minAt >= edges[bucket]! && minAt < edges[bucket + 1]!) return maxAt < edges[bucket + 1]!
   }
   return false
-}
-
-function splitMarks(part: Part, edges: Float64Array): Uint8Array {
-  const marks = new Uint8Array(part.visits)
-  markSplit(marks, part.starts(), part.visit("duration"), edges)
-  return marks
 }
 
 /** Converts events by group to visits by group, each pair once. The events of a visit are contiguous. */

@@ -1,3 +1,4 @@
+import { zeros } from "../../store/events/bytes/zeros.ts"
 import type { Part } from "../../store/events/part.ts"
 import { grownSums } from "../filter/buffers.ts"
 import type { CompiledFilter } from "../filter/filters.ts"
@@ -22,16 +23,28 @@ export interface ExitPages {
   pageOf: ((group: number) => number) | undefined
 }
 
-/** Creates the sums. A visit with at least `bounceEngagedMs` of engaged time is not a bounce; Infinity disables this. */
-export function visitTotals(selected: VisitSelection, bounceEngagedMs: number, exitPages?: ExitPages): VisitTotals {
+export interface TotalsOptions {
+  /** The totals that are needed besides the number of visits. */
+  totals: readonly Total[]
+  /** A visit with at least that much engaged time is not a bounce; Infinity disables this. */
+  bounceEngagedMs: number
+  exitPages?: ExitPages | undefined
+}
+
+export type Total = "pageviews" | "duration" | "engaged" | "bounced"
+
+export function visitTotals(selected: VisitSelection, { totals, bounceEngagedMs, exitPages }: TotalsOptions): VisitTotals {
+  const columnsOf = neededColumns(totals, bounceEngagedMs)
   let cells: Float64Array = new Float64Array(0)
   const sum = (place: number) => (group: number) => cells[group * STRIDE + place] ?? 0
   return {
     read(part) {
-      const visits = selected.visits(part)
-      cells = grownSums(cells, selected.size() * STRIDE)
-      addTotals(visits, columnsOf(part), bounceEngagedMs, cells)
-      if (exitPages) addExits(part, visits, exitPages, cells)
+      for (const visits of selected.visits(part)) {
+        cells = grownSums(cells, selected.size() * STRIDE)
+        if (totals.length === 0) countVisits(visits, cells)
+        else addTotals(visits, columnsOf(part), bounceEngagedMs, cells)
+        if (exitPages) addExits(part, visits, exitPages, cells)
+      }
     },
     visits: sum(VISITS),
     pageviews: sum(PAGEVIEWS),
@@ -51,16 +64,32 @@ const ENGAGED = 3
 const BOUNCED = 4
 const EXITS = 5
 
-const columnsOf = (part: Part) => ({
-  pageviews: part.visit("pageviews"),
-  interactive: part.visit("interactive"),
-  duration: part.visit("duration"),
-  engaged: part.visit("engaged"),
-})
+interface TotalColumns {
+  pageviews: Uint32Array
+  interactive: Uint32Array
+  duration: Uint32Array
+  engaged: Uint32Array
+}
+
+/** Returns the function that reads the columns of the totals. Zeros stand for a column that none of them needs. */
+function neededColumns(totals: readonly Total[], bounceEngagedMs: number): (part: Part) => TotalColumns {
+  const bounces = totals.includes("bounced")
+  const read = (part: Part, name: keyof TotalColumns, isNeeded: boolean) => (isNeeded ? part.visit(name) : zeros(part.visits))
+  return (part) => ({
+    pageviews: read(part, "pageviews", bounces || totals.includes("pageviews")),
+    interactive: read(part, "interactive", bounces),
+    duration: read(part, "duration", totals.includes("duration")),
+    engaged: read(part, "engaged", totals.includes("engaged") || (bounces && bounceEngagedMs < Infinity)),
+  })
+}
+
+function countVisits({ groups, count }: Grouped, cells: Float64Array): void {
+  for (let i = 0; i < count; i++) cells[groups[i]! * STRIDE + VISITS]!++
+}
 
 function addTotals(
   { rows, groups, count }: Grouped,
-  { pageviews, interactive, duration, engaged }: ReturnType<typeof columnsOf>,
+  { pageviews, interactive, duration, engaged }: TotalColumns,
   bounceEngagedMs: number,
   cells: Float64Array,
 ): void {

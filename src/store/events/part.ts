@@ -2,6 +2,7 @@ import type { DictionaryName } from "../../domain/dimension.ts"
 import type { ImportedKind, VisibleImport } from "../../domain/imported.ts"
 import type { PeopleSet } from "../../domain/people.ts"
 import { TRAITS } from "../../domain/visit.ts"
+import type { Items } from "./bytes/items.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
 import type { SentStatement } from "./tables/row-tables.ts"
 import type { TotalsPart } from "./totals.ts"
@@ -43,6 +44,8 @@ export interface Part {
   order(): Uint32Array | null
   /** Returns whether events can still join a visit, given by row. In a segment, it can be up to a second too long. */
   isOpen(row: number, now: number): boolean
+  /** The events by name and page. Only segments have them. */
+  items?(): Items | undefined
   /** The four below are sparse: `row` is an event row, ascending. */
   props(): PropColumns
   revenue(): RevenueColumns

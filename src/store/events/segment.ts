@@ -3,7 +3,9 @@ import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { decodeFloat64, decodeUint32, type Numbers } from "./bytes/codec.ts"
 import { type Column, columnNumber, columnRow, type SegmentHeader } from "./bytes/columns.ts"
+import { type Items, MAX_ROWS, openItems, packItems } from "./bytes/items.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "./bytes/lanes.ts"
+import { zeros } from "./bytes/zeros.ts"
 import type { ColumnCache } from "./cache.ts"
 import { StoreFault } from "./fault.ts"
 import {
@@ -138,6 +140,17 @@ export class Segment implements Part {
     return Math.abs(now - lastArrival) <= VISIT_IDLE_MS
   }
 
+  items(): Items | undefined {
+    if (this.events > MAX_ROWS || this.visits > MAX_ROWS) return undefined
+    const key = `${this.#id} items`
+    const known = this.#cache.get(key)
+    if (known) return openItems(known as Uint32Array) // this key is only ever set below
+    const columns = { name: this.#passing("event.name"), page: this.#passing("event.page"), visit: this.#passing("event.visit") }
+    const packed = packItems(columns)
+    this.#cache.set(key, packed)
+    return openItems(packed)
+  }
+
   props(): PropColumns {
     const count = this.#sparse().props
     return { row: this.#uint32("props.row", count), key: this.#uint32("props.key", count), value: this.#uint32("props.value", count) }
@@ -184,22 +197,28 @@ export class Segment implements Part {
     const key = `${this.id} offset`
     const known = this.#cache.get(key)
     if (known) return known as Uint32Array // this key is only ever set below
-    const constant = this.#constant("event.step")
     // The steps are not cached: they are summed up in place, and nothing else reads them.
-    const offsets = constant === undefined ? decodeUint32(this.#bytes("event.step")) : new Uint32Array(this.events).fill(constant)
-    const visits = this.event("visit")
+    const offsets = this.#decoded("event.step", this.events)
+    const visits = this.#passing("event.visit")
     for (let row = 1; row < offsets.length; row++) if (visits[row] === visits[row - 1]) offsets[row]! += offsets[row - 1]!
     this.#cache.set(key, offsets)
     return offsets
   }
 
   #uint32(name: Column, count: number): Uint32Array {
-    const constant = this.#constant(name)
-    if (constant === 0) return zeros(count)
+    if (this.#constant(name) === 0) return zeros(count)
     // A column is always read by the same one of the two functions, so the cached type is right.
-    return this.#column(name, () =>
-      constant === undefined ? decodeUint32(this.#bytes(name)) : new Uint32Array(count).fill(constant),
-    ) as Uint32Array
+    return this.#column(name, () => this.#decoded(name, count)) as Uint32Array
+  }
+
+  /** Returns a column of events that is read once, to compute something else. It is not added to the cache. */
+  #passing(name: Column): Uint32Array {
+    return (this.#cache.get(`${this.#id} ${name}`) as Uint32Array | undefined) ?? this.#decoded(name, this.events) // see #uint32
+  }
+
+  #decoded(name: Column, count: number): Uint32Array {
+    const constant = this.#constant(name)
+    return constant === undefined ? decodeUint32(this.#bytes(name)) : new Uint32Array(count).fill(constant)
   }
 
   #float64(name: Column, count: number): Float64Array {
@@ -230,11 +249,4 @@ export class Segment implements Part {
     if (!row) throw new StoreFault("damaged", `Column ${name} of segment ${this.id} is missing`)
     return row.data
   }
-}
-
-let shared = new Uint32Array(0)
-/** Returns an array of zeros. Many columns of most sites are empty, so they share one array. */
-function zeros(count: number): Uint32Array {
-  if (shared.length < count) shared = new Uint32Array(count)
-  return shared.subarray(0, count)
 }
