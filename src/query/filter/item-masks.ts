@@ -1,47 +1,46 @@
-import { rowOf, visitOf } from "../../store/events/bytes/items.ts"
+import type { Items } from "../../store/events/bytes/items.ts"
 import type { ItemChoice } from "./filters.ts"
 import { isCounted, keepBoth } from "./masks.ts"
 
-/** Masks from a choice by item, for which only the events of chosen items are read. Each overwrites the whole mask. */
+/** Masks from a choice by item. Each overwrites the whole mask. */
 
 /** Marks the chosen events. */
-export function fillByItems(mask: Uint8Array, choice: ItemChoice): void {
-  mask.fill(0)
-  markItems(mask, choice, () => 1)
+export function fillByItems(mask: Uint8Array, { items, chosen, visits }: ItemChoice): void {
+  if (chosen === "all") mask.fill(1)
+  else fillByItem(mask, items.itemOf, chosen)
+  if (visits !== "all") clearVisits(mask, items.firsts, visits)
 }
 
 /** Marks the chosen events that are counted. */
 export function fillCountedByItems(mask: Uint8Array, choice: ItemChoice): void {
-  mask.fill(0)
-  markItems(mask, choice, isCounted)
+  fillByItems(mask, { ...choice, chosen: countedItems(choice) })
 }
 
 /** Marks the visits that have a chosen event that is counted. */
-export function fillVisitsByItems(mask: Uint8Array, { items, chosen, visits }: ItemChoice): void {
+export function fillVisitsByItems(mask: Uint8Array, choice: ItemChoice): void {
+  const { items, visits } = choice
+  const chosen = countedItems(choice)
   mask.fill(0)
-  for (let item = 0; item < items.names.length; item++) {
-    if ((chosen !== "all" && chosen[item] === 0) || isCounted(items.names[item]!) === 0) continue
-    markVisits(mask, items.events, items.starts[item]!, items.starts[item + 1]!)
-  }
+  for (let item = 0; item < chosen.length; item++) if (chosen[item] === 1) markVisits(mask, items, item)
   if (visits !== "all") keepBoth(mask, visits)
 }
 
-function markItems(mask: Uint8Array, { items, chosen, visits }: ItemChoice, isWanted: (name: number) => number): void {
-  for (let item = 0; item < items.names.length; item++) {
-    if ((chosen !== "all" && chosen[item] === 0) || isWanted(items.names[item]!) === 0) continue
-    if (visits === "all") markRows(mask, items.events, items.starts[item]!, items.starts[item + 1]!)
-    else markRowsOfVisits(mask, visits, items.events, items.starts[item]!, items.starts[item + 1]!)
-  }
+/** Returns a mask of the chosen items whose events are counted. */
+export function countedItems({ items: { names }, chosen }: Pick<ItemChoice, "items" | "chosen">): Uint8Array {
+  const mask = chosen === "all" ? new Uint8Array(names.length).fill(1) : chosen.slice()
+  for (let item = 0; item < mask.length; item++) mask[item] = mask[item]! & isCounted(names[item]!)
+  return mask
 }
 
-function markRows(mask: Uint8Array, events: Uint32Array, from: number, to: number): void {
-  for (let at = from; at < to; at++) mask[rowOf(events[at]!)] = 1
+function fillByItem(mask: Uint8Array, itemOf: Uint16Array, chosen: Uint8Array): void {
+  for (let row = 0; row < mask.length; row++) mask[row] = chosen[itemOf[row]!]!
 }
 
-function markRowsOfVisits(mask: Uint8Array, visits: Uint8Array, events: Uint32Array, from: number, to: number): void {
-  for (let at = from; at < to; at++) mask[rowOf(events[at]!)] = visits[visitOf(events[at]!)]!
+function clearVisits(mask: Uint8Array, firsts: Uint32Array, visits: Uint8Array): void {
+  for (let visit = 0; visit < visits.length; visit++) if (visits[visit] === 0) mask.fill(0, firsts[visit]!, firsts[visit + 1]!)
 }
 
-function markVisits(mask: Uint8Array, events: Uint32Array, from: number, to: number): void {
-  for (let at = from; at < to; at++) mask[visitOf(events[at]!)] = 1
+function markVisits(mask: Uint8Array, { starts, visits }: Items, item: number): void {
+  const to = starts[item + 1]!
+  for (let at = starts[item]!; at < to; at++) mask[visits[at]!] = 1
 }

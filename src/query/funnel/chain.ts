@@ -22,6 +22,7 @@ export interface Chains {
 }
 
 export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
+  if (!strict && windowMs === Infinity) return followAnyChains(steps)
   const breaks = strict ? BREAKS : 0
   const windowed = windowMs < Infinity
   const times = new Float64Array(steps)
@@ -38,6 +39,25 @@ export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
       const deadline = windowed ? at[first]! + windowMs : Number.POSITIVE_INFINITY
       markFeasible(at, marks, first, end, deadline, breaks, wanted, feasible)
       return chainTimes(at, feasible, first, wanted, times)
+    },
+  }
+}
+
+/** Does the same without window and strict order, where taking each step as early as possible reaches the most steps at the earliest times. */
+function followAnyChains(steps: number): Chains {
+  const times = new Float64Array(steps)
+  const follow = (at: Float64Array, marks: Uint32Array, begin: number, end: number): number => {
+    let step = 0
+    for (let i = begin; i < end && step < steps; i++) {
+      if ((marks[i]! & (1 << step)) !== 0) times[step++] = at[i]!
+    }
+    return step
+  }
+  return {
+    furthest: follow,
+    earliest(at, marks, begin, end) {
+      follow(at, marks, begin, end)
+      return times
     },
   }
 }

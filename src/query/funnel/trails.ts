@@ -7,10 +7,14 @@ export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end
 /** The mark of the first step. */
 export const FIRST_STEP = 1
 
-/** States of a visitor: with one visit, with several visits, and with several visits of which one has an event of the first step. */
-export const ONE_VISIT = 1
-export const SEVERAL_VISITS = 2
-export const ENTERED = 3
+export interface TrailsOptions {
+  /** A bit for each visitor with several visits. */
+  returning: Int32Array
+  /** A bit for each of them who took the first step. Modified. */
+  entered: Int32Array
+  /** Whether those who will take it have their bit already. */
+  isComplete: boolean
+}
 
 /**
  * Collects the marked events of each visitor, and passes them on when they are complete: at once with one visit, at the end with
@@ -31,10 +35,8 @@ export class Trails {
   /** Number of kept visits. */
   private kept = 0
 
-  /** `visitors` contains the states of all visitors and is modified. `isComplete`: visitors with the first step are already ENTERED in it. */
   constructor(
-    private readonly visitors: Uint8Array,
-    private readonly isComplete: boolean,
+    private readonly options: TrailsOptions,
     private readonly add: AddTrail,
   ) {}
 
@@ -51,36 +53,47 @@ export class Trails {
     return end
   }
 
+  /** Returns whether the marked events of a visit are needed. `union` is the union of their marks. */
+  needs(visitor: number, union: number): boolean {
+    if (union === 0 || !this.isReturning(visitor)) return (union & FIRST_STEP) !== 0
+    return !this.options.isComplete || (union & FIRST_STEP) !== 0 || isIn(this.options.entered, visitor)
+  }
+
   /**
-   * Ends a visit, whose events were written after the kept ones up to `end`. `row` is that of the visit, `union` the union of all marks.
-   * Returns the position of the first event of the next visit.
+   * Ends a needed visit, whose marked events were written after the kept ones up to `end`. `row` is that of the visit. Returns the position
+   * of the first event of the next visit.
    */
-  endVisit(visitor: number, row: number, union: number, end: number): number {
+  endVisit(visitor: number, row: number, end: number): number {
     const begin = this.begin[this.kept]!
-    const enters = (union & FIRST_STEP) !== 0
-    if (this.visitors[visitor] === ONE_VISIT) {
-      if (enters) this.add(this.at, this.marks, begin, end, visitor)
+    if (!this.isReturning(visitor)) {
+      this.add(this.at, this.marks, begin, end, visitor)
       return begin
     }
-    if (enters) this.visitors[visitor] = ENTERED
-    else if (this.isComplete && this.visitors[visitor] !== ENTERED) return begin
+    let union = 0
+    for (let i = begin; i < end; i++) union |= this.marks[i]!
+    if ((union & FIRST_STEP) !== 0) this.options.entered[visitor >>> 5]! |= 1 << (visitor & 31)
     this.keep(visitor, row, end)
     return end
   }
 
   /** Passes on the visitors with several visits who took the first step. Called after the last part. */
   finish(): void {
+    const { entered } = this.options
     const next = new Uint32Array(this.kept)
     const first = this.linkByVisitor(next)
     const list: number[] = []
     for (let visit = 0; visit < this.kept; visit++) {
       const visitor = this.visitor[visit]!
-      if (this.visitors[visitor] !== ENTERED) continue
-      this.visitors[visitor] = 0
+      if (!isIn(entered, visitor)) continue
+      entered[visitor >>> 5]! &= ~(1 << (visitor & 31))
       list.length = 0
-      for (let link = first[visitor]!; link > 0; link = next[link - 1]!) list.push(link - 1)
+      for (let link = first(visitor); link > 0; link = next[link - 1]!) list.push(link - 1)
       this.addVisits(list)
     }
+  }
+
+  private isReturning(visitor: number): boolean {
+    return isIn(this.options.returning, visitor)
   }
 
   private keep(visitor: number, row: number, end: number): void {
@@ -94,16 +107,28 @@ export class Trails {
     this.begin[++this.kept] = end
   }
 
-  /** Links the visits of each visitor. Links count from 1, and 0 ends a list. Runs backwards, so that lists run forwards. */
-  private linkByVisitor(next: Uint32Array): Uint32Array {
-    const first = new Uint32Array(this.visitors.length)
+  /**
+   * Links the kept visits of each visitor who entered, and returns the first one of a visitor. Links count from 1, and 0 ends a list. Runs
+   * backwards, so that lists run forwards.
+   */
+  private linkByVisitor(next: Uint32Array): (visitor: number) => number {
+    const { entered } = this.options
+    // A hash table with open addressing: an array by visitor would be larger than everything else.
+    const slots = new Uint32Array(2 ** (33 - Math.clz32(this.kept)))
+    const last = slots.length - 1
+    const slotOf = (visitor: number): number => {
+      let slot = (Math.imul(visitor, 0x9e37_79b1) >>> 7) & last
+      while (slots[slot] !== 0 && this.visitor[slots[slot]! - 1] !== visitor) slot = (slot + 1) & last
+      return slot
+    }
     for (let visit = this.kept - 1; visit >= 0; visit--) {
       const visitor = this.visitor[visit]!
-      if (this.visitors[visitor] !== ENTERED) continue
-      next[visit] = first[visitor]!
-      first[visitor] = visit + 1
+      if (!isIn(entered, visitor)) continue
+      const slot = slotOf(visitor)
+      next[visit] = slots[slot]!
+      slots[slot] = visit + 1
     }
-    return first
+    return (visitor) => slots[slotOf(visitor)]!
   }
 
   /** Passes on the visits of one visitor. In most cases they are in order and do not overlap. */
@@ -165,3 +190,5 @@ export class Trails {
     return this.at[this.begin[visit]!]!
   }
 }
+
+const isIn = (bits: Int32Array, visitor: number): boolean => ((bits[visitor >>> 5]! >>> (visitor & 31)) & 1) === 1

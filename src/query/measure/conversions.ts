@@ -1,8 +1,8 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledGoals } from "../filter/goals.ts"
+import type { CountedEvents } from "./counted-events.ts"
 import { eventCounts, type Visitors } from "./event-counts.ts"
-import type { ItemEvents } from "./item-events.ts"
 import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Selection } from "./selection.ts"
 
 /** Completions of the selected goals (metrics.md section 11), by group. */
@@ -22,14 +22,14 @@ export function conversions(chosen: Chosen, selected: Selection, goals: Compiled
   const completions = chosen.goals ? selected.events : completionsOf(chosen, goals)
   const isGrouped = chosen.sources.length > 0
   const none = () => undefined
-  const converting = eventCounts({ isGrouped, size: selected.size, byItem: none, whole: none, events: completions }, visitors)
+  const converting = eventCounts({ isGrouped, size: selected.size, whole: none, counted: none, events: completions }, visitors)
   let counts: Uint32Array = new Uint32Array(0)
   return {
     read(part) {
-      const byItem = chosen.goals && selected.byItem(part)
-      const grouped = byItem ? undefined : completions(part)
+      const counted = chosen.goals && selected.counted(part)
+      const grouped = counted ? undefined : completions(part)
       counts = grownNumbers(counts, selected.size())
-      if (byItem) addSums(byItem.sums, counts)
+      if (counted) addSums(counted.sums, counts)
       if (grouped) countGroups(grouped.groups, grouped.count, counts)
       if (!chosen.goals) converting.read(part)
     },
@@ -50,7 +50,7 @@ function completionsOf(chosen: Chosen, goals: CompiledGoals): (part: Part) => Gr
   }
 }
 
-function addSums({ groups, events }: ItemEvents["sums"], counts: Uint32Array): void {
+function addSums({ groups, events }: CountedEvents["sums"], counts: Uint32Array): void {
   for (let i = 0; i < groups.length; i++) counts[groups[i]!]! += events[i]!
 }
 

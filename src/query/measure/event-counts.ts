@@ -1,9 +1,10 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import { isCounted, isPageview } from "../filter/masks.ts"
-import type { ItemEvents } from "./item-events.ts"
+import type { CountedEvents } from "./counted-events.ts"
 import { PairSet } from "./pair-set.ts"
 import type { Grouped, Selection } from "./selection.ts"
+import { bitset, countBits } from "./visitor-bits.ts"
 
 /** Counts of events and visitors over E, by group. */
 export interface EventCounts {
@@ -40,17 +41,16 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
 
   return {
     read(part) {
-      const byItem = selected.byItem(part)
-      if (byItem) {
-        const sink = ready(byItem.visits.count)
-        addSums(byItem.sums, sink.cells)
-        add(countVisitors(byItem.visits, part.visit("visitor"), sink), sink)
-        return
-      }
       const whole = selected.whole(part)
       if (whole) {
         const sink = ready(whole.count)
         add(countVisits(whole, visitColumns(part), sink), sink)
+      }
+      const counted = selected.counted(part)
+      if (counted) {
+        const sink = ready(counted.visits.count)
+        add(countLists(counted, part.visit("visitor"), sink), sink)
+        return
       }
       const events = selected.events(part)
       if (events.count === 0) return
@@ -90,30 +90,41 @@ const visitColumns = (part: Part) => ({
 
 const eventColumns = (part: Part) => ({ name: part.event("name"), visit: part.event("visit"), visitor: part.visit("visitor") })
 
-function addSums({ groups, events, pageviews }: ItemEvents["sums"], cells: Uint32Array): void {
-  for (let i = 0; i < groups.length; i++) {
-    const cell = groups[i]! * STRIDE
-    cells[cell + PAGEVIEWS]! += pageviews[i]!
-    cells[cell + EVENTS]! += events[i]!
-  }
-}
-
-/** Counts the visitors of visits by group, as `countVisits` does. */
-function countVisitors(
-  { rows, groups, count }: Grouped,
-  visitor: Uint32Array,
-  { cells, returning, groups: outGroups, visitors: outVisitors }: Sink,
-): number {
+/** Counts events by list in the same way as `countVisits`. */
+function countLists({ sums, visits }: CountedEvents, visitor: Uint32Array, sink: Sink): number {
+  const { cells, groups } = sink
   let found = 0
-  for (let i = 0; i < count; i++) {
-    const of = visitor[rows[i]!]!
-    const again = (returning[of >>> 5]! >>> (of & 31)) & 1
-    cells[groups[i]! * STRIDE + SINGLES]! += 1 - again
-    outGroups[found] = groups[i]!
-    outVisitors[found] = of
+  let from = 0
+  for (let i = 0; i < sums.groups.length; i++) {
+    const group = sums.groups[i]!
+    const count = sums.visits[i]!
+    const again = listReturning(visits.rows, from, count, visitor, sink, found)
+    groups.fill(group, found, found + again)
     found += again
+    from += count
+    cells[group * STRIDE + PAGEVIEWS]! += sums.pageviews[i]!
+    cells[group * STRIDE + EVENTS]! += sums.events[i]!
+    cells[group * STRIDE + SINGLES]! += count - again
   }
   return found
+}
+
+/** Lists the visitors with several visits behind the first `found` ones, and returns their number. */
+function listReturning(
+  rows: Uint32Array,
+  from: number,
+  count: number,
+  visitor: Uint32Array,
+  { returning, visitors }: Sink,
+  found: number,
+): number {
+  let end = found
+  for (let i = from; i < from + count; i++) {
+    const of = visitor[rows[i]!]!
+    visitors[end] = of
+    end += (returning[of >>> 5]! >>> (of & 31)) & 1
+  }
+  return end - found
 }
 
 /** Counts whole visits by group. Writes the (group, visitor) pairs of visitors with several visits to the sink and returns their number. */
@@ -169,15 +180,15 @@ export function totalCounts(selected: Selection, visitorLimit: number): EventCou
   return {
     read(part) {
       seen ??= bitset(visitorLimit)
-      const byItem = selected.byItem(part)
-      if (byItem) {
-        for (const events of byItem.sums.events) sums.events += events
-        for (const pageviews of byItem.sums.pageviews) sums.pageviews += pageviews
-        markVisitors(byItem.visits, part.visit("visitor"), seen)
-        return
-      }
       const whole = selected.whole(part)
       if (whole) addVisits(whole, part, seen, sums)
+      const counted = selected.counted(part)
+      if (counted) {
+        for (const events of counted.sums.events) sums.events += events
+        for (const pageviews of counted.sums.pageviews) sums.pageviews += pageviews
+        markVisitors(counted.visits, part.visit("visitor"), seen)
+        return
+      }
       const events = selected.events(part)
       if (events.count > 0) addEvents(events, part, seen, sums)
     },
@@ -226,34 +237,4 @@ function addEvents({ rows, count }: Grouped, part: Part, seen: Int32Array, sums:
   }
   sums.pageviews += pageviewSum
   sums.events += eventSum
-}
-
-/** Creates a bit for each visitor of a site. The words are signed, because JavaScript engines treat unsigned words with the highest bit as doubles. */
-export const bitset = (visitorLimit: number): Int32Array => new Int32Array((visitorLimit >>> 5) + 1)
-
-export function countBits(bits: Int32Array): number {
-  let count = 0
-  for (let i = 0; i < bits.length; i++) {
-    let word = bits[i]!
-    word -= (word >>> 1) & 0x5555_5555
-    word = (word & 0x3333_3333) + ((word >>> 2) & 0x3333_3333)
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
-  }
-  return count
-}
-
-/** Returns the visitors with several visits in the parts, as bits. */
-export function returningVisitors(parts: readonly Part[], visitorLimit: number): Int32Array {
-  const [seen, again] = [bitset(visitorLimit), bitset(visitorLimit)]
-  for (const part of parts) markReturning(part.visit("visitor"), seen, again)
-  return again
-}
-
-function markReturning(visitors: Uint32Array, seen: Int32Array, again: Int32Array): void {
-  for (let visit = 0; visit < visitors.length; visit++) {
-    const visitor = visitors[visit]!
-    const bit = 1 << (visitor & 31)
-    again[visitor >>> 5]! |= seen[visitor >>> 5]! & bit
-    seen[visitor >>> 5]! |= bit
-  }
 }

@@ -1,7 +1,7 @@
 import { grownNumbers } from "../filter/buffers.ts"
 
 /**
- * Numbers the groups of a report from 0 in order of first occurrence, so that sums fit into small arrays. A group is a combination of
+ * Numbers the groups of a report from 0, so that sums fit into small arrays. A group is a combination of
  * one code per grouping: a dictionary number, a bucket or a goal.
  */
 export interface GroupIndex {
@@ -10,17 +10,24 @@ export interface GroupIndex {
   /** Writes the groups of the first `count` tuples of codes, one array per grouping. New groups are added. */
   assign(codes: readonly Uint32Array[], count: number, out: Uint32Array): void
   codeOf(group: number, grouping: number): number
+  /** Whether the codes of the only grouping are the groups. */
+  readonly isDirect: boolean
 }
+
+/** Number of codes up to which sums for all of them stay small. */
+const MAX_DIRECT = 4_096
 
 /** Creates an index. `widths` are greater than every code of each grouping. */
 export function groupIndex(widths: readonly number[]): GroupIndex {
   if (widths.length === 0) return new OnlyGroup()
   const [first, ...others] = widths
+  if (others.length === 0 && first! <= MAX_DIRECT) return new DirectIndex(first!)
   return others.reduce<GroupIndex>((index) => new PairIndex(index), new CodeIndex(first!))
 }
 
 class OnlyGroup implements GroupIndex {
   readonly size = 1
+  readonly isDirect = false
   assign(_codes: readonly Uint32Array[], count: number, out: Uint32Array): void {
     out.fill(0, 0, count)
   }
@@ -29,7 +36,21 @@ class OnlyGroup implements GroupIndex {
   }
 }
 
+/** Has a group for each code, whether it occurs or not. */
+class DirectIndex implements GroupIndex {
+  readonly isDirect = true
+  constructor(readonly size: number) {}
+
+  assign([codes]: readonly Uint32Array[], count: number, out: Uint32Array): void {
+    out.set(codes!.subarray(0, count))
+  }
+  codeOf(group: number): number {
+    return group
+  }
+}
+
 class CodeIndex implements GroupIndex {
+  readonly isDirect = false
   size = 0
   /** Group by code, counted from 1. 0 means that the code has no group yet. */
   private readonly groups: Uint32Array
@@ -62,6 +83,7 @@ class CodeIndex implements GroupIndex {
 
 /** Splits the groups of another index by one more code. A hash table with open addressing, whose slots contain group + 1. */
 class PairIndex implements GroupIndex {
+  readonly isDirect = false
   size = 0
   private readonly outer: GroupIndex
   private slots = new Uint32Array(1_024)

@@ -20,7 +20,7 @@ import { type ImportedTotals, readImported } from "../imported/imported.ts"
 import { type Buckets, bucketsOf } from "../parse/buckets.ts"
 import { type CodeSource, codeSource } from "./codes.ts"
 import { type Conversions, conversions } from "./conversions.ts"
-import { type EventCounts, eventCounts, returningVisitors } from "./event-counts.ts"
+import { type EventCounts, eventCounts } from "./event-counts.ts"
 import { groupIndex } from "./group-index.ts"
 import { type Vital, type VitalValues, vitalValues } from "./grouped-values.ts"
 import { pageRows } from "./page-rows.ts"
@@ -28,6 +28,7 @@ import { type PageTimes, pageTimes } from "./page-times.ts"
 import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
 import { type Chosen, selection } from "./selection.ts"
 import { type Total, type VisitTotals, visitTotals } from "./visit-totals.ts"
+import { returningVisitors } from "./visitor-bits.ts"
 
 /**
  * The measures of a query. Each reads the parts once and keeps sums by group. Only those that the metrics need exist.
@@ -73,7 +74,7 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   const context = contextOf(snapshot, query)
   const { chosen } = context
   const parts = snapshot.parts.filter((part) => touches(part, query.range))
-  const returning = query.groupings.length > 0 ? returningVisitors(parts, snapshot.visitorLimit) : new Int32Array(0)
+  const returning = query.groupings.length > 0 ? returningVisitors(snapshot, parts) : new Int32Array(0)
   const visitors = { limit: snapshot.visitorLimit, returning }
   const hasEntries = needsEntries(query)
   const entries = hasEntries ? entryVisits(context) : undefined

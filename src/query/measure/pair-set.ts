@@ -18,7 +18,8 @@ export class PairSet {
 
   /** Adds the first `count` pairs. `groupLimit` is greater than every group. */
   add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void {
-    while (groupLimit > 2 ** (32 - this.blocks.visitorBits)) this.narrow()
+    // The last group stays unused, because a pair of ones would look like an empty slot of a hash table.
+    while (groupLimit >= 2 ** (32 - this.blocks.visitorBits)) this.narrow()
     this.blocks.add(groups, visitors, count)
     if (this.blocks.total > this.compactAt) this.compact(groupLimit)
   }
@@ -59,12 +60,30 @@ function createDistinctPairs(bits: number, groupLimit: number) {
   // The latest visitor by group, counted from 1 over all blocks.
   const stamps = new Uint32Array(groupLimit)
   const buffer = new NumberBuffer()
+  const slots = new Uint32Array(ends.length / 2)
   return (block: number, codes: Uint32Array): Uint32Array => {
     const sorted = buffer.room(codes.length)
+    // Few pairs take less time in a hash table than a pass over the counters of all visitors.
+    if (codes.length * 2 <= slots.length) return sorted.subarray(0, keepFirsts(codes, slots.fill(0), sorted))
     sortByVisitor(codes, ends.fill(0), sorted)
     const kept = keepDistinct(sorted, codes.length, bits, { stamps, before: block * 2 ** bits + 1 })
     return sorted.subarray(0, kept)
   }
+}
+
+/** Keeps each pair once, with a hash table with open addressing, whose slots contain pair + 1. */
+function keepFirsts(codes: Uint32Array, slots: Uint32Array, kept: Uint32Array): number {
+  const last = slots.length - 1
+  let count = 0
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i]!
+    let slot = (Math.imul(code, 0x9e37_79b1) >>> 9) & last
+    while (slots[slot] !== 0 && slots[slot] !== code + 1) slot = (slot + 1) & last
+    if (slots[slot] !== 0) continue
+    slots[slot] = code + 1
+    kept[count++] = code
+  }
+  return count
 }
 
 /** Sorts by the low bits, in one pass of a counting sort. */

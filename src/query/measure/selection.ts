@@ -4,8 +4,8 @@ import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledFilter, Mask } from "../filter/filters.ts"
 import type { CompiledGoals, Completions } from "../filter/goals.ts"
 import type { CodeSource, RowList } from "./codes.ts"
+import { type CountedEvents, countByItem, countSplit } from "./counted-events.ts"
 import type { GroupIndex } from "./group-index.ts"
-import { type ItemEvents, itemEvents } from "./item-events.ts"
 import {
   type Clock,
   divideVisits,
@@ -48,13 +48,13 @@ export interface Selection {
   readonly isGrouped: boolean
   /** Number of groups so far. */
   size(): number
-  /** Returns E counted by item. Undefined when that is impossible, or when most of E are whole visits. */
-  byItem(part: Part): ItemEvents | undefined
   /**
    * Returns the visits whose counted events are all in E and in one bucket: their totals suffice, and no event column is read.
-   * Undefined when events must be read one by one.
+   * Undefined when events must be read.
    */
   whole(part: Part): Grouped | undefined
+  /** Returns the events of E except those of `whole`, counted by item. Undefined when that is impossible. */
+  counted(part: Part): CountedEvents | undefined
   /** Returns the events of E except those of `whole`. */
   events(part: Part): Grouped
 }
@@ -75,9 +75,12 @@ export function selection(chosen: Chosen): Selection & VisitSelection {
   // Evaluated with the first part, because a filter is compiled when it is first needed.
   const byVisit = () => isOfVisits && !filter.hasEventConditions() && !chosen.anyName
 
-  const counted = itemEvents(chosen)
-  const byItem = ofLatest((part) => (byVisit() ? undefined : counted(part)))
+  const byItem = countByItem(chosen)
   const divided = ofLatest((part) => divide(part, chosen, wholeLists))
+  const counted = ofLatest((part) => {
+    if (!byVisit()) return byItem(part)
+    return liesInOneBucket(part, edges) ? undefined : countSplit(part, divided(part).split, chosen)
+  })
   const whole = ofLatest((part) => {
     if (!byVisit()) return undefined
     return wholeLists.grouped(part, liesInOneBucket(part, edges) ? allVisits(part, filter, wholeLists) : divided(part).whole)
@@ -92,7 +95,7 @@ export function selection(chosen: Chosen): Selection & VisitSelection {
     return visitLists.grouped(part, matchingEvents(part, chosen, visitLists, "visit"), "visit")
   }
   const visits = (part: Part): readonly Grouped[] => {
-    const inItems = byItem(part)
+    const inItems = byVisit() ? undefined : counted(part)
     if (inItems) return [inItems.visits]
     if (!isOfVisits) return [once(part, started(part), () => index.size)]
     const inWhole = whole(part)
@@ -104,7 +107,7 @@ export function selection(chosen: Chosen): Selection & VisitSelection {
     list.count = keepStarts(list.rows, count, part.starts(), range)
     return [inWhole, visitLists.grouped(part, list)]
   }
-  return { isGrouped: sources.length > 0, size: () => index.size, byItem, whole, events, visits }
+  return { isGrouped: sources.length > 0, size: () => index.size, whole, counted, events, visits }
 }
 
 /** Keeps the result for the latest part. */
@@ -135,6 +138,7 @@ export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index
         else source.ofVisits(part, list, out)
         return out
       })
+      if (index.isDirect) return { rows: list.rows, groups: codes[0]!, count: list.count }
       const out = groups.room(list.count)
       index.assign(codes, list.count, out)
       return { rows: list.rows, groups: out, count: list.count }
@@ -217,9 +221,9 @@ function splitEvents(part: Part, { edges, range }: Chosen, divided: (part: Part)
   const { split } = divided(part)
   if (split.count === 0) return { rows: lists.rows.room(0), count: 0 }
   const rows = lists.rows.room(part.events)
-  const [visit, offset, starts] = [part.event("visit"), part.event("offset"), part.starts()]
-  const count = listEventsOf(split.rows, split.count, visit, part.event("name"), rows)
-  return { rows, count: keepInRange(rows, count, { visit, offset, starts }, range) }
+  const times = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }
+  const count = listEventsOf(split.rows, split.count, times.visit, part.event("name"), rows)
+  return { rows, count: isInside(part, range, "event") ? count : keepInRange(rows, count, times, range) }
 }
 
 const keepVisits = (rows: Uint32Array, count: number, mask: Mask): number => (mask === "all" ? count : keepMarked(rows, count, mask, rows))

@@ -1,7 +1,8 @@
 import { zeros } from "../../store/events/bytes/zeros.ts"
 import type { Part } from "../../store/events/part.ts"
-import { grownSums } from "../filter/buffers.ts"
+import { grownNumbers, grownSums } from "../filter/buffers.ts"
 import type { CompiledFilter } from "../filter/filters.ts"
+import { differs } from "../filter/masks.ts"
 import type { Grouped, VisitSelection } from "./selection.ts"
 
 /** Sums over V, or over Vₑ, by group. They add up the unfiltered totals of the visits. */
@@ -35,34 +36,38 @@ export type Total = "pageviews" | "duration" | "engaged" | "bounced"
 
 export function visitTotals(selected: VisitSelection, { totals, bounceEngagedMs, exitPages }: TotalsOptions): VisitTotals {
   const columnsOf = neededColumns(totals, bounceEngagedMs)
-  let cells: Float64Array = new Float64Array(0)
-  const sum = (place: number) => (group: number) => cells[group * STRIDE + place] ?? 0
+  let counts: Uint32Array = new Uint32Array(0)
+  let sums: Float64Array = new Float64Array(0)
+  const count = (place: number) => (group: number) => counts[group * COUNTS + place] ?? 0
+  const sum = (place: number) => (group: number) => sums[group * SUMS + place] ?? 0
   return {
     read(part) {
       for (const visits of selected.visits(part)) {
-        cells = grownSums(cells, selected.size() * STRIDE)
-        if (totals.length === 0) countVisits(visits, cells)
-        else addTotals(visits, columnsOf(part), bounceEngagedMs, cells)
-        if (exitPages) addExits(part, visits, exitPages, cells)
+        counts = grownNumbers(counts, selected.size() * COUNTS)
+        sums = grownSums(sums, selected.size() * SUMS)
+        if (totals.length === 0) countVisits(visits, counts)
+        else addTotals(visits, columnsOf(part), bounceEngagedMs, { counts, sums })
+        if (exitPages) addExits(part, visits, exitPages, counts)
       }
     },
-    visits: sum(VISITS),
-    pageviews: sum(PAGEVIEWS),
+    visits: count(VISITS),
+    pageviews: count(PAGEVIEWS),
     durationMs: sum(DURATION),
     engagedMs: sum(ENGAGED),
-    bounced: sum(BOUNCED),
-    exits: sum(EXITS),
+    bounced: count(BOUNCED),
+    exits: count(EXITS),
   }
 }
 
 /** The sums of a group are adjacent, so that a visit touches few cache lines. */
-const STRIDE = 6
+const COUNTS = 4
 const VISITS = 0
 const PAGEVIEWS = 1
-const DURATION = 2
-const ENGAGED = 3
-const BOUNCED = 4
-const EXITS = 5
+const BOUNCED = 2
+const EXITS = 3
+const SUMS = 2
+const DURATION = 0
+const ENGAGED = 1
 
 interface TotalColumns {
   pageviews: Uint32Array
@@ -83,34 +88,37 @@ function neededColumns(totals: readonly Total[], bounceEngagedMs: number): (part
   })
 }
 
-function countVisits({ groups, count }: Grouped, cells: Float64Array): void {
-  for (let i = 0; i < count; i++) cells[groups[i]! * STRIDE + VISITS]!++
+function countVisits({ groups, count }: Grouped, counts: Uint32Array): void {
+  for (let i = 0; i < count; i++) counts[groups[i]! * COUNTS + VISITS]!++
 }
 
 function addTotals(
   { rows, groups, count }: Grouped,
   { pageviews, interactive, duration, engaged }: TotalColumns,
   bounceEngagedMs: number,
-  cells: Float64Array,
+  { counts, sums }: { counts: Uint32Array; sums: Float64Array },
 ): void {
   for (let i = 0; i < count; i++) {
     const visit = rows[i]!
-    const cell = groups[i]! * STRIDE
-    cells[cell + VISITS]!++
-    cells[cell + PAGEVIEWS]! += pageviews[visit]!
-    cells[cell + DURATION]! += duration[visit]!
-    cells[cell + ENGAGED]! += engaged[visit]!
-    // `interactive` counts the visit's interactive custom events.
-    if (pageviews[visit]! <= 1 && interactive[visit] === 0 && engaged[visit]! < bounceEngagedMs) cells[cell + BOUNCED]!++
+    const place = groups[i]! * COUNTS
+    const sum = groups[i]! * SUMS
+    const views = pageviews[visit]!
+    counts[place + VISITS]!++
+    counts[place + PAGEVIEWS]! += views
+    // At most one pageview and no interactive custom event.
+    const isShort = (1 - differs(views >>> 1, 0)) & (1 - differs(interactive[visit]!, 0))
+    counts[place + BOUNCED]! += engaged[visit]! < bounceEngagedMs ? isShort : 0
+    sums[sum + DURATION]! += duration[visit]!
+    sums[sum + ENGAGED]! += engaged[visit]!
   }
 }
 
-function addExits(part: Part, { rows, groups, count }: Grouped, { filter, pageOf }: ExitPages, cells: Float64Array): void {
+function addExits(part: Part, { rows, groups, count }: Grouped, { filter, pageOf }: ExitPages, counts: Uint32Array): void {
   const mask = filter.visits(part)
   const exitPage = part.visit("exit_page")
   for (let i = 0; i < count; i++) {
     const visit = rows[i]!
     if (mask !== "all" && mask[visit] === 0) continue
-    if (pageOf === undefined || pageOf(groups[i]!) === exitPage[visit]) cells[groups[i]! * STRIDE + EXITS]!++
+    if (pageOf === undefined || pageOf(groups[i]!) === exitPage[visit]) counts[groups[i]! * COUNTS + EXITS]!++
   }
 }

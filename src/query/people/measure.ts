@@ -170,10 +170,10 @@ function followFunnel(
     snapshot,
     query,
     {
-      narrow(part, { rows, visits, marks, count }) {
-        const [visitor, offset, starts] = [part.visit("visitor"), part.event("offset"), part.starts()]
+      narrow(part, { rows, marks, count }) {
+        const [visit, visitor, offset, starts] = [part.event("visit"), part.visit("visitor"), part.event("offset"), part.starts()]
         for (let i = 0; i < count; i++) {
-          const of = visits[i]!
+          const of = visit[rows[i]!]!
           const person = (visitor[of]! - slice.from) >>> 0
           if (person >= slice.size || people[person] === 0) marks[i] = 0
           else if (window.isRelative) {

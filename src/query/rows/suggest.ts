@@ -8,9 +8,9 @@ import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
 import { isCounted, type TextTest, valueMask } from "../filter/masks.ts"
 import { type ImportedLookup, importedVisitors } from "../imported/lookups.ts"
 import { propertyColumn } from "../measure/codes.ts"
-import { returningVisitors } from "../measure/event-counts.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { ValueVisitors } from "../measure/value-visitors.ts"
+import { returningVisitors } from "../measure/visitor-bits.ts"
 import { ArgumentReader, type Form, refuseArguments } from "../parse/arguments.ts"
 import { HIDDEN, type Hiding } from "../parse/array-dimensions.ts"
 
@@ -70,7 +70,7 @@ export function suggest(snapshot: Snapshot, query: SuggestQuery, check: () => vo
   const { range } = query
   const parts = snapshot.parts.filter(({ events, minAt, maxAt }) => events > 0 && maxAt >= range.from && minAt < range.to)
   const filter = compileFilter(snapshot, query.filter, query.site)
-  const visitors = new ValueVisitors(wanted, returningVisitors(parts, snapshot.visitorLimit))
+  const visitors = new ValueVisitors(wanted, returningVisitors(snapshot, parts))
   const byVisit = isOfVisits && !filter.hasEventConditions()
   for (const stored of parts) {
     check()

@@ -16,6 +16,8 @@ import type { TotalsPart } from "./totals.ts"
  * dictionary number 0 is the missing value.
  */
 export interface Part {
+  /** Identifies a whole segment, and is never used again. Other parts have none. */
+  readonly id?: number
   readonly siteId: number
   /** 0 = native. */
   readonly importId: number

@@ -142,11 +142,11 @@ export class Segment implements Part {
 
   items(): Items | undefined {
     if (this.events > MAX_ROWS || this.visits > MAX_ROWS) return undefined
-    const key = `${this.#id} items`
+    const key = `${this.id} items`
     const known = this.#cache.get(key)
     if (known) return openItems(known as Uint32Array) // this key is only ever set below
     const columns = { name: this.#passing("event.name"), page: this.#passing("event.page"), visit: this.#passing("event.visit") }
-    const packed = packItems(columns)
+    const packed = packItems(columns, this.visits)
     this.#cache.set(key, packed)
     return openItems(packed)
   }
@@ -213,7 +213,7 @@ export class Segment implements Part {
 
   /** Returns a column of events that is read once, to compute something else. It is not added to the cache. */
   #passing(name: Column): Uint32Array {
-    return (this.#cache.get(`${this.#id} ${name}`) as Uint32Array | undefined) ?? this.#decoded(name, this.events) // see #uint32
+    return (this.#cache.get(`${this.id} ${name}`) as Uint32Array | undefined) ?? this.#decoded(name, this.events) // see #uint32
   }
 
   #decoded(name: Column, count: number): Uint32Array {

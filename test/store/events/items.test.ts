@@ -1,38 +1,57 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { MAX_ROWS, openItems, packItems, rowOf, visitOf } from "../../../src/store/events/bytes/items.ts"
+import { MAX_ROWS, openItems, packItems } from "../../../src/store/events/bytes/items.ts"
 
-const columns = (rows: readonly (readonly [name: number, page: number, visit: number])[]) => ({
-  name: Uint32Array.from(rows, ([name]) => name),
-  page: Uint32Array.from(rows, ([, page]) => page),
-  visit: Uint32Array.from(rows, ([, , visit]) => visit),
-})
-
-/** Returns name, page and visit of each row, as the items have them. */
-function rowsOf({ names, pages, starts, events }: ReturnType<typeof openItems>) {
-  const rows: [number, number, number][] = []
-  for (let item = 0; item < names.length; item++) {
-    const own = events.subarray(starts[item], starts[item + 1])
-    expect(Array.from(own, rowOf)).toEqual(Array.from(own, rowOf).sort((a, b) => a - b))
-    for (const event of own) rows[rowOf(event)] = [names[item]!, pages[item]!, visitOf(event)]
-  }
-  return rows
+/** Rows of a segment: the events of each visit are adjacent. */
+interface Row {
+  name: number
+  page: number
+  visit: number
 }
 
-test("lists each event once, in the item of its name and page, in order of rows", () => {
-  const row = fc.tuple(fc.nat(4), fc.oneof(fc.nat(5), fc.integer({ min: 0, max: 0xffff_ffff })), fc.nat(0xffff))
+function itemsOf(rows: readonly Row[], visits: number) {
+  const columns = {
+    name: Uint32Array.from(rows, ({ name }) => name),
+    page: Uint32Array.from(rows, ({ page }) => page),
+    visit: Uint32Array.from(rows, ({ visit }) => visit),
+  }
+  return openItems(packItems(columns, visits))
+}
+
+function expectItemsOf(rows: readonly Row[], visits: number): void {
+  const items = itemsOf(rows, visits)
+  expect(Array.from(items.itemOf, (item) => [items.names[item]!, items.pages[item]!])).toEqual(rows.map(({ name, page }) => [name, page]))
+  expect(new Set(Array.from(items.names, (name, item) => `${name} ${items.pages[item]}`)).size).toBe(items.names.length)
+  const byItem = Map.groupBy(rows, (_, row) => items.itemOf[row]!)
+  for (let item = 0; item < items.names.length; item++) {
+    const own = items.visits.subarray(items.starts[item], items.starts[item + 1])
+    expect(Array.from(own)).toEqual(byItem.get(item)!.map(({ visit }) => visit))
+  }
+  for (let visit = 0; visit < visits; visit++) {
+    const own = rows.slice(items.firsts[visit], items.firsts[visit + 1])
+    expect(own).toEqual(rows.filter((row) => row.visit === visit))
+  }
+}
+
+test("lists the visits of each item and the rows of each visit", () => {
+  const event = fc.tuple(fc.nat(4), fc.oneof(fc.nat(5), fc.integer({ min: 0, max: 0xffff_ffff })))
   fc.assert(
-    fc.property(fc.array(row, { maxLength: 300 }), (rows) => {
-      const items = openItems(packItems(columns(rows)))
-      expect(rowsOf(items)).toEqual(rows)
-      expect(new Set(Array.from(items.names, (name, item) => `${name} ${items.pages[item]}`)).size).toBe(items.names.length)
-    }),
+    fc.property(fc.array(fc.array(event, { minLength: 1, maxLength: 9 }), { maxLength: 40 }), (visits) =>
+      expectItemsOf(
+        visits.flatMap((events, visit) => events.map(([name, page]) => ({ name, page, visit }))),
+        visits.length,
+      ),
+    ),
   )
 })
 
-test("has room for as many items as a segment has events", () => {
-  const rows = Array.from({ length: MAX_ROWS }, (_, row) => [row % 2, row >>> 1, row] as const)
-  const items = openItems(packItems(columns(rows)))
+test("has room for as many items and visits as a segment has events", () => {
+  const items = itemsOf(
+    Array.from({ length: MAX_ROWS }, (_, row) => ({ name: row % 2, page: row >>> 1, visit: row })),
+    MAX_ROWS,
+  )
   expect(items.names.length).toBe(MAX_ROWS)
-  expect(rowsOf(items)).toEqual(rows.map((row) => [...row]))
+  expect(Array.from(items.itemOf)).toEqual(Array.from({ length: MAX_ROWS }, (_, row) => row))
+  expect(Array.from(items.visits)).toEqual(Array.from({ length: MAX_ROWS }, (_, row) => row))
+  expect(Array.from(items.firsts)).toEqual(Array.from({ length: MAX_ROWS + 1 }, (_, row) => row))
 })

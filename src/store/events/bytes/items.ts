@@ -1,22 +1,23 @@
 /**
  * The events of a segment by item: the events with the same name and page belong to one item. A report that depends on names and pages
- * decides once per item, and reads only the events of the items it needs.
+ * decides once per item, and reads only the events of the items it needs. The large arrays have 16 bits, because such reports are as fast
+ * as their memory.
  */
 export interface Items {
   /** Dictionary numbers by item. */
   names: Uint32Array
   pages: Uint32Array
-  /** The events of item i are `events[starts[i]]` up to, but not including, `events[starts[i + 1]]`, ascending. */
+  /** The visits of the events of item i are `visits[starts[i]]` up to, but not including, `visits[starts[i + 1]]`, ascending. */
   starts: Uint32Array
-  /** Row and visit of each event: `rowOf` and `visitOf`. */
-  events: Uint32Array
+  visits: Uint16Array
+  /** Item of each event row. */
+  itemOf: Uint16Array
+  /** First event row of each visit, and the number of all rows at the end. */
+  firsts: Uint32Array
 }
 
-/** Maximum number of events and visits of a segment with items: both rows then fit into one number. */
+/** Maximum number of events and of visits of a segment with items. */
 export const MAX_ROWS = 65_536
-
-export const rowOf = (event: number): number => event >>> 16
-export const visitOf = (event: number): number => event & 0xffff
 
 interface EventColumns {
   name: Uint32Array
@@ -24,30 +25,38 @@ interface EventColumns {
   visit: Uint32Array
 }
 
-/** Returns the items of a segment as one array for the cache: their number, then the arrays of `Items` one after another. */
-export function packItems({ name, page, visit }: EventColumns): Uint32Array {
+/** Returns the items of a segment as one array for the cache: three lengths, then the arrays of `Items`. */
+export function packItems({ name, page, visit }: EventColumns, visits: number): Uint32Array {
   const events = name.length
-  const { item, first, count } = numberItems(name, page)
-  const packed = new Uint32Array(1 + 3 * count + 1 + events)
-  packed[0] = count
+  const count = numberItems(name, page)
+  const packed = new Uint32Array(3 + 3 * count + 1 + visits + 1 + events)
+  packed.set([count, events, visits])
   const items = openItems(packed)
   for (let i = 0; i < count; i++) {
     items.names[i] = name[first[i]!]!
     items.pages[i] = page[first[i]!]!
   }
-  sortByItem(item, visit, items)
+  items.itemOf.set(item.subarray(0, events))
+  listFirsts(visit, items.firsts)
+  sortByItem(visit, items)
   return packed
 }
 
 /** Returns the items in an array that `packItems` wrote. */
 export function openItems(packed: Uint32Array): Items {
   const count = packed[0]!
-  const starts = 1 + 2 * count
+  const events = packed[1]!
+  const starts = 3 + 2 * count
+  const firsts = starts + count + 1
+  const end = firsts + packed[2]! + 1
+  const halves = new Uint16Array(packed.buffer, end * Uint32Array.BYTES_PER_ELEMENT)
   return {
-    names: packed.subarray(1, 1 + count),
-    pages: packed.subarray(1 + count, starts),
-    starts: packed.subarray(starts, starts + count + 1),
-    events: packed.subarray(starts + count + 1),
+    names: packed.subarray(3, 3 + count),
+    pages: packed.subarray(3 + count, starts),
+    starts: packed.subarray(starts, firsts),
+    firsts: packed.subarray(firsts, end),
+    visits: halves.subarray(0, events),
+    itemOf: halves.subarray(events),
   }
 }
 
@@ -55,15 +64,16 @@ export function openItems(packed: Uint32Array): Items {
 const item = new Uint32Array(MAX_ROWS)
 const first = new Uint32Array(MAX_ROWS)
 
-function numberItems(name: Uint32Array, page: Uint32Array) {
+/** Numbers the items in order of their first events. Returns their number. */
+function numberItems(name: Uint32Array, page: Uint32Array): number {
   let count = -1
   // Few segments have many items, and a small table stays in the processor's cache.
-  for (let slots = 4_096; count === -1; slots *= 8) count = assignItems(name, page, new Uint32Array(slots), item, first)
-  return { item, first, count }
+  for (let slots = 4_096; count === -1; slots *= 8) count = assignItems(name, page, new Uint32Array(slots))
+  return count
 }
 
-/** Numbers the items in order of their first events. Returns their number, or −1 when more than half of the slots would be used. */
-function assignItems(name: Uint32Array, page: Uint32Array, slots: Uint32Array, item: Uint32Array, first: Uint32Array): number {
+/** Does the same with a hash table. Returns −1 when more than half of its slots would be used. */
+function assignItems(name: Uint32Array, page: Uint32Array, slots: Uint32Array): number {
   const last = slots.length - 1
   const limit = slots.length / 2
   let count = 0
@@ -86,11 +96,22 @@ function assignItems(name: Uint32Array, page: Uint32Array, slots: Uint32Array, i
   return count
 }
 
-/** Writes `starts` and `events` in a counting sort. */
-function sortByItem(item: Uint32Array, visit: Uint32Array, { starts, events }: Items): void {
+/** Lists the first row of each visit. Every visit has events, which are adjacent. */
+function listFirsts(visit: Uint32Array, firsts: Uint32Array): void {
+  let before = -1
+  for (let row = 0; row < visit.length; row++) {
+    if (visit[row] === before) continue
+    before = visit[row]!
+    firsts[before] = row
+  }
+  firsts[firsts.length - 1] = visit.length
+}
+
+/** Writes `starts` and `visits` in a counting sort. */
+function sortByItem(visit: Uint32Array, { starts, visits, itemOf }: Items): void {
   const ends = new Uint32Array(starts.length)
-  for (let row = 0; row < visit.length; row++) ends[item[row]! + 1]!++
+  for (let row = 0; row < itemOf.length; row++) ends[itemOf[row]! + 1]!++
   for (let i = 1; i < ends.length; i++) ends[i]! += ends[i - 1]!
   starts.set(ends)
-  for (let row = 0; row < visit.length; row++) events[ends[item[row]!]!++] = (row << 16) | visit[row]!
+  for (let row = 0; row < itemOf.length; row++) visits[ends[itemOf[row]!]!++] = visit[row]!
 }
