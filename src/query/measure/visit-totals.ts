@@ -25,7 +25,7 @@ export interface ExitPages {
 }
 
 export interface TotalsOptions {
-  /** The totals that are needed besides the number of visits. */
+  /** The totals that are needed, other than the number of visits. */
   totals: readonly Total[]
   /** A visit with at least that much engaged time is not a bounce; Infinity disables this. */
   bounceEngagedMs: number
