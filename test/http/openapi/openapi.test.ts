@@ -238,3 +238,9 @@ interface Shown {
   query?: object
   results?: { data?: { query: object } }[]
 }
+
+test("the example of sent events gets the response of the example", async () => {
+  const { bodies, answers } = operations.find(({ name }) => name === "sendEvents")!
+  const sent = await instance.api.post("/api/public/v1/sites/1/events", bodies["application/json"]!.example, instance.eventsKey)
+  expect(sent).toMatchObject({ status: 202, body: answers["202"]!.content["application/json"]!.example as object })
+})

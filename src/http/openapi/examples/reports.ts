@@ -73,7 +73,11 @@ const TOOL_CALL = {
   method: "tools/call",
   params: { name: "get_summary", arguments: { site_id: 1, period: "7d" } },
 }
-const EVENT = { name: "pageview", url: "https://shop.example/pricing?utm_source=letter", id: "order-4711-view", user_agent: "Mozilla/5.0" }
+const EVENT = {
+  ...{ name: "pageview", url: "https://shop.example/pricing?utm_source=letter", id: "order-4711-view" },
+  user_agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0",
+}
+const purchaseOf = (amount: string) => ({ name: "purchase", url: "/thanks", revenue: { amount, currency: "EUR" } })
 
 /** Examples of reports, exports and events. */
 export const REPORT_EXAMPLES: Examples = {
@@ -196,8 +200,12 @@ export const REPORT_EXAMPLES: Examples = {
     },
   },
   sendEvents: {
-    request: { events: [EVENT, { name: "purchase", url: "/thanks", revenue: { amount: "49.90", currency: "EUR" } }] },
-    response: { accepted: 1, rejected: [{ index: 1, code: "required", detail: "url is required." }], dropped: [] },
+    request: { events: [EVENT, purchaseOf("49.90"), purchaseOf("49.999")] },
+    response: {
+      accepted: 2,
+      rejected: [{ index: 2, code: "too_many_decimals", detail: "revenue has more decimal places than its currency." }],
+      dropped: [],
+    },
     texts: { "application/x-ndjson": `${JSON.stringify(EVENT)}\n` },
   },
   exportSite: {
