@@ -29,9 +29,10 @@ const Invitation = t.Object(
   { title: "Invitation" },
 )
 
-const CREATE = `Invites a person by email to this site. Who accepts becomes a guest of the organization, with this role on this site only. The invitation is valid
-for 7 days, and replaces an earlier one to the same address. If the instance sends no email, the response has the link for the person.
-Give members of the organization a role with \`PUT …/members/{user_id}\` instead: \`already_member\` has the id of the user in \`existing_id\`.
+const CREATE = `Invites a person by email to this site. A person who accepts becomes a guest of the organization, with this role on this site only. The invitation
+is valid for 7 days, and replaces an earlier one to the same address. If the instance sends no email, the response has the link for the person.
+
+A member of the organization gets a role with \`PUT …/members/{user_id}\` instead: \`already_member\` has the id of the user in \`existing_id\`.
 A key invites only to roles whose rights it has itself, and its creator must be allowed to invite members.`
 
 const operation = (operationId: string, summary: string) => ({ operationId, summary, tags: ["members"] })

@@ -10,6 +10,7 @@ import { filtersGuide } from "./filters-guide.ts"
 import { asJson, block, escapeHtml, type Guide, guideSection, inline, prose, table } from "./markup.ts"
 import { metricsGuide } from "./metrics-guide.ts"
 import { errorsOf, operationSection, type Place } from "./operation.ts"
+import { provisioningGuide } from "./provisioning-guide.ts"
 import { rangesGuide } from "./ranges-guide.ts"
 import { PAGE_SCRIPT } from "./script.ts"
 import { PAGE_STYLE } from "./style.ts"
@@ -119,6 +120,7 @@ function guidesOf(document: OpenApiDocument, places: readonly Place[], isGeneral
     rangesGuide(),
     exportGuide(),
     warehouseGuide(api),
+    provisioningGuide(api),
     ...clientGuides(api),
     assistantsGuide(api),
     headersGuide(),
