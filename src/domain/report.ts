@@ -51,7 +51,9 @@ export const ReportRange = t.Object(
     from_time: t.Optional(
       t.String({ description: "Start, as an RFC 3339 time. Present only if the range does not consist of whole days." }),
     ),
-    to_time: t.Optional(t.String({ description: "End (exclusive), as an RFC 3339 time. Present only if the range does not consist of whole days." })),
+    to_time: t.Optional(
+      t.String({ description: "End (exclusive), as an RFC 3339 time. Present only if the range does not consist of whole days." }),
+    ),
   },
   { title: "ReportRange", description: "Resolved range of the report." },
 )
