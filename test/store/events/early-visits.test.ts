@@ -139,6 +139,40 @@ test("an event that arrives during the seal continues its visit", async () => {
   expect(views().reduce((sum, count) => sum + count, 0)).toBe(300 + next)
 })
 
+test("visits that change at the end of a seal are found after a restart", async () => {
+  using life = open()
+  const count = 20_000
+  life.store.write(NOON, (writer) => {
+    for (let low = 0; low < count; low++) openVisit(writer, NOON + low, low)
+  })
+  const views = new Array<number>(count).fill(1)
+  let next = 0
+  let isOver = false
+  const sealing = life.store.seal(NOON).finally(() => {
+    isOver = true
+  })
+  const continueSome = () =>
+    life.store.append(NOON + MINUTE, (writer) => {
+      for (let left = 20; left > 0; left--, next += 7_919) {
+        views[next % count]!++
+        expect(continueVisit(writer, NOON + MINUTE, next % count)).toBe(true)
+      }
+    })
+  for (; !isOver; await Bun.sleep(0)) continueSome()
+  await sealing
+  continueSome()
+  life.restart()
+  continueSome()
+  const found = new Array<number>(count).fill(0)
+  const reader = openEventReader(life.path, { cacheBytes: 1 << 20 })
+  for (const part of reader.snapshot(1).parts) {
+    const [visitors, pageviews] = [part.visit("visitor"), part.visit("pageviews")]
+    for (let visit = 0; visit < part.visits; visit++) found[visitors[visit]!]! += pageviews[visit]!
+  }
+  reader.close()
+  expect(found).toEqual(views)
+})
+
 test("an erased visit is not taken back, and leaves no trace in its segment", async () => {
   using life = open()
   life.store.write(NOON, (writer) => {

@@ -6,9 +6,12 @@ import { GrowingRows, type RowRuns } from "./growing.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
 import { isOpen, VisitIndex, VisitView } from "./visit-index.ts"
 
-/** Columns that only the tail needs, next to those of reports. `sealing` is 1 for a visit that is closed to further events. */
+/**
+ * Columns that only the tail needs, next to those of reports. `sealing` is 1 for a visit that is closed to further events. `key` is the
+ * highest id so far, by which visits are found.
+ */
 const NARROW = [...VISIT_COLUMNS, "rotating", "eventCount", "sealing"] as const
-const WIDE = ["start", "firstSequence", "id", "activeAt", "entryAt", "exitAt", "arrivedAt", "record"] as const
+const WIDE = ["start", "firstSequence", "id", "key", "activeAt", "entryAt", "exitAt", "arrivedAt", "record"] as const
 
 /** Memory of a visit. */
 export const VISIT_BYTES = NARROW.length * 4 + WIDE.length * 8
@@ -22,6 +25,8 @@ const AGE_UNIT_MS = 1_000
 export class TailVisits {
   readonly #rows = new GrowingRows(NARROW, WIDE)
   #index: VisitIndex | undefined
+  /** Rows of the visits whose id is below that of an earlier row. */
+  readonly #outOfOrder = new Map<number, number>()
   /** Number of events of visits that `close` has closed. */
   closedEvents = 0
 
@@ -45,19 +50,21 @@ export class TailVisits {
     return this.#rows.float64.firstSequence[row]!
   }
 
-  /** Returns the row of a visit by binary search, because ids ascend. It tries the last row first: most events belong to new visits. */
+  /**
+   * Returns the row of a visit. Ids ascend, except for some that a seal has carried over last, so this is a binary search. It tries the last
+   * row first: most events belong to new visits.
+   */
   find(visitId: number): number | undefined {
-    const { id: ids } = this.#rows.float64
-    let high = this.length - 1
-    if (high >= 0 && ids[high] === visitId) return high
-    for (let low = 0; low <= high; ) {
+    const { id: ids, key: keys } = this.#rows.float64
+    let high = this.length
+    if (high > 0 && ids[high - 1] === visitId) return high - 1
+    let low = 0
+    while (low < high) {
       const row = (low + high) >>> 1
-      const id = ids[row]!
-      if (id === visitId) return row
-      if (id < visitId) low = row + 1
-      else high = row - 1
+      if (keys[row]! < visitId) low = row + 1
+      else high = row
     }
-    return undefined
+    return low < this.length && ids[low] === visitId ? low : this.#outOfOrder.get(visitId)
   }
 
   open(visit: TailVisit, place: LogPlace): void {
@@ -67,6 +74,9 @@ export class TailVisits {
     uint32.visitor_kind[row] = visit.kind
     uint32.rotating[row] = visit.rotating
     float64.id[row] = visit.id
+    const before = row === 0 ? 0 : float64.key[row - 1]!
+    float64.key[row] = Math.max(before, visit.id)
+    if (visit.id < before) this.#outOfOrder.set(visit.id, row)
     float64.start[row] = Number.POSITIVE_INFINITY
     float64.firstSequence[row] = visit.id
     float64.activeAt[row] = Number.NEGATIVE_INFINITY
@@ -192,7 +202,11 @@ export class TailVisits {
   take(from: TailVisits, rows: RowRuns): void {
     this.#rows.takeAll(from.#rows, rows)
     const { sealing, eventCount } = this.#rows.uint32
-    for (let row = 0; row < this.length; row++) if (sealing[row] === 1) this.closedEvents += eventCount[row]!
+    const { id, key } = this.#rows.float64
+    for (let row = 0; row < this.length; row++) {
+      if (sealing[row] === 1) this.closedEvents += eventCount[row]!
+      if (id[row] !== key[row]) this.#outOfOrder.set(id[row]!, row)
+    }
   }
 
   #touch(visit: number, event: TailEvent, place: LogPlace): number {
