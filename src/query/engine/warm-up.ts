@@ -1,38 +1,60 @@
 import type { Query } from "../../domain/query.ts"
-import type { EventReader, Part, Snapshot } from "../../store/events/part.ts"
+import type { EventReader, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { aggregate } from "../measure/aggregate.ts"
 
 /** Most likely range of the first query. */
 const RANGE_MS = 30 * 86_400_000
-/** Size of a visit in the decoded columns of a summary. */
+/** Size of a visit in the decoded columns of a summary, and in those of `READ_AHEAD`; size of an event in its item and offset. */
 const BYTES_PER_VISIT = 64
+const MORE_BYTES_PER_VISIT = 64
+const BYTES_PER_EVENT = 8
+
+/** What the cards of a dashboard group visits by. */
+const READ_AHEAD: readonly VisitColumn[] = ["entry_page", "exit_page", "source", "channel", "country", "region", "device", "browser", "os"]
 
 /**
- * Prepares a worker for its first query in steps of a few milliseconds: reads the log, then the columns of a summary over the last
- * 30 days of the site with the most data. The columns stay in the cache, and the kernels are compiled. The caller may stop after any
- * step.
+ * Prepares a worker for its first queries in steps of a few milliseconds: reads the log, then the columns of a summary over the last
+ * 30 days of the site with the most data, then the columns of its other reports. They stay in the cache, of which half is used, and the
+ * kernels are compiled. The caller may stop after any step.
  */
 export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void> {
   const siteId = reader.fullestSite()
   const snapshot = reader.snapshot(siteId ?? 0)
   yield
-  for (const part of latestParts(snapshot, cacheBytes / 2)) {
+  const latest = latestParts(snapshot)
+  const room = createRoom(cacheBytes / 2)
+  for (const part of latest.filter(({ visits }) => room.takes(visits * BYTES_PER_VISIT))) {
     aggregate({ ...snapshot, parts: [part] }, summaryOf(snapshot.siteId, part), () => {})
+    yield
+  }
+  for (const part of latest.filter(({ visits, events }) => room.takes(visits * MORE_BYTES_PER_VISIT + events * BYTES_PER_EVENT))) {
+    readAhead(part)
     yield
   }
 }
 
-/** Returns the latest parts that fit into a number of bytes, the newest first. */
-function latestParts({ parts }: Snapshot, bytes: number): Part[] {
+/** Returns the parts of the last 30 days, the newest first. */
+function latestParts({ parts }: Snapshot): Part[] {
   const latest = parts.reduce((latest, { maxStart }) => Math.max(latest, maxStart), 0)
-  let visits = bytes / BYTES_PER_VISIT
-  return parts
-    .filter(({ maxStart }) => maxStart > latest - RANGE_MS)
-    .reverse()
-    .filter((part) => {
-      visits -= part.visits
-      return visits >= 0
-    })
+  return parts.filter(({ maxStart }) => maxStart > latest - RANGE_MS).reverse()
+}
+
+/** Counts a number of bytes down. */
+function createRoom(bytes: number) {
+  let left = bytes
+  return {
+    takes(size: number): boolean {
+      left -= size
+      return left >= 0
+    },
+  }
+}
+
+function readAhead(part: Part): void {
+  part.items?.()
+  part.starts()
+  part.event("offset")
+  for (const column of READ_AHEAD) part.visit(column)
 }
 
 const summaryOf = (siteId: number, part: Part): Query => ({

@@ -199,8 +199,7 @@ export class Segment implements Part {
     if (known) return known as Uint32Array // this key is only ever set below
     // The steps are not cached: they are summed up in place, and nothing else reads them.
     const offsets = this.#decoded("event.step", this.events)
-    const visits = this.#passing("event.visit")
-    for (let row = 1; row < offsets.length; row++) if (visits[row] === visits[row - 1]) offsets[row]! += offsets[row - 1]!
+    addSteps(offsets, this.#passing("event.visit"))
     this.#cache.set(key, offsets)
     return offsets
   }
@@ -211,14 +210,17 @@ export class Segment implements Part {
     return this.#column(name, () => this.#decoded(name, count)) as Uint32Array
   }
 
-  /** Returns a column of events that is read once, to compute something else. It is not added to the cache. */
-  #passing(name: Column): Uint32Array {
-    return (this.#cache.get(`${this.id} ${name}`) as Uint32Array | undefined) ?? this.#decoded(name, this.events) // see #uint32
+  /** Returns a column of events that is read once, to compute something else. It is not added to the cache, and overwritten by the next call. */
+  #passing(name: PassingColumn): Uint32Array {
+    const known = this.#cache.get(`${this.id} ${name}`)
+    if (known) return known as Uint32Array // see #uint32
+    passing[name] ??= new Uint32Array(MAX_ROWS)
+    return this.#decoded(name, this.events, passing[name])
   }
 
-  #decoded(name: Column, count: number): Uint32Array {
+  #decoded(name: Column, count: number, buffer?: Uint32Array): Uint32Array {
     const constant = this.#constant(name)
-    return constant === undefined ? decodeUint32(this.#bytes(name)) : new Uint32Array(count).fill(constant)
+    return constant === undefined ? decodeUint32(this.#bytes(name), buffer) : new Uint32Array(count).fill(constant)
   }
 
   #float64(name: Column, count: number): Float64Array {
@@ -250,3 +252,21 @@ export class Segment implements Part {
     return row.data
   }
 }
+
+/** Turns the steps of events into their offsets. Without branches, because visits are short. */
+function addSteps(steps: Uint32Array, visits: Uint32Array): void {
+  let offset = 0
+  let before = -1
+  for (let row = 0; row < steps.length; row++) {
+    const change = visits[row]! ^ before
+    // All ones within a visit, otherwise 0.
+    const isSame = ~((change | -change) >> 31)
+    offset = (steps[row]! + (offset & isSame)) | 0
+    steps[row] = offset
+    before = visits[row]!
+  }
+}
+
+type PassingColumn = "event.name" | "event.page" | "event.visit"
+/** The buffers of such columns. New memory for each segment would take longer than decoding. */
+const passing: Partial<Record<PassingColumn, Uint32Array>> = {}

@@ -1,6 +1,9 @@
+import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
+import type { Query } from "../../../src/domain/query.ts"
 import { openEngine } from "../../../src/query/engine/engine.ts"
 import { warmUp } from "../../../src/query/engine/warm-up.ts"
+import { aggregate } from "../../../src/query/measure/aggregate.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import { event, NO_TRAITS } from "../../store/events/samples.ts"
 import { openTraffic, SITE } from "../traffic.ts"
@@ -19,6 +22,12 @@ async function sealedTraffic(days: readonly number[], visits: number) {
   return traffic
 }
 
+const breakdownBy = (dimension: "page" | "country" | "browser"): Query => ({
+  ...{ site: SITE, range: { from: START, to: START + 2 * DAY_MS }, timezone: "UTC", now: START + 2 * DAY_MS },
+  ...{ metrics: ["visitors", "visits"], groupings: [{ by: "dimension", dimension }] },
+  ...{ order: [{ by: "metric", index: 0, descending: true }], offset: 0, limit: 10, fillBuckets: false },
+})
+
 function stepsOf(path: string, cacheBytes: number): number {
   const reader = openEventReader(path, { cacheBytes })
   const steps = [...warmUp(reader, cacheBytes)].length
@@ -28,11 +37,34 @@ function stepsOf(path: string, cacheBytes: number): number {
 
 test.each([
   ["an empty store", [], 0, ROOM, 1],
-  ["the last 30 days", [0, 11, 39, 40], 3, ROOM, 4],
+  ["the last 30 days", [0, 11, 39, 40], 3, ROOM, 7],
   ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 4 * 20 * 64, 3],
-])("prepares %s, with one step for the log and one per segment", async (_, days, visits, cacheBytes, steps) => {
+])("prepares %s, step by step", async (_, days, visits, cacheBytes, steps) => {
   using traffic = await sealedTraffic(days, visits)
   expect(stepsOf(traffic.path, cacheBytes)).toBe(steps)
+})
+
+test("has read what the usual reports of the last 30 days need", async () => {
+  using traffic = openTraffic(START)
+  for (let visitor = 0; visitor < 20; visitor++) {
+    const traits = { country: visitor < 12 ? "DE" : "FR", browser: visitor < 13 ? "Firefox" : "Safari" }
+    const event = { at: START + visitor, page: visitor < 14 ? "/" : "/about" }
+    traffic.visit({ visitor, traits, events: [event, { ...event, at: event.at + 1 }] })
+  }
+  await traffic.seal()
+  const reader = openEventReader(traffic.path, { cacheBytes: ROOM })
+  for (const _ of warmUp(reader, ROOM));
+  // What is not in the cache now cannot be read any more.
+  const db = new Database(traffic.path)
+  db.run("delete from segment_columns")
+  db.close()
+  const busiest = (dimension: "page" | "country" | "browser") =>
+    aggregate(reader.snapshot(1), breakdownBy(dimension), () => {}).rows.map(({ values }) => values[0])
+  expect(busiest("country")).toEqual([12, 8])
+  expect(busiest("browser")).toEqual([13, 7])
+  expect(busiest("page")).toEqual([14, 6])
+  expect(() => reader.snapshot(1).parts[0]!.sequences()).toThrow("Column sequences of segment 1 is missing")
+  reader.close()
 })
 
 test("prepares the site with the most recent events", async () => {
