@@ -92,7 +92,7 @@ function writeVisits(part: Part, { firsts, itemOf }: Items, { marks, first, need
   const starts = part.starts()
   const visitor = part.visit("visitor")
   const offset = part.event("offset")
-  let end = trails.enter(part, part.events)
+  let end = trails.enter(part, rowsOf(needed, count, firsts))
   const { at, marks: trailMarks } = trails
   for (let i = 0; i < count; i++) {
     const visit = needed[i]!
@@ -108,4 +108,10 @@ function writeVisits(part: Part, { firsts, itemOf }: Items, { marks, first, need
     }
     end = trails.endVisit(visitor[visit]!, visit, end)
   }
+}
+
+function rowsOf(visits: Uint32Array, count: number, firsts: Uint32Array): number {
+  let rows = 1 // The row after the last marked one is written too.
+  for (let i = 0; i < count; i++) rows += firsts[visits[i]! + 1]! - firsts[visits[i]!]!
+  return rows
 }

@@ -1,4 +1,5 @@
 import type { Range } from "../../domain/query.ts"
+import { zeros } from "../../store/events/bytes/zeros.ts"
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledFilter, Mask } from "../filter/filters.ts"
@@ -60,6 +61,7 @@ export interface Selection {
 }
 
 export interface VisitSelection {
+  readonly isGrouped: boolean
   size(): number
   /** Returns V by group, in one or two lists. A visit occurs once for each group of its events. */
   visits(part: Part): readonly Grouped[]
@@ -129,8 +131,8 @@ export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index
     spare,
     /** Returns the groups of a list of visits, or of events if there is a clock. */
     grouped(part: Part, list: RowList, clock?: Clock): Grouped {
-      // Groupings would read columns for nothing.
-      if (list.count === 0) return { rows: list.rows, groups: list.rows, count: 0 }
+      // With an empty list, groupings would read columns for nothing.
+      if (list.count === 0 || sources.length === 0) return { rows: list.rows, groups: zeros(list.count), count: list.count }
       const codes = sources.map((source, i) => {
         if (list.isEvery && source.column) return source.column(part)
         const out = columns[i]!.room(list.count)

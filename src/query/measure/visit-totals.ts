@@ -46,6 +46,7 @@ export function visitTotals(selected: VisitSelection, { totals, bounceEngagedMs,
         counts = grownNumbers(counts, selected.size() * COUNTS)
         sums = grownSums(sums, selected.size() * SUMS)
         if (totals.length === 0) countVisits(visits, counts)
+        else if (!selected.isGrouped) addAll(visits, columnsOf(part), bounceEngagedMs, { counts, sums })
         else addTotals(visits, columnsOf(part), bounceEngagedMs, { counts, sums })
         if (exitPages) addExits(part, visits, exitPages, counts)
       }
@@ -92,11 +93,45 @@ function countVisits({ groups, count }: Grouped, counts: Uint32Array): void {
   for (let i = 0; i < count; i++) counts[groups[i]! * COUNTS + VISITS]!++
 }
 
+interface Sums {
+  counts: Uint32Array
+  sums: Float64Array
+}
+
+/** Adds the totals of visits without groups: the sums stay in registers. */
+function addAll(
+  { rows, count }: Grouped,
+  { pageviews, interactive, duration, engaged }: TotalColumns,
+  bounceEngagedMs: number,
+  { counts, sums }: Sums,
+): void {
+  let allViews = 0
+  let bounced = 0
+  let allDuration = 0
+  let allEngaged = 0
+  for (let i = 0; i < count; i++) {
+    const visit = rows[i]!
+    const views = pageviews[visit]!
+    allViews += views
+    bounced += engaged[visit]! < bounceEngagedMs ? isShort(views, interactive[visit]!) : 0
+    allDuration += duration[visit]!
+    allEngaged += engaged[visit]!
+  }
+  counts[VISITS]! += count
+  counts[PAGEVIEWS]! += allViews
+  counts[BOUNCED]! += bounced
+  sums[DURATION]! += allDuration
+  sums[ENGAGED]! += allEngaged
+}
+
+/** Returns 1 for at most one pageview and no interactive custom event. */
+const isShort = (pageviews: number, interactive: number): number => (1 - differs(pageviews >>> 1, 0)) & (1 - differs(interactive, 0))
+
 function addTotals(
   { rows, groups, count }: Grouped,
   { pageviews, interactive, duration, engaged }: TotalColumns,
   bounceEngagedMs: number,
-  { counts, sums }: { counts: Uint32Array; sums: Float64Array },
+  { counts, sums }: Sums,
 ): void {
   for (let i = 0; i < count; i++) {
     const visit = rows[i]!
@@ -105,9 +140,7 @@ function addTotals(
     const views = pageviews[visit]!
     counts[place + VISITS]!++
     counts[place + PAGEVIEWS]! += views
-    // At most one pageview and no interactive custom event.
-    const isShort = (1 - differs(views >>> 1, 0)) & (1 - differs(interactive[visit]!, 0))
-    counts[place + BOUNCED]! += engaged[visit]! < bounceEngagedMs ? isShort : 0
+    counts[place + BOUNCED]! += engaged[visit]! < bounceEngagedMs ? isShort(views, interactive[visit]!) : 0
     sums[sum + DURATION]! += duration[visit]!
     sums[sum + ENGAGED]! += engaged[visit]!
   }
