@@ -19,6 +19,9 @@ export interface SavedFilter {
   values: readonly (string | number)[]
 }
 
+/** A part of a segment: a filter, or filters of which one must match. */
+export type SegmentFilter = SavedFilter | { any: readonly SavedFilter[] }
+
 /** The writable fields of a segment: a saved set of filters. */
 export const SegmentInput = t.Object(
   {
@@ -42,7 +45,7 @@ export const SiteSegmentInput = t.Object(
 export interface SegmentFields {
   name: string
   scope: ThingScope
-  filters: readonly SavedFilter[]
+  filters: readonly SegmentFilter[]
 }
 
 /** A stored segment. Times are epoch milliseconds. */
@@ -62,7 +65,7 @@ export const SegmentResponse = versioned(
       site_id: field.id("Id of the site."),
       name: t.String({ description: "Display name." }),
       scope: ScopeInput,
-      filters: t.Array(anyOf<SavedFilter>(), { description: "Filters as in statistics requests." }),
+      filters: t.Array(anyOf<SegmentFilter>(), { description: "Filters as in statistics requests." }),
       owner: orNull(Id, { description: "Id of the user who created the segment. null when the user was deleted." }),
       created_at: CREATED_AT,
       updated_at: UPDATED_AT,
@@ -78,7 +81,7 @@ export const SiteSegmentResponse = t.Object(
     id: field.id("Id of the segment."),
     site_id: field.id("Id of the site."),
     name: t.String({ description: "Display name." }),
-    filters: t.Array(anyOf<SavedFilter>(), { description: "Filters as in statistics requests." }),
+    filters: t.Array(anyOf<SegmentFilter>(), { description: "Filters as in statistics requests." }),
     created_at: CREATED_AT,
     updated_at: UPDATED_AT,
   },

@@ -27,7 +27,9 @@ const DEFINITIONS = {
       order: "strict",
     },
   ],
-  segments: [{ id: 3, version: 1, name: "Germany", scope: "site", filters: [{ dimension: "country", operator: "is", values: ["DE"] }] }],
+  segments: [
+    { id: 3, version: 1, name: "Germany", scope: "site", filters: [{ any: [{ dimension: "country", operator: "is", values: ["DE"] }] }] },
+  ],
   annotations: [
     { id: 5, version: 1, text: "Launch", at: "2026-09-30T10:00:00Z", scope: "site" },
     { id: 6, version: 1, text: "Sale", at: "2026-10-02T10:00:00Z", scope: "site" },

@@ -11,8 +11,8 @@ import { HIDDEN } from "./array-dimensions.ts"
 import { BROKEN, GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
 
 /**
- * The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). In a request, an item can
- * also be `{any: [filters]}`, which holds when one of its filters does.
+ * The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). In a request and in a
+ * segment, an item can also be `{any: [filters]}`, which holds when one of its filters does.
  */
 interface FlatFilters {
   filter: Filter | undefined
@@ -36,8 +36,8 @@ export function readFilters(reader: ArgumentReader, saved: SavedFilters): FlatFi
 }
 
 /**
- * Reads a list of filters. All its faults are returned in `faults`. Only requests can have items `{any: [filters]}`, which `groups` allows:
- * what is stored is a plain list.
+ * Reads a list of filters. All its faults are returned in `faults`. `groups` allows items `{any: [filters]}`: requests and segments can
+ * have them, all other lists are plain.
  */
 export function readFilterList(
   given: unknown,

@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
 import type { Filter } from "../../domain/filter.ts"
 import { THINGS } from "../../domain/limits.ts"
-import { type SavedFilter, type Segment, type SegmentFields, SegmentInput, segmentNotFound } from "../../domain/segment.ts"
+import { type Segment, type SegmentFields, type SegmentFilter, SegmentInput, segmentNotFound } from "../../domain/segment.ts"
 import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"
@@ -87,7 +87,7 @@ const filterCache = new WeakMap<Segment, Filter>()
 function filterOf(segment: Segment): Filter {
   const known = filterCache.get(segment)
   if (known) return known
-  const filter: Filter = readFilterList(segment.filters, "", nothingSaved).filter ?? { op: "and", filters: [] }
+  const filter: Filter = readFilterList(segment.filters, "", nothingSaved, { groups: true }).filter ?? { op: "and", filters: [] }
   filterCache.set(segment, filter)
   return filter
 }
@@ -116,7 +116,7 @@ export function parseSegment(body: unknown): SegmentFields {
   const filters = isObject(body) ? body.filters : undefined
   refuseFaults(inDocumentOrder([...faults, ...(fields.filters ? filterFaults(filters) : [])], body))
   // Filters are stored as sent, not normalized, because they are compared with the values of events.
-  return { name: fields.name!, scope: fields.scope ?? "personal", filters: filters as SavedFilter[] }
+  return { name: fields.name!, scope: fields.scope ?? "personal", filters: filters as SegmentFilter[] }
 }
 
 /**
@@ -130,12 +130,20 @@ export function siteWide(body: unknown): unknown {
 
 /** Returns the faults of filters that are to be saved. */
 function filterFaults(filters: unknown): Fault[] {
-  const sets = Array.isArray(filters) ? filters.flatMap((filter, i) => (isOfSet(filter) ? [`/filters/${i}/dimension`] : [])) : []
+  const sets = setsIn(filters, "/filters")
   if (sets.length > 0) return sets.map((pointer) => fault(pointer, "unsupported_combination", "cannot be a segment or a cohort here"))
-  return readFilterList(filters, "/filters", nothingSaved).faults
+  return readFilterList(filters, "/filters", nothingSaved, { groups: true }).faults
 }
 
-const isOfSet = (filter: unknown): boolean => isObject(filter) && (filter.dimension === "segment" || filter.dimension === "cohort")
+/** Returns the pointers of the filters, also of those in groups, that name a segment or a cohort. */
+function setsIn(filters: unknown, pointer: string): string[] {
+  if (!Array.isArray(filters)) return []
+  return filters.flatMap((filter, i) => {
+    if (!isObject(filter)) return []
+    const isOfSet = filter.dimension === "segment" || filter.dimension === "cohort"
+    return isOfSet ? [`${pointer}/${i}/dimension`] : setsIn(filter.any, `${pointer}/${i}/any`)
+  })
+}
 
 /** Removes the owner, which the server sets and clients may send back. */
 function withoutOwner(body: unknown): unknown {

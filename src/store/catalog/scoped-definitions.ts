@@ -1,6 +1,6 @@
 /** Segments and annotations: definitions of a site that are shared with its members or belong to one user (`scope`). */
 import type { Annotation, AnnotationFields, ScopedAnnotationFields } from "../../domain/annotation.ts"
-import type { SavedFilter, Segment, SegmentFields } from "../../domain/segment.ts"
+import type { Segment, SegmentFields, SegmentFilter } from "../../domain/segment.ts"
 import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
 
@@ -71,7 +71,7 @@ export const deleteSegment = (catalog: Statements, id: number): Promise<void> =>
 
 const toSegment = ({ filters_json, ...row }: SegmentRow): Segment => ({
   ...row,
-  filters: JSON.parse(filters_json) as SavedFilter[], // written here
+  filters: JSON.parse(filters_json) as SegmentFilter[], // written here
 })
 
 const ANNOTATION = sql`id, site_id, at, text, scope, owner_user_id, created_at, updated_at, version`

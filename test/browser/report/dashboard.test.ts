@@ -198,6 +198,38 @@ test.skipIf(noBrowser)("saves filters as a segment and applies it", async () => 
   expect(looking.faults).toEqual([])
 })
 
+test.skipIf(noBrowser)("saves filters of which any must match as a segment, applies it and shows its filters again", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d&f=page:is_not:/nowhere&any=browser:is:Firefox&any=device:is:Mobile")
+  const { page } = looking
+  const filtered = await figures(page)
+  await page.getByRole("button", { name: "Save as segment" }).click()
+  await page.getByRole("dialog").getByText("Browser is Firefox or Device is Phone").waitFor()
+  await page.getByLabel("Name").fill("Foxes and phones")
+  await page.getByRole("button", { name: "Save segment" }).click()
+  await page.waitForURL((url) => url.searchParams.has("segment") && !url.searchParams.has("any") && !url.searchParams.has("f"))
+  await settled(page)
+  expect(await figures(page)).toEqual(filtered)
+  expect(await page.getByRole("button", { name: "Save as segment" }).count()).toBe(0)
+
+  // Its filters replace it.
+  const pill = page.getByRole("button", { name: "Segment is Foxes and phones" })
+  expect(await pill.getAttribute("title")).toBe("Edit filters: Page is not /nowhere, Browser is Firefox or Device is Phone")
+  await pill.click()
+  await page.waitForURL("**f=page:is_not:/nowhere&any=browser:is:Firefox&any=device:is:Mobile")
+  await settled(page)
+  expect(await figures(page)).toEqual(filtered)
+
+  // A page with alternatives of its own can't show those of the segment, too.
+  await page.keyboard.press("/")
+  await page.getByRole("button", { name: "Foxes and phones", exact: true }).click()
+  await page.waitForURL("**any=browser:is:Firefox&any=device:is:Mobile&segment=*")
+  await settled(page)
+  expect(await figures(page)).toEqual(filtered)
+  await page.getByText("Segment is Foxes and phones").waitFor()
+  expect(await pill.count()).toBe(0)
+  expect(looking.faults).toEqual([])
+})
+
 test.skipIf(noBrowser)("searches and sorts details, and closing them restores address and focus", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")
   const { page } = looking

@@ -45,7 +45,20 @@ const DOCUMENT = {
       ],
     },
   ],
-  segments: [{ name: "Germany", filters: [{ dimension: "country", values: ["DE"] }] }],
+  segments: [
+    { name: "Germany", filters: [{ dimension: "country", values: ["DE"] }] },
+    {
+      name: "Germany or German",
+      filters: [
+        {
+          any: [
+            { dimension: "country", values: ["DE"] },
+            { dimension: "language", values: ["de"] },
+          ],
+        },
+      ],
+    },
+  ],
 }
 
 test("a preview lists what a document changes, and putting it makes the site equal to it, with the same ids", async () => {
@@ -58,6 +71,7 @@ test("a preview lists what a document changes, and putting it makes the site equ
     "create goal Read",
     "create funnel Signup",
     "create segment Germany",
+    "create segment Germany or German",
   ])
   expect(changes[0]!.fields).toMatchObject({ name: ["Shop", "Store"], respect_gpc: [false, true] })
   expect((await get("/goals")).body).toMatchObject({ data: [] })
@@ -140,7 +154,7 @@ test("the audit log names the key", async () => {
   const cookie = await signIn({ role: "owner" })
   await send("PUT", "/configuration", { segments: [] })
   const { data } = (await api.get("/api/private/organizations/1/audit?limit=1", undefined, { cookie })).body as { data: object[] }
-  expect(data).toMatchObject([{ action: "sites.segment.delete", actor_kind: "key", target_label: "Germany" }])
+  expect(data).toMatchObject([{ action: "sites.segment.delete", actor_kind: "key", target_label: "Germany or German" }])
 })
 
 test("changes nothing if one of the changes cannot be stored", async () => {

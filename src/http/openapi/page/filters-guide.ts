@@ -115,11 +115,11 @@ ${block("Reports under stats", escapeHtml(`curl -G "${api}/sites/1/stats/summary
 ${block("filters in POST /query", asJson(QUERIED))}
 <h3>Operators</h3>${table(["Operator", "Example, and the same in queries", "Selects"], operatorRows())}
 <h3>Events and visits</h3>${prose(LEVELS)}
-<h3>Combinations</h3>${prose("Under `stats`, `any` is a list of filters of which one must match. It cannot contain another `any`. In queries, operators combine filters.")}
+<h3>Combinations</h3>${prose("Under `stats` and in segments, `any` is a list of filters of which one must match. It cannot contain another `any`. In queries, operators combine filters.")}
 ${table(
   ["Filter", "Selects"],
   [
-    [json(ALTERNATIVES), "Under <code>stats</code>: visits from Germany, and those in German."],
+    [json(ALTERNATIVES), "Under <code>stats</code> and in segments: visits from Germany, and those in German."],
     ...TREES.map(([filter, selects]) => [json(filter), inline(selects)]),
   ],
 )}

@@ -12,7 +12,8 @@ import { exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { useReport, useStatsSource } from "../data/reports.ts"
 import { FilterEditor, type Join } from "./filter-editor.tsx"
-import { addressFilters, segmentsPath, useFilterTexts, useRefreshSegments, useSegments } from "./filters.ts"
+import { segmentsPath, useRefreshSegments, useSegments } from "./filters.ts"
+import { useSegmentTexts } from "./segment-filters.ts"
 
 interface FilterDialogProps {
   index?: number
@@ -114,7 +115,7 @@ function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): void })
 }
 
 function SegmentButton({ segment, onChoose }: { segment: SegmentResponse; onChoose(): void }) {
-  const texts = useFilterTexts(addressFilters(segment.filters))
+  const texts = useSegmentTexts(segment.filters)
   return (
     <button type="button" class="text-button" title={texts.join(", ")} onClick={onChoose}>
       {visible(segment.name)}

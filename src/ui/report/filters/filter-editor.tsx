@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { Operator } from "../../../domain/filter.ts"
-import type { AddressFilter } from "../../../domain/site-address.ts"
+import { type AddressFilter, MAX_FILTERS } from "../../../domain/site-address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
@@ -11,9 +11,6 @@ import { useStatsSource } from "../data/reports.ts"
 import { filterText, isExact, operatorsOf, useFilterTexts } from "./filters.ts"
 import { PropertyKeyField } from "./suggestion-fields.tsx"
 import { ValuePicker } from "./value-picker.tsx"
-
-/** Maximum number of filters in a URL. */
-const MAX_FILTERS = 10
 
 /** Whether all filters of a list must match, or one of them. */
 export type Join = "all" | "any"

@@ -9,7 +9,8 @@ import { visible } from "../../text/safe-text.tsx"
 import { useStatsSource } from "../data/reports.ts"
 import { openDialog } from "../dialogs.tsx"
 import { clearFilters } from "./filter-bar.tsx"
-import { addressFilters, filterText, useFilterTexts, useSegments } from "./filters.ts"
+import { filterText, useFilterTexts, useSegments } from "./filters.ts"
+import { useSegmentTexts, withSegment } from "./segment-filters.ts"
 
 /** The active filters as pills that can be edited and removed. Calls `onShown` when drawn. */
 export default function FilterPills({ onShown }: { onShown?(): void }) {
@@ -29,8 +30,8 @@ export default function FilterPills({ onShown }: { onShown?(): void }) {
       <Button kind="quiet" onClick={() => clearFilters({ address, go })}>
         Clear filters
       </Button>
-      {/* A segment is a list of filters that must all match. */}
-      {filters.length > 0 && any.length === 0 && siteId !== undefined && (
+      {/* A segment cannot contain another one. */}
+      {filters.length + any.length > 0 && segment === undefined && siteId !== undefined && (
         <Button kind="quiet" onClick={() => openDialog.set({ name: "segment" })}>
           Save as segment
         </Button>
@@ -65,7 +66,10 @@ function AlternativesPill() {
   )
 }
 
-/** Pill with the name of the active segment. A segment that no longer exists is removed from the URL with a toast. */
+/**
+ * Pill with the name of the active segment. A click replaces it by its filters, if the page can hold them. A segment that no longer exists
+ * is removed from the URL with a toast.
+ */
 function SegmentPill({ id }: { id: number }) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
@@ -78,17 +82,23 @@ function SegmentPill({ id }: { id: number }) {
     toast(`Segment ${id} no longer exists and was removed from the filters`)
   }, [isGone])
   const name = segment ? visible(segment.name) : String(id)
-  const filters = addressFilters(segment?.filters ?? [])
-  const texts = useFilterTexts(filters)
+  const texts = useSegmentTexts(segment?.filters ?? [])
+  const joined = segment && withSegment(address, segment.filters)
   return (
     <span class="pill">
-      <button
-        type="button"
-        title={segment ? `Edit filters: ${texts.join(", ")}` : undefined}
-        onClick={() => segment && go({ segment: undefined, filters: [...address.filters, ...filters].slice(0, 10) })}
-      >
-        Segment is {name}
-      </button>
+      {segment && !joined ? (
+        <span class="pill-text" title={texts.join(", ")}>
+          Segment is {name}
+        </span>
+      ) : (
+        <button
+          type="button"
+          title={segment && `Edit filters: ${texts.join(", ")}`}
+          onClick={() => joined && go({ segment: undefined, ...joined })}
+        >
+          Segment is {name}
+        </button>
+      )}
       <IconButton icon="close" label={`Remove segment ${name}`} onClick={() => go({ segment: undefined })} />
     </span>
   )

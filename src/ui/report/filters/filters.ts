@@ -2,7 +2,7 @@ import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-q
 import type { Dimension } from "../../../domain/dimension.ts"
 import { OPERATORS, type Operator } from "../../../domain/filter.ts"
 import { QUERY } from "../../../domain/limits.ts"
-import type { SegmentResponse } from "../../../domain/segment.ts"
+import type { SavedFilter, SegmentResponse } from "../../../domain/segment.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
 import { getAll } from "../../api/api.ts"
 import { NO_FILTERS, useSiteAddress } from "../../browser/address.ts"
@@ -53,8 +53,8 @@ function useNamesOf(dimension: Coded, filters: readonly AddressFilter[]): [code:
   return data.rows.flatMap(({ value, label }) => (label === undefined ? [] : [[value, label] as [string, string]]))
 }
 
-/** Returns the filters of a segment in the form of the URL. The server has validated them; without an operator they mean `is`. */
-export const addressFilters = (filters: SegmentResponse["filters"]): AddressFilter[] =>
+/** Returns saved filters in the form of the URL. The server has validated them; without an operator they mean `is`. */
+export const addressFilters = (filters: readonly SavedFilter[]): AddressFilter[] =>
   filters.map((filter) => ({ ...filter, operator: filter.operator ?? "is", values: filter.values.map(String) }) as AddressFilter)
 
 const KEY = "segments"

@@ -8,23 +8,25 @@ import { Dialog } from "../../parts/dialog.tsx"
 import { Checkbox, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { segmentsPath, useFilterTexts, useRefreshSegments } from "./filters.ts"
+import { segmentsPath, useRefreshSegments } from "./filters.ts"
+import { segmentFilters, useSegmentTexts } from "./segment-filters.ts"
 
 /** Dialog that saves the page's filters as a segment and applies it. */
 export default function SegmentDialog({ onClose }: { onClose(): void }) {
   const { siteId, address, go } = useSiteAddress()
   const me = useMe()
   const refresh = useRefreshSegments(siteId)
-  const texts = useFilterTexts(address.filters)
+  const filters = segmentFilters(address)
+  const texts = useSegmentTexts(filters)
   const [name, setName] = useState("")
   const [scope, setScope] = useState<SegmentResponse["scope"]>("personal")
   return (
     <Dialog title="Save as segment" onClose={onClose} small>
       <Form
         submit={async () => {
-          const { id } = await post<SegmentResponse>(segmentsPath(siteId), { name: name.trim(), scope, filters: address.filters })
+          const { id } = await post<SegmentResponse>(segmentsPath(siteId), { name: name.trim(), scope, filters })
           await refresh()
-          go({ filters: [], segment: id })
+          go({ filters: [], any: [], segment: id })
           toast("Segment saved")
           onClose()
         }}

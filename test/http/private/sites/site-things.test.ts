@@ -154,6 +154,47 @@ test("a segment of the site has the same effect as its filters", async () => {
   expect(await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).toMatchObject({ status: 400 })
 })
 
+test("a segment with alternatives has the same effect as its filters, in every form of a report", async () => {
+  const visits = [
+    ["/either", "203.0.113.21", "mail"],
+    ["/either", "203.0.113.22", "ads"],
+    ["/other", "203.0.113.23", "mail"],
+    ["/other", "203.0.113.24", "ads"],
+  ] as const
+  for (const [page, address, source] of visits)
+    await instance.collect({ n: "pageview", u: `https://shop.example${page}?utm_source=${source}&utm_medium=alternatives` }, { address })
+  const only = { dimension: "utm_medium", values: ["alternatives"] }
+  const either = [
+    only,
+    {
+      any: [
+        { dimension: "page", values: ["/either"] },
+        { dimension: "source", operator: "is", values: ["mail"] },
+      ],
+    },
+  ]
+  const made = await editor.post(`${SITE}/segments`, { name: "Either", scope: "site", filters: either })
+  expect(made).toMatchObject({ status: 201, body: { filters: either } })
+  const id = idOf(made)
+  expect((await viewer.get(`${SITE}/segments/${id}`)).body).toMatchObject({ filters: either })
+  const summary = (filters: unknown[]) => `stats/summary?period=7d&filters=${encodeURIComponent(JSON.stringify(filters))}`
+  const named = (operator: string) => [only, { dimension: "segment", operator, values: [id] }]
+  for (const [filters, visitors] of [
+    [either, 3],
+    [named("is"), 3],
+    [named("is_not"), 1],
+  ] as const) {
+    expect((await viewer.get(`${SITE}/${summary([...filters])}`)).body).toMatchObject({ metrics: { visitors } })
+    if (filters !== either)
+      expect((await instance.api.get(`/api/public/v1/sites/1/${summary([...filters])}`, instance.key)).body).toMatchObject({
+        metrics: { visitors },
+      })
+  }
+  const query = { site_id: 1, metrics: ["visitors"], date_range: "7d", filters: [["is", "segment", [id]]] }
+  expect((await instance.api.post("/api/public/v1/query", query, instance.key)).body).toMatchObject({ results: [{ metrics: [3] }] })
+  expect((await editor.remove(`${SITE}/segments/${id}`)).status).toBe(204)
+})
+
 test.each([
   [{ filters: ON_START }, ["/name required"]],
   [{ name: "x".repeat(101), filters: ON_START }, ["/name too_long"]],
@@ -162,6 +203,17 @@ test.each([
   [{ name: "x", filters: [{ dimension: "segment", values: [1] }] }, ["/filters/0/dimension unsupported_combination"]],
   [{ name: "x", scope: "everybody", filters: [{ dimension: "page" }] }, ["/scope invalid_choice", "/filters/0/values required"]],
   [{ name: "x", filters: Array(11).fill(ON_START[0]) }, ["/filters too_many"]],
+  [{ name: "x", filters: [{ any: Array(11).fill(ON_START[0]) }] }, ["/filters too_many"]],
+  [{ name: "x", filters: [{ any: [] }] }, ["/filters/0/any too_few"]],
+  [{ name: "x", filters: [{ any: [{ dimension: "page" }] }] }, ["/filters/0/any/0/values required"]],
+  [
+    { name: "x", filters: [{ any: [{ any: ON_START }] }] },
+    ["/filters/0/any/0 unknown_field", "/filters/0/any/0/dimension required", "/filters/0/any/0/values required"],
+  ],
+  [
+    { name: "x", filters: [{ any: [ON_START[0], { dimension: "cohort", values: [1] }] }] },
+    ["/filters/0/any/1/dimension unsupported_combination"],
+  ],
 ])("rejects the segment %#", async (body, faults) => {
   const answer = await editor.post(`${SITE}/segments`, body)
   const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
