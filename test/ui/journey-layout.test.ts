@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { boxAfter, COLUMN_WIDTH, flowLayout } from "../../src/ui/screens/journeys/flow-layout.ts"
+import { boxAfter, flowLayout } from "../../src/ui/screens/journeys/flow-layout.ts"
 
 const node = (page: string, visits: number) => ({ kind: "page" as const, page, visits, conversion_rate: 0 })
 const edge = (column: number, from_node: number, to_node: number, visits: number) => ({
@@ -23,7 +23,14 @@ test("the height of a box is proportional to its visits, with a minimum for touc
       [232, 246, 44, 26],
     ],
   ])
-  expect([width, height]).toEqual([2 * COLUMN_WIDTH + 56, 290])
+  expect([width, height]).toEqual([2 * 176 + 56, 290])
+})
+
+test("two columns and a part of the third are visible on a phone of 375 px", () => {
+  const { boxes, columnWidth } = flowLayout({ columns: [...columns, [node("/d", 1)]], edges, mode: "start" }, true)
+  const visible = 375 - 2 * 16 - 2 * 17 // without the gutters of the page, and the padding and border of the card
+  expect(boxes[1]![0]!.x + columnWidth).toBeLessThan(visible)
+  expect(boxes[2]![0]!.x + 20).toBeLessThan(visible)
 })
 
 test("bands are stacked and fill the side of their box", () => {

@@ -12,6 +12,18 @@ export function useDebouncedValue<Value>(value: Value, ms: number): Value {
   return debounced
 }
 
+/** Returns whether a media query matches, now and after each change. */
+export function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const media = matchMedia(query)
+    const update = () => setMatches(media.matches)
+    media.addEventListener("change", update)
+    return () => media.removeEventListener("change", update)
+  }, [query])
+  return matches
+}
+
 /** Returns a ref and whether its element has ever been visible, so that costly data is fetched only then. */
 export function useInView<Shown extends Element>() {
   const place = useRef<Shown>(null)

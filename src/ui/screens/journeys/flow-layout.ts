@@ -1,8 +1,8 @@
 /** Layout of a journey's boxes and bands: pure functions of numbers. */
 import type { Journeys } from "../../../domain/insight.ts"
 
-export const COLUMN_WIDTH = 176
-const GAP_WIDTH = 56
+/** Widths of a column and of the gap after it. On a phone two columns are visible, and a part of the third. */
+const WIDTHS = { wide: { column: 176, gap: 56 }, narrow: { column: 120, gap: 24 } }
 /** Minimum height of a box, so that it can be tapped. */
 const MIN_HEIGHT = 44
 const GAP = 6
@@ -28,35 +28,43 @@ interface Band {
 interface Layout {
   boxes: Box[][]
   bands: Band[]
+  columnWidth: number
   width: number
   height: number
 }
 
 /** Lays out columns from left to right in the order of time: in end mode the chosen page is in the rightmost column. */
-export function flowLayout({ columns, edges, mode }: Pick<Journeys, "columns" | "edges" | "mode">): Layout {
+export function flowLayout({ columns, edges, mode }: Pick<Journeys, "columns" | "edges" | "mode">, isNarrow = false): Layout {
+  const { column: columnWidth, gap } = WIDTHS[isNarrow ? "narrow" : "wide"]
   const most = Math.max(1, ...columns.map((nodes) => nodes.reduce((total, { visits }) => total + visits, 0)))
   const place = (column: number) => (mode === "start" ? column : columns.length - 1 - column)
   const boxes = columns.map((nodes, column) => {
     let y = 0
     return nodes.map(({ visits }, row): Box => {
       const bar = (visits / most) * VISITS_HEIGHT
-      const box = { column, row, x: place(column) * (COLUMN_WIDTH + GAP_WIDTH), y, height: Math.max(MIN_HEIGHT, bar), bar }
+      const box = { column, row, x: place(column) * (columnWidth + gap), y, height: Math.max(MIN_HEIGHT, bar), bar }
       y += box.height + GAP
       return box
     })
   })
-  const bands = bandsOf(boxes, edges, VISITS_HEIGHT / most, mode)
+  const bands = bandsOf({ boxes, columnWidth }, edges, VISITS_HEIGHT / most, mode)
   const lowest = boxes.flat().map(({ y, height }) => y + height)
   return {
     boxes,
     bands,
-    width: columns.length * COLUMN_WIDTH + (columns.length - 1) * GAP_WIDTH,
+    columnWidth,
+    width: columns.length * columnWidth + (columns.length - 1) * gap,
     height: Math.max(MIN_HEIGHT, ...lowest),
   }
 }
 
 /** Returns the bands. They leave a box one below the other, in the order of their targets. */
-function bandsOf(boxes: readonly Box[][], edges: Journeys["edges"], scale: number, mode: Journeys["mode"]): Band[] {
+function bandsOf(
+  { boxes, columnWidth }: Pick<Layout, "boxes" | "columnWidth">,
+  edges: Journeys["edges"],
+  scale: number,
+  mode: Journeys["mode"],
+): Band[] {
   const used = new Map<string, number>()
   const port = (side: "out" | "in", box: Box, width: number): number => {
     const key = `${side} ${box.column} ${box.row}`
@@ -71,7 +79,7 @@ function bandsOf(boxes: readonly Box[][], edges: Journeys["edges"], scale: numbe
     if (!from || !to) return []
     const width = visits * scale
     const [start, end] = [port("out", from, width), port("in", to, width)]
-    const [x1, x2] = mode === "start" ? [from.x + COLUMN_WIDTH, to.x] : [from.x, to.x + COLUMN_WIDTH]
+    const [x1, x2] = mode === "start" ? [from.x + columnWidth, to.x] : [from.x, to.x + columnWidth]
     return [{ column, from: from_node, to: to_node, visits, path: ribbon(x1, start, x2, end, Math.max(1, width)) }]
   })
 }

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact"
-import { useMemo, useRef, useState } from "preact/hooks"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
+import { useMedia } from "../../browser/hooks.ts"
 import { DataTable } from "../../parts/data-table.tsx"
 import { counted, exact, NO_VALUE, percent, short } from "../../text/format.ts"
 import { TruncatedText, visible } from "../../text/safe-text.tsx"
-import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
+import { type Box, boxAfter, flowLayout } from "./flow-layout.ts"
 import { itemOfNode, itemText, type JourneyNode, type JourneyQuery } from "./journey-query.ts"
 
 interface FlowProps {
@@ -31,7 +32,8 @@ export const nodeName = ({ kind, page }: JourneyNode): string =>
  */
 export function Flow({ journeys, pins, onNode }: FlowProps) {
   const { columns, mode } = journeys
-  const layout = useMemo(() => flowLayout(journeys), [journeys])
+  const isNarrow = useMedia("(max-width: 767px)")
+  const layout = useMemo(() => flowLayout(journeys, isNarrow), [journeys, isNarrow])
   const [here, setHere] = useState<Pick<Box, "column" | "row">>({ column: 0, row: 0 })
   const grid = useRef<HTMLDivElement>(null)
   const current = layout.boxes[here.column]?.[here.row] ? here : { column: 0, row: 0 }
@@ -46,8 +48,11 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
     setHere(next)
     grid.current?.querySelector<HTMLElement>(`[data-node="${next.column}-${next.row}"]`)?.focus()
   }
+  const wrap = useRef<HTMLDivElement>(null)
+  // The chosen page is in sight: in end mode it is in the last column.
+  useEffect(() => wrap.current?.scrollTo({ left: mode === "end" ? layout.width : 0 }), [layout, mode])
   return (
-    <div class="flow-wrap">
+    <div class="flow-wrap" ref={wrap}>
       <div
         class="flow"
         role="treegrid"
@@ -62,7 +67,7 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
               key={column}
               role="columnheader"
               class="flow-head"
-              style={{ left: `${layout.boxes[column]?.[0]?.x ?? 0}px`, width: `${COLUMN_WIDTH}px` }}
+              style={{ left: `${layout.boxes[column]?.[0]?.x ?? 0}px`, width: `${layout.columnWidth}px` }}
             >
               {columnName(column, mode)}
             </span>
@@ -89,7 +94,7 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
                     data-pinned={isPinned || undefined}
                     data-node={`${column}-${row}`}
                     tabIndex={current.column === column && current.row === row ? 0 : -1}
-                    style={{ left: `${box.x}px`, top: `${box.y + HEAD}px`, height: `${box.height}px`, width: `${COLUMN_WIDTH}px` }}
+                    style={{ left: `${box.x}px`, top: `${box.y + HEAD}px`, height: `${box.height}px`, width: `${layout.columnWidth}px` }}
                     onFocus={() => setHere({ column, row })}
                     onClick={() => onNode(node, column)}
                   >

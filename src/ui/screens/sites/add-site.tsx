@@ -34,7 +34,9 @@ export default function AddSite() {
   return (
     <PlainShell>
       <Page title="Add site">
-        <SiteForm organizations={organizations} />
+        <div class="card">
+          <SiteForm organizations={organizations} />
+        </div>
       </Page>
     </PlainShell>
   )

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useRef } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
 import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { canInOrganization, useMe } from "../../api/session.ts"
+import { useMedia } from "../../browser/hooks.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Page } from "../../parts/page.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
@@ -143,18 +144,8 @@ function Entries({ sites, isCounting, isList }: { sites: readonly ListedSiteResp
   )
 }
 
-const WIDE = "(min-width: 768px)"
 /** Returns the row height that `sites.css` sets. */
-function useRowHeight(): number {
-  const [isWide, setWide] = useState(() => matchMedia(WIDE).matches)
-  useEffect(() => {
-    const query = matchMedia(WIDE)
-    const update = () => setWide(query.matches)
-    query.addEventListener("change", update)
-    return () => query.removeEventListener("change", update)
-  }, [])
-  return isWide ? 64 : 128
-}
+const useRowHeight = (): number => (useMedia("(min-width: 768px)") ? 64 : 128)
 
 function Totals({ sites, isCounting }: { sites: readonly ListedSiteResponse[]; isCounting: boolean }) {
   const sum = (of: (site: ListedSiteResponse) => number) => sites.reduce((total, site) => total + of(site), 0)
